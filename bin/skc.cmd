@@ -1,0 +1,2 @@
+@echo off
+if exist "%~dp0python.exe" ("%~dp0python.exe" "%~dp0skc" %*) else (python "%~dp0skc" %*)

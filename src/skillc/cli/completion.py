@@ -1,0 +1,145 @@
+"""`skc completion`: scripts for bash, zsh and fish, and the candidates that they ask for.
+
+The scripts know nothing: they call `skc __complete <words so far>`, which reads the same syntax
+as the parser and the help.
+"""
+
+from __future__ import annotations
+
+from skillc.cli.syntax import Argument, Arguments, Command, Option
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_BASH = """\
+# skc completion for bash. To keep it: skc completion bash > ~/.local/share/bash-completion/completions/skc
+_skc() {
+    local IFS=$'\\n' word="${COMP_WORDS[COMP_CWORD]}"
+    COMPREPLY=($(skc __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+    if [ ${#COMPREPLY[@]} -eq 0 ] && [[ "$word" != -* ]]; then
+        COMPREPLY=($(compgen -f -- "$word"))
+        compopt -o filenames 2>/dev/null
+    else
+        local i
+        for i in "${!COMPREPLY[@]}"; do COMPREPLY[i]=$(printf %q "${COMPREPLY[i]}"); done
+    fi
+}
+complete -F _skc skc
+"""
+_ZSH = """\
+#compdef skc
+# skc completion for zsh. To keep it: skc completion zsh > a directory of $fpath, as _skc
+_skc() {
+    local -a candidates
+    candidates=("${(@f)$(skc __complete "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+    if [[ ${#candidates} -gt 0 && -n "${candidates[1]}" ]]; then
+        compadd -- "${candidates[@]}"
+    else
+        _files
+    fi
+}
+if [ "$funcstack[1]" = "_skc" ]; then _skc "$@"; else compdef _skc skc; fi
+"""
+_FISH = """\
+# skc completion for fish. To keep it: skc completion fish > ~/.config/fish/completions/skc.fish
+function __skc_complete
+    set -l words (commandline -opc) (commandline -ct)
+    skc __complete $words[2..-1] 2>/dev/null
+end
+complete -c skc -f -a '(__skc_complete)'
+complete -c skc -n 'test -z "$(__skc_complete)"' -F
+"""
+SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+
+COMMAND = Command(
+    "completion",
+    "Print the completion script of a shell.",
+    arguments=(Argument("shell", "bash, zsh or fish.", completes="bash zsh fish"),),
+    examples=(
+        'eval "$(skc completion bash)"',
+        "skc completion zsh > ~/.zfunc/_skc",
+        "skc completion fish > ~/.config/fish/completions/skc.fish",
+    ),
+)
+
+
+def run(arguments: Arguments) -> int:
+    from skillc.errors import InvalidOption
+
+    shell = arguments.text("shell")
+    if shell not in SCRIPTS:
+        raise InvalidOption(f'<shell> takes {", ".join(SCRIPTS)}, not "{shell}"')
+    print(SCRIPTS[shell], end="")
+    return 0
+
+
+def candidates(words: Sequence[str]) -> list[str]:
+    """What the last of `words` can become; nothing where the shell should offer files."""
+    from skillc.cli import NAMES, load
+
+    *before, current = words or [""]
+    if not before:
+        return _starting(current, [*NAMES, "--help", "--version"])
+    if before[0] not in NAMES:
+        return []
+    command = load(before[0]).COMMAND
+    options = {option.name: option for option in command.options}
+    previous = options.get(before[-1])
+    if previous is not None and previous.value:
+        return _values(previous, current, before)
+    if current.startswith("-"):
+        return _starting(current, [name for name in options if name not in before])
+    position = len(_positional(before[1:], options))
+    if position < len(command.arguments):
+        return _starting(current, _offers(command.arguments[position].completes, before))
+    return []
+
+
+def _positional(words: Sequence[str], options: dict[str, Option]) -> list[str]:
+    """The words that are neither options nor their values."""
+    found: list[str] = []
+    takes_value = False
+    for word in words:
+        if takes_value:
+            takes_value = False
+        elif word.startswith("-"):
+            takes_value = word in options and bool(options[word].value)
+        else:
+            found.append(word)
+    return found
+
+
+def _values(option: Option, current: str, before: Sequence[str]) -> list[str]:
+    if option.completes == "agents":  # a list: what was written before the last comma stays
+        done, comma, last = current.rpartition(",")
+        return [f"{done}{comma}{name}" for name in _starting(last, _offers("agents", before))]
+    return _starting(current, option.choices or _offers(option.completes, before))
+
+
+def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
+    """The words that stand for skills, agents or sections, or that are given themselves."""
+    from skillc.errors import SkillcError
+    from skillc.places import current_directory
+
+    try:
+        if what == "skills":
+            from skillc.library import stored_skills
+
+            return sorted({skill.name for skill in stored_skills(current_directory())})
+        if what == "agents":
+            from skillc.compiler import known_agents
+
+            return [agent.name for agent in known_agents()]
+        if what == "sections":
+            from skillc.gateway import outline
+            from skillc.library import resolve
+
+            return [entry.heading for entry in outline(resolve(before[1], current_directory()))]
+    except (SkillcError, OSError):
+        return []
+    return what.split()
+
+
+def _starting(prefix: str, words: Iterable[str]) -> list[str]:
+    return [word for word in words if word.startswith(prefix)]

@@ -1,0 +1,71 @@
+"""Help for people: all commands by what one wants to do, and a page for each."""
+
+from __future__ import annotations
+
+from skillc.cli import GROUPS, load
+from skillc.cli.syntax import COMMON, Command, Option, usage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WIDTH = 96
+
+
+def overview(words: Sequence[str] = ()) -> str:
+    """`skc --help`, or the page of the command named after `skc help`."""
+    if words:
+        return page(load(words[0]).COMMAND)
+    width = max(len(name) for names in GROUPS.values() for name in names)
+    lines = ["skc: the toolchain and runtime for Agent Skills", "", "Usage: skc <command> [options]"]
+    for title, names in GROUPS.items():
+        lines += ["", f"{title}:"]
+        lines += [f"  {name:<{width}}  {load(name).COMMAND.summary}" for name in names]
+    lines += [
+        "",
+        "'skc <command> --help' explains a command; 'skc --version' prints the version.",
+        "<skill> is a name in .skillc/skills here or above or in ~/.skillc/skills, or a path to a folder.",
+    ]
+    return "\n".join(lines)
+
+
+def page(command: Command) -> str:
+    """`skc <command> --help`."""
+    from textwrap import fill
+
+    lines = [usage(command), "", fill(command.summary, WIDTH)]
+    if command.description:
+        lines += ["", *(fill(paragraph, WIDTH) for paragraph in command.description.split("\n"))]
+    rows = [(argument.label, argument.help) for argument in command.arguments]
+    own = [option for option in command.options if option not in COMMON]
+    if rows:
+        lines += ["", "Arguments:", *_table(rows)]
+    for title, options in (("Options:", own), ("Everywhere:", COMMON)):
+        if options:
+            lines += ["", title, *_table([(_label(option), _help(option)) for option in options])]
+    if command.examples:
+        lines += ["", "Examples:", *(f"  {example}" for example in command.examples)]
+    return "\n".join(lines)
+
+
+def _label(option: Option) -> str:
+    return f"{option.name} {option.value}" if option.value else option.name
+
+
+def _help(option: Option) -> str:
+    return f"{option.help} Default: {option.default}." if option.default is not None else option.help
+
+
+def _table(rows: Sequence[tuple[str, str]]) -> list[str]:
+    from textwrap import wrap
+
+    width = min(28, max(len(label) for label, _ in rows))
+    lines: list[str] = []
+    for label, text in rows:
+        first, *rest = wrap(text, WIDTH - width - 4) or [""]
+        if len(label) > width:
+            lines += [f"  {label}", f"  {'':<{width}}  {first}"]
+        else:
+            lines.append(f"  {label:<{width}}  {first}")
+        lines += [f"  {'':<{width}}  {line}" for line in rest]
+    return lines

@@ -1,0 +1,31 @@
+"""`skc init`: a store for skills here, and a first SKILL.md."""
+
+from __future__ import annotations
+
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+
+COMMAND = Command(
+    "init",
+    "Make a place for skills here, or a new skill in it.",
+    arguments=(Argument("name", "The new skill's name: a-z, 0-9 and hyphens.", required=False),),
+    options=(Option("--global", "In the home directory's store, ~/.skillc/skills."), FORMAT),
+    description="Without a name it makes .skillc/skills/ and may be repeated.",
+    examples=("skc init", "skc init release-notes", "skc init release-notes --global"),
+)
+
+
+def run(arguments: Arguments) -> int:
+    from skillc.cli.printing import print_json
+    from skillc.compiler import new_skill, new_store
+    from skillc.places import current_directory, require_home
+
+    root = require_home() if arguments.given("global") else current_directory()
+    name = arguments.optional("name")
+    path = new_store(root) if name is None else new_skill(root, name)
+    if arguments.text("format") == "json":
+        print_json({"name": name, "path": path})
+    elif name is None:
+        print(f"Skills live in {path}\nNext: skc init <name>")
+    else:
+        print(f"Created {path}\nNext: write its description and sections, then 'skc build {name}'")
+    return 0

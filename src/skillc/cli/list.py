@@ -1,0 +1,58 @@
+"""`skc list`: the skills of the stores and whether each is built."""
+
+from __future__ import annotations
+
+from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+
+COMMAND = Command(
+    "list",
+    "List the skills of this project and of the home directory, and whether each is built.",
+    options=(
+        Option("--scope", "Which stores.", choices=("project", "global", "all"), default="all"),
+        Option(
+            "--status", "Which skills.", choices=("normal", "not-built", "obsolete", "all"), default="all"
+        ),
+        Option("--limit", "At most so many.", value="<n>", kind="count"),
+        Option("--pattern", "Only names that match, such as 'pdf-*'.", value="<glob>"),
+        Option("--check-obsolete", "Compare with the sources: is what was built still what is there?"),
+        FORMAT,
+    ),
+    examples=("skc list", "skc list --status obsolete", "skc list --format json"),
+)
+
+
+def run(arguments: Arguments) -> int:
+    from skillc.cli.printing import print_json, print_table, warn
+    from skillc.compiler import list_skills
+    from skillc.errors import notice
+    from skillc.places import current_directory
+
+    listing = list_skills(
+        current_directory(),
+        scope=arguments.text("scope"),
+        status=arguments.text("status"),
+        pattern=arguments.optional("pattern"),
+        limit=arguments.count("limit"),
+        check_obsolete=arguments.given("check_obsolete"),
+    )
+    warn(notice("W001", error.message, error.code).at(skill.source) for skill, error in listing.skipped)
+    if arguments.text("format") == "json":
+        skills = [
+            {
+                "name": entry.skill.name,
+                "scope": entry.skill.scope,
+                "status": entry.status,
+                "source_path": entry.skill.source,
+                "runtime_path": entry.runtime,
+            }
+            for entry in listing.skills
+        ]
+        print_json({"skills": skills, "total": listing.total, "filtered": listing.filtered})
+        return 0
+    if not listing.skills:
+        print("No skills." if listing.total else "No skills yet. 'skc init <name>' makes one.")
+        return 0
+    header = ["SKILL", "SCOPE", "STATUS", "SOURCE"][: 4 if arguments.given("verbose") else 3]
+    rows = [(e.skill.name, e.skill.scope, e.status, e.skill.source)[: len(header)] for e in listing.skills]
+    print_table(header, rows)
+    return 0

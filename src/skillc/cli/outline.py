@@ -1,0 +1,38 @@
+"""`skc outline`: the headings of a skill."""
+
+from __future__ import annotations
+
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+
+COMMAND = Command(
+    "outline",
+    "List the headings of a skill's Markdown files.",
+    arguments=(Argument("skill", "A skill's name or folder.", completes="skills"),),
+    options=(
+        Option("--level", "Only headings down to this level.", value="<n>", kind="count", maximum=6),
+        FORMAT,
+    ),
+    examples=("skc outline pdf", "skc outline pdf --level 2"),
+)
+
+
+def run(arguments: Arguments) -> int:
+    from skillc.gateway import outline
+    from skillc.library import resolve
+    from skillc.places import current_directory
+
+    skill = resolve(arguments.text("skill"), current_directory())
+    entries = outline(skill, arguments.count("level"))
+    if arguments.text("format") == "json":
+        from skillc.cli.printing import print_json
+
+        fields = ("file", "level", "heading", "line")
+        print_json([{field: getattr(entry, field) for field in fields} for entry in entries])
+        return 0
+    file = None
+    for entry in entries:
+        if entry.file != file:
+            file = entry.file
+            print(file)
+        print(f"{'  ' * max(1, entry.level - 1)}{'#' * entry.level} {entry.heading}")
+    return 0

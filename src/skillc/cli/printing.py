@@ -1,0 +1,37 @@
+"""Putting results on stdout and diagnostics on stderr."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from skillc.errors import Diagnostic
+
+
+def print_json(value: object) -> None:
+    """A result as JSON, the stable form."""
+    import json
+
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def warn(diagnostics: Iterable[Diagnostic]) -> None:
+    for diagnostic in diagnostics:
+        print(diagnostic.line(), file=sys.stderr)
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns for people."""
+    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
+    for row in [header, *rows]:
+        print("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def write_bytes(data: bytes) -> None:
+    """Text of a skill as it stands, whatever the terminal's encoding."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()

@@ -1,0 +1,50 @@
+"""A progress bar for a person at a terminal; nothing anywhere else."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+
+BAR = 24
+
+
+class Progress:
+    """Counts steps on stderr: `[########----------------] 12/36 skills  pdf`."""
+
+    def __init__(self, total: int, unit: str) -> None:
+        self._total = total
+        self._unit = unit
+        self._done = 0
+        self._shown = sys.stderr.isatty() and total > 1
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.clear()
+
+    def step(self, name: str) -> None:
+        """The next one begins, and it is called `name`."""
+        if self._shown:
+            filled = BAR * self._done // self._total
+            bar = "#" * filled + "-" * (BAR - filled)
+            line = f"[{bar}] {self._done}/{self._total} {self._unit}  {name}"
+            sys.stderr.write(f"\r\x1b[K{line[: os.get_terminal_size(sys.stderr.fileno()).columns - 1]}")
+            sys.stderr.flush()
+        self._done += 1
+
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        self.clear()
+        print(line, file=sys.stderr)
+
+    def clear(self) -> None:
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -1,0 +1,204 @@
+"""What a command accepts: one description that the parser, the help and the completion read.
+
+Written by hand because argparse alone costs more than a whole command that agents call.
+"""
+
+from __future__ import annotations
+
+from skillc.errors import InvalidOption
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Argument:
+    """A positional argument. `completes` names what the shell offers: `skills`, `files`, or words."""
+
+    __slots__ = ("completes", "help", "name", "required")
+
+    def __init__(self, name: str, help: str, *, required: bool = True, completes: str = "") -> None:
+        self.name = name
+        self.help = help
+        self.required = required
+        self.completes = completes
+
+    @property
+    def label(self) -> str:
+        return f"<{self.name}>" if self.required else f"[{self.name}]"
+
+
+class Option:
+    """An option, a switch without `value`; `kind` is `text`, `count` (a positive integer) or `choice`."""
+
+    __slots__ = ("choices", "completes", "default", "help", "kind", "maximum", "name", "value")
+
+    def __init__(
+        self,
+        name: str,
+        help: str,
+        *,
+        value: str = "",
+        kind: str = "text",
+        choices: Sequence[str] = (),
+        default: str | int | None = None,
+        maximum: int | None = None,
+        completes: str = "",
+    ) -> None:
+        self.name = name
+        self.help = help
+        self.value = value or "|".join(choices)
+        self.kind = "choice" if choices else kind if self.value else "switch"
+        self.choices = choices
+        self.default = default
+        self.maximum = maximum
+        self.completes = completes
+
+    @property
+    def key(self) -> str:
+        return self.name.lstrip("-").replace("-", "_")
+
+    def parse(self, text: str) -> str | int:
+        """The option's value; raises InvalidOption for one that it does not take."""
+        if self.kind == "count":
+            return self._count(text)
+        if self.kind == "choice" and text not in self.choices:
+            raise InvalidOption(f'{self.name} takes {" or ".join(self.choices)}, not "{text}"')
+        return text
+
+    def _count(self, text: str) -> int:
+        limit = f" from 1 to {self.maximum}" if self.maximum else ""
+        if text.isascii() and text.isdigit() and len(text) <= 9:
+            number = int(text)
+            if number >= 1 and (self.maximum is None or number <= self.maximum):
+                return number
+        raise InvalidOption(f'{self.name} takes a positive integer{limit}, not "{text}"')
+
+
+class Command:
+    """A command's syntax: what `skc <name>` accepts, and the words of its help."""
+
+    __slots__ = ("arguments", "description", "examples", "name", "options", "summary")
+
+    def __init__(
+        self,
+        name: str,
+        summary: str,
+        *,
+        arguments: Sequence[Argument] = (),
+        options: Sequence[Option] = (),
+        description: str = "",
+        examples: Sequence[str] = (),
+    ) -> None:
+        self.name = name
+        self.summary = summary
+        self.arguments = arguments
+        self.options = (*options, *COMMON)
+        self.description = description
+        self.examples = examples
+
+
+class Arguments:
+    """What was given on the command line, by name; every option and argument has a value."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: dict[str, str | int | bool | None]) -> None:
+        self._values = values
+
+    def text(self, name: str) -> str:
+        value = self._values[name]
+        assert isinstance(value, str), name
+        return value
+
+    def optional(self, name: str) -> str | None:
+        value = self._values[name]
+        return value if isinstance(value, str) else None
+
+    def count(self, name: str) -> int | None:
+        value = self._values[name]
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def given(self, name: str) -> bool:
+        """Whether a switch was set."""
+        return self._values[name] is True
+
+
+FORMAT = Option("--format", "How to print the result.", choices=("text", "json"), default="text")
+COMMON = (
+    Option("--verbose", "Say more; show the traceback of an unexpected error."),
+    Option("--help", "Show this help."),
+)
+
+
+def parse(command: Command, words: Sequence[str]) -> Arguments:
+    """Sort out the words after a command's name; raises InvalidOption (E100) for any that don't fit."""
+    options = {option.name: option for option in command.options}
+    values: dict[str, str | int | bool | None] = {
+        option.key: False if option.kind == "switch" else option.default for option in command.options
+    }
+    positional: list[str] = []
+    rest = list(reversed(words))
+    while rest:
+        word = rest.pop()
+        if word == "--":
+            positional += reversed(rest)
+            break
+        if not word.startswith("-") or word == "-":
+            positional.append(word)
+            continue
+        name, equals, attached = word.partition("=")
+        option = options.get("--help" if name == "-h" else name)
+        if option is None:
+            raise InvalidOption(_unknown(command, name, list(options)))
+        if option.kind == "switch":
+            if equals:
+                raise InvalidOption(f"{name} takes no value")
+            values[option.key] = True
+        else:
+            if not equals and not rest:
+                raise InvalidOption(f"{name} needs a value")
+            values[option.key] = option.parse(attached if equals else rest.pop())
+    if not values["help"]:
+        _assign(command, positional, values)
+    return Arguments(values)
+
+
+def _assign(command: Command, positional: list[str], values: dict[str, str | int | bool | None]) -> None:
+    for number, argument in enumerate(command.arguments):
+        if number < len(positional):
+            values[argument.name] = positional[number]
+        elif argument.required:
+            raise InvalidOption(f"{argument.label} is missing; {see(command)}")
+        else:
+            values[argument.name] = None
+    extra = positional[len(command.arguments) :]
+    if extra:
+        hint = "put several words in quotes" if len(command.arguments) > 1 else see(command)
+        raise InvalidOption(f'unexpected argument "{extra[0]}"; {hint}')
+
+
+def _unknown(command: Command, name: str, known: list[str]) -> str:
+    close = nearest(name, known)
+    guess = f"did you mean {close}?" if close else see(command)
+    return f'unknown option {name} for "{command.name}"; {guess}'
+
+
+def nearest(word: str, known: Sequence[str]) -> str | None:
+    """The known word that is most like one that is not."""
+    from difflib import get_close_matches  # only on the way to an error
+
+    close = get_close_matches(word, known, n=1, cutoff=0.5)
+    return close[0] if close else next((k for k in known if len(word) > 2 and k.startswith(word)), None)
+
+
+def see(command: Command) -> str:
+    """Where to read on, for the end of an error."""
+    return f'see "skc {command.name} --help"'
+
+
+def usage(command: Command) -> str:
+    """One line that shows what a command takes."""
+    words = ["skc", command.name, *(argument.label for argument in command.arguments)]
+    own = [option for option in command.options if option not in COMMON]
+    return f"Usage: {' '.join(words)}{' [options]' if own else ''}"

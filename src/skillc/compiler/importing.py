@@ -1,0 +1,53 @@
+"""Take a folder from anywhere into a store, whole or not at all [D10]."""
+
+from __future__ import annotations
+
+import os
+
+from skillc import atomic, places
+from skillc.errors import InvalidOption, InvalidSkill, SkillExists
+from skillc.library import Skill, import_root, is_compiled
+from skillc.skills import list_files, main_file
+from skillc.skills.files import is_inside
+
+# What is never part of a skill, though it may stand in its folder.
+_NOT_IMPORTED = (".git", ".hg", ".svn", ".skillc", ".skillc-meta")
+
+
+def import_skill(found: Skill, cwd: str, *, force: bool = False) -> Skill:
+    """Copy a folder that is in no store into the project's store, or the global one.
+
+    Links inside the folder become the files they point to. Hidden files come along.
+    """
+    main_file(found.source)
+    if is_compiled(found.source):
+        raise InvalidSkill(found.source, "a compiled skill; build its source")
+    scope, root = import_root(cwd)
+    store = places.skills_store(root)
+    path = os.path.join(store, found.name)
+    if is_inside(os.path.realpath(store), found.source):
+        raise InvalidOption(f'"{found.source}" holds the store it would be copied into')
+    if os.path.lexists(path) and not force:
+        raise SkillExists(
+            found.name, "hint: --force replaces it; its name alone builds the one that is there"
+        )
+    os.makedirs(store, exist_ok=True)
+    atomic.sweep(store)
+    _copy_folder(found.source, path)
+    return Skill(found.name, os.path.realpath(path), scope, root, stored=True)
+
+
+def _copy_folder(source: str, path: str) -> None:
+    import shutil
+
+    list_files(source)  # the skill's own files: a link that leaves ends the import here
+    temporary = atomic.beside(path)
+    os.mkdir(temporary)
+    try:
+        for file in list_files(source, keep=lambda name: name not in _NOT_IMPORTED):
+            copy = os.path.join(temporary, *file.name.split("/"))
+            os.makedirs(os.path.dirname(copy), exist_ok=True)
+            shutil.copy2(file.path, copy)
+        atomic.replace(temporary, path)
+    finally:
+        atomic.discard(temporary)

@@ -1,0 +1,150 @@
+"""The index of a compiled skill, for reading: schema, which file it is, whether it can be used.
+
+Writing it is `indexing`'s job. An index is opened read-only and immutable: it is never changed
+in place, a new one takes its name. `sqlite3` is imported as `_sqlite3`, its C half, because the
+other half costs agents half a command.
+"""
+
+from __future__ import annotations
+
+import _sqlite3
+import os
+
+from skillc import places
+from skillc.compiler import manifest
+from skillc.compiler.cjk import segment, unsegment
+from skillc.errors import IndexCollision, IndexUnusable
+from skillc.skills.files import display_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from skillc.library import Skill
+
+__all__ = ["Error", "Index", "open_for", "segment", "unsegment"]  # what the gateway may use
+
+SCHEMA_VERSION = 2
+REQUIRED = ("skill_path", "source_hash", "schema_version", "tokenizer")
+ATTEMPTS = 5  # readers that meet a build between its two renames look again
+
+Error = _sqlite3.Error
+
+
+class Unreadable(Exception):
+    """The index is missing or corrupt: any failure to read it [RFC-0004:C-INDEX]."""
+
+
+class Index:
+    """An open, usable index."""
+
+    __slots__ = ("connection", "meta", "path", "runtime")
+
+    def __init__(self, path: str, runtime: str, connection: Connection, meta: dict[str, str]) -> None:
+        self.path = path
+        self.runtime = runtime
+        self.connection = connection
+        self.meta = meta
+
+    @property
+    def tokenizer(self) -> str:
+        return self.meta["tokenizer"]
+
+
+def open_for(skill: Skill, setting: str) -> Index:
+    """The index of a skill, checked step by step as the RFC lists them; raises E002 or E003."""
+    runtimes = skill.runtimes()
+    runtime = next((r for r in runtimes if os.path.exists(places.index_file(r, skill.source))), runtimes[0])
+    path = places.index_file(runtime, skill.source)
+    for _ in range(ATTEMPTS):
+        built = manifest.read(runtime)  # before the index: what is written later is read first
+        try:
+            index = Index(path, runtime, connect(path), {})
+            index.meta = read_meta(index.connection)
+        except Unreadable:
+            raise IndexUnusable(skill.name) from None
+        if index.meta["skill_path"] != display_name(skill.source):
+            raise IndexCollision(places.path_hash(skill.source))
+        if not current_metadata(index.meta, setting):
+            raise IndexUnusable(skill.name)
+        if belongs_to(index.meta, built):
+            return index
+        index.connection.close()
+    raise IndexUnusable(skill.name)
+
+
+def peek(runtime: str, source: str) -> dict[str, str]:
+    """The metadata of an index, whatever it says; raises Unreadable."""
+    connection = connect(places.index_file(runtime, source))
+    try:
+        return read_meta(connection)
+    finally:
+        connection.close()
+
+
+def connect(path: str) -> Connection:
+    """A read-only connection; raises Unreadable."""
+    if not os.path.exists(path):
+        raise Unreadable(path)
+    try:
+        return _sqlite3.connect(f"file:{_uri(path)}?mode=ro&immutable=1", uri=True, isolation_level=None)
+    except Error as error:
+        raise Unreadable(str(error)) from None
+
+
+def _uri(path: str) -> str:
+    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return quoted if os.sep == "/" else "/" + quoted.replace(os.sep, "/")
+
+
+def read_meta(connection: Connection) -> dict[str, str]:
+    """The metadata; raises Unreadable where a required key is missing or can't be parsed."""
+    try:
+        meta = dict(connection.execute("SELECT key, value FROM index_meta"))
+        int(meta["schema_version"])
+    except (Error, ValueError, TypeError, KeyError) as error:
+        raise Unreadable(str(error)) from None
+    if not all(isinstance(meta.get(key), str) for key in REQUIRED):
+        raise Unreadable("a required key is missing")
+    return meta
+
+
+def current_metadata(meta: dict[str, str], setting: str) -> bool:
+    """Whether schema and tokenizer are those that a build would use now."""
+    return int(meta["schema_version"]) >= SCHEMA_VERSION and meta["tokenizer"] == preference(
+        setting, meta["tokenizer"]
+    )
+
+
+def belongs_to(meta: dict[str, str], built: bytes) -> bool:
+    """Whether an index and a manifest are of one build.
+
+    A build that is killed, or met, between renaming its index and its manifest leaves the
+    manifest that the index was to replace: the index says which that is, and counts.
+    """
+    if manifest.source_hash(built) == meta["source_hash"]:
+        return True
+    replaced = meta.get("replaces")
+    return replaced is not None and replaced == places.small_sha256(built)
+
+
+def preference(setting: str, recorded: str = "") -> str:
+    """The tokenizer that a build would use: `porter`, else `unicode61`; `cjk` where it is configured.
+
+    An index that was `recorded` with `porter` shows that there is one.
+    """
+    if setting == "cjk":
+        return "cjk"
+    return "porter" if recorded == "porter" or has_porter() else "unicode61"
+
+
+def has_porter() -> bool:
+    """Whether this SQLite has the stemming tokenizer."""
+    connection = _sqlite3.connect(":memory:")
+    try:
+        connection.execute("CREATE VIRTUAL TABLE probe USING fts5(x, tokenize='porter unicode61')")
+    except Error:
+        return False
+    finally:
+        connection.close()
+    return True

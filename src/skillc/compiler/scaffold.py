@@ -1,0 +1,44 @@
+"""New skills: the store and the first SKILL.md (RFC-0006)."""
+
+from __future__ import annotations
+
+import os
+
+from skillc import atomic, places
+from skillc.errors import InvalidSkillId, SkillExists
+from skillc.skills import is_name
+
+_SKILL = """\
+---
+name: {name}
+description: "TODO: Add skill description"
+---
+
+# {title}
+"""
+_IGNORED = "# Built by skc; 'skc build --all' makes it again.\nruntime/\nlogs/\n"
+
+
+def new_store(root: str) -> str:
+    """Make `.skillc/skills/` below `root`, where it is not there, and return its path."""
+    store = places.skills_store(root)
+    os.makedirs(store, exist_ok=True)
+    ignore = os.path.join(root, places.DIRECTORY, ".gitignore")
+    if not os.path.lexists(ignore):
+        atomic.write(ignore, _IGNORED.encode())
+    return store
+
+
+def new_skill(root: str, name: str) -> str:
+    """Make a skill with a SKILL.md to fill in, and return that file's path."""
+    if not is_name(name):
+        raise InvalidSkillId(name, "hint: a name has 1 to 64 of a-z, 0-9 and single hyphens, none at an end.")
+    directory = os.path.join(places.skills_store(root), name)
+    path = os.path.join(directory, "SKILL.md")
+    if os.path.lexists(path):
+        raise SkillExists(name)
+    new_store(root)
+    os.makedirs(directory, exist_ok=True)
+    title = " ".join(word.capitalize() for word in name.split("-"))
+    atomic.write(path, _SKILL.format(name=name, title=title).encode(), durable=True)
+    return path

@@ -1,0 +1,110 @@
+"""Which skills there are and whether each is built: the value behind `skc list` (RFC-0007)."""
+
+from __future__ import annotations
+
+import os
+from fnmatch import fnmatchcase
+
+from skillc.compiler import index, manifest
+from skillc.errors import SkillcError
+from skillc.library import stored_skills
+from skillc.skills import list_files, main_file, metadata, parse, source_hash
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.library import Skill
+
+NORMAL, NOT_BUILT, OBSOLETE = "normal", "not-built", "obsolete"
+STATUSES = (NORMAL, NOT_BUILT, OBSOLETE, "all")
+SCOPES = ("project", "global", "all")
+
+
+class Listed:
+    """A skill with its status and its runtime directory."""
+
+    __slots__ = ("runtime", "skill", "status")
+
+    def __init__(self, skill: Skill, status: str, runtime: str) -> None:
+        self.skill = skill
+        self.status = status
+        self.runtime = runtime
+
+
+class Listing:
+    """What was found: `skills` after filters and limit, `total` before any, `filtered` before the limit."""
+
+    __slots__ = ("filtered", "skills", "skipped", "total")
+
+    def __init__(
+        self, skills: list[Listed], total: int, filtered: int, skipped: list[tuple[Skill, SkillcError]]
+    ) -> None:
+        self.skills = skills
+        self.total = total
+        self.filtered = filtered
+        self.skipped = skipped
+
+
+def list_skills(
+    cwd: str,
+    *,
+    scope: str = "all",
+    status: str = "all",
+    pattern: str | None = None,
+    limit: int | None = None,
+    check_obsolete: bool = False,
+) -> Listing:
+    """The skills of the stores; one whose SKILL.md can't be used is skipped and reported."""
+    found: list[Skill] = []
+    skipped: list[tuple[Skill, SkillcError]] = []
+    for skill in stored_skills(cwd):
+        try:
+            _check(skill)
+            found.append(skill)
+        except SkillcError as error:
+            skipped.append((skill, error))
+    wanted = [s for s in found if scope in ("all", s.scope) and (not pattern or fnmatchcase(s.name, pattern))]
+    listed = [_listed(skill, check_obsolete or status == OBSOLETE) for skill in wanted]
+    listed = [entry for entry in listed if status in ("all", entry.status)]
+    return Listing(listed[:limit], len(found), len(listed), skipped)
+
+
+def _check(skill: Skill) -> None:
+    """Raise for a SKILL.md that can't be loaded."""
+    try:
+        with open(os.path.join(skill.source, main_file(skill.source)), "rb") as file:
+            metadata(parse(file.read()), skill.name)
+    except OSError as error:
+        raise SkillcError(f"cannot read SKILL.md: {error.strerror}") from None
+
+
+def _listed(skill: Skill, check_obsolete: bool) -> Listed:
+    runtimes = skill.runtimes()
+    for runtime in runtimes:
+        built = manifest.source_hash(manifest.read(runtime))
+        if built is not None:
+            obsolete = check_obsolete and current_hash(skill) != _built_hash(skill, runtime, built)
+            return Listed(skill, OBSOLETE if obsolete else NORMAL, runtime)
+    return Listed(skill, NOT_BUILT, runtimes[0])
+
+
+def _built_hash(skill: Skill, runtime: str, built: str) -> str:
+    """The hash of the last build, also of one that was killed before its manifest was there."""
+    try:
+        found = index.peek(runtime, skill.source)
+    except index.Unreadable:
+        return built
+    return found["source_hash"] if index.belongs_to(found, manifest.read(runtime)) else built
+
+
+def current_hash(skill: Skill) -> str | None:
+    """The hash of a skill's files as they are now; None where they can't be read."""
+    from hashlib import file_digest
+
+    def digest(path: str) -> str:
+        with open(path, "rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+
+    try:
+        return source_hash((file.name, digest(file.path)) for file in list_files(skill.source))
+    except (OSError, SkillcError):
+        return None

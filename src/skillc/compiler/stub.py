@@ -1,0 +1,150 @@
+"""The stub: a small SKILL.md that shows an agent what there is and how to fetch it.
+
+Structure without content [RFC-0001:C-STUB, C-SECTIONS, C-CONSTRAINTS; D8, D9]. It has at most
+MAX_LINES lines because every part of it has a limit; what is left out is counted.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MAX_LINES = 100
+MAX_SECTIONS = 15
+MAX_TOP_SECTIONS = 12
+MAX_REFERENCES = 15
+MAX_DESCRIPTION = 120
+
+_TEMPLATE = """\
+---
+name: {name}
+description: {description}
+---
+
+# {title}
+
+Compiled by skillc. What follows is an outline, not the skill: fetch the sections a task needs
+through the gateway, and do not read the source files directly.
+
+Prefer the MCP tools `skc_outline`, `skc_show`, `skc_search`, `skc_open` and `skc_sources` if the
+skillc MCP server is available: they are faster and their output is structured. Otherwise:
+
+```bash
+skc outline {skill}
+skc show {skill} --section "<heading>"
+skc search {skill} "<words>"
+skc open {skill} <path>
+skc sources {skill}
+```
+
+## Top Sections
+
+{sections}
+"""
+
+
+def render(
+    name: str,
+    description: str,
+    directory: str,
+    main: Sequence[tuple[int, str]],
+    references: Sequence[tuple[str, str | None]],
+    reference_count: int,
+) -> str:
+    """The stub's text.
+
+    `main` are level and text of SKILL.md's headings; `references` are the first
+    MAX_REFERENCES other documents by path, each with its label and description.
+    """
+    lines = [*_main_lines(main), *_reference_lines(references, reference_count)]
+    return _TEMPLATE.format(
+        name=yaml_string(name),
+        description=yaml_string(description),
+        title=_on_one_line(name),
+        skill=shell_word(directory),
+        sections="\n".join(lines) or "(no headings)",
+    )
+
+
+def _main_lines(headings: Iterable[tuple[int, str]]) -> list[str]:
+    """H1 and H2 of SKILL.md, up to the first that is over a limit; the rest are counted."""
+    lines: list[str] = []
+    top = left_out = 0
+    for level, text in headings:
+        if level > 2:
+            continue
+        top += level == 1
+        if left_out or len(lines) >= MAX_SECTIONS or top > MAX_TOP_SECTIONS:
+            left_out += 1
+        else:
+            lines.append(f"{'  ' * (level - 1)}- {_on_one_line(text)}")
+    if left_out:
+        lines.append(f"- ... ({left_out} more)")
+    return lines
+
+
+def _reference_lines(references: Sequence[tuple[str, str | None]], count: int) -> list[str]:
+    """The other documents under one label, with their descriptions."""
+    if not count:
+        return []
+    lines = ["- References (query by title only)"]
+    for label, description in references[:MAX_REFERENCES]:
+        text = _on_one_line(description or "")
+        if len(text) > MAX_DESCRIPTION:
+            text = text[: MAX_DESCRIPTION - 1].rstrip() + "…"
+        lines.append(f"  - {_on_one_line(label)}{' — ' + text if text else ''}")
+    if count > MAX_REFERENCES:
+        lines.append(f"  - ... ({count - MAX_REFERENCES} more)")
+    return lines
+
+
+def yaml_string(text: str) -> str:
+    r"""`text` as a YAML double-quoted scalar on one line, which every YAML reader reads back equal.
+
+    >>> print(yaml_string('He said: "é\n"'))
+    "He said: \"é\n\""
+    """
+    return '"' + "".join(_yaml_character(c) for c in text) + '"'
+
+
+def _yaml_character(c: str) -> str:
+    if c in '"\\':
+        return "\\" + c
+    if c == "\n":
+        return "\\n"
+    if c == "\t":
+        return "\\t"
+    if c.isprintable():
+        return c
+    code = ord(c)
+    if 0xD800 <= code <= 0xDFFF:
+        return "\\uFFFD"  # half a character, which no file can hold
+    return f"\\x{code:02X}" if code < 0x100 else f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
+
+
+def _on_one_line(text: str) -> str:
+    """`text` with its white space folded and anything else that is not printable left out."""
+    folded = " ".join(text.split())
+    return folded if folded.isprintable() else "".join(c for c in folded if c.isprintable() or c == "\u200d")
+
+
+def shell_word(text: str) -> str:
+    r"""`text` as one word for a shell, and on one line.
+
+    >>> print(shell_word("pdf"), shell_word("my skill"), shell_word("it's"))
+    pdf 'my skill' 'it'\''s'
+    """
+    if text.isascii() and text.replace("-", "").replace("_", "").replace(".", "").isalnum():
+        return text
+    if text.isprintable():
+        return "'" + text.replace("'", "'\\''") + "'"
+    return "$'" + "".join(_shell_character(c) for c in text) + "'"
+
+
+def _shell_character(c: str) -> str:
+    if c in "'\\":
+        return "\\" + c
+    if c.isprintable():
+        return c
+    return "".join(f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogateescape"))

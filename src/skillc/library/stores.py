@@ -1,0 +1,142 @@
+"""Source stores: where a name leads, and which skills a project and the home hold.
+
+The first of these that has it: a path to a folder with SKILL.md, the project stores from the
+working directory upwards, the global store (RFC-0007, D13a).
+"""
+
+from __future__ import annotations
+
+import os
+
+from skillc import places
+from skillc.errors import InvalidSkill, SkillNotFound
+from skillc.skills.document import MAIN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PROJECT = "project"
+GLOBAL = "global"
+
+
+class Skill:
+    """A skill's folder and where its compiled form belongs.
+
+    `source` is canonical. `root` is the project (or home) whose `.skillc` it belongs to;
+    `stored` tells whether it lives in that store or is a folder from elsewhere.
+    """
+
+    __slots__ = ("name", "root", "scope", "source", "stored")
+
+    def __init__(self, name: str, source: str, scope: str, root: str, stored: bool) -> None:
+        self.name = name
+        self.source = source
+        self.scope = scope
+        self.root = root
+        self.stored = stored
+
+    def runtime(self) -> str:
+        """The runtime directory that `build` writes without --global."""
+        return os.path.join(places.runtime_store(self.root or places.require_home()), self.name)
+
+    def global_runtime(self) -> str:
+        return os.path.join(places.runtime_store(places.require_home()), self.name)
+
+    def runtimes(self) -> list[str]:
+        """Where the compiled form may be, in the order to look [D13a]."""
+        home = places.home()
+        if self.scope == GLOBAL or home is None:
+            return [self.runtime()]
+        return [self.runtime(), self.global_runtime()]
+
+    def __repr__(self) -> str:
+        return f"<Skill {self.name!r} {self.scope} {self.source!r}>"
+
+
+def resolve(name: str, cwd: str) -> Skill:
+    """The skill that `name` (a name or a path) means in `cwd`; raises SkillNotFound or InvalidSkill."""
+    incomplete = None
+    for skill in _candidates(name, cwd):
+        if is_skill(skill.source):
+            return skill
+        incomplete = incomplete or skill.source
+    if incomplete is not None:
+        raise InvalidSkill(incomplete)
+    raise SkillNotFound(name)
+
+
+def _candidates(name: str, cwd: str) -> Iterator[Skill]:
+    """The directories that `name` could mean, best first."""
+    if not name or "\0" in name:
+        return
+    path = os.path.join(cwd, name)
+    if os.path.isdir(path):
+        yield at_path(path)
+    if os.path.basename(name) != name or name in (os.curdir, os.pardir):
+        return
+    for scope, root in roots(cwd):
+        source = os.path.join(places.skills_store(root), name)
+        if os.path.isdir(source):
+            yield Skill(name, os.path.realpath(source), scope, root, stored=True)
+
+
+def at_path(path: str) -> Skill:
+    """The skill in a directory: of the store it stands in, or of none and then global."""
+    path = os.path.abspath(path)
+    for place in (path, os.path.realpath(path)):
+        store, name = os.path.split(place)
+        dot_directory, skills = os.path.split(store)
+        root, marker = os.path.split(dot_directory)
+        if marker == places.DIRECTORY and skills == "skills":
+            home = places.home()
+            scope = GLOBAL if home and os.path.realpath(root) == os.path.realpath(home) else PROJECT
+            return Skill(name, os.path.realpath(path), scope, root, stored=True)
+    source = os.path.realpath(path)
+    return Skill(os.path.basename(path) or "root", source, GLOBAL, places.home() or "", stored=False)
+
+
+def roots(cwd: str) -> Iterator[tuple[str, str]]:
+    """Scope and root of every store, nearest project first, the home last."""
+    for root in places.project_roots(cwd):
+        yield PROJECT, root
+    home = places.home()
+    if home is not None:
+        yield GLOBAL, home
+
+
+def import_root(cwd: str) -> tuple[str, str]:
+    """Scope and root of the store that a folder from elsewhere is imported into [D10]."""
+    for scope, root in roots(cwd):
+        if scope == GLOBAL or os.path.isdir(places.skills_store(root)):
+            return scope, root
+    return GLOBAL, places.require_home()
+
+
+def stored_skills(cwd: str, scope: str = "all") -> Iterator[Skill]:
+    """Every folder with SKILL.md in the stores, project before global, then by name."""
+    for where, root in roots(cwd):
+        if scope not in ("all", where):
+            continue
+        try:
+            names = sorted(os.listdir(places.skills_store(root)))
+        except OSError:
+            continue
+        for name in names:
+            source = os.path.join(places.skills_store(root), name)
+            if not name.startswith(".") and is_skill(source):
+                yield Skill(name, os.path.realpath(source), where, root, stored=True)
+
+
+def is_skill(directory: str) -> bool:
+    """Whether a directory has a SKILL.md."""
+    return any(os.path.isfile(os.path.join(directory, name)) for name in (MAIN, MAIN.lower()))
+
+
+def is_compiled(directory: str) -> bool:
+    """Whether a directory is what `build` wrote rather than a source [D7]."""
+    manifests = (
+        places.manifest_file(directory),
+        os.path.join(places.meta_directory(directory), "manifest.json"),
+    )
+    return any(map(os.path.isfile, manifests))

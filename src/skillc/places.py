@@ -1,0 +1,105 @@
+"""Every path convention, once: home, projects, stores, runtime directories and what is in them.
+
+Paths are text, not `pathlib` objects: the commands that agents call pass through here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from skillc.errors import SkillcError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DIRECTORY = ".skillc"
+
+
+def user_home() -> str | None:
+    """The user's home directory; agents' own directories are below it [D13]. None if there is none."""
+    home = os.path.expanduser("~")
+    return os.path.abspath(home) if home and home != "~" else None
+
+
+def home() -> str | None:
+    """The directory that holds the global `.skillc`: SKILLC_HOME, else the user's home."""
+    moved = os.environ.get("SKILLC_HOME")
+    return os.path.abspath(moved) if moved else user_home()
+
+
+def require_home() -> str:
+    """`home()`, for what cannot be done without one."""
+    found = home()
+    if found is None:
+        raise SkillcError("there is no home directory; set HOME or SKILLC_HOME")
+    return found
+
+
+def current_directory() -> str:
+    """The working directory, which may have been deleted under us."""
+    try:
+        return os.getcwd()
+    except OSError:
+        raise SkillcError("the current directory no longer exists; change to another one") from None
+
+
+def project_roots(start: str) -> Iterator[str]:
+    """The directories from `start` upwards that have a `.skillc`; never the home directory."""
+    not_a_project = home()
+    if not_a_project is not None:
+        not_a_project = os.path.realpath(not_a_project)
+    directory = os.path.realpath(start)
+    while True:
+        if directory != not_a_project and os.path.isdir(os.path.join(directory, DIRECTORY)):
+            yield directory
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return
+        directory = parent
+
+
+def skills_store(root: str) -> str:
+    """Where the sources of a project's (or the home's) skills are."""
+    return os.path.join(root, DIRECTORY, "skills")
+
+
+def runtime_store(root: str) -> str:
+    """Where compiled skills are: the single source of truth that agents' directories link to."""
+    return os.path.join(root, DIRECTORY, "runtime")
+
+
+def config_file(root: str) -> str:
+    return os.path.join(root, DIRECTORY, "config.toml")
+
+
+def stub_file(runtime: str) -> str:
+    return os.path.join(runtime, "SKILL.md")
+
+
+def manifest_file(runtime: str) -> str:
+    return os.path.join(runtime, DIRECTORY, "manifest.json")
+
+
+def meta_directory(runtime: str) -> str:
+    return os.path.join(runtime, ".skillc-meta")
+
+
+def index_file(runtime: str, source: str) -> str:
+    """The index of `source`, a canonical path, in a runtime directory [RFC-0004:C-INDEX]."""
+    return os.path.join(meta_directory(runtime), f"search-{path_hash(source)}.db")
+
+
+def path_hash(path: str) -> str:
+    """The first 16 hex digits of the SHA-256 of a path."""
+    return small_sha256(os.fsencode(path))[:16]
+
+
+def small_sha256(data: bytes) -> str:
+    """SHA-256 of a few bytes, without loading OpenSSL as `hashlib` does."""
+    try:
+        sha256 = __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
+    except ImportError:
+        from hashlib import sha256
+    return str(sha256(data).hexdigest())

@@ -1,0 +1,158 @@
+"""YAML 1.2's core schema, read safely: no dates, no octals, no yes/no, nothing that grows.
+
+PyYAML gives the events of libyaml's parser; the values are made here, because its own
+constructors follow YAML 1.1 and expand aliases without bound. Every value is what JSON can
+hold: a mapping, a list, text, a number, true, false or null. Keys are text.
+
+>>> load("released: 2024-05-01\\nstable: yes\\nmode: 0o17\\n").value
+{'released': '2024-05-01', 'stable': 'yes', 'mode': 15}
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+MAX_NODES = 10_000  # values, each alias counted with all that it stands for
+MAX_DEPTH = 64
+
+
+class Loaded(NamedTuple):
+    value: Any
+    duplicates: tuple[str, ...]  # keys that a mapping sets more than once; the last one counts
+
+
+class NotYaml(Exception):
+    """The text is not YAML, or not within the limits; `line` counts from 0, where it is known."""
+
+    def __init__(self, problem: str, line: int | None = None) -> None:
+        super().__init__(problem)
+        self.line = line
+
+
+def load(text: str) -> Loaded:
+    """The value of a YAML document; raises NotYaml for anything that is none."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    builder = _Builder()
+    try:
+        for event in yaml.parse(text, Loader=loader):
+            builder.take(event, yaml)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line if error.problem_mark else None
+        raise NotYaml(str(error.problem), line) from None
+    except yaml.YAMLError as error:
+        raise NotYaml(str(error).splitlines()[0]) from None
+    except (ValueError, RecursionError) as error:
+        raise NotYaml(str(error)) from None
+    return Loaded(builder.result, tuple(builder.duplicates))
+
+
+def plain(value: str) -> Any:
+    """What an unquoted scalar means in the core schema.
+
+    >>> [plain(text) for text in ("~", "True", "0x1F", "1e3", "2024-05-01", "on")]
+    [None, True, 31, 1000.0, '2024-05-01', 'on']
+    """
+    if value in ("", "~", "null", "Null", "NULL"):
+        return None
+    if value in ("true", "True", "TRUE"):
+        return True
+    if value in ("false", "False", "FALSE"):
+        return False
+    if value[0] in "+-.0123456789" and value.isascii():
+        return _number(value)
+    return value
+
+
+def _number(text: str) -> Any:
+    digits = text[1:] if text[0] in "+-" else text
+    if digits.isdigit() and len(digits) <= 4000:  # beyond that Python refuses, and it is no number to anyone
+        return int(text)
+    if text[:2] in ("0o", "0x") and text[2:].isalnum():
+        try:
+            return int(text[2:], 8 if text[1] == "o" else 16)
+        except ValueError:
+            return text
+    if digits[:1] in "0123456789." and not set(digits) - set("0123456789.eE+-"):
+        try:
+            number = float(text)
+        except ValueError:
+            return text
+        return text if number in (float("inf"), float("-inf")) else number  # JSON has no infinity
+    return text
+
+
+class _Node:
+    """A mapping or a list that is being filled, with its size when every alias is written out."""
+
+    __slots__ = ("anchor", "height", "key", "value", "weight")
+
+    def __init__(self, value: Any, anchor: str | None) -> None:
+        self.value = value
+        self.anchor = anchor
+        self.key: str | None = None
+        self.weight = 1
+        self.height = 1
+
+
+class _Builder:
+    """Puts values together from parser events, without recursion."""
+
+    def __init__(self) -> None:
+        self.result: Any = None
+        self.duplicates: list[str] = []
+        self._open: list[_Node] = []
+        self._anchors: dict[str, tuple[Any, int, int]] = {}
+
+    def take(self, event: Any, yaml: Any) -> None:
+        if isinstance(event, yaml.ScalarEvent):
+            self._scalar(event)
+        elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
+            if len(self._open) >= MAX_DEPTH:
+                raise NotYaml(f"nested deeper than {MAX_DEPTH}")
+            value: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
+            self._open.append(_Node(value, event.anchor))
+        elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+            node = self._open.pop()
+            self._add(node.value, node.weight, node.height, node.anchor)
+        elif isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self._anchors:
+                raise NotYaml(f"undefined alias '{event.anchor}'")
+            self._add(*self._anchors[event.anchor], None)
+
+    def _scalar(self, event: Any) -> None:
+        text = event.value.encode("utf-8", "replace").decode()
+        untyped = event.tag is None and event.implicit[0]
+        if self._open and isinstance(self._open[-1].value, dict) and self._open[-1].key is None:
+            self._add(text, 1, 0, event.anchor)  # a key: text, whatever it looks like
+        elif untyped or event.tag in _TYPED:
+            self._add(plain(text), 1, 0, event.anchor)
+        else:
+            self._add(text, 1, 0, event.anchor)
+
+    def _add(self, value: Any, weight: int, height: int, anchor: str | None) -> None:
+        if anchor is not None:
+            self._anchors[anchor] = (value, weight, height)
+        if not self._open:
+            self.result = value
+            return
+        parent = self._open[-1]
+        parent.weight += weight
+        parent.height = max(parent.height, height + 1)
+        if parent.weight > MAX_NODES or len(self._open) + height > MAX_DEPTH:
+            raise NotYaml("aliases or values without bound")
+        if isinstance(parent.value, list):
+            parent.value.append(value)
+        elif parent.key is None:
+            if not isinstance(value, str):
+                raise NotYaml("a key that is not text")
+            parent.key = value
+        else:
+            if parent.key in parent.value:
+                self.duplicates.append(parent.key)
+            parent.value[parent.key] = value
+            parent.key = None
+
+
+_TYPED = tuple(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))

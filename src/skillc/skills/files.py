@@ -1,0 +1,124 @@
+"""The files of a skill: one list for hash, index, outline, sources, lint and archives [D1, D2, D3].
+
+All regular files below the root, except what has a dot at the start of its name or of a
+directory's on the way. A link that stays inside counts as the file it points to.
+"""
+
+from __future__ import annotations
+
+import os
+from stat import S_ISDIR, S_ISREG
+
+from skillc.errors import InvalidSkill, PathEscapes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+MAX_FILES = 100_000  # links can multiply a folder without end; a skill with more is not valid
+
+
+class SourceFile:
+    """A file of a skill: its path below the root with `/`, and what tells that it changed."""
+
+    __slots__ = ("changed_ns", "modified_ns", "name", "path", "size")
+
+    def __init__(self, name: str, path: str, size: int, modified_ns: int, changed_ns: int) -> None:
+        self.name = name
+        self.path = path
+        self.size = size
+        self.modified_ns = modified_ns
+        self.changed_ns = changed_ns
+
+    @property
+    def stamp(self) -> tuple[int, int, int]:
+        """Equal stamps mean an unchanged file; different ones mean that its hash must tell."""
+        return (self.size, self.modified_ns, self.changed_ns)
+
+    def __repr__(self) -> str:
+        return f"<SourceFile {self.name!r}>"
+
+
+def list_files(
+    root: str, *, keep: Callable[[str], bool] = lambda name: not name.startswith(".")
+) -> list[SourceFile]:
+    """The files below `root`, sorted bytewise by path; `keep` decides by a file's or directory's name.
+
+    Raises PathEscapes for a link that leaves the root. Broken links, loops, pipes and the
+    like are passed over.
+    """
+    real_root = os.path.realpath(root)
+    found: list[SourceFile] = []
+    # Directories still to read: path prefix, path, the real directories on the way (for loops).
+    pending: list[tuple[str, str, tuple[str, ...]]] = [("", root, (real_root,))]
+    while pending:
+        prefix, directory, chain = pending.pop()
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                if not keep(entry.name):
+                    continue
+                name = prefix + entry.name
+                linked = entry.is_symlink()
+                status = _status(entry, name, real_root, linked)
+                if status is None:
+                    continue
+                if S_ISREG(status.st_mode):
+                    found.append(
+                        SourceFile(name, entry.path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+                    )
+                elif S_ISDIR(status.st_mode):
+                    real = os.path.realpath(entry.path) if linked else f"{chain[-1]}{os.sep}{entry.name}"
+                    if real not in chain:
+                        pending.append((f"{name}/", entry.path, (*chain, real)))
+        if len(found) > MAX_FILES:
+            raise InvalidSkill(root, f"more than {MAX_FILES} files")
+    found.sort(key=lambda file: os.fsencode(file.name))
+    return found
+
+
+def _status(entry: os.DirEntry[str], name: str, real_root: str, linked: bool) -> os.stat_result | None:
+    """What an entry is, links followed; None for one that leads nowhere."""
+    try:
+        status = entry.stat()
+    except OSError:
+        if linked:
+            return None  # broken, or a link to itself
+        raise
+    if linked and not is_inside(os.path.realpath(entry.path), real_root):
+        raise PathEscapes(name)
+    return status
+
+
+def is_inside(path: str, root: str) -> bool:
+    """Whether a canonical path is `root` or below it."""
+    return path == root or path.startswith(root if root.endswith(os.sep) else root + os.sep)
+
+
+def resolve_inside(root: str, relative: str) -> str:
+    """The canonical path of something in a skill; raises PathEscapes for one outside of it.
+
+    It need not exist. An absolute path is refused even where it leads inside.
+    """
+    if os.path.isabs(relative) or "\0" in relative or (os.sep == "\\" and ":" in relative):
+        raise PathEscapes(relative)
+    real_root = os.path.realpath(root)
+    real = os.path.realpath(os.path.join(real_root, relative))
+    if not is_inside(real, real_root):
+        raise PathEscapes(relative)
+    return real
+
+
+def source_hash(digests: Iterable[tuple[str, str]]) -> str:
+    """The hash of a skill from its sorted (path, hex SHA-256 of the file) pairs [D3]."""
+    from hashlib import sha256  # here: reading commands compare stamps and never come this far
+
+    whole = sha256()
+    for name, digest in digests:
+        whole.update(os.fsencode(name))
+        whole.update(digest.encode())
+    return whole.hexdigest()
+
+
+def display_name(name: str) -> str:
+    r"""A path that can be printed and stored: bytes that are not UTF-8 are written out as `\udc..`."""
+    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,58 @@
+"""Canonical skill IDs: `collection/path/name`, the one identifier on every layer.
+
+>>> skill = SkillId("extraction/medical/diagnosis")
+>>> skill.name, skill.collection
+('diagnosis', 'extraction/medical')
+>>> to_segment("My Skill_v2")
+'my-skill-v2'
+"""
+
+from __future__ import annotations
+
+from skillc.errors import InvalidSkillId
+
+_VALID = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+MAX_SEGMENT = 64
+
+
+class SkillId(str):
+    """A canonical ID; raises InvalidSkillId for text that is none."""
+
+    __slots__ = ()
+
+    def __new__(cls, value: str) -> SkillId:
+        if not all(is_segment(segment) for segment in value.split("/")):
+            raise InvalidSkillId(value)
+        return super().__new__(cls, value)
+
+    @property
+    def name(self) -> str:
+        """The last segment."""
+        return self.rpartition("/")[2]
+
+    @property
+    def collection(self) -> str:
+        """Everything before the last segment; empty at the root."""
+        return self.rpartition("/")[0]
+
+
+def is_segment(text: str) -> bool:
+    """Whether `text` can stand between the slashes of an ID."""
+    return 0 < len(text) <= MAX_SEGMENT and _VALID.issuperset(text)
+
+
+def is_name(text: str) -> bool:
+    """Whether `text` is a name in the Agent Skills format: a segment without hyphens at an end or doubled."""
+    return is_segment(text) and not (text.startswith("-") or text.endswith("-") or "--" in text)
+
+
+def to_segment(directory: str) -> str:
+    """A directory's name as a segment: lower case, everything else to single hyphens [D25]."""
+    lowered = directory.lower()
+    words = "".join(c if c in _VALID and c != "-" else " " for c in lowered).split()
+    segment = "-".join(words)[:MAX_SEGMENT].rstrip("-")
+    if segment:
+        return segment
+    from skillc.places import small_sha256  # a name of, say, Chinese characters alone leaves nothing
+
+    return f"skill-{small_sha256(directory.encode('utf-8', 'surrogatepass'))[:8]}"
