@@ -58,9 +58,13 @@ def one_line(text: str) -> str:
 
 
 class SkillcError(Exception):
-    """An error with a code. `details` are further lines for people, below the coded one."""
+    """An error with a code. `details` are further lines for people, below the coded one.
+
+    `diagnostics` are what was noticed on the way to it, to be told before it.
+    """
 
     code = "E999"
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     def __init__(self, message: str, details: str = "") -> None:
         super().__init__(message)
@@ -112,9 +116,10 @@ class InvalidSkill(SkillcError):
 class MissingField(SkillcError):
     code = "E011"
 
-    def __init__(self, field: str) -> None:
+    def __init__(self, field: str, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
         super().__init__(f"missing frontmatter field '{field}' in SKILL.md")
         self.field = field
+        self.diagnostics = diagnostics
 
 
 class PathEscapes(SkillcError):

@@ -119,6 +119,8 @@ def _fail(error: BaseException, verbose: bool) -> int:
             import traceback
 
             traceback.print_exception(error)
+        for diagnostic in coded.diagnostics:
+            print(diagnostic.line(), file=sys.stderr)
         print(coded.text(), file=sys.stderr)
     except OSError:
         pass

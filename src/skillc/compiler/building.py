@@ -86,6 +86,7 @@ class _Build:
         self.noticed: tuple[Diagnostic, ...] = ()
 
     def run(self, force: bool) -> Built:
+        self._sweep()
         if not force:
             self._look_at_last_build()
         if not self.meta:
@@ -98,6 +99,12 @@ class _Build:
         whole = sum(file.size for file in self.files)
         copy = sum(file.size for file in changed) <= whole * COPY_UP_TO
         return self._write(changed if copy else self.files, touched, gone, copy=copy)
+
+    def _sweep(self) -> None:
+        """Remove what a killed build left; under the lock there is no other."""
+        manifests = os.path.dirname(places.manifest_file(self.runtime))
+        for directory in (self.runtime, manifests, places.meta_directory(self.runtime)):
+            atomic.sweep(directory, older_than=0)
 
     def _look_at_last_build(self) -> None:
         """Learn what the last index knows, unless it can't be read or was written otherwise."""
@@ -157,7 +164,6 @@ class _Build:
         from skillc.compiler.reading import read_all
 
         metadata = self._metadata()
-        atomic.sweep(places.meta_directory(self.runtime), older_than=0)  # ours alone, under the lock
         temporary = atomic.beside(self.index_path)
         writer = None
         try:

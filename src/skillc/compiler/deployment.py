@@ -79,6 +79,7 @@ def _link(runtime: str, path: str) -> str:
         atomic.replace(temporary, path)
         return "junction"
     if not (os.path.islink(path) and os.readlink(path) == runtime):
+        atomic.sweep(os.path.dirname(path))
         atomic.symlink(runtime, path)
     return "symlink"
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from skillc.compiler import index, manifest
 from skillc.errors import SkillcError
 from skillc.library import stored_skills
-from skillc.skills import list_files, main_file, metadata, parse, source_hash
+from skillc.skills import display_name, list_files, main_file, metadata, parse, source_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,8 +80,10 @@ def _check(skill: Skill) -> None:
 def _listed(skill: Skill, check_obsolete: bool) -> Listed:
     runtimes = skill.runtimes()
     for runtime in runtimes:
-        built = manifest.source_hash(manifest.read(runtime))
-        if built is not None:
+        fields = manifest.parse(manifest.read(runtime))
+        built = fields.get("source_hash")
+        # A runtime directory of the same name may hold another project's skill.
+        if isinstance(built, str) and fields.get("source", skill.source) == display_name(skill.source):
             obsolete = check_obsolete and current_hash(skill) != _built_hash(skill, runtime, built)
             return Listed(skill, OBSOLETE if obsolete else NORMAL, runtime)
     return Listed(skill, NOT_BUILT, runtimes[0])

@@ -96,7 +96,7 @@ def metadata(document: Document, directory: str) -> Metadata:
     name = (front.text("name") or "").strip() if front else ""
     description = (front.text("description") or "") if front else ""
     if front is None or not description.strip():
-        raise MissingField("description")
+        raise MissingField("description", tuple(diagnostic.at(MAIN) for diagnostic in noticed))
     for field in ("name", "description"):
         value = front.fields.get(field)
         if value is not None and not isinstance(value, str):
@@ -104,5 +104,4 @@ def metadata(document: Document, directory: str) -> Metadata:
     if not name:
         name = directory
         noticed.append(notice("W014"))
-    located = tuple(diagnostic.at(MAIN) for diagnostic in noticed)
-    return Metadata(name, description, front.fields, located)
+    return Metadata(name, description, front.fields, tuple(diagnostic.at(MAIN) for diagnostic in noticed))

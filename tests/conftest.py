@@ -1,0 +1,147 @@
+"""What every test stands on: a home and a project of its own, and the command as a process."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "skillc", deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+settings.load_profile("skillc")
+
+SkcRun = subprocess.CompletedProcess[str]
+
+
+class World:
+    """A home directory, a project in it with a store, and `skc` run there."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.home = root / "home"
+        self.project = root / "project"
+        self.store = self.project / ".skillc" / "skills"
+        self.global_store = self.home / ".skillc" / "skills"
+        self.runtime = self.project / ".skillc" / "runtime"
+        self.home.mkdir()
+        self.store.mkdir(parents=True)
+        self.env = {
+            "HOME": str(self.home),
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+        }
+
+    def skill(self, name: str, text: str | bytes | None = None, *, store: Path | None = None) -> Path:
+        """A skill in the project's store (or another), with a usable SKILL.md unless one is given."""
+        folder = (store or self.store) / name
+        folder.mkdir(parents=True, exist_ok=True)
+        if text is None:
+            text = f"---\nname: {name}\ndescription: What {name} is for\n---\n# {name}\n\n## Usage\n\nText.\n"
+        (folder / "SKILL.md").write_bytes(text.encode() if isinstance(text, str) else text)
+        return folder
+
+    def skc(
+        self,
+        *words: str,
+        cwd: Path | None = None,
+        env: dict[str, str] | None = None,
+        without: tuple[str, ...] = (),
+        prefix: tuple[str, ...] = (),
+    ) -> SkcRun:
+        """Run the command as a user would; `without` drops variables, `prefix` is what runs it."""
+        return subprocess.run(
+            [*prefix, sys.executable, "-m", "skillc", *words],
+            cwd=cwd or self.project,
+            env={k: v for k, v in (self.env | (env or {})).items() if k not in without},
+            capture_output=True,
+            encoding="utf-8",
+            errors="surrogateescape",
+            timeout=120,
+            check=False,
+        )
+
+    def ok(
+        self,
+        *words: str,
+        cwd: Path | None = None,
+        env: dict[str, str] | None = None,
+        without: tuple[str, ...] = (),
+    ) -> SkcRun:
+        """Run a command that must succeed."""
+        result = self.skc(*words, cwd=cwd, env=env, without=without)
+        assert result.returncode == 0, result.stderr
+        assert "Traceback" not in result.stderr
+        return result
+
+    def fails(
+        self,
+        code: str,
+        *words: str,
+        cwd: Path | None = None,
+        env: dict[str, str] | None = None,
+        without: tuple[str, ...] = (),
+        prefix: tuple[str, ...] = (),
+    ) -> SkcRun:
+        """Run a command that must end with status 1 and one coded line."""
+        result = self.skc(*words, cwd=cwd, env=env, without=without, prefix=prefix)
+        assert result.returncode == 1, (result.stdout, result.stderr)
+        assert "Traceback" not in result.stderr
+        lines = [line for line in result.stderr.splitlines() if line.startswith("error[")]
+        assert len(lines) == 1, result.stderr
+        assert lines[0].startswith(f"error[{code}]: "), result.stderr
+        return result
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A world of its own, in this process too: HOME, working directory, no SKILLC_ variables."""
+    made = World(tmp_path)
+    for name in [name for name in os.environ if name.startswith(("SKILLC_", "SKC_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(made.home))
+    monkeypatch.chdir(made.project)
+    return made
+
+
+@pytest.fixture(scope="session")
+def commonmark_examples() -> list[str]:
+    """Every example of the CommonMark specification, which `scripts/setup` puts into .cache."""
+    spec = Path(__file__).parent.parent / ".cache" / "commonmark-spec.txt"
+    if not spec.exists():
+        if os.environ.get("CI"):
+            pytest.fail("the CommonMark specification is not there; run scripts/setup")
+        pytest.skip("the CommonMark specification is not there; run scripts/setup")
+    return list(_examples(spec.read_text(encoding="utf-8")))
+
+
+def _examples(spec: str) -> Iterator[str]:
+    fence = "`" * 32
+    for block in spec.split(f"\n{fence} example")[1:]:
+        yield block.split("\n.\n", 1)[0].partition("\n")[2].replace("→", "\t") + "\n"
+
+
+@pytest.fixture(scope="session")
+def unprivileged() -> tuple[str, ...]:
+    """What to run a command with so that file permissions count, also for root."""
+    if os.geteuid() != 0:
+        return ()
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        pytest.skip("root without setpriv can read everything")
+    return (setpriv, "--bounding-set", "-all", "--inh-caps", "-all")
+
+
+@pytest.fixture
+def corpus() -> Path:
+    """Real frontmatter from public collections, where it is at hand."""
+    path = Path(__file__).parent.parent.parent / "shared" / "corpus" / "frontmatter"
+    if not path.is_dir():
+        pytest.skip(f"{path} is not there")
+    return path

@@ -1,0 +1,176 @@
+"""The stub: its listing, its limits, and a frontmatter that reads back equal."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillc.compiler.stub import MAX_LINES, render, shell_word, yaml_string
+from skillc.skills import parse
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+def listing(stub: str) -> list[str]:
+    return stub.split("## Top Sections\n\n", 1)[1].rstrip("\n").split("\n")
+
+
+def stub(
+    main: list[tuple[int, str]] | None = None,
+    references: list[tuple[str, str | None]] | None = None,
+    count: int | None = None,
+) -> str:
+    references = references or []
+    return render("n", "d", "n", main or [], references, len(references) if count is None else count)
+
+
+def test_listing_is_the_rfcs_example() -> None:
+    """[RFC-0001:C-SECTIONS] the example of the RFC, to the letter."""
+    main = [
+        (1, "Rust CLI"),
+        (2, "Default Flow"),
+        (3, "too deep"),
+        (2, "Decision Tree"),
+        (1, "Advanced Topics"),
+        (2, "Performance"),
+    ]
+    references = [
+        ("Clap Patterns", "Advanced argument parsing examples"),
+        ("Error Handling", "anyhow vs thiserror patterns"),
+        ("TUI Guide", None),
+    ]
+    assert listing(stub(main, references)) == [
+        "- Rust CLI",
+        "  - Default Flow",
+        "  - Decision Tree",
+        "- Advanced Topics",
+        "  - Performance",
+        "- References (query by title only)",
+        "  - Clap Patterns — Advanced argument parsing examples",
+        "  - Error Handling — anyhow vs thiserror patterns",
+        "  - TUI Guide",
+    ]
+
+
+def test_at_most_fifteen_entries() -> None:
+    """[RFC-0001:C-SECTIONS] [D8] N counts every H1 and H2 left out, deeper ones not."""
+    main = [(1, "Top"), *((2, f"S{n}") for n in range(20)), (3, "deep"), (1, "Last")]
+    lines = listing(stub(main))
+    assert len(lines) == 16
+    assert lines[-1] == "- ... (7 more)"
+
+
+def test_at_most_twelve_top_sections() -> None:
+    """[RFC-0001:C-CONSTRAINTS] [D8] the thirteenth H1 and all below it are counted, not shown."""
+    main = [*((1, f"H{n}") for n in range(13)), (2, "below the one left out")]
+    lines = listing(stub(main))
+    assert lines[:12] == [f"- H{n}" for n in range(12)]
+    assert lines[12:] == ["- ... (2 more)"]
+
+
+def test_exactly_at_the_limit_nothing_is_left_out() -> None:
+    """[RFC-0001:C-SECTIONS] fifteen entries are fifteen entries."""
+    main = [(1, "Top"), *((2, f"S{n}") for n in range(14))]
+    assert "more)" not in stub(main)
+
+
+def test_references_are_limited_and_counted() -> None:
+    """[RFC-0001:C-SECTIONS] fifteen references, the rest counted."""
+    lines = listing(stub(references=[(f"R{n}", None) for n in range(15)], count=40))
+    assert lines[0] == "- References (query by title only)"
+    assert lines[-1] == "  - ... (25 more)"
+    assert len(lines) == 17
+
+
+@pytest.mark.parametrize(("length", "cut"), [(119, False), (120, False), (121, True), (5000, True)])
+def test_descriptions_are_cut_at_120(length: int, cut: bool) -> None:
+    """[RFC-0001:C-SECTIONS] a description has at most 120 characters, the ellipsis among them."""
+    line = listing(stub(references=[("R", "x" * length)]))[1]
+    shown = line.removeprefix("  - R — ")
+    assert len(shown) == (120 if cut else length)
+    assert shown.endswith("…") is cut
+
+
+def test_it_says_how_to_read_the_skill() -> None:
+    """[RFC-0001:C-STUB] notice, MCP tools first, the gateway commands; no absolute path."""
+    text = stub()
+    assert "do not read the source files directly" in text
+    for tool in ("skc_outline", "skc_show", "skc_search"):
+        assert tool in text
+    for command in ("skc outline n", 'skc show n --section "', "skc open n", "skc sources n"):
+        assert command in text
+    assert text.index("skc_outline") < text.index("skc outline")
+    assert not re.search(r"(?<![\w<])/[a-z]", text)
+
+
+def test_it_is_called_by_its_directory() -> None:
+    """[D9] commands use the name that resolves, the frontmatter the source's."""
+    text = render("Name In Source", "d", "folder", [], [], 0)
+    assert "skc outline folder\n" in text
+    assert yaml.safe_load(text.split("---")[1])["name"] == "Name In Source"
+
+
+@given(name=TEXT, description=TEXT)
+def test_frontmatter_reads_back_equal(name: str, description: str) -> None:
+    """[D8] [RFC-0001:C-STUB] for any string, by another YAML reader and by ours."""
+    text = render(name, description, "x", [], [], 0)
+    lines = text.split("\n")
+    assert lines[0] == lines[3] == "---"
+    fields = yaml.safe_load("\n".join(lines[1:3]))
+    assert fields == {"name": name, "description": description}
+    front = parse(text.encode()).frontmatter
+    assert front is not None
+    assert front.fields == fields
+    assert front.diagnostics == ()
+
+
+@given(
+    name=TEXT,
+    description=TEXT,
+    directory=st.text(min_size=1),
+    main=st.lists(st.tuples(st.integers(1, 6), TEXT), max_size=40),
+    references=st.lists(st.tuples(TEXT, st.none() | TEXT), max_size=15),
+    extra=st.integers(0, 10**9),
+)
+def test_never_over_its_limits(
+    name: str,
+    description: str,
+    directory: str,
+    main: list[tuple[int, str]],
+    references: list[tuple[str, str | None]],
+    extra: int,
+) -> None:
+    """[RFC-0001:C-CONSTRAINTS] [D8] at most 100 lines, however lines are counted."""
+    text = render(name, description, directory, main, references, len(references) + extra)
+    assert len(text.splitlines()) <= MAX_LINES == 100
+    assert len(text.split("\n")) <= MAX_LINES
+
+
+@given(st.text(min_size=1).filter(lambda text: "\0" not in text))
+def test_shell_words_are_one_line_and_one_word(text: str) -> None:
+    """[D9] what the stub tells an agent to type names this skill and nothing else."""
+    word = shell_word(text)
+    assert len(word.splitlines()) == 1
+    if not word.startswith("$'"):
+        assert shlex.split(word) == [text]
+
+
+@pytest.mark.parametrize("text", ["a\nb", "it's\t\\x", "bell\a", "\u202eevil", "$(x)`y`;z", "tail\n"])
+def test_bash_reads_shell_words_back(text: str) -> None:
+    """[D9] in a real shell."""
+    script = f"printf '%s' {shell_word(text)}"
+    read = subprocess.run(["bash", "-c", script], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"})
+    assert read.stdout.decode() == text
+
+
+def test_yaml_strings_are_one_line() -> None:
+    """[D8] whatever a line break is called."""
+    breaks = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+    assert len(yaml_string(breaks).splitlines()) == 1
+    assert yaml.safe_load(yaml_string(breaks)) == breaks
