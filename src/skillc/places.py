@@ -6,8 +6,8 @@ Paths are text, not `pathlib` objects: the commands that agents call pass throug
 from __future__ import annotations
 
 import os
-import sys
 
+from skillc.digest import sha256_hex
 from skillc.errors import SkillcError
 
 TYPE_CHECKING = False
@@ -93,13 +93,4 @@ def index_file(runtime: str, source: str) -> str:
 
 def path_hash(path: str) -> str:
     """The first 16 hex digits of the SHA-256 of a path."""
-    return small_sha256(os.fsencode(path))[:16]
-
-
-def small_sha256(data: bytes) -> str:
-    """SHA-256 of a few bytes, without loading OpenSSL as `hashlib` does."""
-    try:
-        sha256 = __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
-    except ImportError:
-        from hashlib import sha256
-    return str(sha256(data).hexdigest())
+    return sha256_hex(os.fsencode(path))[:16]

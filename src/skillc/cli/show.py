@@ -27,7 +27,7 @@ def run(arguments: Arguments) -> int:
     from skillc.cli.printing import print_json, warn, write_bytes
     from skillc.cli.syntax import see
     from skillc.config import load
-    from skillc.errors import InvalidOption
+    from skillc.errors import InvalidOption, one_line
     from skillc.gateway import show
     from skillc.library import resolve
     from skillc.places import current_directory
@@ -46,7 +46,7 @@ def run(arguments: Arguments) -> int:
         tokenizer=config.tokenizer,
     )
     if shown.ambiguous:
-        print(f'warning: multiple matches for "{shown.heading}"; showing first', file=sys.stderr)
+        print(f'warning: multiple matches for "{one_line(section)}"; showing first', file=sys.stderr)
     text = shown.text
     if shown.more_lines:
         text += f"... ({shown.more_lines} more lines)\n".encode()

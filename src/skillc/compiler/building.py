@@ -12,6 +12,7 @@ from time import gmtime, strftime
 
 from skillc import atomic, places
 from skillc.compiler import index, indexing, manifest
+from skillc.digest import sha256_hex
 from skillc.errors import IndexCollision, InvalidSkill, SkillcError
 from skillc.library import is_compiled
 from skillc.skills import display_name, list_files, main_file
@@ -128,7 +129,7 @@ class _Build:
 
     def _looks_changed(self, file: SourceFile) -> bool:
         known = self.known.get(display_name(file.name))
-        return known is None or known[1:] != file.stamp
+        return known is None or known[1] != file.stamp
 
     def _sort_out(
         self, suspects: Sequence[SourceFile]
@@ -163,7 +164,7 @@ class _Build:
         """Write a new index, from a copy of the last or from nothing, and make it true."""
         from skillc.compiler.reading import read_all
 
-        metadata = self._metadata()
+        metadata = self._metadata(anew=not copy or any(file.name == self.main for file in changed))
         temporary = atomic.beside(self.index_path)
         writer = None
         try:
@@ -187,10 +188,13 @@ class _Build:
                 writer.close()
             atomic.discard(temporary)
 
-    def _metadata(self) -> Metadata:
+    def _metadata(self, anew: bool) -> Metadata:
         """Name and description; without them nothing is built [RFC-0001:C-INPUT]."""
-        from skillc.skills import metadata, parse
+        from skillc.skills import Metadata, metadata, parse
 
+        if not anew:  # SKILL.md is as it was: no need to load a YAML parser
+            noticed = tuple(diagnostic for diagnostic in self.noticed if diagnostic.path == self.main)
+            return Metadata(self.meta["name"], self.meta["description"], {}, noticed)
         with open(os.path.join(self.skill.source, self.main), "rb") as file:
             return metadata(parse(file.read()), self.skill.name)
 
@@ -212,9 +216,11 @@ class _Build:
         writer.finish(
             {
                 **indexing.metadata(self.skill.source, whole, index.preference(self.setting), now),
+                "name": metadata.name,
+                "description": metadata.description,
                 "stub": text,
                 "manifest": new_manifest.decode(),
-                "replaces": places.small_sha256(self.last_manifest),
+                "replaces": sha256_hex(self.last_manifest),
             }
         )
         os.replace(temporary, self.index_path)

@@ -10,9 +10,6 @@ from skillc.library import Skill, import_root, is_compiled
 from skillc.skills import list_files, main_file
 from skillc.skills.files import is_inside
 
-# What is never part of a skill, though it may stand in its folder.
-_NOT_IMPORTED = (".git", ".hg", ".svn", ".skillc", ".skillc-meta")
-
 
 def import_skill(found: Skill, cwd: str, *, force: bool = False) -> Skill:
     """Copy a folder that is in no store into the project's store, or the global one.
@@ -44,7 +41,7 @@ def _copy_folder(source: str, path: str) -> None:
     temporary = atomic.beside(path)
     os.mkdir(temporary)
     try:
-        for file in list_files(source, keep=lambda name: name not in _NOT_IMPORTED):
+        for file in list_files(source, hidden=True):
             copy = os.path.join(temporary, *file.name.split("/"))
             os.makedirs(os.path.dirname(copy), exist_ok=True)
             shutil.copy2(file.path, copy)

@@ -13,6 +13,7 @@ import os
 from skillc import places
 from skillc.compiler import manifest
 from skillc.compiler.cjk import segment, unsegment
+from skillc.digest import sha256_hex
 from skillc.errors import IndexCollision, IndexUnusable
 from skillc.skills.files import display_name
 
@@ -125,7 +126,7 @@ def belongs_to(meta: dict[str, str], built: bytes) -> bool:
     if manifest.source_hash(built) == meta["source_hash"]:
         return True
     replaced = meta.get("replaces")
-    return replaced is not None and replaced == places.small_sha256(built)
+    return replaced is not None and replaced == sha256_hex(built)
 
 
 def preference(setting: str, recorded: str = "") -> str:

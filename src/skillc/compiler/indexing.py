@@ -52,16 +52,17 @@ CREATE TABLE files (
     diagnostics TEXT NOT NULL
 ) WITHOUT ROWID;
 """
+_KEPT = {"name", "description", "stub", "manifest", "indexed_at"}  # what the next build wants to know
 _HEADING_INDEX = "CREATE INDEX IF NOT EXISTS idx_headings_text ON headings(text COLLATE NOCASE)"
 
-# Name, digest and stamp of a file as the index holds it.
-Known = tuple[str, int, int, int]
+# Digest and stamp of a file as the index holds it.
+Known = tuple[str, tuple[int, int, int]]
 
 
 def known_files(connection: Connection) -> dict[str, Known]:
     """Digest and stamp of every indexed file."""
     rows = connection.execute("SELECT path, digest, size, modified_ns, changed_ns FROM files")
-    return {row[0]: row[1:] for row in rows}
+    return {path: (digest, (size, modified, changed)) for path, digest, size, modified, changed in rows}
 
 
 def diagnostics(connection: Connection) -> tuple[Diagnostic, ...]:
@@ -253,5 +254,5 @@ def metadata(skill_path: str, source_hash: str, tokenizer: str, indexed_at: str)
 
 def is_current(meta: dict[str, str], setting: str) -> bool:
     """Whether an index was written as it would be written now, and whole."""
-    written = meta.get("builder") == str(BUILDER) and {"stub", "manifest", "indexed_at"} <= meta.keys()
+    written = meta.get("builder") == str(BUILDER) and meta.keys() >= _KEPT
     return written and index.current_metadata(meta, setting)

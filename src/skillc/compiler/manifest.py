@@ -15,19 +15,20 @@ _HASH_KEY = b'"source_hash": "'
 
 def render(skill: str, source: str, source_hash: str, built_at: str) -> bytes:
     """The manifest's bytes."""
-    import json
+    from _json import encode_basestring_ascii as quoted  # what json uses, without the rest of it
 
     from skillc import __version__
 
     fields = {
-        "skill": skill,
-        "version": VERSION,
-        "built_at": built_at,
-        "source_hash": source_hash,
-        "source": display_name(source),
-        "builder": f"skillc {__version__}",
+        "skill": quoted(skill),
+        "version": str(VERSION),
+        "built_at": quoted(built_at),
+        "source_hash": quoted(source_hash),
+        "source": quoted(display_name(source)),
+        "builder": quoted(f"skillc {__version__}"),
     }
-    return json.dumps(fields, indent=2, ensure_ascii=False).encode() + b"\n"
+    lines = ",\n".join(f'  "{key}": {value}' for key, value in fields.items())
+    return f"{{\n{lines}\n}}\n".encode()
 
 
 def read(runtime: str) -> bytes:

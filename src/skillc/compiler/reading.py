@@ -12,6 +12,7 @@ import os
 import sys
 from time import time_ns
 
+from skillc.digest import file_sha256_hex, sha256_hex
 from skillc.errors import notice
 from skillc.skills import parse
 
@@ -149,27 +150,23 @@ def _widen(pipe: int) -> None:
 
 def fingerprint(path: str) -> tuple[str, tuple[int, int, int]]:
     """A file's hash and stamp."""
-    from hashlib import file_digest
-
     with open(path, "rb") as file:
         stamp = _stamp(file)
-        return file_digest(file, "sha256").hexdigest(), stamp
+        return file_sha256_hex(file, stamp[0]), stamp
 
 
 def _read(name: str, path: str) -> tuple[Any, ...]:
     """The arguments of a file's Content, in order, as `marshal` can pass them on."""
-    from hashlib import file_digest, sha256
-
     with open(path, "rb") as file:
         stamp = _stamp(file)
         wanted = kind(name)
         if not wanted or stamp[0] > MAX_TEXT:
-            digest = file_digest(file, "sha256").hexdigest()
+            digest = file_sha256_hex(file, stamp[0])
             too_large = notice("W020", MAX_TEXT >> 20)
             noticed = [(too_large.code, too_large.message)] if wanted else []
             return name, digest, stamp, b"", 0, (), None, noticed
         raw = file.read()
-    digest = sha256(raw).hexdigest()
+    digest = sha256_hex(raw)
     if wanted == "txt":
         return name, digest, stamp, raw
     document = parse(raw)

@@ -6,6 +6,7 @@ import os
 from fnmatch import fnmatchcase
 
 from skillc.compiler import index, manifest
+from skillc.digest import file_sha256_hex
 from skillc.errors import SkillcError
 from skillc.library import stored_skills
 from skillc.skills import display_name, list_files, main_file, metadata, parse, source_hash
@@ -13,6 +14,7 @@ from skillc.skills import display_name, list_files, main_file, metadata, parse, 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.library import Skill
+    from skillc.skills import SourceFile
 
 NORMAL, NOT_BUILT, OBSOLETE = "normal", "not-built", "obsolete"
 STATUSES = (NORMAL, NOT_BUILT, OBSOLETE, "all")
@@ -100,13 +102,12 @@ def _built_hash(skill: Skill, runtime: str, built: str) -> str:
 
 def current_hash(skill: Skill) -> str | None:
     """The hash of a skill's files as they are now; None where they can't be read."""
-    from hashlib import file_digest
 
-    def digest(path: str) -> str:
-        with open(path, "rb") as file:
-            return file_digest(file, "sha256").hexdigest()
+    def digest(source: SourceFile) -> str:
+        with open(source.path, "rb") as file:
+            return file_sha256_hex(file, source.size)
 
     try:
-        return source_hash((file.name, digest(file.path)) for file in list_files(skill.source))
+        return source_hash((file.name, digest(file)) for file in list_files(skill.source))
     except (OSError, SkillcError):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from skillc.compiler import index
+from skillc.digest import sha256_hex
 from skillc.errors import IndexUnusable, SectionNotFound
 from skillc.skills.document import parse
 from skillc.skills.files import display_name, list_files
@@ -151,9 +152,7 @@ class _Places:
             return False
         if known[1:] == (status.st_size, status.st_mtime_ns, status.st_ctime_ns):
             return True
-        from hashlib import sha256
-
-        return sha256(self.source(name)).hexdigest() == str(known[0])
+        return sha256_hex(self.source(name)) == str(known[0])
 
     def _path(self, name: str) -> str:
         return os.path.join(self._skill.source, *name.split("/"))

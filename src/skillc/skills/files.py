@@ -9,43 +9,38 @@ from __future__ import annotations
 import os
 from stat import S_ISDIR, S_ISREG
 
+from skillc.digest import new_sha256
 from skillc.errors import InvalidSkill, PathEscapes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
+NOT_OF_A_SKILL = (".git", ".hg", ".svn", ".skillc", ".skillc-meta")
 MAX_FILES = 100_000  # links can multiply a folder without end; a skill with more is not valid
 
 
 class SourceFile:
     """A file of a skill: its path below the root with `/`, and what tells that it changed."""
 
-    __slots__ = ("changed_ns", "modified_ns", "name", "path", "size")
+    __slots__ = ("name", "path", "size", "stamp")
 
-    def __init__(self, name: str, path: str, size: int, modified_ns: int, changed_ns: int) -> None:
+    def __init__(self, name: str, path: str, status: os.stat_result) -> None:
         self.name = name
         self.path = path
-        self.size = size
-        self.modified_ns = modified_ns
-        self.changed_ns = changed_ns
-
-    @property
-    def stamp(self) -> tuple[int, int, int]:
-        """Equal stamps mean an unchanged file; different ones mean that its hash must tell."""
-        return (self.size, self.modified_ns, self.changed_ns)
+        self.size = status.st_size
+        # Equal stamps mean an unchanged file; different ones mean that its hash must tell.
+        self.stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
     def __repr__(self) -> str:
         return f"<SourceFile {self.name!r}>"
 
 
-def list_files(
-    root: str, *, keep: Callable[[str], bool] = lambda name: not name.startswith(".")
-) -> list[SourceFile]:
-    """The files below `root`, sorted bytewise by path; `keep` decides by a file's or directory's name.
+def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
+    """The files below `root`, sorted bytewise by path; with `hidden`, those with a dot as well.
 
     Raises PathEscapes for a link that leaves the root. Broken links, loops, pipes and the
-    like are passed over.
+    like are passed over, and so is a version control system's directory.
     """
     real_root = os.path.realpath(root)
     found: list[SourceFile] = []
@@ -55,36 +50,37 @@ def list_files(
         prefix, directory, chain = pending.pop()
         with os.scandir(directory) as entries:
             for entry in entries:
-                if not keep(entry.name):
+                name = entry.name
+                if name[0] == "." and (not hidden or name in NOT_OF_A_SKILL):
                     continue
-                name = prefix + entry.name
-                linked = entry.is_symlink()
-                status = _status(entry, name, real_root, linked)
+                status = _follow(entry, prefix + name, real_root) if entry.is_symlink() else entry.stat()
                 if status is None:
                     continue
                 if S_ISREG(status.st_mode):
-                    found.append(
-                        SourceFile(name, entry.path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-                    )
+                    found.append(SourceFile(prefix + name, entry.path, status))
                 elif S_ISDIR(status.st_mode):
-                    real = os.path.realpath(entry.path) if linked else f"{chain[-1]}{os.sep}{entry.name}"
+                    real = (
+                        os.path.realpath(entry.path) if entry.is_symlink() else f"{chain[-1]}{os.sep}{name}"
+                    )
                     if real not in chain:
-                        pending.append((f"{name}/", entry.path, (*chain, real)))
+                        pending.append((f"{prefix}{name}/", entry.path, (*chain, real)))
         if len(found) > MAX_FILES:
             raise InvalidSkill(root, f"more than {MAX_FILES} files")
-    found.sort(key=lambda file: os.fsencode(file.name))
+    found.sort(key=_bytewise)
     return found
 
 
-def _status(entry: os.DirEntry[str], name: str, real_root: str, linked: bool) -> os.stat_result | None:
-    """What an entry is, links followed; None for one that leads nowhere."""
+def _bytewise(file: SourceFile) -> bytes:
+    return file.name.encode("utf-8", "surrogateescape")
+
+
+def _follow(entry: os.DirEntry[str], name: str, real_root: str) -> os.stat_result | None:
+    """What a link leads to; None for one that leads nowhere, or to itself."""
     try:
         status = entry.stat()
     except OSError:
-        if linked:
-            return None  # broken, or a link to itself
-        raise
-    if linked and not is_inside(os.path.realpath(entry.path), real_root):
+        return None
+    if not is_inside(os.path.realpath(entry.path), real_root):
         raise PathEscapes(name)
     return status
 
@@ -110,9 +106,7 @@ def resolve_inside(root: str, relative: str) -> str:
 
 def source_hash(digests: Iterable[tuple[str, str]]) -> str:
     """The hash of a skill from its sorted (path, hex SHA-256 of the file) pairs [D3]."""
-    from hashlib import sha256  # here: reading commands compare stamps and never come this far
-
-    whole = sha256()
+    whole = new_sha256()
     for name, digest in digests:
         whole.update(os.fsencode(name))
         whole.update(digest.encode())

@@ -1,0 +1,360 @@
+"""The block at the top of a document: where it starts and ends, and what is repaired in it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillc.skills.frontmatter import MAX_BYTES, Frontmatter, find
+from tests.skills.test_core_schema import NASTY, billion_laughs, json_values, within, yaml_like
+
+GOOD = "name: pdf\ndescription: Fill forms\n"
+
+
+def read(yaml: str) -> Frontmatter:
+    """The frontmatter of a document whose fences are right."""
+    found = find(f"---\n{yaml}\n---\n# Body\n")
+    assert found is not None
+    return found
+
+
+def codes(found: Frontmatter) -> list[str]:
+    return [diagnostic.code for diagnostic in found.diagnostics]
+
+
+def said(found: Frontmatter) -> str:
+    return "\n".join(diagnostic.message for diagnostic in found.diagnostics)
+
+
+# Where it is
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# Title\n",
+        "name: pdf\ndescription: no fence\n",
+        "----\nname: pdf\n----\n",
+        " ---\nname: pdf\n---\n",
+        "Text\n---\nname: pdf\n---\n",
+        "---\n",
+        "---",
+        "---\nText between thematic breaks\n---\n# Title\n",
+        "---\n\n# Title\n\n---\nText: more\n",
+        "---\n- a\n- list\n---\n",
+        "---\n42\n---\n",
+    ],
+)
+def test_none(text: str) -> None:
+    """[D4] what is not fenced, or is no mapping, is no frontmatter; a thematic break opens none."""
+    assert find(text) is None
+
+
+@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("fence", ["---", "--- ", "---\t"])
+@pytest.mark.parametrize("body", ["", "\n# Title\n", "---\nmore\n---\n"])
+def test_fences(eol: str, fence: str, body: str) -> None:
+    """[D4] every line end, and spaces after a fence; the body starts after the closing line."""
+    head = f"{fence}\n{GOOD}{fence}\n".replace("\n", eol)
+    found = find(head + body)
+    assert found is not None
+    assert (found.fields, found.end, codes(found)) == (
+        {"name": "pdf", "description": "Fill forms"},
+        len(head),
+        [],
+    )
+
+
+def test_closing_fence_at_the_end() -> None:
+    """[D4] the file may end with the fence."""
+    text = f"---\n{GOOD}---"
+    found = find(text)
+    assert found is not None
+    assert (found.end, codes(found)) == (len(text), [])
+
+
+@pytest.mark.parametrize("blank", ["\n", "\r\n", "\r", " \t\n", "\n\n \n"])
+def test_blank_lines_first(blank: str) -> None:
+    """[D4] blank lines before the opening fence are passed over, and it is said."""
+    found = find(f"{blank}---\n{GOOD}---\n")
+    assert found is not None
+    assert (found.fields["name"], codes(found)) == ("pdf", ["W018"])
+
+
+@pytest.mark.parametrize("rest", ["# Title", " # Title", "Text"])
+def test_text_on_the_closing_fence(rest: str) -> None:
+    """[D4] `---# Title`: the block ends there, and what follows is the body's."""
+    text = f"---\n{GOOD}---{rest}\nMore\n"
+    found = find(text)
+    assert found is not None
+    assert (text[found.end :], codes(found)) == (f"{rest}\nMore\n", ["W012"])
+    assert found.fields["name"] == "pdf"
+
+
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        (f"---\n{GOOD}\n# Title\nText\n", "\n# Title\nText\n"),
+        (f"---\n{GOOD}", ""),
+        (f"---\n{GOOD.rstrip()}", ""),
+        (f"---\n{GOOD}\n# Title\n\nText: a\n\n---\n\nMore\n", "\n# Title\n\nText: a\n\n---\n\nMore\n"),
+    ],
+)
+def test_unclosed(text: str, body: str) -> None:
+    """[D4] an unclosed block ends at the first blank line; a thematic break far below does not close it."""
+    found = find(text)
+    assert found is not None
+    assert found.fields == {"name": "pdf", "description": "Fill forms"}
+    assert (text[found.end :], codes(found)) == (body, ["W012"])
+
+
+def test_unclosed_without_name_or_description() -> None:
+    """[D4] a thematic break above any other paragraph is no frontmatter."""
+    assert find("---\nNote: this is text\n\nMore\n") is None
+
+
+# What it holds
+
+
+def test_other_keys() -> None:
+    """[D4] other keys are kept as they are."""
+    found = read(f"{GOOD}allowed-tools: [Read, Bash]\nmetadata:\n  version: 1.10\n  on: 2024-05-01\nX y: ~\n")
+    assert found.fields == {
+        "name": "pdf",
+        "description": "Fill forms",
+        "allowed-tools": ["Read", "Bash"],
+        "metadata": {"version": 1.1, "on": "2024-05-01"},
+        "X y": None,
+    }
+    assert codes(found) == []
+
+
+@pytest.mark.parametrize("yaml", ["", "# only a comment"])
+def test_empty(yaml: str) -> None:
+    """[D4] an empty block is a block."""
+    assert (read(yaml).fields, codes(read(yaml))) == ({}, [])
+
+
+words = st.from_regex(r"[a-z][a-z0-9_.-]{0,8}", fullmatch=True)
+
+
+@given(st.dictionaries(words, json_values, max_size=6), st.sampled_from(["\n", "\r\n", "\r"]))
+def test_good_input(fields: dict[str, object], eol: str) -> None:
+    """[D4] what is YAML is read as it is, without a diagnostic."""
+    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items()]
+    text = eol.join(["---", *lines, "---", ""])
+    found = find(text)
+    assert found is not None
+    assert (found.fields, found.end, codes(found)) == (fields, len(text), [])
+
+
+def test_duplicate_keys() -> None:
+    """[D4] a key that is set twice is a diagnostic; the last one counts."""
+    found = read("name: a\nname: b\ndescription: x")
+    assert (found.fields["name"], codes(found)) == ("b", ["W013"])
+    assert "'name'" in said(found)
+
+
+@pytest.mark.parametrize(
+    ("yaml", "text"),
+    [
+        ("name: 42", "42"),
+        ("name: 1.10", "1.10"),
+        ("name: 007", "007"),
+        ("name: 0x1F", "0x1F"),
+        ("name: true", "true"),
+        ("name: [a, b]", "[a, b]"),
+        ("name:\n  - a\n  - b", "- a - b"),
+        ("name: 42  # the answer", "42"),
+        ("'name': 42", "42"),
+        ("{name: 42}", "42"),
+        ("name: ~", None),
+        ("name:", None),
+        ("other: x", None),
+        ("name: ''", ""),
+        ("name: '42'", "42"),
+    ],
+)
+def test_text(yaml: str, text: str | None) -> None:
+    """[D4] a field that is no text is read as it was written."""
+    assert read(yaml).text("name") == text
+
+
+# What is repaired
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        # unquoted colons
+        ("Use when: filling forms", "Use when: filling forms"),
+        ("Do this: then that: and more", "Do this: then that: and more"),
+        ("Use when: filling\n  forms: all of them", "Use when: filling forms: all of them"),
+        ("PDF (see: docs) 'n more", "PDF (see: docs) 'n more"),
+        # block scalars with text on the first line
+        ("| Fill forms", "Fill forms"),
+        ("|- Fill: forms", "Fill: forms"),
+        ("> Fill\n  forms\n  in PDFs", "Fill forms in PDFs"),
+        (">2 Fill\n  forms\n\n  More", "Fill forms\nMore"),
+        ("| Fill\n  forms", "Fill\nforms"),
+        # other things that mean something else in YAML
+        ("**Fill** forms", "**Fill** forms"),
+        ("*fill* forms", "*fill* forms"),
+        ("@mention and more", "@mention and more"),
+        ("`code` first", "`code` first"),
+        ("%d forms", "%d forms"),
+        ("[PDF] forms", "[PDF] forms"),
+        ("{PDF} forms", "{PDF} forms"),
+        ('"PDF" forms', '"PDF" forms'),
+        ('"PDF" or "DOC"', '"PDF" or "DOC"'),
+        ('"Say "hi" to them"', 'Say "hi" to them'),
+        ('"No end', '"No end'),
+        ("- a: b: c", "- a: b: c"),
+        ("bell \x07 rings", "bell \x07 rings"),
+    ],
+)
+@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+def test_repair(value: str, text: str, eol: str) -> None:
+    """[D4] a value that is no YAML is read as plain text; its neighbours stay what they are; it is said."""
+    yaml = f"name: pdf\nversion: 1.5\ndescription: {value}\ntags: [a, b]"
+    found = find(f"---\n{yaml}\n---\n".replace("\n", eol))
+    assert found is not None
+    assert found.fields == {"name": "pdf", "version": 1.5, "description": text, "tags": ["a", "b"]}
+    assert codes(found) == ["W011"]
+    assert said(found).endswith("read as plain text: description")
+
+
+plain_words = st.lists(st.from_regex(r"[A-Za-z][a-z0-9,.()-]{0,6}:?", fullmatch=True), min_size=1, max_size=12)
+
+
+@given(plain_words)
+def test_any_sentence_with_colons(sentence: list[str]) -> None:
+    """[D4] whatever its colons do to YAML, a sentence is read as it was written, repaired or not."""
+    text = "x " + " ".join(sentence) + " y"
+    found = read(f"name: pdf\ndescription: {text}\nversion: 1")
+    assert found.fields == {"name": "pdf", "description": text, "version": 1}
+    assert codes(found) == (["W011"] if ": " in text else [])
+
+
+def test_where() -> None:
+    """[D4] the diagnostic names the line of the file."""
+    assert "(line 3: " in said(read("name: a\ndescription: b: c"))
+    late = find("\n\n---\nname: a\ndescription: b: c\n---\n")
+    assert late is not None
+    assert "(line 5: " in said(late)
+
+
+def test_repair_says_duplicates() -> None:
+    """[D4] a key that is set twice is said in a repaired block too."""
+    found = read("name: a\nname: b\ndescription: c: d")
+    assert (found.fields["name"], sorted(codes(found))) == ("b", ["W011", "W013"])
+
+
+def test_repair_keeps_keys_of_more_words() -> None:
+    """[D4] other keys are kept as they are, next to a value that was repaired."""
+    found = read("name: pdf\nallowed tools: Read\ndescription: c: d")
+    assert found.fields == {"name": "pdf", "allowed tools": "Read", "description": "c: d"}
+
+
+def test_repair_leaves_comments_out() -> None:
+    """[D4] a comment between two keys belongs to neither."""
+    found = read("description: c: d\n# who wrote it\nauthor: me")
+    assert found.fields == {"description": "c: d", "author": "me"}
+
+
+def test_repair_leaves_nested_values() -> None:
+    """[D4] lines below a key belong to it, whatever they look like."""
+    found = read("metadata:\n  name: inner\n  list:\n  - a\ndescription: c: d\nname: pdf")
+    assert found.fields == {
+        "metadata": {"name": "inner", "list": ["a"]},
+        "description": "c: d",
+        "name": "pdf",
+    }
+
+
+def test_conflict_markers() -> None:
+    """[D4] what a failed merge left behind is passed over, and each such line is said."""
+    found = read("name: pdf\n<<<<<<< HEAD\ndescription: ours\n=======\ndescription: theirs\n>>>>>>> main")
+    assert found.fields == {"name": "pdf", "description": "theirs"}
+    assert codes(found).count("W019") == 3
+    assert all(f"line {line} " in said(found) for line in (3, 5, 7))
+
+
+def test_stray_lines() -> None:
+    """[D4] a line that belongs to no key is left out, and it is said."""
+    found = read("Some prose first\nname: pdf\ndescription: x")
+    assert found.fields == {"name": "pdf", "description": "x"}
+    assert (codes(found), "line 2 " in said(found)) == (["W011", "W019"], True)
+
+
+# Limits
+
+
+def padded(size: int, pad: str = "x") -> str:
+    """A block of YAML of that many bytes."""
+    room = size - len(GOOD.encode()) - len("pad: \n")
+    return f"{GOOD}pad: {pad * (room // len(pad.encode()))}{'x' * (room % len(pad.encode()))}\n"
+
+
+@pytest.mark.parametrize("pad", ["x", "é", "漢", "x y "])
+def test_size(pad: str) -> None:
+    """[D5] 64 KiB is read, a byte more is refused as a whole, and it is said."""
+    exact = find(f"---\n{padded(MAX_BYTES, pad)}---\n# T\n")
+    assert exact is not None
+    assert (exact.fields["name"], codes(exact)) == ("pdf", [])
+    text = f"---\n{padded(MAX_BYTES + 1, pad)}---\n# T\n"
+    over = find(text)
+    assert over is not None
+    assert (over.fields, text[over.end :], codes(over)) == ({}, "# T\n", ["W016"])
+
+
+@pytest.mark.parametrize("unit", NASTY)
+@pytest.mark.parametrize("close", ["\n---\n", ""], ids=["closed", "unclosed"])
+def test_nasty_blocks(unit: str, close: str) -> None:
+    """[D5] 64 KiB of anything between fences costs no time, and what is read is JSON."""
+    text = unit * (60_000 // len(unit.encode()))
+    for start in ("", "name: ", f"{GOOD}x: ", "a: b: c\nx: "):
+        with within(3):
+            found = find(f"---\n{start}{text}{close}")
+            json.dumps(found.fields if found else None)
+
+
+@pytest.mark.parametrize("eol", ["\n", "\r", "\r\n", " \n", "\t\r\n"])
+@pytest.mark.parametrize("after", ["x", "---x", "---\n"])
+def test_many_blank_lines(eol: str, after: str) -> None:
+    """[D5] a document that begins with blank lines, however many, costs no time."""
+    with within(3):
+        assert find(eol * 100_000 + after) is None
+
+
+@pytest.mark.parametrize("line", ["x" * 1_000_000, " " * 1_000_000, "a: " * 333_000, "-" * 1_000_000])
+def test_long_lines(line: str) -> None:
+    """[D5] a line of a megabyte, anywhere, costs no time."""
+    for text in (line, f"---\n{line}\n---\n", f"---{line}", f"\n{line}", f"---\n{GOOD}---{line}", f"{line}\n---"):
+        with within(3):
+            find(text)
+
+
+@pytest.mark.parametrize("broken", ["", "broken: a: b\n"], ids=["yaml", "repaired"])
+def test_alias_bombs(broken: str) -> None:
+    """[D5] aliases don't grow beyond the block, also where it is repaired key by key."""
+    bomb = ", ".join(["&a [x,x,x,x,x,x,x,x,x,x]", "&b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]", "[*b,*b,*b,*b,*b,*b,*b,*b]"])
+    for yaml in (billion_laughs(), "\n".join(f"k{n}: [{bomb}]" for n in range(600))):
+        with within(5):
+            size = len(json.dumps(read(broken + yaml).fields))
+        assert size < 10 * MAX_BYTES
+
+
+@given(yaml_like | st.text(), st.sampled_from(["\n", "\r\n", "\r"]))
+def test_any_block(yaml: str, eol: str) -> None:
+    """[D4] any text between fences gives fields that are JSON, or none, and never an exception."""
+    text = f"---{eol}{yaml}{eol}---{eol}"
+    found = find(text)
+    if found is not None:
+        json.dumps(found.fields)
+        assert 0 < found.end <= len(text)
+        assert found.text("name") is None or isinstance(found.text("name"), str)

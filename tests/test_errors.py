@@ -1,0 +1,205 @@
+"""Diagnostics: every code once, with its words, on one line."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from skillc import errors
+from skillc.errors import WARNINGS, Diagnostic, SkillcError, notice, one_line, unexpected
+
+# companion.md's tables, word for word.
+ERRORS = {
+    "E001": "skill '<skill>' not found",
+    "E002": "search index unusable; run 'skc build <skill>' to rebuild",
+    "E003": "index hash collision; delete .skillc-meta/search-<hash16>.db and rebuild",
+    "E004": "empty query",
+    "E010": "not a valid skill: '<path>' (missing SKILL.md)",
+    "E011": "missing frontmatter field '<field>' in SKILL.md",
+    "E012": "path escapes skill root: '<path>'",
+    "E013": "deploy target exists and is not a link: '<path>' (use --force to replace it)",
+    "E020": "section not found: '<section>'",
+    "E021": "file not found: '<path>'",
+    "E022": "directory not found: '<path>'",
+    "E030": "invalid query type: '<type>'",
+    "E031": "invalid filter: '<message>'",
+    "E040": "no local logs found",
+    "E041": "sync destination not writable: '<path>'",
+    "E042": "sync source not readable: '<path>'",
+    "E050": "skill '<skill>' already exists",
+    "E060": "invalid tool definition in '<skill>': <message>",
+    "E061": "tool '<tool>' not found in '<skill>'",
+    "E062": "invalid parameter '<name>': <message>",
+    "E063": "approval required for '<skill>'; run 'skc trust allow <skill>'",
+    "E064": "cannot run '<program>': <message>",
+    "E065": "timed out after <n> s",
+    "E066": "sandbox unavailable: <message>",
+    "E070": "invalid skill id: '<id>'",
+    "E071": "invalid configuration: <file>: <message>",
+    "E100": "invalid option: '<message>'",
+    "E200": "repository '<name>' unavailable: <message>",
+    "E300": "<rule-id> <rule-name>: <message>",
+    "E999": "<message>",
+}
+CODED_WARNINGS = {
+    "W002": "logging disabled; run 'skc sync' after session to merge logs",
+    "W003": "stale local logs for '<skill>'; run 'skc sync' to upload",
+    "W300": "<rule-id> <rule-name>: <message>",
+}
+
+anything = st.text(st.characters())  # lone surrogates too, as file names give them
+nasty = st.text(st.characters(categories=("Cc", "Cf", "Cs", "Co", "Zl", "Zp", "Zs")))
+
+
+def blanks(template: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"<[^>]+>", template)))
+
+
+def tree(root: type[SkillcError] = SkillcError) -> Iterator[type[SkillcError]]:
+    yield root
+    for child in root.__subclasses__():
+        yield from tree(child)
+
+
+def with_code(code: str) -> type[SkillcError]:
+    (found,) = [cls for cls in tree() if cls.code == code]
+    return found
+
+
+def is_one_line(text: str) -> bool:
+    """Nothing in it moves the cursor, ends the line or turns the direction of writing."""
+    return text.isprintable() and len(text.splitlines()) <= 1 and not any(map(_is_mark, text))
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def test_every_code_is_one_class() -> None:
+    """[RFC-0005] the exception tree has exactly the codes of the table, each once."""
+    assert sorted(cls.code for cls in tree()) == sorted(ERRORS)
+
+
+@pytest.mark.parametrize("code", sorted(ERRORS.keys() - {"E065"}))
+def test_messages(code: str) -> None:
+    """[RFC-0005] each error says exactly what the table says."""
+    error = with_code(code)(*blanks(ERRORS[code]))  # type: ignore[arg-type]
+    assert error.message == ERRORS[code]
+    assert error.line() == f"error[{code}]: {ERRORS[code]}"
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(5, "5"), (30.0, "30"), (0.5, "0.5")])
+def test_time_out_message(seconds: float, shown: str) -> None:
+    """[RFC-0005] E065 gives its seconds as people write them."""
+    assert errors.TimedOut(seconds).message == ERRORS["E065"].replace("<n>", shown)
+
+
+def test_the_drawn_tree_is_true() -> None:
+    """[RFC-0005] the tree at the top of errors.py names every class with its code."""
+    drawn = set(re.findall(r"(\w+) +(E\d{3})", errors.__doc__ or ""))
+    assert drawn == {(cls.__name__, cls.code) for cls in tree()}
+
+
+@pytest.mark.parametrize("code", sorted(CODED_WARNINGS))
+def test_warnings(code: str) -> None:
+    """[RFC-0005] the table's warnings, word for word."""
+    warning = notice(code, *blanks(CODED_WARNINGS[code]))
+    assert warning.line() == f"warning[{code}]: {CODED_WARNINGS[code]}"
+    assert warning.severity == "warning"
+
+
+def test_warning_codes_are_no_error_codes() -> None:
+    """[RFC-0005] warnings are W and three digits; none is an error's."""
+    assert all(re.fullmatch(r"W\d{3}", code) for code in WARNINGS)
+
+
+@given(st.one_of(anything, nasty))
+@example("a\nb\r\x1b[31m\x00\x7f\x85\u2028\u2029\u200e\u202e\u2066\ufeff\ud800")
+def test_one_line(text: str) -> None:
+    """[RFC-0005] no control character, line end, bidi mark or lone surrogate gets through."""
+    shown = one_line(text)
+    assert is_one_line(shown)
+    assert shown.encode().decode() == shown
+
+
+@given(anything)
+def test_one_line_keeps_what_can_be_shown(text: str) -> None:
+    """[RFC-0005] printable text, in whatever script, is not touched; doing it twice is doing it once."""
+    shown = "".join(c for c in text if c.isprintable())
+    assert one_line(shown) == shown
+    assert one_line(one_line(text)) == one_line(text)
+
+
+@given(st.sampled_from(sorted(ERRORS.keys() - {"E065"})), nasty)
+def test_every_error_is_one_line(code: str, text: str) -> None:
+    """[RFC-0005] whatever fills the blanks, the coded line is one line."""
+    error = with_code(code)(*[text for _ in blanks(ERRORS[code])])  # type: ignore[arg-type]
+    assert is_one_line(error.line())
+
+
+@given(nasty, nasty)
+def test_every_diagnostic_is_one_line(message: str, path: str) -> None:
+    """[RFC-0005] file names are shown on one line too."""
+    assert is_one_line(Diagnostic("W010", message).at(path).line())
+
+
+def test_suggestions_are_one_line_each() -> None:
+    """[RFC-0002:C-SHOW] headings and files from a skill can't fake lines of ours."""
+    text = errors.SectionNotFound("x", [("a\nerror[E001]: b", "c\x1b[2J.md")]).text()
+    assert text.splitlines()[-1] == r"  - a\nerror[E001]: b (c\x1b[2J.md)"
+
+
+def test_details_stand_below() -> None:
+    """[RFC-0005] the first line is the coded one, whatever follows."""
+    error = errors.SkillExists("pdf", "hint: more")
+    assert error.text().splitlines() == ["error[E050]: skill 'pdf' already exists", "hint: more"]
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (FileNotFoundError(2, "No such file or directory", "a.md"), "'a.md': No such file or directory"),
+        (PermissionError(13, "Permission denied", b"\xff.md"), r"'\xff.md': Permission denied"),
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (OSError(9, "Bad file descriptor", 0), "'0': Bad file descriptor"),
+        (OSError("plain"), "OSError: plain"),
+        (OSError(), "OSError"),
+        (MemoryError(), "out of memory"),
+        (MemoryError("x"), "out of memory"),
+        (RecursionError("too deep"), "RecursionError: too deep"),
+        (KeyError("x"), "KeyError: 'x'"),
+        (ValueError(), "ValueError"),
+        (ZeroDivisionError("a\nb"), "ZeroDivisionError: a\nb"),
+    ],
+)
+def test_unexpected(error: BaseException, message: str) -> None:
+    """[RFC-0005] E999 for anything else: a message that helps, and one line."""
+    coded = unexpected(error)
+    assert (coded.code, coded.message) == ("E999", message)
+    assert is_one_line(coded.line())
+
+
+def test_unexpected_from_the_system(world: object) -> None:
+    """[RFC-0005] a real refusal names its file."""
+    with pytest.raises(OSError) as caught:
+        os.open(os.fsencode("no\nsuch"), os.O_RDONLY)
+    assert unexpected(caught.value).line() == r"error[E999]: 'no\nsuch': No such file or directory"
+
+
+def test_coded_errors_stay_what_they_are() -> None:
+    """[RFC-0005] an error with a code keeps it."""
+    error = errors.EmptyQuery()
+    assert unexpected(error) is error
+
+
+def test_diagnostics_are_values() -> None:
+    """[RFC-0005] two that say the same are the same."""
+    assert notice("W010").at("a.md") == Diagnostic("W010", WARNINGS["W010"], "a.md")
+    assert len({notice("W010"), notice("W010"), notice("W010").at("b.md")}) == 2
+    assert repr(notice("W010")) == f"<Diagnostic warning[W010]: {WARNINGS['W010']}>"

@@ -1,0 +1,182 @@
+"""`skc init`: stores and new skills."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillc.compiler import new_skill
+from skillc.errors import InvalidSkillId
+from tests.conftest import World
+
+
+@pytest.fixture
+def here(world: World) -> Path:
+    """A directory that is no project yet."""
+    path = world.root / "here"
+    path.mkdir()
+    return path
+
+
+def test_init_makes_the_store_here(world: World, here: Path) -> None:
+    """[RFC-0006] `skc init` makes .skillc/skills/ in the working directory, nowhere else."""
+    result = world.ok("init", cwd=here)
+    assert (here / ".skillc" / "skills").is_dir()
+    assert os.listdir(here / ".skillc" / "skills") == []
+    assert result.stderr == ""
+    assert str(here / ".skillc" / "skills") in result.stdout
+    assert not (world.home / ".skillc").exists()
+
+
+def test_init_may_be_repeated(world: World, here: Path) -> None:
+    """[RFC-0006] a second time changes nothing."""
+    world.ok("init", cwd=here)
+    world.ok("init", "pdf", cwd=here)
+    (here / ".skillc" / ".gitignore").write_text("mine\n")
+    before = {path: path.stat().st_mtime_ns for path in here.rglob("*")}
+    world.ok("init", cwd=here)
+    assert {path: path.stat().st_mtime_ns for path in here.rglob("*")} == before
+
+
+def test_init_here_not_above(world: World) -> None:
+    """[RFC-0006] inside a project too, the store is made here."""
+    sub = world.project / "sub"
+    sub.mkdir()
+    world.ok("init", "pdf", cwd=sub)
+    assert (sub / ".skillc" / "skills" / "pdf" / "SKILL.md").is_file()
+    assert not (world.store / "pdf").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [("pdf", "Pdf"), ("release-notes", "Release Notes"), ("a-2-b", "A 2 B"), ("x" * 64, "X" + "x" * 63)],
+)
+def test_new_skill(world: World, here: Path, name: str, title: str) -> None:
+    """[RFC-0006] the whole SKILL.md, to the letter."""
+    result = world.ok("init", name, cwd=here)
+    path = here / ".skillc" / "skills" / name / "SKILL.md"
+    assert path.read_bytes().decode() == (
+        f'---\nname: {name}\ndescription: "TODO: Add skill description"\n---\n\n# {title}\n'
+    )
+    assert os.listdir(path.parent) == ["SKILL.md"]
+    assert str(path) in result.stdout
+    assert result.stderr == ""
+
+
+def test_a_new_skill_can_be_built(world: World, here: Path) -> None:
+    """[RFC-0006] [RFC-0001:C-INPUT] what init makes, build takes, without a word."""
+    world.ok("init", "pdf", cwd=here)
+    assert world.ok("build", "pdf", cwd=here).stderr == ""
+    assert "pdf" in world.ok("list", cwd=here).stdout
+
+
+def test_global(world: World, here: Path) -> None:
+    """[RFC-0006] [RFC-0009] --global is the home's store, or SKILLC_HOME's."""
+    world.ok("init", "--global", cwd=here)
+    assert world.global_store.is_dir()
+    world.ok("init", "pdf", "--global", cwd=here)
+    assert (world.global_store / "pdf" / "SKILL.md").is_file()
+    world.ok("init", "--global", "pdf", cwd=here, env={"SKILLC_HOME": str(world.root / "x")})
+    assert (world.root / "x" / ".skillc" / "skills" / "pdf" / "SKILL.md").is_file()
+    assert os.listdir(here) == []
+
+
+def test_json(world: World, here: Path) -> None:
+    """[RFC-0006] --format json gives name and path."""
+    store = here / ".skillc" / "skills"
+    without = json.loads(world.ok("init", "--format", "json", cwd=here).stdout)
+    assert without == {"name": None, "path": str(store)}
+    made = json.loads(world.ok("init", "pdf", "--format=json", cwd=here).stdout)
+    assert made == {"name": "pdf", "path": str(store / "pdf" / "SKILL.md")}
+
+
+@pytest.mark.parametrize("name", ["SKILL.md", "skill.md"])
+def test_existing_skill(world: World, name: str) -> None:
+    """[RFC-0006] [D4] an existing SKILL.md, however it is written, is E050 and stays as it is."""
+    folder = world.store / "pdf"
+    folder.mkdir()
+    (folder / name).write_text("mine")
+    result = world.fails("E050", "init", "pdf")
+    assert result.stderr == "error[E050]: skill 'pdf' already exists\n"
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {name: "mine"}
+
+
+def test_existing_link(world: World) -> None:
+    """[RFC-0006] a SKILL.md that leads nowhere is not written through."""
+    (world.store / "pdf").mkdir()
+    (world.store / "pdf" / "SKILL.md").symlink_to(world.root / "outside")
+    world.fails("E050", "init", "pdf")
+    assert not (world.root / "outside").exists()
+
+
+def test_folder_without_skill_md(world: World) -> None:
+    """[RFC-0006] a folder that has no SKILL.md yet gets one; its other files stay."""
+    (world.store / "pdf").mkdir()
+    (world.store / "pdf" / "notes.md").write_text("mine")
+    world.ok("init", "pdf")
+    assert sorted(os.listdir(world.store / "pdf")) == ["SKILL.md", "notes.md"]
+
+
+def test_same_name_in_the_other_store(world: World) -> None:
+    """[RFC-0006] a global skill does not keep a project from having one of its name."""
+    world.skill("pdf", store=world.global_store)
+    world.ok("init", "pdf")
+    world.fails("E050", "init", "pdf", "--global")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", " ", "Pdf", "pdf_forms", "a--b", "a-", "a/b", ".", "..", "../x", ".a", "a\nb", "é", "９", "x" * 65, "a b"],
+)
+def test_bad_names(world: World, here: Path, name: str) -> None:
+    """[RFC-0006] [D30a] a name that is none is E070, and nothing is made."""
+    result = world.fails("E070", "init", name, cwd=here)
+    assert result.stderr.splitlines()[0].isprintable()
+    assert os.listdir(here) == []
+
+
+def test_name_with_a_hyphen_in_front(world: World, here: Path) -> None:
+    """[RFC-0006] after `--` a word is a name, and this one is none."""
+    world.fails("E070", "init", "--", "-a", cwd=here)
+    world.fails("E100", "init", "-a", cwd=here)
+
+
+@settings(max_examples=100)
+@given(st.text(st.characters(), max_size=70))
+def test_any_name(world: World, name: str) -> None:
+    """[D30a] whatever is asked for, nothing is made outside of the store."""
+    try:
+        path = new_skill(str(world.project), name)
+    except InvalidSkillId as error:
+        assert error.line().isprintable()
+    else:
+        assert Path(path).resolve() == world.store / name / "SKILL.md"
+        os.unlink(path)
+
+
+@pytest.mark.parametrize("words", [(), ("pdf",)])
+def test_a_directory_that_takes_nothing(world: World, here: Path, words: tuple[str, ...]) -> None:
+    """[RFC-0005] a directory that can't be written is one line that names it."""
+    if os.getuid() == 0:  # permissions do not hold root back, the kernel's own file system does
+        here = Path("/proc")
+    else:
+        here.chmod(0o555)
+    result = world.fails("E999", "init", *words, cwd=here)
+    assert len(result.stderr.splitlines()) == 1
+    assert f"'{here}/.skillc" in result.stderr
+
+
+@pytest.mark.parametrize("in_the_way", [".skillc", ".skillc/skills", ".skillc/skills/pdf"])
+def test_a_file_in_the_way(world: World, here: Path, in_the_way: str) -> None:
+    """[RFC-0005] a file where a directory belongs is one line, and the file stays."""
+    path = here / in_the_way
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("mine")
+    result = world.fails("E999", "init", "pdf", cwd=here)
+    assert len(result.stderr.splitlines()) == 1
+    assert path.read_text() == "mine"

@@ -1,0 +1,296 @@
+"""`skc list`: which skills there are, and whether each is built."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import World
+
+
+def listed(world: World, *words: str, **kwargs: object) -> dict[str, Any]:
+    value = json.loads(world.ok("list", "--format", "json", *words, **kwargs).stdout)
+    assert isinstance(value, dict)
+    return value
+
+
+def names(world: World, *words: str, **kwargs: object) -> list[str]:
+    return [skill["name"] for skill in listed(world, *words, **kwargs)["skills"]]
+
+
+def statuses(world: World, *words: str) -> dict[str, str]:
+    return {skill["name"]: skill["status"] for skill in listed(world, *words)["skills"]}
+
+
+def manifest(world: World, name: str) -> Path:
+    return world.runtime / name / ".skillc" / "manifest.json"
+
+
+def test_json_to_the_letter(world: World) -> None:
+    """[RFC-0007] the JSON is exactly this."""
+    world.skill("pdf")
+    world.skill("everywhere", store=world.global_store)
+    world.ok("build", "pdf")
+    assert listed(world) == {
+        "skills": [
+            {
+                "name": "pdf",
+                "scope": "project",
+                "status": "normal",
+                "source_path": str(world.store / "pdf"),
+                "runtime_path": str(world.runtime / "pdf"),
+            },
+            {
+                "name": "everywhere",
+                "scope": "global",
+                "status": "not-built",
+                "source_path": str(world.global_store / "everywhere"),
+                "runtime_path": str(world.home / ".skillc" / "runtime" / "everywhere"),
+            },
+        ],
+        "total": 2,
+        "filtered": 2,
+    }
+
+
+def test_empty(world: World) -> None:
+    """[RFC-0007] no skills is an empty list, not an error."""
+    assert listed(world) == {"skills": [], "total": 0, "filtered": 0}
+    result = world.ok("list")
+    assert "No skills" in result.stdout
+    assert result.stderr == ""
+    assert listed(world, cwd=world.root) == {"skills": [], "total": 0, "filtered": 0}
+
+
+def test_columns(world: World) -> None:
+    """[RFC-0007] text has the columns SKILL SCOPE STATUS, with --verbose also SOURCE."""
+    folder = world.skill("pdf")
+    world.skill("a-longer-name")
+    rows = [line.split() for line in world.ok("list").stdout.splitlines()]
+    assert rows == [
+        ["SKILL", "SCOPE", "STATUS"],
+        ["a-longer-name", "project", "not-built"],
+        ["pdf", "project", "not-built"],
+    ]
+    header, *_, last = world.ok("list", "--verbose").stdout.splitlines()
+    assert header.split() == ["SKILL", "SCOPE", "STATUS", "SOURCE"]
+    assert last.split() == ["pdf", "project", "not-built", str(folder)]
+    assert header.index("SOURCE") == last.index(str(folder))
+
+
+def test_order(world: World) -> None:
+    """[RFC-0007] project before global, then by name."""
+    for name in ("zebra", "Ant", "bee"):
+        world.skill(name)
+    for name in ("ant", "aaa"):
+        world.skill(name, store=world.global_store)
+    assert names(world) == ["Ant", "bee", "zebra", "aaa", "ant"]
+
+
+def test_order_over_several_projects(world: World) -> None:
+    """[RFC-0007] walking up; by name within the scope, whichever project a skill is of."""
+    inner = world.project / "inner"
+    world.skill("b", store=inner / ".skillc" / "skills")
+    world.skill("d", store=inner / ".skillc" / "skills")
+    world.skill("a")
+    world.skill("c")
+    world.skill("0", store=world.global_store)
+    assert names(world, cwd=inner) == ["a", "b", "c", "d", "0"]
+    assert names(world) == ["a", "c", "0"]
+
+
+def test_same_name_twice(world: World) -> None:
+    """[RFC-0007] [D13a] the nearest of two with one name comes first: it is the one the name means."""
+    inner = world.project / "inner"
+    near = world.skill("pdf", store=inner / ".skillc" / "skills")
+    world.skill("pdf")
+    first = listed(world, cwd=inner)["skills"][0]
+    assert first["source_path"] == str(near)
+
+
+@pytest.mark.parametrize(
+    ("scope", "expected"),
+    [("project", ["a", "b"]), ("global", ["c"]), ("all", ["a", "b", "c"])],
+)
+def test_scope(world: World, scope: str, expected: list[str]) -> None:
+    """[RFC-0007] --scope; total counts before filters."""
+    world.skill("a")
+    world.skill("b")
+    world.skill("c", store=world.global_store)
+    value = listed(world, "--scope", scope)
+    assert [skill["name"] for skill in value["skills"]] == expected
+    assert (value["total"], value["filtered"]) == (3, len(expected))
+
+
+def test_statuses(world: World) -> None:
+    """[RFC-0007] normal with a valid manifest, not-built without, obsolete only when asked."""
+    changed = world.skill("changed")
+    for name in ("fine", "broken", "new"):
+        world.skill(name)
+    world.ok("build", "--all")
+    world.skill("unbuilt")
+    (changed / "more.md").write_text("# More\n")
+    manifest(world, "broken").write_text("{")
+    expected = {
+        "broken": "not-built",
+        "changed": "normal",
+        "fine": "normal",
+        "new": "normal",
+        "unbuilt": "not-built",
+    }
+    assert statuses(world) == expected
+    assert statuses(world, "--check-obsolete") == expected | {"changed": "obsolete"}
+    assert names(world, "--status", "not-built") == ["broken", "unbuilt"]
+    assert names(world, "--status", "normal") == ["changed", "fine", "new"]
+    assert names(world, "--status", "normal", "--check-obsolete") == ["fine", "new"]
+    assert names(world, "--status", "obsolete", "--check-obsolete") == ["changed"]
+    assert names(world, "--status", "obsolete") == ["changed"]
+    assert names(world, "--status", "all") == sorted(expected)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"source_hash": 5}', '{"source_hash": ""}', "\0"])
+def test_invalid_manifest(world: World, text: str) -> None:
+    """[RFC-0007] a manifest that is none, or has no hash, is not-built."""
+    world.skill("pdf")
+    world.ok("build", "pdf")
+    manifest(world, "pdf").write_text(text)
+    assert statuses(world) == statuses(world, "--check-obsolete") == {"pdf": "not-built"}
+
+
+def test_obsolete_by_content_alone(world: World) -> None:
+    """[RFC-0007] [D3] a touched file is not obsolete; a removed, renamed or added one is; a hidden one is not."""
+    folder = world.skill("pdf")
+    (folder / "a.md").write_text("# A\n")
+    world.ok("build", "pdf")
+    os.utime(folder / "a.md", (1, 1))
+    (folder / ".hidden").write_text("x")
+    assert statuses(world, "--check-obsolete") == {"pdf": "normal"}
+    (folder / "a.md").rename(folder / "b.md")
+    assert statuses(world, "--check-obsolete") == {"pdf": "obsolete"}
+    world.ok("build", "pdf")
+    assert statuses(world, "--check-obsolete") == {"pdf": "normal"}
+    (folder / "b.md").unlink()
+    assert statuses(world, "--check-obsolete") == {"pdf": "obsolete"}
+
+
+def test_sources_that_can_no_longer_be_built(world: World) -> None:
+    """[RFC-0007] [D2] a link that leaves makes a built skill obsolete; the list goes on."""
+    folder = world.skill("pdf")
+    world.ok("build", "pdf")
+    (folder / "out").symlink_to(world.root)
+    assert statuses(world, "--check-obsolete") == {"pdf": "obsolete"}
+
+
+def test_built_globally(world: World) -> None:
+    """[RFC-0007] [D13a] a project skill built with --global is built, in the home's runtime."""
+    world.skill("pdf")
+    world.ok("build", "pdf", "--global")
+    (skill,) = listed(world)["skills"]
+    assert (skill["scope"], skill["status"]) == ("project", "normal")
+    assert skill["runtime_path"] == str(world.home / ".skillc" / "runtime" / "pdf")
+
+
+def test_another_skills_build_is_not_ours(world: World) -> None:
+    """[RFC-0007] [D13a] a global skill of the same name that is built does not make the project's built."""
+    world.skill("pdf")
+    world.skill("pdf", store=world.global_store)
+    world.ok("build", "pdf", cwd=world.home)
+    assert [(s["scope"], s["status"]) for s in listed(world)["skills"]] == [
+        ("project", "not-built"),
+        ("global", "normal"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("pdf", ["pdf"]),
+        ("pdf*", ["pdf", "pdf-forms", "pdf-merge"]),
+        ("pdf-?orms", ["pdf-forms"]),
+        ("[p]*e", ["pdf-merge"]),
+        ("PDF*", []),
+        ("*", ["docx", "pdf", "pdf-forms", "pdf-merge"]),
+        ("[", []),
+    ],
+)
+def test_pattern(world: World, pattern: str, expected: list[str]) -> None:
+    """[RFC-0007] --pattern is a glob over names."""
+    for name in ("pdf", "pdf-forms", "pdf-merge", "docx"):
+        world.skill(name)
+    value = listed(world, "--pattern", pattern)
+    assert [skill["name"] for skill in value["skills"]] == expected
+    assert (value["total"], value["filtered"]) == (4, len(expected))
+
+
+def test_nothing_matches(world: World) -> None:
+    """[RFC-0007] a filter that leaves nothing is no error either, and does not say that there are none."""
+    world.skill("pdf")
+    result = world.ok("list", "--pattern", "x")
+    assert "skc init" not in result.stdout
+
+
+def test_limit(world: World) -> None:
+    """[RFC-0007] [D21] --limit cuts after filters and order; the counts tell what was cut."""
+    for name in ("a", "b", "c", "x"):
+        world.skill(name)
+    value = listed(world, "--limit", "2", "--pattern", "[abc]")
+    assert [skill["name"] for skill in value["skills"]] == ["a", "b"]
+    assert (value["total"], value["filtered"]) == (4, 3)
+    assert names(world, "--limit", "99") == ["a", "b", "c", "x"]
+    for bad in ("0", "-1", "x"):
+        world.fails("E100", "list", "--limit", bad)
+
+
+@pytest.mark.parametrize("text", ["", "no frontmatter", "---\nname: x\n---\n", "---\ndescription: ''\n---\n"])
+def test_invalid_skill_is_skipped(world: World, text: str) -> None:
+    """[RFC-0007] an invalid SKILL.md is skipped with one warning, and the status stays 0."""
+    world.skill("bad", text)
+    world.skill("good")
+    result = world.ok("list", "--format", "json")
+    assert [skill["name"] for skill in json.loads(result.stdout)["skills"]] == ["good"]
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("warning[W")
+    assert str(world.store / "bad") in line
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs /proc")
+def test_unreadable_skill_is_skipped(world: World) -> None:
+    """[RFC-0007] so is one that can't be read."""
+    (world.store / "bad").mkdir()
+    (world.store / "bad" / "SKILL.md").symlink_to("/proc/self/mem")
+    world.skill("good")
+    result = world.ok("list")
+    assert result.stdout.splitlines()[1].split()[0] == "good"
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_what_is_no_skill_is_not_mentioned(world: World) -> None:
+    """[RFC-0007] files, hidden folders and folders without SKILL.md are no skills."""
+    (world.store / "file").touch()
+    (world.store / "folder").mkdir()
+    (world.store / "SKILL.md").touch()
+    world.skill(".hidden")
+    result = world.ok("list", "--format", "json")
+    assert (json.loads(result.stdout)["total"], result.stderr) == (0, "")
+
+
+def test_odd_names(world: World) -> None:
+    """[RFC-0007] JSON holds any name; text keeps one line for each skill."""
+    odd = ["a\nb", "\x1b[31mred", "名前", "é", "a b", os.fsdecode(b"\xff")]
+    for name in odd:
+        world.skill(name, "---\nname: x\ndescription: d\n---\n")
+    assert sorted(names(world)) == sorted(odd)
+    lines = world.ok("list").stdout.splitlines()
+    assert len(lines) == 1 + len(odd)
+    assert all(line.isprintable() for line in lines)
+
+
+def test_a_store_that_is_a_file(world: World) -> None:
+    """[RFC-0007] what is no store holds no skills."""
+    world.store.rmdir()
+    world.store.touch()
+    assert names(world) == []

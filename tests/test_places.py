@@ -1,0 +1,180 @@
+"""Where things are: the home, projects, SKILLC_HOME."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillc import places
+from skillc.errors import SkillcError
+from tests.conftest import World
+
+NOBODY = 54321  # a user that no passwd file has
+
+
+def test_home_is_the_users(world: World) -> None:
+    """[RFC-0009] without SKILLC_HOME the global directory is below HOME."""
+    assert places.home() == places.user_home() == str(world.home)
+    assert places.require_home() == str(world.home)
+
+
+@pytest.mark.parametrize("value", ["/x", "/x/", "/x/../x", "//x"[1:]])
+def test_skillc_home(world: World, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    """[RFC-0009] [D13] SKILLC_HOME moves the global directory, not the user's home."""
+    monkeypatch.setenv("SKILLC_HOME", value)
+    assert places.home() == "/x"
+    assert places.user_home() == str(world.home)
+
+
+def test_relative_skillc_home(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[RFC-0009] a relative SKILLC_HOME is below the working directory; an empty one is none."""
+    monkeypatch.setenv("SKILLC_HOME", "x")
+    assert places.home() == str(world.project / "x")
+    monkeypatch.setenv("SKILLC_HOME", "")
+    assert places.home() == str(world.home)
+
+
+def test_empty_home_is_no_home(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[RFC-0009] HOME= is as good as no HOME; it does not mean the root of the file system."""
+    monkeypatch.delenv("HOME")
+    without = places.user_home()
+    monkeypatch.setenv("HOME", "")
+    assert places.user_home() in (without, None)
+
+
+def test_skillc_home_moves_everything(world: World) -> None:
+    """[RFC-0009] sources, compiled skills and settings of the home are all below SKILLC_HOME."""
+    moved = world.root / "moved"
+    env = {"SKILLC_HOME": str(moved)}
+    (moved / ".skillc").mkdir(parents=True)
+    (moved / ".skillc" / "config.toml").write_text("colour = 1\n")
+    world.ok("init", "there", "--global", env=env)
+    built = json.loads(world.ok("build", "there", "--format", "json", env=env).stdout)
+    assert built["source_path"] == str(moved / ".skillc" / "skills" / "there")
+    assert built["runtime_path"] == str(moved / ".skillc" / "runtime" / "there")
+    assert "unknown key 'colour'" in world.ok("search", "there", "x", env=env).stderr
+    listed = json.loads(world.ok("list", "--format", "json", env=env).stdout)
+    assert [(s["name"], s["scope"], s["status"]) for s in listed["skills"]] == [("there", "global", "normal")]
+    assert not (world.home / ".skillc").exists()
+    assert not (world.project / ".skillc" / "runtime").exists()
+
+
+def test_roots_walk_up(world: World) -> None:
+    """[RFC-0007] [D13a] every directory with .skillc from here upwards, nearest first."""
+    inner = world.project / "a" / "b"
+    (inner / ".skillc").mkdir(parents=True)
+    start = inner / "c" / "d"
+    start.mkdir(parents=True)
+    assert list(places.project_roots(str(start))) == [str(inner), str(world.project)]
+    assert list(places.project_roots(str(world.root))) == []
+
+
+def test_a_file_is_no_project(world: World) -> None:
+    """[RFC-0007] .skillc must be a directory, or lead to one."""
+    for name, make in {"file": Path.touch, "gone": lambda p: p.symlink_to("nowhere")}.items():
+        (world.root / name).mkdir()
+        make(world.root / name / ".skillc")
+        assert list(places.project_roots(str(world.root / name))) == []
+    (world.root / "linked").mkdir()
+    (world.root / "linked" / ".skillc").symlink_to(world.project / ".skillc")
+    assert list(places.project_roots(str(world.root / "linked"))) == [str(world.root / "linked")]
+
+
+@pytest.mark.parametrize("by", ["HOME", "SKILLC_HOME"])
+def test_the_home_is_no_project(world: World, monkeypatch: pytest.MonkeyPatch, by: str) -> None:
+    """[RFC-0009] the home is never a project root: not itself, not from below, not through a link."""
+    home = world.root / "x"
+    work = home / "work"
+    work.mkdir(parents=True)
+    (home / ".skillc").mkdir()
+    link = world.root / "link"
+    link.symlink_to(home)
+    for value in (home, link):
+        monkeypatch.setenv(by, str(value))
+        for start in (home, work, link, link / "work"):
+            assert list(places.project_roots(str(start))) == []
+    (work / ".skillc").mkdir()
+    assert list(places.project_roots(str(link / "work"))) == [str(work)]
+
+
+def test_in_the_home_everything_is_global(world: World) -> None:
+    """[RFC-0009] a skill in the home's store is global, wherever the command runs."""
+    world.skill("pdf", store=world.global_store)
+    for cwd in (world.home, world.global_store, world.global_store / "pdf", world.project):
+        listed = json.loads(world.ok("list", "--format", "json", cwd=cwd).stdout)
+        assert [skill["scope"] for skill in listed["skills"]] == ["global"]
+    built = json.loads(world.ok("build", ".", "--format", "json", cwd=world.global_store / "pdf").stdout)
+    assert built["runtime_path"] == str(world.home / ".skillc" / "runtime" / "pdf")
+
+
+def test_deleted_directory(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[RFC-0005] a working directory that is gone is one coded line."""
+    gone = world.root / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(SkillcError, match="the current directory no longer exists"):
+        places.current_directory()
+
+
+def test_what_is_in_a_runtime_directory() -> None:
+    """[D7] [RFC-0004:C-INDEX] where stub, manifest and index are."""
+    assert places.stub_file("/r") == "/r/SKILL.md"
+    assert places.manifest_file("/r") == "/r/.skillc/manifest.json"
+    digest = hashlib.sha256(b"/s/pdf").hexdigest()
+    assert places.index_file("/r", "/s/pdf") == f"/r/.skillc-meta/search-{digest[:16]}.db"
+    assert places.skills_store("/p") == "/p/.skillc/skills"
+    assert places.runtime_store("/p") == "/p/.skillc/runtime"
+    assert places.config_file("/p") == "/p/.skillc/config.toml"
+
+
+@given(st.binary(max_size=300))
+def test_small_sha256(data: bytes) -> None:
+    """[RFC-0004:C-INDEX] the quick SHA-256 is SHA-256."""
+    assert places.small_sha256(data) == hashlib.sha256(data).hexdigest()
+
+
+@given(st.binary(min_size=1, max_size=60).filter(lambda b: b"\0" not in b))
+def test_path_hash_takes_any_name(name: bytes) -> None:
+    """[RFC-0004:C-INDEX] a path that is not UTF-8 has a hash too, that of its bytes."""
+    assert places.path_hash(os.fsdecode(name)) == hashlib.sha256(name).hexdigest()[:16]
+
+
+def test_no_home_at_all(world: World) -> None:
+    """[RFC-0009] without any home a project still works, and what needs one says so."""
+    without = ["env", "-u", "HOME", "unshare", "--user", f"--map-user={NOBODY}", sys.executable]
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*without, *words],
+            cwd=world.project,
+            env=world.env,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    if not shutil.which("unshare") or run("-c", "").returncode:
+        pytest.skip("needs unshare(1) and user namespaces to be a user without a home")
+    world.skill("pdf", "---\nname: pdf\ndescription: d\n---\n# PDF\n")
+    assert run("-m", "skillc", "list").stdout.splitlines()[1].split() == ["pdf", "project", "not-built"]
+    built = run("-m", "skillc", "build", "pdf", "--target", "./agent/skills")
+    assert (built.returncode, built.stderr) == (0, "")
+    assert (world.project / "agent" / "skills" / "pdf" / "SKILL.md").exists()
+    assert run("-m", "skillc", "outline", "pdf").stdout == "SKILL.md\n  # PDF\n"
+    for words in (["build", "pdf"], ["init", "x", "--global"], ["build", "pdf", "--global"]):
+        refused = run("-m", "skillc", *words)
+        assert refused.returncode == 1
+        assert refused.stderr.startswith("error[E999]: there is no home directory")
+        assert len(refused.stderr.splitlines()) == 1
+    assert run("-m", "skillc", "outline", "nothing").stderr == "error[E001]: skill 'nothing' not found\n"
