@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -463,6 +464,20 @@ def test_every_commonmark_example(world: World, commonmark_examples: list[str]) 
             built(world, "alone")
         world.skill("alone", f"---\nname: a\ndescription: d\n---\n{text}")
         assert_result_or_code(world, "alone")
+
+
+WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda text: text.strip())
+
+
+@given(name=WORDS, description=WORDS)
+@settings(max_examples=100)
+def test_stub_reads_back_as_the_source(world: World, name: str, description: str) -> None:
+    """[D8] [RFC-0001:C-STUB] from a source's frontmatter through a build to the stub's, for any string."""
+    source = {"name": name, "description": description}
+    front = yaml.safe_dump(source, sort_keys=False)
+    world.skill("any", f"---\n{front}---\n# Any\n".encode())
+    stub = Path(built(world, "any").runtime, "SKILL.md").read_bytes().decode()
+    assert yaml.safe_load(stub.split("\n---\n")[0]) == source
 
 
 DOCUMENTS = st.one_of(

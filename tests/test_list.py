@@ -12,14 +12,14 @@ import pytest
 from tests.conftest import World
 
 
-def listed(world: World, *words: str, **kwargs: object) -> dict[str, Any]:
-    value = json.loads(world.ok("list", "--format", "json", *words, **kwargs).stdout)
+def listed(world: World, *words: str, cwd: Path | None = None) -> dict[str, Any]:
+    value = json.loads(world.ok("list", "--format", "json", *words, cwd=cwd).stdout)
     assert isinstance(value, dict)
     return value
 
 
-def names(world: World, *words: str, **kwargs: object) -> list[str]:
-    return [skill["name"] for skill in listed(world, *words, **kwargs)["skills"]]
+def names(world: World, *words: str, cwd: Path | None = None) -> list[str]:
+    return [skill["name"] for skill in listed(world, *words, cwd=cwd)["skills"]]
 
 
 def statuses(world: World, *words: str) -> dict[str, str]:

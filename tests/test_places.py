@@ -6,8 +6,6 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,7 @@ from hypothesis import strategies as st
 
 from skillc import places
 from skillc.errors import SkillcError
-from tests.conftest import World
+from tests.conftest import SkcRun, World
 
 NOBODY = 54321  # a user that no passwd file has
 
@@ -137,12 +135,6 @@ def test_what_is_in_a_runtime_directory() -> None:
     assert places.config_file("/p") == "/p/.skillc/config.toml"
 
 
-@given(st.binary(max_size=300))
-def test_small_sha256(data: bytes) -> None:
-    """[RFC-0004:C-INDEX] the quick SHA-256 is SHA-256."""
-    assert places.small_sha256(data) == hashlib.sha256(data).hexdigest()
-
-
 @given(st.binary(min_size=1, max_size=60).filter(lambda b: b"\0" not in b))
 def test_path_hash_takes_any_name(name: bytes) -> None:
     """[RFC-0004:C-INDEX] a path that is not UTF-8 has a hash too, that of its bytes."""
@@ -151,30 +143,21 @@ def test_path_hash_takes_any_name(name: bytes) -> None:
 
 def test_no_home_at_all(world: World) -> None:
     """[RFC-0009] without any home a project still works, and what needs one says so."""
-    without = ["env", "-u", "HOME", "unshare", "--user", f"--map-user={NOBODY}", sys.executable]
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*without, *words],
-            cwd=world.project,
-            env=world.env,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+    def skc(*words: str) -> SkcRun:
+        return world.skc(*words, without=("HOME",), prefix=("unshare", "--user", f"--map-user={NOBODY}"))
 
-    if not shutil.which("unshare") or run("-c", "").returncode:
+    if not shutil.which("unshare") or skc("--version").returncode:
         pytest.skip("needs unshare(1) and user namespaces to be a user without a home")
     world.skill("pdf", "---\nname: pdf\ndescription: d\n---\n# PDF\n")
-    assert run("-m", "skillc", "list").stdout.splitlines()[1].split() == ["pdf", "project", "not-built"]
-    built = run("-m", "skillc", "build", "pdf", "--target", "./agent/skills")
+    assert skc("list").stdout.splitlines()[1].split() == ["pdf", "project", "not-built"]
+    built = skc("build", "pdf", "--target", "./agent/skills")
     assert (built.returncode, built.stderr) == (0, "")
     assert (world.project / "agent" / "skills" / "pdf" / "SKILL.md").exists()
-    assert run("-m", "skillc", "outline", "pdf").stdout == "SKILL.md\n  # PDF\n"
+    assert skc("outline", "pdf").stdout == "SKILL.md\n  # PDF\n"
     for words in (["build", "pdf"], ["init", "x", "--global"], ["build", "pdf", "--global"]):
-        refused = run("-m", "skillc", *words)
+        refused = skc(*words)
         assert refused.returncode == 1
         assert refused.stderr.startswith("error[E999]: there is no home directory")
         assert len(refused.stderr.splitlines()) == 1
-    assert run("-m", "skillc", "outline", "nothing").stderr == "error[E001]: skill 'nothing' not found\n"
+    assert skc("outline", "nothing").stderr == "error[E001]: skill 'nothing' not found\n"

@@ -262,13 +262,13 @@ def test_aliases_without_bound(text: str) -> None:
 
 @pytest.mark.parametrize("text", [f'"{"x" * 60_000}"', "9" * 3900, "é" * 30_000], ids=["text", "number", "wide"])
 def test_aliases_of_long_values(text: str) -> None:
-    """[D5] a long value that is aliased many times can't grow without bound either."""
+    """[D5] a long value that is aliased many times makes no more than a megabyte."""
     try:
         found = value(f"a: &a {text}\nb: [{'*a,' * 1000}]")
     except NotYaml:
         return
     size = len(json.dumps(found, ensure_ascii=False))
-    assert size < 10 * KIB_64
+    assert size < 16 * KIB_64
 
 
 def nested(depth: int) -> str:

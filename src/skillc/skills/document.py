@@ -93,7 +93,7 @@ def metadata(document: Document, directory: str) -> Metadata:
     """Name and description of a skill; raises MissingField where it has no usable description [D4]."""
     front = document.frontmatter
     noticed = list(document.diagnostics)
-    name = (front.text("name") or "").strip() if front else ""
+    name = (front.text("name") or "") if front else ""
     description = (front.text("description") or "") if front else ""
     if front is None or not description.strip():
         raise MissingField("description", tuple(diagnostic.at(MAIN) for diagnostic in noticed))
@@ -101,7 +101,7 @@ def metadata(document: Document, directory: str) -> Metadata:
         value = front.fields.get(field)
         if value is not None and not isinstance(value, str):
             noticed.append(notice("W015", field))
-    if not name:
+    if not name.strip():
         name = directory
         noticed.append(notice("W014"))
     return Metadata(name, description, front.fields, tuple(diagnostic.at(MAIN) for diagnostic in noticed))

@@ -1,0 +1,301 @@
+"""A document from any bytes, and what SKILL.md says about the skill: lenient, and never silent about it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillc.errors import InvalidSkill, MissingField
+from skillc.skills import Document, Metadata, main_file, metadata, parse
+from tests.skills.test_core_schema import within
+
+BOM = b"\xef\xbb\xbf"
+GOOD = b"---\nname: pdf\ndescription: Fill forms\n---\n# PDF\n"
+
+
+def about(yaml: str) -> Metadata:
+    return metadata(parse(f"---\n{yaml}\n---\n# Body\n".encode()), "folder")
+
+
+def codes(found: Document | Metadata) -> list[str]:
+    return [diagnostic.code for diagnostic in found.diagnostics]
+
+
+# Bytes
+
+
+@pytest.mark.parametrize("mark", [b"", BOM])
+@pytest.mark.parametrize("eol", [b"\n", b"\r\n", b"\r"])
+def test_encodings(mark: bytes, eol: bytes) -> None:
+    """[D4] with or without BOM, whatever the line ends: the same skill, and nothing to say about it."""
+    document = parse(mark + GOOD.replace(b"\n", eol))
+    found = metadata(document, "folder")
+    assert (found.name, found.description, codes(found)) == ("pdf", "Fill forms", [])
+    assert [(heading.text, heading.line) for heading in document.headings()] == [("PDF", 5)]
+    assert document.data[document.body :] == b"# PDF" + eol
+
+
+def test_not_utf8() -> None:
+    """[D4] bytes that are not UTF-8 are replaced, and it is said; the rest is as it was."""
+    document = parse(GOOD.replace(b"Fill", b"F\xfcll").replace(b"# PDF", b"# P\xff\xfeDF"))
+    found = metadata(document, "folder")
+    assert (found.description, codes(found)) == ("F\ufffdll forms", ["W010"])
+    assert [(heading.text, heading.line) for heading in document.headings()] == [("P\ufffd\ufffdDF", 5)]
+
+
+def test_body_counts_bytes() -> None:
+    """[D4] the body starts where it does, whatever stands in the frontmatter."""
+    document = parse("---\nname: 漢字\ndescription: é\n---\n# Ü\n".encode())
+    assert document.data[document.body :].decode() == "# Ü\n"
+    assert [(heading.text, heading.line) for heading in document.headings()] == [("Ü", 5)]
+
+
+def test_title_on_the_closing_fence() -> None:
+    """[D4] `---# Title` is a heading, on the fence's line."""
+    document = parse(b"---\nname: a\ndescription: b\n---# Title\n## Next\n")
+    assert [(h.level, h.text, h.line) for h in document.headings()] == [(1, "Title", 4), (2, "Next", 5)]
+
+
+@pytest.mark.parametrize("text", ["---\n# Title\n---\n", "---\n\n# Title\n\n---\n\nText\n", "---\nTitle\n---\n"])
+def test_thematic_break_first(text: str) -> None:
+    """[D6] a document that opens with a thematic break keeps its headings."""
+    assert [heading.text for heading in parse(text.encode()).headings()] == ["Title"]
+
+
+def test_description_of_a_reference() -> None:
+    """[D4] any document may have a description, read as SKILL.md's is."""
+    assert parse(GOOD).description == "Fill forms"
+    assert parse(b"---\ndescription: 42\n---\n").description == "42"
+    assert parse(b"---\nname: x\n---\n").description is None
+    assert parse(b"# Title\n").description is None
+
+
+FRAGMENTS = [b"---", b"---", b"\n", b"\n", b"\r\n", b"\r", b"name", b"description", b": ", b"x", b" ", b"- ", b"# "]
+FRAGMENTS += [b"===", b"|", b">", b"[", b"{", b"&a ", b"*a", b"'", b'"', b"\xff", b"\xe6\xbc", b"\xc3\xa9", b"\x00"]
+FRAGMENTS += [BOM, b"```", b"\t", b"<<<<<<< ", b"<!--"]
+any_bytes = st.lists(st.sampled_from(FRAGMENTS) | st.binary(max_size=3), max_size=40).map(b"".join)
+
+
+@given(any_bytes | any_bytes.map(lambda data: b"---\nname: a\ndescription: " + data))
+def test_any_bytes(raw: bytes) -> None:
+    """[D4] no bytes make parse raise, or metadata raise anything but MissingField; all that is kept is sound."""
+    document = parse(raw)
+    assert document.data[document.body :].decode() is not None
+    lines = document.data.splitlines(keepends=True)
+    for heading in document.headings():
+        section = b"".join(lines[heading.line - 1 : heading.end_line - 1])
+        assert section == document.data[heading.start : heading.end]
+    try:
+        found = metadata(document, "folder")
+    except MissingField as error:
+        assert error.field == "description"
+        return
+    assert found.name.strip()
+    assert found.description.strip()
+    json.dumps(found.fields)
+
+
+NASTY = {
+    "long line": b"x" * 1_000_000,
+    "long heading": b"# " + b"x " * 500_000,
+    "long value": b"---\ndescription: " + b"x" * 1_000_000 + b"\n---\n",
+    "blank lines": b"\r\n" * 500_000,
+    "fences": b"---\n" * 250_000,
+    "quotes": b">" * 100_000,
+    "brackets": b"[" * 100_000,
+    "lists": b"- " * 50_000,
+    "emphasis": b"# " + b"*a_ " * 50_000,
+    "html": b"<" * 100_000,
+    "headings": b"# a\n" * 250_000,
+    "not UTF-8": b"\xff" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("raw", NASTY.values(), ids=NASTY.keys())
+@pytest.mark.parametrize("start", [b"", b"---\nname: a\ndescription: b\n", GOOD], ids=["bare", "unclosed", "body"])
+def test_nasty_documents(start: bytes, raw: bytes) -> None:
+    """[D5] a megabyte of anything is read in bounded time."""
+    with within(5):
+        document = parse(start + raw)
+        document.headings()
+        if start:
+            assert metadata(document, "folder").description
+
+
+def test_over_64_kib() -> None:
+    """[D5] a frontmatter over 64 KiB is refused: the skill has no description, and the document says why."""
+    document = parse(b"---\ndescription: x\n" + b"a: b\n" * 14_000 + b"---\n# T\n")
+    assert codes(document) == ["W016"]
+    with pytest.raises(MissingField):
+        metadata(document, "folder")
+    assert [heading.text for heading in document.headings()] == ["T"]
+
+
+# Name and description
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "expected"),
+    [
+        ("name: pdf", "pdf", []),
+        ("name: '  pdf '", "pdf", []),
+        ("name: 漢字", "漢字", []),
+        ("name: My Skill", "My Skill", []),
+        ("name: 42", "42", ["W015"]),
+        ("name: 1.10", "1.10", ["W015"]),
+        ("name: true", "true", ["W015"]),
+        ("name: [a, b]", "[a, b]", ["W015"]),
+        ("name: 2024-05-01", "2024-05-01", []),
+        ("name: null", "folder", ["W014"]),
+        ("name: ~", "folder", ["W014"]),
+        ("name:", "folder", ["W014"]),
+        ("name: ''", "folder", ["W014"]),
+        ("name: '  '", "folder", ["W014"]),
+        ("title: x", "folder", ["W014"]),
+        ("Name: x", "folder", ["W014"]),
+    ],
+)
+def test_name(line: str, name: str, expected: list[str]) -> None:
+    """[D4] a skill without a usable name takes the directory's, and it is said."""
+    found = about(f"{line}\ndescription: x")
+    assert (found.name, codes(found)) == (name, expected)
+
+
+@pytest.mark.parametrize(
+    ("line", "description", "expected"),
+    [
+        ("description: Fill forms", "Fill forms", []),
+        ("description: |\n  Fill\n  forms\n", "Fill\nforms\n", []),
+        ("description: >-\n  Fill\n  forms\n", "Fill forms", []),
+        ("description: Fill\n  forms", "Fill forms", []),
+        ("description: 'Fill: forms'", "Fill: forms", []),
+        ("description: 2024-05-01", "2024-05-01", []),
+        ("description: 0", "0", ["W015"]),
+        ("description: false", "false", ["W015"]),
+        ("description: [a, b]", "[a, b]", ["W015"]),
+        ("description:\n  - a\n  - b", "- a - b", ["W015"]),
+        ("description: Fill: forms", "Fill: forms", ["W011"]),
+        ("description: | Fill: forms\n  and more", "Fill: forms\nand more", ["W011"]),
+        ("description: **Fill** forms", "**Fill** forms", ["W011"]),
+        ("description: a\ndescription: b", "b", ["W013"]),
+    ],
+)
+def test_description(line: str, description: str, expected: list[str]) -> None:
+    """[D4] a description that can be understood is; what was repaired is said."""
+    found = about(f"name: pdf\n{line}")
+    assert (found.description, codes(found)) == (description, expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# Title\n",
+        "---\n---\n",
+        "---\nname: pdf\n---\n",
+        "---\nname: pdf\ndescription:\n---\n",
+        "---\nname: pdf\ndescription: null\n---\n",
+        "---\nname: pdf\ndescription: ~\n---\n",
+        "---\nname: pdf\ndescription: ''\n---\n",
+        "---\nname: pdf\ndescription: ' \t '\n---\n",
+        "---\nname: pdf\ndescription: |\n---\n",
+        "---\nname: pdf\ndescription: # nothing\n---\n",
+        "---\nname: pdf\nDescription: in upper case\n---\n",
+        "---\nname: pdf\nother: a: b\n---\n",
+        "---\n- a\n---\n",
+        "---\nJust text\n---\n",
+        "---\ndescription\n---\n",
+    ],
+)
+def test_not_loadable(text: str) -> None:
+    """[D4] without a description, or with an empty or null one, a skill is not loadable: E011."""
+    with pytest.raises(MissingField) as caught:
+        metadata(parse(text.encode()), "folder")
+    assert caught.value.line() == "error[E011]: missing frontmatter field 'description' in SKILL.md"
+
+
+def test_fields() -> None:
+    """[D4] other keys are kept as they are, those of a repaired block too."""
+    extra: dict[str, Any] = {"license": "MIT", "allowed-tools": "Read, Bash(git:*)", "metadata": {"v": "1", "n": [1.5, None]}}
+    lines = "\n".join(f"{key}: {json.dumps(value)}" for key, value in extra.items())
+    for description in ("x", "x: y"):
+        found = about(f"name: pdf\ndescription: {description}\n{lines}")
+        assert found.fields == {"name": "pdf", "description": description, **extra}
+
+
+def test_diagnostics_say_where() -> None:
+    """[D4] what is said about a skill names its file."""
+    assert [d.path for d in about("name: 1\ndescription: x: y").diagnostics] == ["SKILL.md", "SKILL.md"]
+
+
+# The file
+
+
+def test_main_file(tmp_path: Path) -> None:
+    """[D25] a directory with SKILL.md is a skill; lower case is accepted, a directory of that name is not."""
+    with pytest.raises(InvalidSkill):
+        main_file(str(tmp_path))
+    (tmp_path / "SKILL.md").mkdir()
+    with pytest.raises(InvalidSkill):
+        main_file(str(tmp_path))
+    (tmp_path / "skill.md").write_bytes(GOOD)
+    assert main_file(str(tmp_path)) == "skill.md"
+    (tmp_path / "SKILL.md").rmdir()
+    (tmp_path / "SKILL.md").write_bytes(GOOD)
+    assert main_file(str(tmp_path)) == "SKILL.md"
+
+
+# Real skills
+
+UNUSABLE = {"no-frontmatter", "no-description", "not-a-mapping"}
+NO_KEYS = {"119.md"}  # looks like frontmatter, has not one key
+
+
+def real_skills(corpus: Path) -> list[tuple[str, str, set[str], Document]]:
+    index = json.loads((corpus / "index.json").read_text(encoding="utf-8"))
+    return [(e["file"], e["folder"], set(e["kinds"]), parse((corpus / e["file"]).read_bytes())) for e in index]
+
+
+def test_corpus_loads(corpus: Path) -> None:
+    """[D4] of 206 real beginnings, all load but those that have no description."""
+    skills = real_skills(corpus)
+    assert len(skills) == 206
+    for file, folder, kinds, document in skills:
+        if kinds & UNUSABLE or file in NO_KEYS:
+            with pytest.raises(MissingField):
+                metadata(document, folder)
+        else:
+            found = metadata(document, folder)
+            assert found.description.strip(), file
+            assert json.loads(json.dumps(found.fields)) == found.fields, file
+
+
+def test_corpus_diagnostics(corpus: Path) -> None:
+    """[D4] what was repaired is said, and plain skills have nothing to be told."""
+    for file, folder, kinds, document in real_skills(corpus):
+        if kinds & UNUSABLE or file in NO_KEYS:
+            continue
+        found = set(codes(metadata(document, folder)))
+        if any(kind.startswith("yaml-") for kind in kinds):
+            assert found & {"W011", "W012"}, file
+        elif "unclosed" in kinds:
+            assert "W012" in found, file
+        elif "no-name" in kinds:
+            assert found == {"W014"}, file
+        elif "name-type" in kinds:
+            assert found == {"W015"}, file
+        else:  # plain, and what is odd but read as it is: dates, lists, nested metadata, BOM, CRLF
+            assert found == set(), file
+
+
+def test_corpus_names(corpus: Path) -> None:
+    """[D4] the name is the folder's only where the frontmatter has none."""
+    for file, folder, kinds, document in real_skills(corpus):
+        if not (kinds & UNUSABLE or file in NO_KEYS) and "W014" in codes(metadata(document, folder)):
+            assert document.frontmatter is not None
+            assert document.frontmatter.fields.get("name") in (None, ""), file

@@ -1,0 +1,279 @@
+"""Folders from anywhere: `skc build <path>` takes them into a store."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import World
+
+
+@pytest.fixture
+def folder(world: World) -> Path:
+    """A skill outside of every store."""
+    path = world.skill("pdf", store=world.root / "lib")
+    (path / "references").mkdir()
+    (path / "references" / "api.md").write_text("# API\n")
+    return path
+
+
+def imported(world: World, *words: str, cwd: Path | None = None) -> dict[str, Any]:
+    value = json.loads(world.ok("build", *words, "--format", "json", cwd=cwd).stdout)
+    assert isinstance(value, dict)
+    return value
+
+
+def files(root: Path) -> list[str]:
+    return sorted(os.path.relpath(path, root) for path in root.rglob("*") if not path.is_dir())
+
+
+def everything(root: Path) -> dict[str, bytes | str | None]:
+    """All that is below a directory: names, contents, where links lead."""
+    return {
+        os.path.relpath(path, root): os.readlink(path)
+        if path.is_symlink()
+        else path.read_bytes()
+        if path.is_file()
+        else None
+        for path in root.rglob("*")
+    }
+
+
+def test_into_the_projects_store(world: World, folder: Path) -> None:
+    """[D10] a path in no store is copied into the project's store and built from there."""
+    built = imported(world, str(folder))
+    assert built["source_path"] == str(world.store / "pdf")
+    assert built["runtime_path"] == str(world.runtime / "pdf")
+    assert files(world.store / "pdf") == ["SKILL.md", "references/api.md"]
+    assert files(folder) == ["SKILL.md", "references/api.md"]
+    assert not world.global_store.exists()
+    assert "SKILL.md#Usage" in world.ok("search", "pdf", "text").stdout
+
+
+def test_into_the_global_store(world: World, folder: Path) -> None:
+    """[D10] where no project has a store, the home's takes it."""
+    built = imported(world, str(folder), cwd=world.root)
+    assert built["source_path"] == str(world.global_store / "pdf")
+    assert built["runtime_path"] == str(world.home / ".skillc" / "runtime" / "pdf")
+
+
+def test_from_below_the_project(world: World, folder: Path) -> None:
+    """[D10] the project's store is found by walking up, past a .skillc that has none."""
+    deep = world.project / "a" / "b"
+    (deep / ".skillc").mkdir(parents=True)
+    assert imported(world, str(folder), cwd=deep)["source_path"] == str(world.store / "pdf")
+
+
+@pytest.mark.parametrize("path", [".", "./", "../pdf", "references/.."])
+def test_from_inside(world: World, path: str) -> None:
+    """[D10] `skc build .` in a folder: the name is the folder's."""
+    here = world.skill("pdf", store=world.project / "work")
+    (here / "references").mkdir()
+    assert imported(world, path, cwd=here)["skill"] == "pdf"
+    assert (world.store / "pdf" / "SKILL.md").is_file()
+
+
+def test_what_is_in_a_store_is_not_copied(world: World) -> None:
+    """[D10] a path to a skill of a store, ours or another project's, is built where it is."""
+    world.skill("pdf")
+    assert imported(world, ".skillc/skills/pdf")["runtime_path"] == str(world.runtime / "pdf")
+    other = world.root / "other"
+    folder = world.skill("docx", store=other / ".skillc" / "skills")
+    built = imported(world, str(folder))
+    assert built["source_path"] == str(folder)
+    assert built["runtime_path"] == str(other / ".skillc" / "runtime" / "docx")
+    assert os.listdir(world.store) == ["pdf"]
+
+
+def test_existing_is_e050(world: World, folder: Path) -> None:
+    """[D10] without --force an existing one is E050, and nothing changes."""
+    world.skill("pdf", "mine")
+    before = everything(world.project)
+    result = world.fails("E050", "build", str(folder))
+    assert result.stderr.splitlines()[0] == "error[E050]: skill 'pdf' already exists"
+    assert "--force" in result.stderr
+    assert everything(world.project) == before
+
+
+@pytest.mark.parametrize("kind", ["empty folder", "file", "broken link", "link"])
+def test_whatever_has_the_name_is_in_the_way(world: World, folder: Path, kind: str) -> None:
+    """[D10] anything of that name in the store is E050; --force replaces it, and follows no link."""
+    place = world.store / "pdf"
+    elsewhere = world.skill("elsewhere", store=world.root)
+    make = {
+        "empty folder": place.mkdir,
+        "file": place.touch,
+        "broken link": lambda: place.symlink_to("nowhere"),
+        "link": lambda: place.symlink_to(elsewhere),
+    }
+    make[kind]()
+    world.fails("E050", "build", str(folder))
+    imported(world, str(folder), "--force")
+    assert not place.is_symlink()
+    assert files(place) == ["SKILL.md", "references/api.md"]
+    assert files(elsewhere) == ["SKILL.md"]
+
+
+def test_force_replaces_as_a_whole(world: World, folder: Path) -> None:
+    """[D10] with --force the old folder is gone, files that the new one does not have too."""
+    old = world.skill("pdf")
+    (old / "old.md").write_text("# Old\n")
+    (old / ".old").write_text("x")
+    (old / "references").mkdir()
+    (old / "references" / "old.md").write_text("# Old\n")
+    world.ok("build", "pdf")
+    imported(world, str(folder), "--force")
+    assert files(world.store / "pdf") == ["SKILL.md", "references/api.md"]
+    assert os.listdir(world.store) == ["pdf"]
+    assert "Old" not in world.ok("outline", "pdf").stdout
+    assert world.ok("search", "pdf", "old").stdout == "No results.\n"
+
+
+def test_links_become_files(world: World, folder: Path) -> None:
+    """[D2] [D10] a link that stays inside is copied as what it points to; a broken one is left out."""
+    (folder / "alias.md").symlink_to("references/api.md")
+    (folder / "docs").symlink_to("references")
+    (folder / "broken").symlink_to("nowhere")
+    (folder / "loop").symlink_to(".")
+    imported(world, str(folder))
+    copy = world.store / "pdf"
+    assert files(copy) == ["SKILL.md", "alias.md", "docs/api.md", "references/api.md"]
+    assert not any(path.is_symlink() for path in copy.rglob("*"))
+    assert (copy / "alias.md").read_text() == "# API\n"
+
+
+@pytest.mark.parametrize("link", ["out", "references/out", "SKILL.md"])
+@pytest.mark.parametrize("force", [False, True])
+def test_a_link_that_leaves(world: World, folder: Path, link: str, force: bool) -> None:
+    """[D2] [RFC-0001:C-CONSTRAINTS] E012, nothing is left behind, and what was there stays."""
+    outside = world.root / "secret"
+    outside.write_text("---\nname: x\ndescription: d\n---\n")
+    (folder / link).unlink(missing_ok=True)
+    (folder / link).symlink_to(outside)
+    if force:
+        world.skill("pdf")
+    before = everything(world.project)
+    words = ["--force"] if force else []
+    result = world.fails("E012", "build", str(folder), *words)
+    assert result.stderr == f"error[E012]: path escapes skill root: '{link}'\n"
+    assert everything(world.project) == before
+    assert not (world.home / ".claude").exists()
+
+
+def test_version_control_stays_behind(world: World, folder: Path) -> None:
+    """[D10] .git is no part of a skill, at any depth; other dot-files come along."""
+    for name in (".git/config", ".git/hooks/x", "vendor/.git", ".env.example", ".github/a.yml", "sub/.keep"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("x")
+    imported(world, str(folder))
+    assert files(world.store / "pdf") == [
+        ".env.example",
+        ".github/a.yml",
+        "SKILL.md",
+        "references/api.md",
+        "sub/.keep",
+    ]
+
+
+def test_modes_and_bytes(world: World, folder: Path) -> None:
+    """[D10] scripts stay executable, bytes stay bytes."""
+    (folder / "run.sh").write_bytes(b"#!/bin/sh\n\xff\x00")
+    (folder / "run.sh").chmod(0o755)
+    imported(world, str(folder))
+    copy = world.store / "pdf" / "run.sh"
+    assert copy.read_bytes() == b"#!/bin/sh\n\xff\x00"
+    assert copy.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.parametrize("copy", [False, True])
+def test_compiled_is_refused(world: World, copy: bool) -> None:
+    """[D7] what build wrote is no source, linked or copied: E010, and no import."""
+    world.skill("pdf")
+    world.ok("build", "pdf", *["--copy"] * copy)
+    for path in (world.home / ".claude" / "skills" / "pdf", world.runtime / "pdf"):
+        result = world.fails("E010", "build", str(path), cwd=world.root)
+        assert "compiled skill" in result.stderr
+    assert not world.global_store.exists()
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_folder_that_holds_the_store(world: World, force: bool) -> None:
+    """[D10] a project that is itself a skill can't be copied into its own store."""
+    world.skill("project", store=world.root)
+    before = everything(world.project)
+    for path in (".", str(world.project), ".."):
+        words = ["--force"] if force else []
+        result = world.skc("build", path, *words)
+        assert result.returncode == 1
+        assert result.stderr.startswith("error[E1" if path != ".." else "error[E010]")
+        assert len(result.stderr.splitlines()) == 1
+    assert everything(world.project) == before
+
+
+def test_missing_skill_md(world: World) -> None:
+    """[RFC-0005] a folder without SKILL.md is E010, a path to nothing E001."""
+    (world.root / "empty").mkdir()
+    world.fails("E010", "build", str(world.root / "empty"))
+    world.fails("E001", "build", str(world.root / "nothing"))
+    world.fails("E001", "build", "/etc/hostname")
+    assert os.listdir(world.store) == []
+
+
+def test_unusable_skill_is_not_taken_in(world: World, folder: Path) -> None:
+    """[RFC-0001:C-INPUT] [D11] a folder that can't be built leaves nothing; mended, it is imported."""
+    text = (folder / "SKILL.md").read_text()
+    (folder / "SKILL.md").write_text("# No frontmatter\n")
+    world.fails("E011", "build", str(folder))
+    assert os.listdir(world.store) == []
+    (folder / "SKILL.md").write_text(text)
+    imported(world, str(folder))
+
+
+def test_unusable_skill_replaces_nothing(world: World, folder: Path) -> None:
+    """[D11] with --force too, a folder that can't be built leaves the last good one."""
+    world.skill("pdf")
+    before = everything(world.store)
+    (folder / "SKILL.md").write_text("---\nname: pdf\n---\n")
+    world.fails("E011", "build", str(folder), "--force")
+    assert everything(world.store) == before
+
+
+def test_unknown_target_imports_nothing(world: World, folder: Path) -> None:
+    """[D13] [D21] a command that can't be parsed does nothing at all."""
+    world.fails("E100", "build", str(folder), "--target", "nobody")
+    assert os.listdir(world.store) == []
+
+
+@pytest.mark.parametrize("name", ["a b", "名前", "UPPER_case", "a\nb"])
+def test_odd_names(world: World, name: str) -> None:
+    """[D10] a folder keeps its name, whatever it is."""
+    folder = world.skill(name, "---\nname: x\ndescription: d\n---\n", store=world.root / "lib")
+    assert imported(world, str(folder))["skill"] == name
+    assert os.listdir(world.store) == [name]
+
+
+def test_a_linked_folder(world: World, folder: Path) -> None:
+    """[D10] a link to a folder is imported under the link's name; the import is no link."""
+    (world.project / "forms").symlink_to(folder)
+    assert imported(world, "./forms")["skill"] == "forms"
+    assert not (world.store / "forms").is_symlink()
+
+
+def test_the_store_can_not_be_written(world: World, folder: Path) -> None:
+    """[RFC-0005] a file where the home's .skillc belongs is one coded line."""
+    (world.home / ".skillc").write_text("mine")
+    result = world.fails("E999", "build", str(folder), cwd=world.root)
+    assert len(result.stderr.splitlines()) == 1
+    assert (world.home / ".skillc").read_text() == "mine"
+
+
+def test_hint_is_true(world: World) -> None:
+    """[D10] [RFC-0007] what E050 advises works, also where the folder stands in the working directory."""
+    world.skill("pdf")
+    world.skill("pdf", store=world.project)
+    result = world.fails("E050", "build", "pdf")
+    assert "its name alone" not in result.stderr
