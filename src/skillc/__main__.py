@@ -1,8 +1,6 @@
 """`python -m skillc` is `skc`."""
 
-import sys
-
-from skillc.cli import main
+from skillc.cli import run_and_exit
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_and_exit()

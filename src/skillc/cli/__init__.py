@@ -31,6 +31,17 @@ GROUPS = {
 NAMES = tuple(name for names in GROUPS.values() for name in names)
 
 
+def run_and_exit() -> None:
+    """`main`, and out: taking the interpreter apart would cost as much as a search."""
+    status = main()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):  # closed under us: nobody is left to tell
+            pass
+    os._exit(status)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0, or 1 with a diagnostic on stderr."""
     words = list(sys.argv[1:] if argv is None else argv)

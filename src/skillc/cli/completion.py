@@ -91,6 +91,8 @@ def candidates(words: Sequence[str]) -> list[str]:
     if current.startswith("-"):
         return _starting(current, [name for name in options if name not in before])
     position = len(_positional(before[1:], options))
+    if position >= len(command.arguments) and command.arguments and command.arguments[-1].repeat:
+        position = len(command.arguments) - 1
     if position < len(command.arguments):
         return _starting(current, _offers(command.arguments[position].completes, before))
     return []

@@ -11,27 +11,36 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    Values = dict[str, str | int | bool | list[str] | None]
+
 
 class Argument:
-    """A positional argument. `completes` names what the shell offers: `skills`, `files`, or words."""
+    """A positional argument, the last of which may `repeat`.
 
-    __slots__ = ("completes", "help", "name", "required")
+    `completes` names what the shell offers: `skills`, or words themselves.
+    """
 
-    def __init__(self, name: str, help: str, *, required: bool = True, completes: str = "") -> None:
+    __slots__ = ("completes", "help", "name", "repeat", "required")
+
+    def __init__(
+        self, name: str, help: str, *, required: bool = True, repeat: bool = False, completes: str = ""
+    ) -> None:
         self.name = name
         self.help = help
         self.required = required
+        self.repeat = repeat
         self.completes = completes
 
     @property
     def label(self) -> str:
-        return f"<{self.name}>" if self.required else f"[{self.name}]"
+        name = f"<{self.name}>" if self.required else f"[{self.name}]"
+        return f"{name}..." if self.repeat else name
 
 
 class Option:
     """An option, a switch without `value`; `kind` is `text`, `count` (a positive integer) or `choice`."""
 
-    __slots__ = ("choices", "completes", "default", "help", "kind", "maximum", "name", "value")
+    __slots__ = ("choices", "completes", "default", "help", "kind", "maximum", "name", "repeat", "value")
 
     def __init__(
         self,
@@ -44,9 +53,11 @@ class Option:
         default: str | int | None = None,
         maximum: int | None = None,
         completes: str = "",
+        repeat: bool = False,
     ) -> None:
         self.name = name
         self.help = help
+        self.repeat = repeat
         self.value = value or "|".join(choices)
         self.kind = "choice" if choices else kind if self.value else "switch"
         self.choices = choices
@@ -103,7 +114,7 @@ class Arguments:
 
     __slots__ = ("_values",)
 
-    def __init__(self, values: dict[str, str | int | bool | None]) -> None:
+    def __init__(self, values: Values) -> None:
         self._values = values
 
     def text(self, name: str) -> str:
@@ -114,6 +125,11 @@ class Arguments:
     def optional(self, name: str) -> str | None:
         value = self._values[name]
         return value if isinstance(value, str) else None
+
+    def texts(self, name: str) -> list[str]:
+        """Every value of an argument or option that can be given more than once."""
+        value = self._values[name]
+        return value if isinstance(value, list) else []
 
     def count(self, name: str) -> int | None:
         value = self._values[name]
@@ -134,8 +150,9 @@ COMMON = (
 def parse(command: Command, words: Sequence[str]) -> Arguments:
     """Sort out the words after a command's name; raises InvalidOption (E100) for any that don't fit."""
     options = {option.name: option for option in command.options}
-    values: dict[str, str | int | bool | None] = {
-        option.key: False if option.kind == "switch" else option.default for option in command.options
+    values: Values = {
+        option.key: [] if option.repeat else False if option.kind == "switch" else option.default
+        for option in command.options
     }
     positional: list[str] = []
     rest = list(reversed(words))
@@ -158,24 +175,26 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
         else:
             if not equals and not rest:
                 raise InvalidOption(f"{name} needs a value")
-            values[option.key] = option.parse(attached if equals else rest.pop())
+            value = option.parse(attached if equals else rest.pop())
+            given = values[option.key]
+            values[option.key] = [*given, str(value)] if isinstance(given, list) else value
     if not values["help"]:
         _assign(command, positional, values)
     return Arguments(values)
 
 
-def _assign(command: Command, positional: list[str], values: dict[str, str | int | bool | None]) -> None:
-    for number, argument in enumerate(command.arguments):
-        if number < len(positional):
-            values[argument.name] = positional[number]
-        elif argument.required:
+def _assign(command: Command, positional: list[str], values: Values) -> None:
+    given = list(positional)
+    for argument in command.arguments:
+        if not given and argument.required:
             raise InvalidOption(f"{argument.label} is missing; {see(command)}")
+        if argument.repeat:
+            values[argument.name], given = given, []
         else:
-            values[argument.name] = None
-    extra = positional[len(command.arguments) :]
-    if extra:
+            values[argument.name] = given.pop(0) if given else None
+    if given:
         hint = "put several words in quotes" if len(command.arguments) > 1 else see(command)
-        raise InvalidOption(f'unexpected argument "{extra[0]}"; {hint}')
+        raise InvalidOption(f'unexpected argument "{given[0]}"; {hint}')
 
 
 def _unknown(command: Command, name: str, known: list[str]) -> str:
