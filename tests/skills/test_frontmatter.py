@@ -206,6 +206,7 @@ def test_text(yaml: str, text: str | None) -> None:
         ('"PDF" forms', '"PDF" forms'),
         ('"PDF" or "DOC"', '"PDF" or "DOC"'),
         ('"Say "hi" to them"', 'Say "hi" to them'),
+        ("'It's: fine'", "It's: fine"),
         ('"No end', '"No end'),
         ("- a: b: c", "- a: b: c"),
         ("bell \x07 rings", "bell \x07 rings"),
@@ -222,7 +223,9 @@ def test_repair(value: str, text: str, eol: str) -> None:
     assert said(found).endswith("read as plain text: description")
 
 
-plain_words = st.lists(st.from_regex(r"[A-Za-z][a-z0-9,.()-]{0,6}:?", fullmatch=True), min_size=1, max_size=12)
+plain_words = st.lists(
+    st.from_regex(r"[A-Za-z][a-z0-9,.()-]{0,6}:?", fullmatch=True), min_size=1, max_size=12
+)
 
 
 @given(plain_words)
@@ -328,7 +331,14 @@ def test_many_blank_lines(eol: str, after: str) -> None:
 @pytest.mark.parametrize("line", ["x" * 1_000_000, " " * 1_000_000, "a: " * 333_000, "-" * 1_000_000])
 def test_long_lines(line: str) -> None:
     """[D5] a line of a megabyte, anywhere, costs no time."""
-    for text in (line, f"---\n{line}\n---\n", f"---{line}", f"\n{line}", f"---\n{GOOD}---{line}", f"{line}\n---"):
+    for text in (
+        line,
+        f"---\n{line}\n---\n",
+        f"---{line}",
+        f"\n{line}",
+        f"---\n{GOOD}---{line}",
+        f"{line}\n---",
+    ):
         with within(3):
             find(text)
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-MAX_NODES = 10_000  # values, each alias counted with all that it stands for
+MAX_NODES = 10_000  # values, each 64 characters of text as one, each alias with all that it stands for
 MAX_DEPTH = 64
 
 
 class Loaded(NamedTuple):
     value: Any
     duplicates: tuple[str, ...]  # keys that a mapping sets more than once; the last one counts
+    weight: int  # how many values it holds, counted as for MAX_NODES
 
 
 class NotYaml(Exception):
@@ -29,12 +30,12 @@ class NotYaml(Exception):
         self.line = line
 
 
-def load(text: str) -> Loaded:
+def load(text: str, max_nodes: int = MAX_NODES) -> Loaded:
     """The value of a YAML document; raises NotYaml for anything that is none."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    builder = _Builder()
+    builder = _Builder(max_nodes)
     try:
         for event in yaml.parse(text, Loader=loader):
             builder.take(event, yaml)
@@ -45,7 +46,7 @@ def load(text: str) -> Loaded:
         raise NotYaml(str(error).splitlines()[0]) from None
     except (ValueError, RecursionError) as error:
         raise NotYaml(str(error)) from None
-    return Loaded(builder.result, tuple(builder.duplicates))
+    return Loaded(builder.result, tuple(dict.fromkeys(builder.duplicates)), builder.weight)
 
 
 def plain(value: str) -> Any:
@@ -69,7 +70,7 @@ def _number(text: str) -> Any:
     digits = text[1:] if text[0] in "+-" else text
     if digits.isdigit() and len(digits) <= 4000:  # beyond that Python refuses, and it is no number to anyone
         return int(text)
-    if text[:2] in ("0o", "0x") and text[2:].isalnum():
+    if text[:2] in ("0o", "0x") and text[2:].isalnum() and len(text) <= 3000:
         try:
             return int(text[2:], 8 if text[1] == "o" else 16)
         except ValueError:
@@ -99,7 +100,9 @@ class _Node:
 class _Builder:
     """Puts values together from parser events, without recursion."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_nodes: int) -> None:
+        self.max_nodes = max_nodes
+        self.weight = 0
         self.result: Any = None
         self.duplicates: list[str] = []
         self._open: list[_Node] = []
@@ -123,24 +126,25 @@ class _Builder:
 
     def _scalar(self, event: Any) -> None:
         text = event.value.encode("utf-8", "replace").decode()
+        weight = 1 + len(text) // 64
         untyped = event.tag is None and event.implicit[0]
         if self._open and isinstance(self._open[-1].value, dict) and self._open[-1].key is None:
-            self._add(text, 1, 0, event.anchor)  # a key: text, whatever it looks like
+            self._add(text, weight, 0, event.anchor)  # a key: text, whatever it looks like
         elif untyped or event.tag in _TYPED:
-            self._add(plain(text), 1, 0, event.anchor)
+            self._add(plain(text), weight, 0, event.anchor)
         else:
-            self._add(text, 1, 0, event.anchor)
+            self._add(text, weight, 0, event.anchor)
 
     def _add(self, value: Any, weight: int, height: int, anchor: str | None) -> None:
         if anchor is not None:
             self._anchors[anchor] = (value, weight, height)
         if not self._open:
-            self.result = value
+            self.result, self.weight = value, weight
             return
         parent = self._open[-1]
         parent.weight += weight
         parent.height = max(parent.height, height + 1)
-        if parent.weight > MAX_NODES or len(self._open) + height > MAX_DEPTH:
+        if parent.weight > self.max_nodes or len(self._open) + height > MAX_DEPTH:
             raise NotYaml("aliases or values without bound")
         if isinstance(parent.value, list):
             parent.value.append(value)

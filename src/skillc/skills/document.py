@@ -95,6 +95,8 @@ def metadata(document: Document, directory: str) -> Metadata:
     noticed = list(document.diagnostics)
     name = (front.text("name") or "") if front else ""
     description = (front.text("description") or "") if front else ""
+    if front is None and document.data.startswith(b"---"):
+        noticed.append(notice("W017"))
     if front is None or not description.strip():
         raise MissingField("description", tuple(diagnostic.at(MAIN) for diagnostic in noticed))
     for field in ("name", "description"):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 NOT_OF_A_SKILL = (".git", ".hg", ".svn", ".skillc", ".skillc-meta")
 MAX_FILES = 100_000  # links can multiply a folder without end; a skill with more is not valid
+MAX_LINKED = 1000  # directories that links lead to, which can multiply without a single file
 
 
 class SourceFile:
@@ -44,6 +45,7 @@ def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
     """
     real_root = os.path.realpath(root)
     found: list[SourceFile] = []
+    linked = 0  # directories reached through a link
     # Directories still to read: path prefix, path, the real directories on the way (for loops).
     pending: list[tuple[str, str, tuple[str, ...]]] = [("", root, (real_root,))]
     while pending:
@@ -59,13 +61,15 @@ def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
                 if S_ISREG(status.st_mode):
                     found.append(SourceFile(prefix + name, entry.path, status))
                 elif S_ISDIR(status.st_mode):
-                    real = (
-                        os.path.realpath(entry.path) if entry.is_symlink() else f"{chain[-1]}{os.sep}{name}"
-                    )
+                    inner = f"{chain[-1]}{os.sep}{name}"
+                    real = os.path.realpath(inner) if entry.is_symlink() else inner
                     if real not in chain:
+                        linked += entry.is_symlink()
                         pending.append((f"{prefix}{name}/", entry.path, (*chain, real)))
         if len(found) > MAX_FILES:
             raise InvalidSkill(root, f"more than {MAX_FILES} files")
+        if linked > MAX_LINKED:
+            raise InvalidSkill(root, f"more than {MAX_LINKED} directories by way of links")
     found.sort(key=_bytewise)
     return found
 
@@ -98,8 +102,13 @@ def resolve_inside(root: str, relative: str) -> str:
     if os.path.isabs(relative) or "\0" in relative or (os.sep == "\\" and ":" in relative):
         raise PathEscapes(relative)
     real_root = os.path.realpath(root)
-    real = os.path.realpath(os.path.join(real_root, relative))
-    if not is_inside(real, real_root):
+    try:
+        real = os.path.realpath(os.path.join(real_root, relative))
+        # Behind a link to itself nothing was resolved: what is left must lead nowhere else.
+        inside = is_inside(real, real_root) and os.path.realpath(real) == real
+    except ValueError:  # no file can have that name
+        inside = False
+    if not inside:
         raise PathEscapes(relative)
     return real
 

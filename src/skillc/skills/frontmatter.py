@@ -20,10 +20,11 @@ from skillc.skills import core_schema
 
 MAX_BYTES = 64 * 1024  # a larger block is not read [D5]
 
-_OPENING = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*(?=---[ \t]*(?:\r\n|\n|\r|\Z))")
+_OPENING = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*+(?=---[ \t]*(?:\r\n|\n|\r|\Z))")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _CLOSING = re.compile(r"---(?!-)")
 _ENTRY = re.compile(r"(['\"]?)([\w][\w.-]*)\1[ \t]*:(?:[ \t]+|$)(.*)", re.DOTALL)
+_COMMENT = re.compile(r"[ \t]+#")
 _BREAK = re.compile(r"\r\n|\n|\r")
 _HEADING = re.compile(r"(?<=\n)[ \t\r]*\n(?=#{1,6} )")
 _BLOCK_SCALAR = re.compile(r"([|>])[-+0-9]*[ \t]+(?=\S)")
@@ -45,7 +46,10 @@ class Frontmatter(NamedTuple):
         value = self.fields.get(field)
         if value is None or isinstance(value, str):
             return value
-        return _plain_entries(self.raw)[0].get(field) or None
+        if isinstance(value, list | dict):
+            return _plain_entries(self.raw).plain.get(field) or str(value)
+        written = _plain_entries(self.raw).plain.get(field, str(value))
+        return _COMMENT.split(written, maxsplit=1)[0]
 
 
 def find(text: str) -> Frontmatter | None:
@@ -58,21 +62,17 @@ def find(text: str) -> Frontmatter | None:
         return None
     start, stop, end, noticed = block
     closed = stop < end
-    raw = text[start:stop]
     first_line = len(_BREAK.findall(text, 0, start)) + 1
-    if len(raw.encode("utf-8", "replace")) > MAX_BYTES:
-        too_large = (*noticed, notice("W016", MAX_BYTES // 1024))
-        return Frontmatter({}, raw, end, too_large) if closed else None
-    fields, problems = _read(raw, first_line)
-    heading = _HEADING.search(raw) if problems else None
+    fields, problems = _read(text[start:stop], first_line)
+    heading = _HEADING.search(text[start:stop]) if problems else None
     if heading:  # the fence that seemed to close it belongs to the body
-        closed, end = False, start + heading.start()
-        raw = text[start:end]
+        closed = False
+        stop = end = start + heading.start()
         noticed.append(_UNCLOSED)
-        fields, problems = _read(raw, first_line)
+        fields, problems = _read(text[start:stop], first_line)
     if fields is None or not (closed or {"name", "description"} & fields.keys()):
         return None
-    return Frontmatter(fields, raw, end, (*noticed, *problems))
+    return Frontmatter(fields, text[start:stop], end, (*noticed, *problems))
 
 
 def _cut(text: str) -> tuple[int, int, int, list[Diagnostic]] | None:
@@ -97,8 +97,6 @@ def _cut(text: str) -> tuple[int, int, int, list[Diagnostic]] | None:
             return start, position, position + 3, noticed
         if first_blank < 0 and not line.strip() and position > start:
             first_blank = position
-        if position - start > MAX_BYTES and first_blank >= 0:
-            break
         position = end
     end = first_blank if first_blank >= 0 else len(text)
     return start, end, end, [*noticed, _UNCLOSED]
@@ -111,12 +109,14 @@ def _line_end(text: str, position: int) -> int:
 
 def _read(raw: str, first_line: int) -> tuple[dict[str, Any] | None, list[Diagnostic]]:
     """The block's fields; None where it is no mapping at all."""
+    if len(raw.encode("utf-8", "replace")) > MAX_BYTES:
+        return ({} if _ENTRY.match(raw.lstrip()) else None), [notice("W016", MAX_BYTES // 1024)]
     try:
-        value, duplicates = core_schema.load(raw)
+        value, duplicates, _ = core_schema.load(raw)
     except core_schema.NotYaml as error:
         return _repair(raw, first_line, error)
-    if value is None:
-        return {}, []
+    if value is None:  # nothing, or what YAML takes for comments
+        return (None if raw.strip() else {}), []
     if not isinstance(value, dict):
         return None, [notice("W017")]
     return value, [notice("W013", key) for key in duplicates]
@@ -126,42 +126,59 @@ def _repair(
     raw: str, first_line: int, error: core_schema.NotYaml
 ) -> tuple[dict[str, Any] | None, list[Diagnostic]]:
     """Each entry by itself: as YAML where it is YAML, otherwise as plain text."""
-    plain, chunks, stray = _plain_entries(raw)
+    entries = _plain_entries(raw)
     fields: dict[str, Any] = {}
     repaired: list[str] = []
-    for key, chunk in chunks.items():
+    duplicates = list(entries.duplicates)
+    room = core_schema.MAX_NODES
+    for key, chunk in entries.chunks.items():
         try:
-            value = core_schema.load(chunk).value
+            loaded = core_schema.load(chunk, room)
         except core_schema.NotYaml:
-            value = None
-        if isinstance(value, dict) and len(value) == 1:
-            fields[key] = next(iter(value.values()))
+            loaded = None
+        if loaded and isinstance(loaded.value, dict):
+            fields.update(loaded.value)
+            duplicates += loaded.duplicates
+            room -= loaded.weight
         else:
-            fields[key] = plain[key]
+            fields[key] = entries.plain[key]
             repaired.append(key)
     if not fields:
         return None, [notice("W017")]
     problem = f"line {first_line + error.line}: {error}" if error.line is not None else str(error)
     noticed = [notice("W011", problem, ", ".join(repaired) or "nothing")]
-    noticed += [notice("W019", first_line + line) for line in stray]
+    noticed += [notice("W013", key) for key in dict.fromkeys(duplicates)]
+    noticed += [notice("W019", first_line + line) for line in entries.stray]
     return fields, noticed
 
 
-def _plain_entries(raw: str) -> tuple[dict[str, str], dict[str, str], list[int]]:
+class _Entries(NamedTuple):
+    plain: dict[str, str]
+    chunks: dict[str, str]
+    stray: list[int]
+    duplicates: list[str]
+
+
+def _plain_entries(raw: str) -> _Entries:
     """The block line by line, without YAML: values as plain text, the lines of each, lines of none."""
     chunks: dict[str, list[str]] = {}
     stray: list[int] = []
+    duplicates: list[str] = []
     current: list[str] | None = None
     for number, line in enumerate(_BREAK.split(raw)):
         entry = _ENTRY.match(line)
         if entry:
+            if entry[2] in chunks:
+                duplicates.append(entry[2])
             current = chunks[entry[2]] = [line]
+        elif line.startswith("#"):
+            continue
         elif current is not None and not line.startswith(("<<<<<<<", "=======", ">>>>>>>")):
             current.append(line)
         elif line.strip() and not line.lstrip().startswith("#"):
             stray.append(number)
     plain = {key: _plain_text(lines) for key, lines in chunks.items()}
-    return plain, {key: "\n".join(lines) for key, lines in chunks.items()}, stray
+    return _Entries(plain, {key: "\n".join(lines) for key, lines in chunks.items()}, stray, duplicates)
 
 
 def _plain_text(lines: list[str]) -> str:
@@ -178,6 +195,14 @@ def _plain_text(lines: list[str]) -> str:
     for line in rest:
         folded += "\n" if not line else (line if folded.endswith("\n") or not folded else " " + line)
     folded = folded.strip()
-    if len(folded) > 1 and folded[0] == folded[-1] and folded[0] in "\"'":
-        return folded[1:-1].strip()
-    return folded
+    return _unquoted(folded)
+
+
+def _unquoted(text: str) -> str:
+    """Without the quotes around it, unless the first of them closes before the end: `"a" or "b"`."""
+    quote, inner = text[:1], text[1:-1]
+    if len(text) < 2 or quote not in "\"'" or text[-1] != quote:
+        return text
+    at = inner.find(quote)
+    closes = at > 0 and not inner[at - 1].isspace() and not inner[at + 1 : at + 2].isalnum()
+    return text if closes else inner.strip()

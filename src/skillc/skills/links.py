@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from urllib.parse import unquote, urlsplit
 
-from skillc.skills.markdown import newlines
+from skillc.skills.markdown import body_text, newlines
 
 
 class Link:
@@ -35,14 +35,15 @@ def find_links(data: bytes, body: int = 0) -> list[Link]:
 
     found: list[Link] = []
     line, counted = 1, 0
-    for event, span in events_with_range(data[body:].decode("utf-8", "replace")):
+    for event, span in events_with_range(body_text(data, body)):
         tag = event.get("Start") if isinstance(event, dict) else None
         for kind in ("Link", "Image"):
             if isinstance(tag, dict) and kind in tag:
                 position = body + span["start"]
                 line += newlines(data, counted, position)
                 counted = position
-                found.append(Link(tag[kind]["dest_url"], line, kind == "Image"))
+                mail = "mailto:" if tag[kind]["link_type"] == "Email" else ""
+                found.append(Link(mail + tag[kind]["dest_url"], line, kind == "Image"))
     return found
 
 

@@ -42,8 +42,8 @@ def headings(data: bytes, body: int = 0) -> list[Heading]:
     last_line = line_count(data) + 1
     found: list[Heading] = []
     line, counted = 1, 0
-    for level, text, position in _raw_headings(data[body:].decode("utf-8", "replace")):
-        start = _line_start(data, body + position)
+    for level, text, position in _raw_headings(body_text(data, body)):
+        start = _line_start(data, counted, body + position)
         line += newlines(data, counted, start)
         counted = start
         found.append(Heading(level, text, line, last_line, start, len(data)))
@@ -102,5 +102,14 @@ def line_count(data: bytes) -> int:
     return newlines(data, 0, len(data)) + (1 if data and data[-1:] not in (b"\n", b"\r") else 0)
 
 
-def _line_start(data: bytes, position: int) -> int:
-    return max(data.rfind(b"\n", 0, position), data.rfind(b"\r", 0, position)) + 1
+def _line_start(data: bytes, known: int, position: int) -> int:
+    """Where the line of a position starts; `known` is the start of an earlier line."""
+    return max(data.rfind(b"\n", known, position), data.rfind(b"\r", known, position), known - 1) + 1
+
+
+def body_text(data: bytes, body: int) -> str:
+    """What the parser reads. It takes a lone CR for the end of a line in some places only, so it gets LF."""
+    content = data[body:]
+    if content.count(b"\r") != content.count(b"\r\n"):
+        content = b"\r\n".join(part.replace(b"\r", b"\n") for part in content.split(b"\r\n"))
+    return content.decode("utf-8", "replace")

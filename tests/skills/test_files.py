@@ -1,0 +1,423 @@
+"""The one list of a skill's files, its hash, and paths that must stay inside."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillc.errors import InvalidSkill, PathEscapes
+from skillc.skills import display_name, list_files, resolve_inside, source_hash
+from skillc.skills.files import MAX_FILES
+from tests.skills.test_core_schema import within
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A skill's folder, with something beside it."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret").write_text("secret")
+    (tmp_path / "skill").mkdir()
+    return tmp_path / "skill"
+
+
+def make(root: Path, *names: str) -> None:
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f"This is {name}")
+
+
+def names(root: Path, *, hidden: bool = False) -> list[str]:
+    return [file.name for file in list_files(str(root), hidden=hidden)]
+
+
+# Which files
+
+
+def test_dots(root: Path) -> None:
+    """[D1] all regular files, except those with a dot at the start of their name or of a directory's."""
+    make(root, "SKILL.md", "a/b/c.md", "a.b/c", "x.", ".env", ".git/config", "a/.hidden/b.md", "a/.c", "..d")
+    assert names(root) == ["SKILL.md", "a.b/c", "a/b/c.md", "x."]
+
+
+def test_dots_on_demand(root: Path) -> None:
+    """[D1] where dot-files are asked for they are listed, but never what is not the skill's."""
+    make(
+        root,
+        "SKILL.md",
+        ".env",
+        "a/.b/c",
+        ".git/config",
+        "a/.svn/x",
+        ".skillc/manifest.json",
+        ".skillc-meta/x",
+    )
+    assert names(root, hidden=True) == [".env", "SKILL.md", "a/.b/c"]
+
+
+def test_dots_above(tmp_path: Path) -> None:
+    """[D1] only what is below the root counts: the root may itself stand below a dot."""
+    make(tmp_path / ".skillc" / "skills" / ".pdf", "SKILL.md")
+    assert names(tmp_path / ".skillc" / "skills" / ".pdf") == ["SKILL.md"]
+
+
+def test_empty(root: Path) -> None:
+    """[D1] empty directories are nothing."""
+    (root / "a" / "b").mkdir(parents=True)
+    assert names(root) == []
+
+
+def test_only_regular_files(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D1] pipes and sockets are passed over, also behind a link."""
+    make(root, "SKILL.md")
+    os.mkfifo(root / "pipe")
+    (root / "to-pipe").symlink_to("pipe")
+    monkeypatch.chdir(root)  # the address of a socket must be short
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+        assert names(root) == ["SKILL.md"]
+
+
+def test_order(root: Path) -> None:
+    """[D3] bytewise by the whole path."""
+    listed = ["Z", "a", "a-b", "a.d/x", "a.md", "b/c", "b0", "e\u0301", "z", "\u00e9", "\uff5e", "\U0001f680"]
+    make(root, *listed)
+    assert names(root) == sorted(listed, key=str.encode)
+    make(root, "d.md", "d/b.md")
+    assert [name for name in names(root) if name.startswith("d")] == ["d.md", "d/b.md"]
+
+
+def test_what_a_file_tells(root: Path) -> None:
+    """[D1] the name has `/`, the path opens it, the size is the file's, and the stamp changes with it."""
+    make(root, "a/b.md")
+    [file] = list_files(str(root))
+    assert (file.name, Path(file.path).read_text(), file.size) == ("a/b.md", "This is a/b.md", 14)
+    [same] = list_files(str(root))
+    make(root, "a/b.md")
+    os.utime(root / "a" / "b.md", ns=(1, 1))
+    [other] = list_files(str(root))
+    assert same.stamp == file.stamp != other.stamp
+
+
+def test_names_that_are_not_utf8(root: Path) -> None:
+    """[D1] any name a file system holds is listed, sorted by its bytes, and can be shown."""
+    for raw in (b"\xff.md", b"\xfe", b"z", "é".encode()):
+        (root / os.fsdecode(raw)).write_bytes(b"")
+    found = names(root)
+    assert [os.fsencode(name) for name in found] == [b"z", "é".encode(), b"\xfe", b"\xff.md"]
+    assert [display_name(name) for name in found] == ["z", "é", "\\udcfe", "\\udcff.md"]
+
+
+# Links
+
+
+def test_links_inside(root: Path) -> None:
+    """[D2] a link that stays inside counts as what it points to, under its own path."""
+    make(root, "a/b.md", "a/c/d.md", ".hidden/e.md")
+    (root / "file").symlink_to("a/b.md")
+    (root / "twice").symlink_to("file")
+    (root / "directory").symlink_to("a")
+    (root / "absolute").symlink_to(root / "a" / "c")
+    (root / "shown").symlink_to(".hidden")
+    (root / "a" / "around").symlink_to("../../skill/a/c/../b.md")
+    assert names(root) == [
+        "a/around",
+        "a/b.md",
+        "a/c/d.md",
+        "absolute/d.md",
+        "directory/around",
+        "directory/b.md",
+        "directory/c/d.md",
+        "file",
+        "shown/e.md",
+        "twice",
+    ]
+    assert {
+        Path(file.path).read_text() for file in list_files(str(root)) if file.name in ("file", "twice")
+    } == {"This is a/b.md"}
+
+
+def test_root_is_a_link(root: Path) -> None:
+    """[D2] the root may be a link, and links inside stay inside."""
+    make(root, "a/b.md")
+    (root / "c").symlink_to("a")
+    (root.parent / "link").symlink_to("skill")
+    assert names(root.parent / "link") == ["a/b.md", "c/b.md"]
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["../outside", "../outside/secret", "/", "/dev/null", "..", "a/../../outside", ".hidden", "../skill-2"],
+)
+def test_links_that_leave(root: Path, target: str) -> None:
+    """[D2] one that leaves is E012, also by way of another link, or to a neighbour named alike."""
+    make(root, "a/b.md")
+    make(root.parent / "skill-2", "x")
+    (root / ".hidden").symlink_to("../outside")
+    (root / "link").symlink_to(target)
+    with pytest.raises(PathEscapes) as caught:
+        list_files(str(root))
+    assert caught.value.line() == "error[E012]: path escapes skill root: 'link'"
+
+
+def test_the_link_that_leaves_is_named(root: Path) -> None:
+    """[D2] E012 names the link by its path in the skill."""
+    (root / "a").mkdir()
+    (root / "a" / "link").symlink_to("../../outside")
+    with pytest.raises(PathEscapes, match="'a/link'"):
+        list_files(str(root))
+
+
+def test_hidden_links_are_not_followed(root: Path) -> None:
+    """[D1] a link with a dot is none of the skill's files, wherever it leads."""
+    (root / ".link").symlink_to("../outside")
+    assert names(root) == []
+
+
+def test_broken_links(root: Path) -> None:
+    """[D2] a broken link is ignored, wherever it would lead."""
+    make(root, "SKILL.md")
+    for number, target in enumerate(["nowhere", "../nowhere", "/nowhere", "SKILL.md/x", "link-4", "x" * 300]):
+        (root / f"link-{number}").symlink_to(target)
+    assert names(root) == ["SKILL.md"]
+
+
+def test_loops_end(root: Path) -> None:
+    """[D2] directory loops end: to itself, to a parent, to each other."""
+    make(root, "a/x", "b/y")
+    (root / "self").symlink_to("self")
+    (root / "root").symlink_to(".")
+    (root / "a" / "up").symlink_to("..")
+    (root / "a" / "here").symlink_to(".")
+    (root / "a" / "b").symlink_to("../b")
+    (root / "b" / "a").symlink_to("../a")
+    with within(5):
+        assert names(root) == ["a/b/y", "a/x", "b/a/x", "b/y"]
+
+
+def test_many_directories_linked_to_each_other(root: Path) -> None:
+    """[D2] nor do loops multiply without end, where there is not a single file to count."""
+    for name in range(12):
+        (root / f"{name}").mkdir()
+        for other in range(12):
+            (root / f"{name}" / f"to-{other}").symlink_to(f"../{other}")
+    with within(10), pytest.raises(InvalidSkill):
+        list_files(str(root))
+
+
+def test_too_many_files(root: Path) -> None:
+    """[D2] links that multiply a folder beyond the limit make it no valid skill."""
+    make(root, *(f"d/{number}" for number in range(400)))
+    for number in range(MAX_FILES // 400 - 1):
+        (root / f"link-{number}").symlink_to("d")
+    assert len(list_files(str(root))) == MAX_FILES
+    make(root, "one-more")
+    with pytest.raises(InvalidSkill, match=str(MAX_FILES)):
+        list_files(str(root))
+
+
+# The hash
+
+file_names = st.sampled_from(
+    ["SKILL.md", "Z", "a", "a.md", "a-b/c", "b/c.md", "b/d/e", "b.md", "é", "漢/字.md", "0"]
+)
+
+
+def hash_of(root: Path) -> str:
+    files = list_files(str(root))
+    return source_hash(
+        (file.name, hashlib.sha256(Path(file.path).read_bytes()).hexdigest()) for file in files
+    )
+
+
+@settings(max_examples=60)
+@given(st.dictionaries(file_names, st.binary(max_size=8)))
+def test_hash(tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes]) -> None:
+    """[D3] SHA-256 over path and hex SHA-256 of each file, sorted bytewise, without separators."""
+    root = tmp_path_factory.mktemp("skill")
+    for name, content in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(content)
+    whole = b""
+    for path in sorted(name.encode() for name in files):
+        whole += path + hashlib.sha256(files[path.decode()]).hexdigest().encode()
+    assert hash_of(root) == hashlib.sha256(whole).hexdigest()
+
+
+def test_hash_of_one(root: Path) -> None:
+    """[D3] as `printf 'SKILL.md%s' "$(printf hello | sha256sum | cut -c-64)" | sha256sum` has it."""
+    (root / "SKILL.md").write_bytes(b"hello")
+    (root / ".ignored").write_bytes(b"x")
+    assert hash_of(root) == "b7c756fabb34bb22b1ff67432c68df476e8dfc4cf3f79768cfe5de7064279abf"
+
+
+def test_hash_of_names_that_are_not_utf8(root: Path) -> None:
+    """[D3] a path counts with the bytes it has."""
+    (root / os.fsdecode(b"\xff")).write_bytes(b"")
+    empty = hashlib.sha256(b"").hexdigest().encode()
+    assert hash_of(root) == hashlib.sha256(b"\xff" + empty).hexdigest()
+
+
+# Paths from outside
+
+
+@pytest.fixture(scope="module")
+def maze(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A skill full of links, to be lost in."""
+    top = tmp_path_factory.mktemp("maze")
+    (top / "outside").mkdir()
+    (top / "outside" / "secret").write_text("secret")
+    make(top / "skill", "SKILL.md", "docs/a.md", ".env")
+    links = {
+        "in": "docs",
+        "out": "../outside",
+        "up": "..",
+        "abs": "/",
+        "loop": "loop",
+        "one": "two",
+        "two": "one",
+    }
+    links |= {
+        "docs/out": "../../outside",
+        "docs/home": "..",
+        ".out": "../outside",
+        "file": "../outside/secret",
+    }
+    for name, target in links.items():
+        (top / "skill" / name).symlink_to(target)
+    return top / "skill"
+
+
+def really(path: str) -> str:
+    """Where the system itself gets to on that path."""
+    opened = os.open(path, os.O_PATH)
+    try:
+        return os.readlink(f"/proc/self/fd/{opened}")
+    finally:
+        os.close(opened)
+
+
+def check_inside(root: Path, relative: str) -> str | None:
+    """What resolve_inside says, after making sure that nothing on the way to it is outside."""
+    try:
+        resolved = resolve_inside(str(root), relative)
+    except PathEscapes:
+        return None
+    assert Path(resolved).is_relative_to(root)
+    for path in [Path(resolved), *Path(resolved).parents]:
+        if path.is_relative_to(root) and os.path.lexists(path):
+            try:
+                assert Path(really(str(path))).is_relative_to(root), relative
+            except OSError:
+                pass  # can't be opened at all
+    return resolved
+
+
+PARTS = [
+    "..",
+    "..",
+    "",
+    "docs",
+    "in",
+    "out",
+    ".out",
+    "up",
+    "abs",
+    "loop",
+    "one",
+    "home",
+    "SKILL.md",
+    "secret",
+    "x",
+]
+
+
+@settings(max_examples=1000)
+@given(st.lists(st.sampled_from(PARTS), max_size=6).map("/".join) | st.text(max_size=12))
+def test_no_path_leads_outside(maze: Path, relative: str) -> None:
+    """[D20] no path whatever leads outside: not with `..`, not with links, not with both."""
+    check_inside(maze, relative)
+
+
+@pytest.mark.parametrize(
+    "relative",
+    [
+        "..",
+        "../outside",
+        "docs/../../outside",
+        "/etc/passwd",
+        "/",
+        "//etc",
+        "out",
+        "out/secret",
+        "docs/out/secret",
+    ]
+    + [
+        "up/outside",
+        "abs/etc/passwd",
+        ".out/secret",
+        "file",
+        "in/../..",
+        "a\0b",
+        "\0",
+        "../skill-2",
+        "nothing/../../x",
+    ]
+    + [
+        "loop/../out/secret",
+        "loop/../.out/secret",
+        "one/x/../../.out/secret",
+        "docs/home/.out/secret",
+        "\ud800",
+    ],
+)
+def test_outside(maze: Path, relative: str) -> None:
+    """[D20] a path that leaves the root is E012, and so is one that no file can have."""
+    with pytest.raises(PathEscapes):
+        resolve_inside(str(maze), relative)
+
+
+def test_absolute_paths_inside(maze: Path) -> None:
+    """[D20] an absolute path is E012 even where it leads inside."""
+    with pytest.raises(PathEscapes):
+        resolve_inside(str(maze), str(maze / "SKILL.md"))
+
+
+@pytest.mark.parametrize(
+    ("relative", "resolved"),
+    [
+        ("SKILL.md", "SKILL.md"),
+        ("docs/a.md", "docs/a.md"),
+        ("in/a.md", "docs/a.md"),
+        ("./docs//a.md", "docs/a.md"),
+        ("docs/../SKILL.md", "SKILL.md"),
+        ("docs/home/docs/home/SKILL.md", "SKILL.md"),
+        (".env", ".env"),
+        ("nothing/here", "nothing/here"),
+        ("..skill", "..skill"),
+        ("", ""),
+        (".", ""),
+    ],
+)
+def test_inside(maze: Path, relative: str, resolved: str) -> None:
+    """[D20] a path inside is the canonical one; dot-files are reached, and it need not exist."""
+    assert check_inside(maze, relative) == str(maze / resolved)
+
+
+def test_inside_a_linked_root(maze: Path) -> None:
+    """[D20] the root may be a link itself."""
+    link = maze.parent / "link"
+    link.symlink_to(maze)
+    assert resolve_inside(str(link), "docs/a.md") == str(maze / "docs" / "a.md")
+
+
+def test_paths_of_any_length(maze: Path) -> None:
+    """[D20] a path longer than the system takes is no exception of another kind."""
+    check_inside(maze, "x" * 5000)
+    check_inside(maze, "docs/../" * 2000 + "SKILL.md")
+    check_inside(maze, "/".join(["x"] * 3000))

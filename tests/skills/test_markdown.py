@@ -1,0 +1,326 @@
+"""Headings and their sections, held against markdown-it-py and a count by hand."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from skillc.skills import Heading, headings, parse
+from tests.skills.test_core_schema import within
+
+Row = tuple[int, str, int]  # level, text, line
+
+COMMONMARK = MarkdownIt("commonmark")
+
+
+def rows(text: str) -> list[Row]:
+    return [(heading.level, heading.text, heading.line) for heading in headings(text.encode())]
+
+
+def spans(text: str) -> list[tuple[int, int]]:
+    return [(heading.line, heading.end_line) for heading in headings(text.encode())]
+
+
+def peer(text: str) -> list[Row]:
+    """What markdown-it-py finds."""
+    tokens = COMMONMARK.parse(text)
+    return [
+        (int(token.tag[1]), plain(tokens[at + 1].children or []).strip(), token.map[0] + 1)
+        for at, token in enumerate(tokens)
+        if token.type == "heading_open" and token.map
+    ]
+
+
+INSTEAD = {"softbreak": " ", "hardbreak": " ", "html_inline": ""}
+
+
+def plain(tokens: list[Token]) -> str:
+    return "".join(
+        INSTEAD.get(token.type, plain(token.children) if token.children else token.content)
+        for token in tokens
+    )
+
+
+def section_ends(found: list[Row], lines: int) -> list[int]:
+    """Where each section ends, one heading after the other."""
+    return [
+        next((line for level, _, line in found[at + 1 :] if level <= found[at][0]), lines + 1)
+        for at in range(len(found))
+    ]
+
+
+# Against the specification and its other reader
+
+
+def test_commonmark_examples(commonmark_examples: list[str]) -> None:
+    """[D6] on every example of the specification: the levels, texts and lines that markdown-it-py finds."""
+    assert len(commonmark_examples) > 600
+    assert sum(len(peer(example)) for example in commonmark_examples) > 50
+    for example in commonmark_examples:
+        assert rows(example) == peer(example), example
+
+
+def test_commonmark_sections(commonmark_examples: list[str]) -> None:
+    """[D15] on every example, and on all of them in one document, sections end where a count by hand says."""
+    for example in [*commonmark_examples, "\n\n".join(commonmark_examples)]:
+        ends = [end for _, end in spans(example)]
+        assert ends == section_ends(rows(example), len(example.encode().splitlines())), example
+
+
+@pytest.mark.parametrize("eol", ["\r\n", "\r"])
+def test_commonmark_line_ends(commonmark_examples: list[str], eol: str) -> None:
+    """[D6] CRLF and CR end a line as LF does."""
+    for example in commonmark_examples:
+        other = example.replace("\n", eol)
+        assert (rows(other), spans(other)) == (rows(example), spans(example)), example
+
+
+LINES = [
+    "# One",
+    "## `Two` *x*",
+    "### [Three](u) ###",
+    "#Four",
+    "#",
+    "####### Seven",
+    "Text",
+    "===",
+    "---",
+    "",
+    "",
+    "",
+]
+LINES += [
+    "- item",
+    "  - # in a list",
+    "1. ## in a list",
+    "> # quoted",
+    "> text",
+    "> ===",
+    "    # code",
+    "```",
+    "~~~",
+]
+LINES += [
+    "<div>",
+    "</div>",
+    "\\# no",
+    "a # b",
+    "![alt *x*](i.png)",
+    "  ## indented",
+    "<b>Bold</b> text",
+    "* * *",
+]
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=15))
+def test_any_lines(lines: list[str]) -> None:
+    """[D6] on any pile of such lines too, markdown-it-py finds the same."""
+    text = "\n".join(lines) + "\n"
+    assert rows(text) == peer(text)
+
+
+# By hand
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("# Plain", "Plain"),
+        ("# Closed ##", "Closed"),
+        ("# Not closed#", "Not closed#"),
+        ("# Escaped \\#", "Escaped #"),
+        ("#   Spaces   inside   ", "Spaces   inside"),
+        ("#\tTab", "Tab"),
+        ("#", ""),
+        ("# #", ""),
+        ("# `code` span", "code span"),
+        ("# ``a ` b``", "a ` b"),
+        ("# `*kept*`", "*kept*"),
+        ("# *Emphasis* and **strong** and _both_", "Emphasis and strong and both"),
+        ("# snake_case * 2", "snake_case * 2"),
+        ("# [label](target.md 'title') after", "label after"),
+        ("# [*label* `x`](t)", "label x"),
+        ("# [ref]\n\n[ref]: t.md", "ref"),
+        ("# [no ref]", "[no ref]"),
+        ("# ![alt *text*](image.png)", "alt text"),
+        ("# [![alt](i.png)](t)", "alt"),
+        ("# <https://example.com>", "https://example.com"),
+        ("# <b>bold</b> <br/> text <!-- no -->", "bold  text"),
+        ("# &amp; &copy; &#35;", "& © #"),
+        ("# 漢字 🚀 é", "漢字 🚀 é"),
+        ("# a\\\\b", "a\\b"),
+        ("# ~~not struck~~ $x$ {#id}", "~~not struck~~ $x$ {#id}"),
+        ("Setext\n===", "Setext"),
+        ("Over\nthree  \nlines\n===", "Over three lines"),
+        ("`a\nb` c\n---", "a b c"),
+    ],
+)
+def test_text(source: str, text: str) -> None:
+    """[D6] the text is the heading's plain text: no marks, no HTML, no closing hashes."""
+    assert [heading.text for heading in headings(source.encode())] == [text]
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("# a\n## b\n### c\n#### d\n##### e\n###### f\n####### g\n", [1, 2, 3, 4, 5, 6]),
+        ("One\n===\nTwo\n---\n", [1, 2]),
+        ("> # quoted\n", [1]),
+        ("> Quoted\n> ===\n", [1]),
+        ("> > - ## deep\n", [2]),
+        ("- # item\n  ## second\n", [1, 2]),
+        ("1. Item\n   ---\n", [2]),
+        ("#hashtag\n", []),
+        ("\\# escaped\n", []),
+        ("    # indented code\n", []),
+        ("```\n# fenced\n```\n", []),
+        ("~~~ md\n# fenced\n===\n~~~\n", []),
+        ("```\n# never closed\n", []),
+        ("> ```\n> # fenced in a quote\n\n# after it\n", [1]),
+        ("- ```\n  # fenced in a list\n  ```\n", []),
+        ("<div>\n# html\n</div>\n", []),
+        ("<!--\n# comment\n\n# still\n-->\n# after\n", [1]),
+        ("<pre>\n\n# pre\n</pre>\n", []),
+        ("<h1>html</h1>\n", []),
+        ("| a | b |\n|---|---|\n| c | d |\n", []),
+        ("- a\n---\n", []),
+        ("Text\n\n---\n", []),
+        ("===\n", []),
+        ("", []),
+        ("\n", []),
+    ],
+)
+def test_where(source: str, found: list[int]) -> None:
+    """[D6] ATX and setext, also inside block quotes and lists; none in code or HTML."""
+    assert [heading.level for heading in headings(source.encode())] == found
+
+
+@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("# a\n", [(1, 2)]),
+        ("# a", [(1, 2)]),
+        ("# a\n\n", [(1, 3)]),
+        ("# a\n# b\n", [(1, 2), (2, 3)]),
+        ("Text\n# a\nText\n## b\nText\n# c\n", [(2, 6), (4, 6), (6, 7)]),
+        ("### a\n## b\n# c\n", [(1, 2), (2, 3), (3, 4)]),
+        ("# a\n### b\n## c\n### d\n", [(1, 5), (2, 3), (3, 5), (4, 5)]),
+        ("Over\nlines\n===\nText\nNext\n---\n", [(1, 7), (4, 7)]),
+        ("> # a\n> text\n\n- ## b\n", [(1, 5), (4, 5)]),
+        ("# a\n    code\n# b\n", [(1, 3), (3, 4)]),
+        ("# a\n<div>\n\n# b\n", [(1, 4), (4, 5)]),
+    ],
+)
+def test_sections(source: str, found: list[tuple[int, int]], eol: str) -> None:
+    """[D15] a section ends before the next heading of its level or a higher one, the last at EOF+1."""
+    assert spans(source.replace("\n", eol)) == found
+
+
+@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_frontmatter_counts(eol: str, mark: bytes) -> None:
+    """[D15] lines are the file's, whatever stands above: frontmatter, wide characters, a BOM."""
+    text = "---\nname: 漢字\ndescription: é\n# a comment\n---\n\n# One\n\n## Two\n".replace("\n", eol)
+    document = parse(mark + text.encode())
+    found = document.headings()
+    assert [(h.level, h.text, h.line, h.end_line) for h in found] == [(1, "One", 7, 10), (2, "Two", 9, 10)]
+    assert document.data[found[1].start : found[1].end].decode() == f"## Two{eol}"
+
+
+# Any text
+
+
+def check_sections(data: bytes, found: list[Heading]) -> None:
+    lines = data.splitlines(keepends=True)
+    for heading in found:
+        assert 1 <= heading.line < heading.end_line <= len(lines) + 1
+        assert b"".join(lines[heading.line - 1 : heading.end_line - 1]) == data[heading.start : heading.end]
+
+
+PIECES = [
+    "# ",
+    "## ",
+    "#",
+    "\n",
+    "\n",
+    "\r\n",
+    "\r",
+    "===",
+    "---",
+    "- ",
+    "> ",
+    "    ",
+    "`",
+    "```",
+    "*",
+    "[a](b)",
+]
+PIECES += [
+    "<b>",
+    "<!--",
+    "<div>",
+    "\t",
+    "text",
+    "é",
+    "漢",
+    "\x00",
+    "\u2028",
+    "\x85",
+    "\x0b",
+    "\x0c",
+    "\\",
+    "[r]: u",
+]
+pieces = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+
+
+@given(pieces | st.text())
+def test_any_text(text: str) -> None:
+    """[D15] the bytes of a section are those of its lines, and its end is where a count by hand puts it."""
+    data = text.encode()
+    found = headings(data)
+    check_sections(data, found)
+    rows_found = [(heading.level, heading.text, heading.line) for heading in found]
+    assert [heading.end_line for heading in found] == section_ends(rows_found, len(data.splitlines()))
+    assert sorted({heading.line for heading in found}) == [heading.line for heading in found]
+    assert all(heading.text == heading.text.strip() and "\n" not in heading.text for heading in found)
+
+
+@given(pieces)
+def test_any_text_below_frontmatter(text: str) -> None:
+    """[D15] frontmatter moves every section by its lines, and changes nothing else."""
+    head = b"---\nname: a\ndescription: b\n---\n"
+    alone, below = headings(text.encode()), headings(head + text.encode(), len(head))
+    check_sections(head + text.encode(), below)
+    assert [(h.level, h.text, h.line + 4, h.end_line + 4) for h in alone] == [
+        (h.level, h.text, h.line, h.end_line) for h in below
+    ]
+
+
+@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+def test_ten_thousand(eol: str) -> None:
+    """[D15] ten thousand headings of every level, each with its section."""
+    levels = random.Random(6).choices(range(1, 7), k=10_000)
+    data = eol.join(f"{'#' * level} Heading {n}{eol}text" for n, level in enumerate(levels)).encode()
+    with within(5):
+        found = headings(data)
+    assert [(h.level, h.text, h.line) for h in found] == [
+        (level, f"Heading {n}", 2 * n + 1) for n, level in enumerate(levels)
+    ]
+    check_sections(data, found[::100])
+    sampled = [(h.level, h.text, h.line) for h in found]
+    assert [h.end_line for h in found] == section_ends(sampled, 20_000)
+
+
+@pytest.mark.parametrize("eol", [b"\n", b"\r\n"])
+def test_time_grows_with_size(eol: bytes) -> None:
+    """[D12] a large document costs in proportion to its size: 15 MB with 60,000 headings."""
+    data = (b"# Heading" + eol + b"text " * 50 + eol) * 60_000
+    with within(4):
+        assert len(headings(data)) == 60_000
