@@ -142,8 +142,8 @@ def test_sweep(tmp_path: Path) -> None:
     link.symlink_to("nowhere")
     for path in (old, young, "x", "x.tmp", ".x"):
         (tmp_path / path).touch()
-    for path in (old, folder, link, "x", "x.tmp", ".x"):
-        os.utime(tmp_path / path, (1, 1), follow_symlinks=False)
+    for aged in (old, folder, link, "x", "x.tmp", ".x"):
+        os.utime(tmp_path / aged, (1, 1), follow_symlinks=False)
     atomic.sweep(str(tmp_path))
     assert sorted(os.listdir(tmp_path)) == sorted([os.path.basename(young), "x", "x.tmp", ".x"])
     atomic.sweep(str(tmp_path), older_than=0)

@@ -133,10 +133,10 @@ def test_cjk_words_are_found(world: World) -> None:
         == "cjk"
     )
     for word in ("日志", "查看", "文件", "한국", "文", "ログ", "確認"):
-        found = search(skill, word, tokenizer="cjk")
+        found = search(skill, word, tokenizer="cjk").results
         assert [result.section for result in found] == ["安装指南"], word
-    assert search(skill, "日件", tokenizer="cjk") == []
-    snippet = search(skill, "日志", tokenizer="cjk")[0].snippet
+    assert search(skill, "日件", tokenizer="cjk").results == []
+    snippet = search(skill, "日志", tokenizer="cjk").results[0].snippet
     assert "如何查看[MATCH]日志[/MATCH]文件" in snippet
     with pytest.raises(IndexUnusable):
         search(skill, "日志", tokenizer="ascii")
@@ -227,9 +227,9 @@ def test_only_what_changed_is_indexed(world: World) -> None:
     assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
     assert after.keys() == kept | {"r3.md", "new.md"}
     skill = second.skill
-    assert [r.file for r in search(skill, "zebra")] == ["r3.md"]
-    assert search(skill, "word3") == []
-    assert search(skill, "word4") == []
+    assert [r.file for r in search(skill, "zebra").results] == ["r3.md"]
+    assert search(skill, "word3").results == []
+    assert search(skill, "word4").results == []
     assert "New" in (Path(second.runtime) / "SKILL.md").read_text()
     assert_index_is_whole(index_of(second))
 
@@ -336,7 +336,7 @@ def test_damaged_index_is_rebuilt(world: World, damage: str) -> None:
     connection.close()
     built(world)
     assert show(result.skill, "usage").line == 7
-    assert search(result.skill, "text")
+    assert search(result.skill, "text").results
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database", b"SQLite format 3\0" + b"\xff" * 5000])
@@ -348,7 +348,7 @@ def test_garbage_index_is_rebuilt(world: World, content: bytes) -> None:
     with pytest.raises(IndexUnusable):
         show(result.skill, "usage")
     built(world)
-    assert search(result.skill, "text")
+    assert search(result.skill, "text").results
 
 
 def test_collision_is_not_overwritten(world: World) -> None:
@@ -395,7 +395,7 @@ def test_large_skills_are_read_by_several_processes(world: World) -> None:
     skill = resolve("pdf", str(world.project))
     path = index_file(skill.runtime(), skill.source)
     assert rows(path, "SELECT count(*) FROM headings") == [(62,)]
-    assert [r.file for r in search(skill, "word59")] == ["r59.md"]
+    assert [r.file for r in search(skill, "word59").results] == ["r59.md"]
     assert_index_is_whole(path)
 
 

@@ -56,9 +56,9 @@ def version(world: World, number: int) -> Path:
 def served(world: World) -> int:
     """Which version readers get: from one build as a whole, with the lines of the source as it is now."""
     skill = resolve("pdf", str(world.project))
-    found = [number for number in range(1, 8) if search(skill, f"version{number}")]
+    found = [number for number in range(1, 8) if search(skill, f"version{number}").results]
     assert len(found) == 1, found
-    assert {r.file for r in search(skill, f"version{found[0]}")} == {"SKILL.md", "one.md", "two.md"}
+    assert {r.file for r in search(skill, f"version{found[0]}").results} == {"SKILL.md", "one.md", "two.md"}
     for name in ("one", "two"):
         assert show(skill, name).text.startswith(f"# {name}\n\nversion".encode())
     link = world.home / ".claude" / "skills" / "pdf"
@@ -196,7 +196,7 @@ def test_readers_never_see_a_gap(world: World) -> None:
     writer = subprocess.Popen([sys.executable, "-c", script, str(world.project)], env=world.env)
     reads = 0
     while writer.poll() is None:
-        assert search(skill, "version1")
+        assert search(skill, "version1").results
         assert show(skill, "two").text == b"# two\n\nversion1 in two\n"
         reads += 1
     assert writer.returncode == 0

@@ -124,7 +124,9 @@ def test_path_targets(world: World, source: Path, target: str, directory: str) -
 def test_absolute_path_target(world: World, source: Path) -> None:
     """[D13] absolute too; several, with spaces around the commas, twice the same once."""
     directory = world.root / "a b"
-    deployed = build(world, "--target", f"{directory} , cursor,claude-code,claude,{directory}/")["deployments"]
+    deployed = build(world, "--target", f"{directory} , cursor,claude-code,claude,{directory}/")[
+        "deployments"
+    ]
     assert [d["path"] for d in deployed] == [
         str(directory / "pdf"),
         str(world.home / ".cursor/skills/pdf"),
@@ -258,7 +260,7 @@ def test_any_link_is_replaced(world: World, source: Path, place: Path, kind: str
     world.skill("compiled")
     world.ok("build", "compiled")
     compiled = world.runtime / "compiled"
-    leads = {
+    leads: dict[str, str | Path] = {
         "broken": "nowhere",
         "directory": other,
         "file": other / "SKILL.md",
@@ -404,7 +406,11 @@ def test_the_name_means_what_is_deployed(world: World) -> None:
         assert os.readlink(world.home / ".claude" / "skills" / "pdf") == str(world.runtime / "pdf")
 
 
-@pytest.mark.parametrize("name", ["a b", "名前", "a\nb", "-x", "😀" * 63, os.fsdecode(b"\xff")], ids=ascii)
+@pytest.mark.parametrize(
+    "name",
+    ["a b", "名前", "a\nb", "-x", "😀" * 63, os.fsdecode(b"\xff")],
+    ids=["space", "cjk", "newline", "hyphen", "long", "not-utf-8"],
+)
 def test_odd_names(world: World, name: str) -> None:
     """[D13] a skill of any name is deployed under it."""
     world.skill(name, "---\nname: x\ndescription: d\n---\n")

@@ -89,7 +89,7 @@ def test_every_code_is_one_class() -> None:
 @pytest.mark.parametrize("code", sorted(ERRORS.keys() - {"E065"}))
 def test_messages(code: str) -> None:
     """[RFC-0005] each error says exactly what the table says."""
-    error = with_code(code)(*blanks(ERRORS[code]))  # type: ignore[arg-type]
+    error = with_code(code)(*blanks(ERRORS[code]))
     assert error.message == ERRORS[code]
     assert error.line() == f"error[{code}]: {ERRORS[code]}"
 
@@ -139,7 +139,7 @@ def test_one_line_keeps_what_can_be_shown(text: str) -> None:
 @given(st.sampled_from(sorted(ERRORS.keys() - {"E065"})), nasty)
 def test_every_error_is_one_line(code: str, text: str) -> None:
     """[RFC-0005] whatever fills the blanks, the coded line is one line."""
-    error = with_code(code)(*[text for _ in blanks(ERRORS[code])])  # type: ignore[arg-type]
+    error = with_code(code)(*[text for _ in blanks(ERRORS[code])])
     assert is_one_line(error.line())
 
 

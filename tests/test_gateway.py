@@ -182,10 +182,10 @@ def test_search_json(world: World, skill: Skill) -> None:
 
 def test_search_needs_all_words(skill: Skill) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] implicit AND, any order, stemmed, punctuation stripped."""
-    assert search(skill, "them filling")
-    assert search(skill, "(fill),")
-    assert search(skill, "fill zebra") == []
-    assert search(skill, "---") == []
+    assert search(skill, "them filling").results
+    assert search(skill, "(fill),").results
+    assert search(skill, "fill zebra").results == []
+    assert search(skill, "---").results == []
 
 
 def test_search_errors(world: World, skill: Skill) -> None:

@@ -104,13 +104,12 @@ def test_whatever_has_the_name_is_in_the_way(world: World, folder: Path, kind: s
     """[D10] anything of that name in the store is E050; --force replaces it, and follows no link."""
     place = world.store / "pdf"
     elsewhere = world.skill("elsewhere", store=world.root)
-    make = {
-        "empty folder": place.mkdir,
-        "file": place.touch,
-        "broken link": lambda: place.symlink_to("nowhere"),
-        "link": lambda: place.symlink_to(elsewhere),
-    }
-    make[kind]()
+    if kind == "empty folder":
+        place.mkdir()
+    elif kind == "file":
+        place.touch()
+    else:
+        place.symlink_to(elsewhere if kind == "link" else "nowhere")
     world.fails("E050", "build", str(folder))
     imported(world, str(folder), "--force")
     assert not place.is_symlink()

@@ -152,7 +152,9 @@ def test_statuses(world: World) -> None:
     assert names(world, "--status", "all") == sorted(expected)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"source_hash": 5}', '{"source_hash": ""}', "\0"])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", "{}", '{"source_hash": 5}', '{"source_hash": ""}', "\0"]
+)
 def test_invalid_manifest(world: World, text: str) -> None:
     """[RFC-0007] a manifest that is none, or has no hash, is not-built."""
     world.skill("pdf")
@@ -162,7 +164,7 @@ def test_invalid_manifest(world: World, text: str) -> None:
 
 
 def test_obsolete_by_content_alone(world: World) -> None:
-    """[RFC-0007] [D3] a touched file is not obsolete; a removed, renamed or added one is; a hidden one is not."""
+    """[RFC-0007] [D3] touched or hidden files make nothing obsolete; renamed and removed ones do."""
     folder = world.skill("pdf")
     (folder / "a.md").write_text("# A\n")
     world.ok("build", "pdf")

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -78,13 +77,17 @@ def test_roots_walk_up(world: World) -> None:
 
 def test_a_file_is_no_project(world: World) -> None:
     """[RFC-0007] .skillc must be a directory, or lead to one."""
-    for name, make in {"file": Path.touch, "gone": lambda p: p.symlink_to("nowhere")}.items():
-        (world.root / name).mkdir()
-        make(world.root / name / ".skillc")
-        assert list(places.project_roots(str(world.root / name))) == []
-    (world.root / "linked").mkdir()
-    (world.root / "linked" / ".skillc").symlink_to(world.project / ".skillc")
-    assert list(places.project_roots(str(world.root / "linked"))) == [str(world.root / "linked")]
+    here = world.root / "here"
+    here.mkdir()
+    marker = here / ".skillc"
+    marker.touch()
+    assert list(places.project_roots(str(here))) == []
+    marker.unlink()
+    marker.symlink_to("nowhere")
+    assert list(places.project_roots(str(here))) == []
+    marker.unlink()
+    marker.symlink_to(world.project / ".skillc")
+    assert list(places.project_roots(str(here))) == [str(here)]
 
 
 @pytest.mark.parametrize("by", ["HOME", "SKILLC_HOME"])

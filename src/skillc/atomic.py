@@ -22,7 +22,8 @@ ABANDONED_AFTER = 3600.0  # seconds; nothing here is under way for so long
 def beside(path: str) -> str:
     """A free hidden name in the directory of `path`, for what will be renamed to `path`."""
     directory, name = os.path.split(path)
-    return os.path.join(directory, f".{name[:64]}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
+    start = os.fsencode(name)[:64].decode("utf-8", "ignore")  # bytes: a name may have 255 of them
+    return os.path.join(directory, f".{start}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
 
 
 def write(path: str, data: bytes, *, durable: bool = False) -> None:

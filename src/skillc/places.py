@@ -19,6 +19,8 @@ DIRECTORY = ".skillc"
 
 def user_home() -> str | None:
     """The user's home directory; agents' own directories are below it [D13]. None if there is none."""
+    if os.environ.get("HOME") == "":  # which expanduser takes for the root of the file system
+        return None
     home = os.path.expanduser("~")
     return os.path.abspath(home) if home and home != "~" else None
 

@@ -1,7 +1,7 @@
 """The command line: finds the command, parses its words, prints its result or one coded line.
 
-Each command is one module with its syntax (`COMMAND`) and `run`; only the one that is called is
-imported. Operations live below; a command only shows what they return.
+Each command is one module of `commands` with its syntax (`COMMAND`) and `run`; only the one that
+is called is imported. Operations live below; a command only shows what they return.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 # What people want to do, and the commands for it: the order of `skc --help`.
 GROUPS = {
     "Write skills": ("init", "build", "list"),
-    "Read them, as agents do": ("outline", "show", "search"),
+    "Read them, as agents do": ("outline", "show", "search", "open", "sources"),
+    "Learn what agents used": ("stats", "sync"),
     "Set up skc": ("completion",),
 }
 NAMES = tuple(name for names in GROUPS.values() for name in names)
@@ -73,7 +74,7 @@ def _dispatch(words: list[str]) -> int:
         print(f"skc {__version__}")
         return 0
     if words[0] == "__complete":
-        from skillc.cli.completion import candidates
+        from skillc.cli.commands.completion import candidates
 
         print("\n".join(candidates(words[1:])))
         return 0
@@ -95,11 +96,11 @@ def load(name: str) -> CommandModule:
         from skillc.cli.syntax import nearest
         from skillc.errors import InvalidOption
 
-        close = nearest(name, NAMES)
+        close = nearest(name, [*NAMES, "--help", "--version"])
         what = "option" if name.startswith("-") else "command"
         guess = f"did you mean {close}?" if close else 'see "skc --help"'
         raise InvalidOption(f'unknown {what} "{name}"; {guess}')
-    module = f"skillc.cli.{name}"
+    module = f"skillc.cli.commands.{name}"
     __import__(module)
     command: CommandModule = sys.modules[module]
     return command
@@ -126,6 +127,9 @@ def _fail(error: BaseException, verbose: bool) -> int:
     coded = unexpected(error)
     try:
         sys.stdout.flush()
+    except (OSError, ValueError):
+        _drop_output()
+    try:
         if verbose and not isinstance(error, SkillcError):
             import traceback
 

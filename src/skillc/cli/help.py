@@ -33,7 +33,7 @@ def page(command: Command) -> str:
     """`skc <command> --help`."""
     from textwrap import fill
 
-    lines = [usage(command), "", fill(command.summary, WIDTH)]
+    lines = [f"Usage: {usage(command)}", "", fill(command.summary, WIDTH)]
     if command.description:
         lines += ["", *(fill(paragraph, WIDTH) for paragraph in command.description.split("\n"))]
     rows = [(argument.label, argument.help) for argument in command.arguments]

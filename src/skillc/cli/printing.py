@@ -15,7 +15,9 @@ def print_json(value: object) -> None:
     """A result as JSON, the stable form."""
     import json
 
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    # Whatever the terminal's encoding: what it can't show must be JSON's escapes, not Python's.
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    print(json.dumps(value, ensure_ascii=not unicode, indent=2))
 
 
 def warn(diagnostics: Iterable[Diagnostic]) -> None:
@@ -24,7 +26,10 @@ def warn(diagnostics: Iterable[Diagnostic]) -> None:
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns for people."""
+    """Columns for people; a cell stays on its line whatever it holds."""
+    from skillc.errors import one_line
+
+    rows = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
     for row in [header, *rows]:
         print("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())

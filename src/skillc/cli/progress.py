@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from skillc.errors import one_line
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
@@ -34,8 +36,9 @@ class Progress:
         if self._shown:
             filled = BAR * self._done // self._total
             bar = "#" * filled + "-" * (BAR - filled)
-            line = f"[{bar}] {self._done}/{self._total} {self._unit}  {name}"
-            sys.stderr.write(f"\r\x1b[K{line[: os.get_terminal_size(sys.stderr.fileno()).columns - 1]}")
+            line = f"[{bar}] {self._done}/{self._total} {self._unit}  {one_line(name)}"
+            columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+            sys.stderr.write(f"\r\x1b[K{line[: columns - 1]}")
             sys.stderr.flush()
         self._done += 1
 

@@ -187,7 +187,7 @@ def _assign(command: Command, positional: list[str], values: Values) -> None:
     given = list(positional)
     for argument in command.arguments:
         if not given and argument.required:
-            raise InvalidOption(f"{argument.label} is missing; {see(command)}")
+            raise InvalidOption(f"{argument.label} is missing; usage: {usage(command)}")
         if argument.repeat:
             values[argument.name], given = given, []
         else:
@@ -220,4 +220,4 @@ def usage(command: Command) -> str:
     """One line that shows what a command takes."""
     words = ["skc", command.name, *(argument.label for argument in command.arguments)]
     own = [option for option in command.options if option not in COMMON]
-    return f"Usage: {' '.join(words)}{' [options]' if own else ''}"
+    return f"{' '.join(words)}{' [options]' if own else ''}"

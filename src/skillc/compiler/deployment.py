@@ -38,7 +38,8 @@ def deploy(
 ) -> Deployment:
     """Deploy the compiled skill in `runtime` into an agent's directory."""
     path = os.path.join(target.directory, skill.name)
-    _check(skill, runtime, path, force)
+    _keep_off(skill, runtime, path)
+    _check(skill, path, force)
     os.makedirs(target.directory, exist_ok=True)
     if not copy:
         try:
@@ -52,13 +53,22 @@ def deploy(
     return Deployment(target.name, path, "copy")
 
 
-def _check(skill: Skill, runtime: str, path: str, force: bool) -> None:
-    """Refuse to replace what must not be."""
+def _keep_off(skill: Skill, runtime: str, path: str) -> None:
+    """Refuse a target that is the skill, its place in a store (which may be a link), around it or in it."""
+    place = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+    stored = os.path.join(places.skills_store(skill.root), skill.name) if skill.stored else skill.source
+    for own in (skill.source, stored, runtime, os.path.realpath(runtime)):
+        own = os.path.join(os.path.realpath(os.path.dirname(own)), os.path.basename(own))
+        if is_inside(own, place):
+            raise InvalidOption(f'--target would replace the skill itself at "{path}"')
+        if is_inside(place, own):
+            raise InvalidOption(f'--target is inside the skill itself: "{path}"')
+
+
+def _check(skill: Skill, path: str, force: bool) -> None:
+    """Refuse to replace what skc did not put there, unless forced."""
     if not os.path.lexists(path) or _is_link(path):
         return
-    real = os.path.realpath(path)
-    if is_inside(skill.source, real) or is_inside(os.path.realpath(runtime), real):
-        raise InvalidOption(f'--target would replace the skill itself at "{path}"')
     if not force and manifest.parse(manifest.read(path)).get("source") != display_name(skill.source):
         raise TargetExists(path)
 

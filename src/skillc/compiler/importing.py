@@ -7,7 +7,7 @@ import os
 from skillc import atomic, places
 from skillc.errors import InvalidOption, InvalidSkill, SkillExists
 from skillc.library import Skill, import_root, is_compiled
-from skillc.skills import list_files, main_file
+from skillc.skills import list_files, main_file, metadata, parse
 from skillc.skills.files import is_inside
 
 
@@ -16,7 +16,7 @@ def import_skill(found: Skill, cwd: str, *, force: bool = False) -> Skill:
 
     Links inside the folder become the files they point to. Hidden files come along.
     """
-    main_file(found.source)
+    main = main_file(found.source)
     if is_compiled(found.source):
         raise InvalidSkill(found.source, "a compiled skill; build its source")
     scope, root = import_root(cwd)
@@ -26,8 +26,11 @@ def import_skill(found: Skill, cwd: str, *, force: bool = False) -> Skill:
         raise InvalidOption(f'"{found.source}" holds the store it would be copied into')
     if os.path.lexists(path) and not force:
         raise SkillExists(
-            found.name, "hint: --force replaces it; its name alone builds the one that is there"
+            found.name, f"hint: --force replaces it; 'skc build {path}' builds the one that is there"
         )
+    list_files(found.source)  # a link that leaves ends the import here, and so does an unusable SKILL.md
+    with open(os.path.join(found.source, main), "rb") as file:
+        metadata(parse(file.read()), found.name)
     os.makedirs(store, exist_ok=True)
     atomic.sweep(store)
     _copy_folder(found.source, path)
@@ -37,7 +40,6 @@ def import_skill(found: Skill, cwd: str, *, force: bool = False) -> Skill:
 def _copy_folder(source: str, path: str) -> None:
     import shutil
 
-    list_files(source)  # the skill's own files: a link that leaves ends the import here
     temporary = atomic.beside(path)
     os.mkdir(temporary)
     try:

@@ -27,6 +27,7 @@ __all__ = ["Error", "Index", "open_for", "segment", "unsegment"]  # what the gat
 
 SCHEMA_VERSION = 2
 REQUIRED = ("skill_path", "source_hash", "schema_version", "tokenizer")
+KEPT_OPEN = 8  # indexes that stay open in a long-lived process
 ATTEMPTS = 5  # readers that meet a build between its two renames look again
 
 Error = _sqlite3.Error
@@ -53,10 +54,37 @@ class Index:
 
 
 def open_for(skill: Skill, setting: str) -> Index:
-    """The index of a skill, checked step by step as the RFC lists them; raises E002 or E003."""
+    """The index of a skill, checked step by step as the RFC lists them; raises E002 or E003.
+
+    An index stays open and is given again as long as it and its manifest are the same files.
+    """
     runtimes = skill.runtimes()
     runtime = next((r for r in runtimes if os.path.exists(places.index_file(r, skill.source))), runtimes[0])
     path = places.index_file(runtime, skill.source)
+    stamp = (setting, skill.source, _identity(path), _identity(places.manifest_file(runtime)))
+    kept = _opened.get(path)
+    if kept is not None and kept[0] == stamp:
+        return kept[1]
+    opened = _open_checked(skill, setting, runtime, path)
+    if len(_opened) >= KEPT_OPEN:
+        _opened.pop(next(iter(_opened)))
+    _opened[path] = (stamp, opened)
+    return opened
+
+
+_opened: dict[str, tuple[object, Index]] = {}  # a cache of the indexes last used, by path
+
+
+def _identity(path: str) -> tuple[int, ...] | None:
+    """What changes when another file takes a name, or the same one is written."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _open_checked(skill: Skill, setting: str, runtime: str, path: str) -> Index:
     for _ in range(ATTEMPTS):
         built = manifest.read(runtime)  # before the index: what is written later is read first
         try:
@@ -74,6 +102,20 @@ def open_for(skill: Skill, setting: str) -> Index:
     raise IndexUnusable(skill.name)
 
 
+def open_any(skill: Skill) -> Connection | None:
+    """An index of a skill that can be read, current or not: for who checks each file by its stamp."""
+    for runtime in skill.runtimes():
+        try:
+            connection = connect(places.index_file(runtime, skill.source))
+            meta = read_meta(connection)
+        except Unreadable:
+            continue
+        if meta["skill_path"] == display_name(skill.source) and int(meta["schema_version"]) == SCHEMA_VERSION:
+            return connection
+        connection.close()
+    return None
+
+
 def peek(runtime: str, source: str) -> dict[str, str]:
     """The metadata of an index, whatever it says; raises Unreadable."""
     connection = connect(places.index_file(runtime, source))
@@ -88,7 +130,9 @@ def connect(path: str) -> Connection:
     if not os.path.exists(path):
         raise Unreadable(path)
     try:
-        return _sqlite3.connect(f"file:{_uri(path)}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        return _sqlite3.connect(
+            f"file:{_uri(path)}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
+        )
     except Error as error:
         raise Unreadable(str(error)) from None
 

@@ -35,7 +35,7 @@ def new_skill(root: str, name: str) -> str:
         raise InvalidSkillId(name, "hint: a name has 1 to 64 of a-z, 0-9 and single hyphens, none at an end.")
     directory = os.path.join(places.skills_store(root), name)
     path = os.path.join(directory, "SKILL.md")
-    if os.path.lexists(path):
+    if any(os.path.lexists(os.path.join(directory, main)) for main in ("SKILL.md", "skill.md")):
         raise SkillExists(name)
     new_store(root)
     os.makedirs(directory, exist_ok=True)

@@ -67,6 +67,7 @@ def list_skills(
     wanted = [s for s in found if scope in ("all", s.scope) and (not pattern or fnmatchcase(s.name, pattern))]
     listed = [_listed(skill, check_obsolete or status == OBSOLETE) for skill in wanted]
     listed = [entry for entry in listed if status in ("all", entry.status)]
+    listed.sort(key=lambda entry: (entry.skill.scope != "project", entry.skill.name))  # nearest first stays
     return Listing(listed[:limit], len(found), len(listed), skipped)
 
 
@@ -85,7 +86,11 @@ def _listed(skill: Skill, check_obsolete: bool) -> Listed:
         fields = manifest.parse(manifest.read(runtime))
         built = fields.get("source_hash")
         # A runtime directory of the same name may hold another project's skill.
-        if isinstance(built, str) and fields.get("source", skill.source) == display_name(skill.source):
+        if (
+            isinstance(built, str)
+            and built
+            and fields.get("source", skill.source) == display_name(skill.source)
+        ):
             obsolete = check_obsolete and current_hash(skill) != _built_hash(skill, runtime, built)
             return Listed(skill, OBSOLETE if obsolete else NORMAL, runtime)
     return Listed(skill, NOT_BUILT, runtimes[0])

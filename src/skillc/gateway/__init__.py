@@ -1,4 +1,4 @@
-"""What an agent reads of a skill: its outline, a section, what a search finds.
+"""What an agent reads of a skill: its outline, a section, a file, the list of files, what a search finds.
 
 Works on the source folder, through the compiler's index; never on the stub. Returns values;
 printing them is a surface's job.
@@ -10,13 +10,38 @@ from skillc.lazy import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.gateway.fulltext import Result, search
+    from skillc.gateway.contents import Opened, more_lines, open_file
+    from skillc.gateway.freshness import changed_files
+    from skillc.gateway.fulltext import Found, Result, search
     from skillc.gateway.headings import Entry, outline
     from skillc.gateway.sections import Shown, show
+    from skillc.gateway.tree import Node, Tree, sources
 
-__all__ = ["Entry", "Result", "Shown", "outline", "search", "show"]
+__all__ = [
+    "Entry",
+    "Found",
+    "Node",
+    "Opened",
+    "Result",
+    "Shown",
+    "Tree",
+    "changed_files",
+    "more_lines",
+    "open_file",
+    "outline",
+    "search",
+    "show",
+    "sources",
+]
 
 __getattr__ = front_door(
     __name__,
-    {"headings": ("Entry", "outline"), "fulltext": ("Result", "search"), "sections": ("Shown", "show")},
+    {
+        "contents": ("Opened", "more_lines", "open_file"),
+        "freshness": ("changed_files",),
+        "fulltext": ("Found", "Result", "search"),
+        "headings": ("Entry", "outline"),
+        "sections": ("Shown", "show"),
+        "tree": ("Node", "Tree", "sources"),
+    },
 )

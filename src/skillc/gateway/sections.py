@@ -58,6 +58,7 @@ def show(
 ) -> Shown:
     """The section under a heading; raises SectionNotFound with headings like it."""
     opened = index.open_for(skill, tokenizer)
+    section, file = display_name(section), display_name(file) if file else None
     try:
         places = _Places(skill, opened, file)
         for query in _queries(section):
@@ -68,8 +69,6 @@ def show(
         raise SectionNotFound(section.strip(), places.like(_queries(section)[0]))
     except index.Error:
         raise IndexUnusable(skill.name) from None
-    finally:
-        opened.connection.close()
 
 
 def _queries(section: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
 COMMAND = Command(
@@ -22,37 +24,30 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    import sys
-
-    from skillc.cli.printing import print_json, warn, write_bytes
+    from skillc.cli.access import access, tokenizer
+    from skillc.cli.printing import print_json, write_bytes
     from skillc.cli.syntax import see
-    from skillc.config import load
     from skillc.errors import InvalidOption, one_line
-    from skillc.gateway import show
-    from skillc.library import resolve
-    from skillc.places import current_directory
+    from skillc.gateway import more_lines, show
 
-    section = arguments.optional("section")
+    section, file = arguments.optional("section"), arguments.optional("file")
     if section is None:
         raise InvalidOption(f"--section is missing; {see(COMMAND)}")
-    cwd = current_directory()
-    config = load(cwd)
-    warn(config.diagnostics)
-    shown = show(
-        resolve(arguments.text("skill"), cwd),
-        section,
-        file=arguments.optional("file"),
-        max_lines=arguments.count("max_lines"),
-        tokenizer=config.tokenizer,
+    limit, setting = arguments.count("max_lines"), tokenizer()
+    shown = access(
+        "show",
+        arguments.text("skill"),
+        {"section": section, "file": file},
+        lambda skill: show(skill, section, file=file, max_lines=limit, tokenizer=setting),
+        lambda shown: {"section": shown.heading, "file": shown.file},
     )
     if shown.ambiguous:
         print(f'warning: multiple matches for "{one_line(section)}"; showing first', file=sys.stderr)
-    text = shown.text
-    if shown.more_lines:
-        text += f"... ({shown.more_lines} more lines)\n".encode()
+    text = shown.text + more_lines(shown.more_lines)
     if arguments.text("format") == "json":
         content = text.decode("utf-8", "replace")
-        print_json({"file": shown.file, "heading": shown.heading, "line": shown.line, "content": content})
+        fields = ("file", "heading", "level", "line", "more_lines")
+        print_json({field: getattr(shown, field) for field in fields} | {"content": content})
     else:
         write_bytes(text)
     return 0

@@ -17,12 +17,12 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
+    from skillc.cli.access import access
     from skillc.gateway import outline
-    from skillc.library import resolve
-    from skillc.places import current_directory
 
-    skill = resolve(arguments.text("skill"), current_directory())
-    entries = outline(skill, arguments.count("level"))
+    level = arguments.count("level")
+    name = arguments.text("skill")
+    entries = access("outline", name, {"level": level}, lambda skill: outline(skill, level))
     if arguments.text("format") == "json":
         from skillc.cli.printing import print_json
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from skillc.compiler import Built, Deployment, Target
     from skillc.errors import SkillcError
     from skillc.library import Skill
+    from skillc.usage.log import Value
 
 COMMAND = Command(
     "build",
@@ -70,19 +71,20 @@ class Job:
         self.force = arguments.given("force")
         self.targets: list[Target] = targets(arguments.text("target"), arguments.text("deploy"), cwd)
 
-    def run(self, skill: Skill) -> Outcome:
+    def run(self, skill: Skill, *, to_agents: bool = True) -> Outcome:
         """Import, build and deploy one skill; a target that fails does not keep it from the others."""
         from skillc.compiler import build, deploy, import_skill
         from skillc.errors import SkillcError, unexpected
 
         if not skill.stored:
             again = skill.source in self.imported  # --watch: the folder changed, and its copy follows
-            self.imported.add(skill.source)
+            folder = skill.source
             skill = import_skill(skill, self.cwd, force=self.force or again)
+            self.imported.add(folder)
         built = build(skill, tokenizer=self.tokenizer, to_global=self.to_global, force=self.force)
         deployed: list[Deployment] = []
         failed: list[SkillcError] = []
-        for target in self.targets:
+        for target in self.targets if to_agents else ():
             try:
                 deployed.append(deploy(skill, built.runtime, target, copy=self.copy, force=self.force))
             except (SkillcError, OSError) as error:
@@ -114,12 +116,14 @@ class Outcome:
         }
 
     def report(self) -> str:
+        from skillc.errors import one_line
+
         built = self.built
         files = f"{built.files} file{'' if built.files == 1 else 's'}"
         detail = files if built.status == "unchanged" else f"{files}, {built.changed} changed"
         lines = [f"{built.status.capitalize()} '{built.skill.name}' ({detail}) in {built.runtime}"]
         lines += [f"  {d.target}: {d.path} ({d.method})" for d in self.deployed]
-        return "\n".join(lines)
+        return "\n".join(map(one_line, lines))
 
     def complain(self) -> None:
         """Say on stderr what was repaired and what failed."""
@@ -157,9 +161,12 @@ def run(arguments: Arguments) -> int:
 
 
 def _one(skill: Skill, job: Job, as_json: bool) -> int:
-    from skillc.cli.printing import print_json
+    from skillc.cli.printing import print_json, warn
+    from skillc.usage import logged
 
-    outcome = job.run(skill)
+    noted: dict[str, Value] = {"global": job.to_global, "force": job.force}
+    outcome, noticed = logged(skill, "build", noted, job.cwd, lambda: job.run(skill))
+    warn(noticed)
     outcome.complain()
     if as_json:
         print_json(outcome.as_json())
@@ -172,21 +179,23 @@ def _all(job: Job, as_json: bool) -> int:
     """Every skill of the stores; one that fails is reported and the others are built."""
     from skillc.cli.printing import print_json
     from skillc.cli.progress import Progress
-    from skillc.errors import unexpected
+    from skillc.errors import one_line, unexpected
     from skillc.library import stored_skills
 
     skills = list(stored_skills(job.cwd))
     outcomes: list[Outcome] = []
     errors: list[dict[str, str]] = []
+    deployed: set[str] = set()  # of two with one name, agents get the one that the name means
     with Progress(len(skills), "skills") as progress:
         for skill in skills:
             progress.step(skill.name)
             try:
-                outcome = job.run(skill)
+                outcome = job.run(skill, to_agents=skill.name not in deployed)
+                deployed.add(skill.name)
             except Exception as error:
                 coded = unexpected(error)
                 errors.append({"skill": skill.name, "code": coded.code, "message": coded.message})
-                progress.say(f"{coded.line()} ({skill.source})")
+                progress.say(one_line(f"{coded.line()} ({skill.source})"))
                 continue
             outcomes.append(outcome)
             progress.clear()

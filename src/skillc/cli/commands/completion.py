@@ -15,14 +15,24 @@ if TYPE_CHECKING:
 _BASH = """\
 # skc completion for bash. To keep it: skc completion bash > ~/.local/share/bash-completion/completions/skc
 _skc() {
-    local IFS=$'\\n' word="${COMP_WORDS[COMP_CWORD]}"
-    COMPREPLY=($(skc __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+    local words=() word quote line
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do  # as the shell will read them
+        quote=
+        case "$word" in
+            [\\"\\']*) quote="${word:0:1}" word="${word:1}" word="${word%"$quote"}" ;;
+            *) word="${word//\\\\/}" ;;
+        esac
+        words+=("$word")
+    done
+    COMPREPLY=()
+    while IFS= read -r line; do
+        [ -n "$line" ] || continue
+        if [ -z "$quote" ]; then printf -v line %q "$line" && line="${line//\\\\,/,}"; fi
+        COMPREPLY+=("$line")
+    done < <(skc __complete "${words[@]}" 2>/dev/null)
     if [ ${#COMPREPLY[@]} -eq 0 ] && [[ "$word" != -* ]]; then
-        COMPREPLY=($(compgen -f -- "$word"))
+        while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$word")
         compopt -o filenames 2>/dev/null
-    else
-        local i
-        for i in "${!COMPREPLY[@]}"; do COMPREPLY[i]=$(printf %q "${COMPREPLY[i]}"); done
     fi
 }
 complete -F _skc skc
@@ -81,6 +91,8 @@ def candidates(words: Sequence[str]) -> list[str]:
     *before, current = words or [""]
     if not before:
         return _starting(current, [*NAMES, "--help", "--version"])
+    if before == ["help"]:
+        return _starting(current, NAMES)
     if before[0] not in NAMES:
         return []
     command = load(before[0]).COMMAND

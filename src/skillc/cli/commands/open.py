@@ -1,0 +1,51 @@
+"""`skc open`: a file of a skill."""
+
+from __future__ import annotations
+
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+
+COMMAND = Command(
+    "open",
+    "Print a file of a skill as it is.",
+    arguments=(
+        Argument("skill", "A skill's name or folder.", completes="skills"),
+        Argument("path", "The file, relative to the skill.", completes="sources"),
+    ),
+    options=(Option("--max-lines", "Print at most so many lines.", value="<n>", kind="count"), FORMAT),
+    examples=("skc open pdf scripts/fill.py", "skc open pdf references/api.md --max-lines 40"),
+)
+
+
+def run(arguments: Arguments) -> int:
+    from skillc.cli.access import access
+    from skillc.gateway import open_file
+
+    path, limit = arguments.text("path"), arguments.count("max_lines")
+    opened = access(
+        "open", arguments.text("skill"), {"path": path}, lambda skill: open_file(skill, path, limit)
+    )
+    if arguments.text("format") == "json":
+        from skillc.cli.printing import print_json
+
+        data = opened.content()
+        print_json(
+            {"path": opened.path, "size": opened.size, **_as_text(data), "more_lines": opened.more_lines}
+        )
+        return 0
+    from skillc.cli.printing import write_bytes
+    from skillc.gateway import more_lines
+
+    for piece in opened.pieces():
+        write_bytes(piece)
+    write_bytes(more_lines(opened.more_lines))
+    return 0
+
+
+def _as_text(data: bytes) -> dict[str, str]:
+    """Content for JSON: text where it is text, base64 where it is not."""
+    try:
+        return {"encoding": "utf-8", "content": data.decode()}
+    except UnicodeDecodeError:
+        from base64 import b64encode
+
+        return {"encoding": "base64", "content": b64encode(data).decode()}

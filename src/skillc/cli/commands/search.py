@@ -1,0 +1,91 @@
+"""`skc search`: sections of a skill that hold some words."""
+
+from __future__ import annotations
+
+import sys
+
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.gateway import Found
+    from skillc.library import Skill
+
+COMMAND = Command(
+    "search",
+    "Find the sections of a skill that hold all words of a query, best first.",
+    arguments=(
+        Argument("skill", "A skill's name or folder.", completes="skills"),
+        Argument("query", "Words; put several in quotes."),
+    ),
+    options=(
+        Option("--limit", "At most so many results.", value="<n>", kind="count", default=10),
+        Option("--any", "Sections that hold any of the words; more and rarer ones count more."),
+        Option("--phrase", "The words as they stand, one after the other."),
+        Option("--raw", "The query is in SQLite FTS5's own language."),
+        FORMAT,
+    ),
+    examples=(
+        'skc search pdf "fill forms"',
+        'skc search pdf "fill forms checkbox" --any',
+        "skc search pdf 'form NEAR/5 field' --raw",
+    ),
+)
+
+
+def run(arguments: Arguments) -> int:
+    from skillc.cli.access import access, tokenizer
+    from skillc.cli.syntax import see
+    from skillc.errors import InvalidOption
+    from skillc.gateway import search
+
+    modes = [mode for mode in ("any", "phrase", "raw") if arguments.given(mode)]
+    if len(modes) > 1:
+        raise InvalidOption(f"--{modes[0]} and --{modes[1]} exclude each other; {see(COMMAND)}")
+    mode = modes[0] if modes else "all"
+    query, setting = arguments.text("query"), tokenizer()
+    limit = arguments.count("limit") or 10
+    where: list[Skill] = []
+
+    def find(skill: Skill) -> Found:
+        where.append(skill)
+        return search(skill, query, limit=limit, mode=mode, tokenizer=setting)
+
+    found = access(
+        "search",
+        arguments.text("skill"),
+        {"query": query, "result_count": 0},
+        find,
+        lambda found: {"result_count": len(found.results)},
+    )
+    _remark(found, where[0], setting)
+    if arguments.text("format") == "json":
+        from skillc.cli.printing import print_json
+
+        fields = ("file", "section", "snippet", "score")
+        results = [{field: getattr(result, field) for field in fields} for result in found.results]
+        print_json({"query": query, "results": results})
+    else:
+        _print(found)
+    return 0
+
+
+def _remark(found: Found, skill: Skill, tokenizer: str) -> None:
+    """Say on stderr what helps: that the index is behind, or which words would have been found."""
+    from skillc.cli.printing import warn
+    from skillc.errors import notice, one_line
+    from skillc.gateway import changed_files
+
+    if changed_files(skill, tokenizer):
+        warn([notice("W004", skill.name, skill.name)])
+    if found.occurring:
+        words = ", ".join(f"{one_line(word)} ({count})" for word, count in found.occurring)
+        print(f"note: no section holds all words; these occur: {words}; --any ranks by them", file=sys.stderr)
+
+
+def _print(found: Found) -> None:
+    for result in found.results:
+        print(f"{result.file}#{result.section} (score: {result.score:.2f})")
+        print(f"  {' '.join(result.snippet.split())}")
+    if not found.results:
+        print("No results.")
