@@ -20,6 +20,13 @@ settings.load_profile("skillc")
 SkcRun = subprocess.CompletedProcess[str]
 
 
+def save(path: Path, text: str | bytes) -> None:
+    """Write a file as a careful editor does: builds that run meanwhile meet the old one or the new one."""
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_bytes(text.encode() if isinstance(text, str) else text)
+    beside.replace(path)
+
+
 class World:
     """A home directory, a project in it with a store, and `skc` run there."""
 
@@ -44,7 +51,7 @@ class World:
         folder.mkdir(parents=True, exist_ok=True)
         if text is None:
             text = f"---\nname: {name}\ndescription: What {name} is for\n---\n# {name}\n\n## Usage\n\nText.\n"
-        (folder / "SKILL.md").write_bytes(text.encode() if isinstance(text, str) else text)
+        save(folder / "SKILL.md", text)
         return folder
 
     def skc(

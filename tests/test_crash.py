@@ -21,7 +21,7 @@ from skillc.compiler import build
 from skillc.gateway import search, show
 from skillc.library import Skill, resolve
 from skillc.places import index_file
-from tests.conftest import World
+from tests.conftest import World, save
 
 # Builds and deploys like the command, and kills itself at the N-th thing it does with a file of its
 # world (opening, renaming, removing, linking, connecting), as Python tells its auditors.
@@ -49,7 +49,7 @@ def version(world: World, number: int) -> Path:
         "pdf", f"---\nname: pdf\ndescription: version {number}\n---\n{filler}# Main\n\nversion{number}\n"
     )
     for name in ("one", "two"):
-        (folder / f"{name}.md").write_text(f"{filler}# {name}\n\nversion{number} in {name}\n")
+        save(folder / f"{name}.md", f"{filler}# {name}\n\nversion{number} in {name}\n")
     return folder
 
 
