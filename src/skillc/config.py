@@ -19,15 +19,17 @@ if TYPE_CHECKING:
 
 VERSION = 1
 TOKENIZERS = ("ascii", "cjk")
+FORMATS = ("csv", "json", "yaml", "toml", "code")
 
 
 class Config:
     """The settings in force, and what was wrong with the files they came from."""
 
-    __slots__ = ("diagnostics", "tokenizer")
+    __slots__ = ("diagnostics", "formats", "tokenizer")
 
-    def __init__(self, tokenizer: str, diagnostics: tuple[Diagnostic, ...]) -> None:
+    def __init__(self, tokenizer: str, formats: frozenset[str], diagnostics: tuple[Diagnostic, ...]) -> None:
         self.tokenizer = tokenizer
+        self.formats = formats
         self.diagnostics = diagnostics
 
 
@@ -36,8 +38,11 @@ def load(cwd: str) -> Config:
     diagnostics: list[Diagnostic] = []
     layers = [_from_environment(diagnostics)]
     layers += [_read(path, diagnostics) for path in _files(cwd)]
-    tokenizer = next((layer["tokenizer"] for layer in layers if "tokenizer" in layer), "ascii")
-    return Config(tokenizer, tuple(diagnostics))
+
+    def first(key: str, default: Any) -> Any:
+        return next((layer[key] for layer in layers if key in layer), default)
+
+    return Config(first("tokenizer", "ascii"), first("formats", frozenset()), tuple(diagnostics))
 
 
 def _files(cwd: str) -> list[str]:
@@ -48,14 +53,18 @@ def _files(cwd: str) -> list[str]:
     return [path for path in (nearest, everywhere) if path and os.path.exists(path)]
 
 
-def _from_environment(diagnostics: list[Diagnostic]) -> dict[str, str]:
+def _from_environment(diagnostics: list[Diagnostic]) -> dict[str, Any]:
     value = os.environ.get("SKILLC_TOKENIZER")
     if not value:
         return {}
-    return _tokenizer(value, lambda message: diagnostics.append(notice("W071", "SKILLC_TOKENIZER", message)))
+
+    def warn(message: str) -> None:
+        diagnostics.append(notice("W071", "SKILLC_TOKENIZER", message))
+
+    return _settings({"search": {"tokenizer": value}}, warn)
 
 
-def _read(path: str, diagnostics: list[Diagnostic]) -> dict[str, str]:
+def _read(path: str, diagnostics: list[Diagnostic]) -> dict[str, Any]:
     import tomllib  # here, because most homes have no config.toml and tomllib costs a whole command
 
     def warn(message: str) -> None:
@@ -76,19 +85,25 @@ def _read(path: str, diagnostics: list[Diagnostic]) -> dict[str, str]:
     return _settings(data, warn)
 
 
-def _settings(data: dict[str, Any], warn: Callable[[str], None]) -> dict[str, str]:
+def _settings(data: dict[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:
+    """The known keys that can be used; the rest is told."""
     search = data.pop("search", {})
     if not isinstance(search, dict):
         warn("'search' must be a table")
         search = {}
-    found = _tokenizer(search.pop("tokenizer"), warn) if "tokenizer" in search else {}
+    found: dict[str, Any] = {}
+    if "tokenizer" in search:
+        value = search.pop("tokenizer")
+        if isinstance(value, str) and value in TOKENIZERS:
+            found["tokenizer"] = value
+        else:
+            warn(f"tokenizer must be one of {', '.join(TOKENIZERS)}, not {value!r}")
+    if "formats" in search:
+        value = search.pop("formats")
+        if isinstance(value, list) and all(item in FORMATS for item in value):
+            found["formats"] = frozenset(value)
+        else:
+            warn(f"formats must be a list of {', '.join(FORMATS)}, not {value!r}")
     for key in [*data, *(f"search.{key}" for key in search)]:
         warn(f"unknown key '{key}'")
     return found
-
-
-def _tokenizer(value: object, warn: Callable[[str], None]) -> dict[str, str]:
-    if isinstance(value, str) and value in TOKENIZERS:
-        return {"tokenizer": value}
-    warn(f"tokenizer must be one of {', '.join(TOKENIZERS)}, not {value!r}")
-    return {}

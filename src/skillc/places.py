@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DIRECTORY = ".skillc"
+SKILL_FILE = "SKILL.md"
+SKILL_FILES = (
+    SKILL_FILE,
+    SKILL_FILE.lower(),
+)  # the second is what some write, and the reference tool accepts
 
 
 def user_home() -> str | None:
@@ -77,7 +82,7 @@ def config_file(root: str) -> str:
 
 
 def stub_file(runtime: str) -> str:
-    return os.path.join(runtime, "SKILL.md")
+    return os.path.join(runtime, SKILL_FILE)
 
 
 def manifest_file(runtime: str) -> str:

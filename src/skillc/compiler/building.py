@@ -52,8 +52,18 @@ class Built:
         self.diagnostics = diagnostics
 
 
-def build(skill: Skill, *, tokenizer: str = "ascii", to_global: bool = False, force: bool = False) -> Built:
-    """Compile a skill; what did not change since the last build is kept, unless `force` is given."""
+def build(
+    skill: Skill,
+    *,
+    tokenizer: str = "ascii",
+    formats: frozenset[str] = frozenset(),
+    to_global: bool = False,
+    force: bool = False,
+) -> Built:
+    """Compile a skill; what did not change since the last build is kept, unless `force` is given.
+
+    `formats` are those of `compiler.formats` that are indexed beside Markdown and plain text.
+    """
     main = main_file(skill.source)
     if is_compiled(skill.source):
         raise InvalidSkill(skill.source, "a compiled skill; build its source")
@@ -63,7 +73,7 @@ def build(skill: Skill, *, tokenizer: str = "ascii", to_global: bool = False, fo
         for directory in (os.path.dirname(places.manifest_file(runtime)), places.meta_directory(runtime)):
             os.makedirs(directory, exist_ok=True)
         with atomic.Lock(os.path.join(places.meta_directory(runtime), "build.lock")):
-            return _Build(skill, runtime, main, files, tokenizer).run(force)
+            return _Build(skill, runtime, main, files, tokenizer, formats).run(force)
     except index.Error as error:
         raise SkillcError(f"'{runtime}': {error}; the last build still serves") from error
 
@@ -72,13 +82,20 @@ class _Build:
     """One build, step by step, under the lock of its runtime directory."""
 
     def __init__(
-        self, skill: Skill, runtime: str, main: str, files: Sequence[SourceFile], tokenizer: str
+        self,
+        skill: Skill,
+        runtime: str,
+        main: str,
+        files: Sequence[SourceFile],
+        tokenizer: str,
+        formats: frozenset[str],
     ) -> None:
         self.skill = skill
         self.runtime = runtime
         self.main = main
         self.files = files
         self.setting = tokenizer
+        self.formats = formats
         self.index_path = places.index_file(runtime, skill.source)
         self.last_manifest = manifest.read(runtime)
         # What the last index knows; empty where there is none to go on from.
@@ -117,7 +134,7 @@ class _Build:
             meta = index.read_meta(connection)
             if meta["skill_path"] != display_name(self.skill.source):
                 raise IndexCollision(places.path_hash(self.skill.source))
-            if indexing.is_current(meta, self.setting):
+            if indexing.is_current(meta, self.setting, self.formats):
                 indexing.probe(connection)
                 self.known = indexing.known_files(connection)
                 self.noticed = indexing.diagnostics(connection)
@@ -179,7 +196,7 @@ class _Build:
                     writer.remove(name)
                 for name, stamp in touched.items():
                     writer.restamp(name, stamp)
-            for content in read_all(changed):
+            for content in read_all(changed, self.formats):
                 writer.add(content)
             writer.flush()
             return self._commit(writer, temporary, metadata, len(changed) + len(gone))
@@ -215,7 +232,9 @@ class _Build:
         noticed = writer.diagnostics()
         writer.finish(
             {
-                **indexing.metadata(self.skill.source, whole, index.preference(self.setting), now),
+                **indexing.metadata(
+                    self.skill.source, whole, index.preference(self.setting), self.formats, now
+                ),
                 "name": metadata.name,
                 "description": metadata.description,
                 "stub": text,

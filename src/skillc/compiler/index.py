@@ -1,16 +1,14 @@
 """The index of a compiled skill, for reading: schema, which file it is, whether it can be used.
 
 Writing it is `indexing`'s job. An index is opened read-only and immutable: it is never changed
-in place, a new one takes its name. `sqlite3` is imported as `_sqlite3`, its C half, because the
-other half costs agents half a command.
+in place, a new one takes its name.
 """
 
 from __future__ import annotations
 
-import _sqlite3
 import os
 
-from skillc import places
+from skillc import places, sqlite
 from skillc.compiler import manifest
 from skillc.compiler.cjk import segment, unsegment
 from skillc.digest import sha256_hex
@@ -30,7 +28,7 @@ REQUIRED = ("skill_path", "source_hash", "schema_version", "tokenizer")
 KEPT_OPEN = 8  # indexes that stay open in a long-lived process
 ATTEMPTS = 5  # readers that meet a build between its two renames look again
 
-Error = _sqlite3.Error
+Error = sqlite.Error
 
 
 class Unreadable(Exception):
@@ -130,7 +128,7 @@ def connect(path: str) -> Connection:
     if not os.path.exists(path):
         raise Unreadable(path)
     try:
-        return _sqlite3.connect(
+        return sqlite.connect(
             f"file:{_uri(path)}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
         )
     except Error as error:
@@ -185,7 +183,7 @@ def preference(setting: str, recorded: str = "") -> str:
 
 def has_porter() -> bool:
     """Whether this SQLite has the stemming tokenizer."""
-    connection = _sqlite3.connect(":memory:")
+    connection = sqlite.connect(":memory:")
     try:
         connection.execute("CREATE VIRTUAL TABLE probe USING fts5(x, tokenize='porter unicode61')")
     except Error:

@@ -6,9 +6,9 @@ starts as a copy of the old one, so that unchanged files are not indexed again [
 
 from __future__ import annotations
 
-import _sqlite3
 import os
 
+from skillc import sqlite
 from skillc.compiler import index
 from skillc.compiler.cjk import segment
 from skillc.compiler.reading import kind
@@ -91,7 +91,7 @@ class Writer:
         self._files: list[tuple[object, ...]] = []
         if copy_of is not None:
             _copy(copy_of, path)
-        self._connection: Connection = _sqlite3.connect(path, isolation_level=None)
+        self._connection: Connection = sqlite.connect(path, isolation_level=None)
         # Only a complete index gets its name, so SQLite need not guard a half-written one.
         for pragma in ("journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE", "cache_size=-65536"):
             self._connection.execute(f"PRAGMA {pragma}").fetchall()
@@ -159,17 +159,20 @@ class Writer:
 
     def _sections(self, name: str, content: Content) -> Iterator[tuple[int, str, str, str]]:
         """The rows of a file: one for each section, one for what stands before the first."""
+        for section, text in content.documents:
+            yield self._row(name, section, text)
         data = content.data
         opening_end = content.headings[0][4] if content.headings else len(data)
         pieces = [("", content.body, opening_end)] if data[content.body : opening_end].strip() else []
         pieces += [(text, start, end) for _, text, _, _, start, end in content.headings]
         for section, start, end in pieces:
-            text = data[start:end].decode("utf-8", "replace")
-            if self._cjk:
-                yield self._next_row, segment(name), segment(section), segment(text)
-            else:
-                yield self._next_row, name, section, text
-            self._next_row += 1
+            yield self._row(name, section, data[start:end].decode("utf-8", "replace"))
+
+    def _row(self, name: str, section: str, text: str) -> tuple[int, str, str, str]:
+        self._next_row += 1
+        if self._cjk:
+            return self._next_row - 1, segment(name), segment(section), segment(text)
+        return self._next_row - 1, name, section, text
 
     def restamp(self, name: str, stamp: tuple[int, int, int]) -> None:
         """Note that a file was touched but holds the same."""
@@ -240,19 +243,23 @@ def _packed(diagnostics: Iterable[tuple[str, str]]) -> str:
     return "\n".join(f"{code} {one_line(message)}" for code, message in diagnostics)
 
 
-def metadata(skill_path: str, source_hash: str, tokenizer: str, indexed_at: str) -> dict[str, str]:
-    """The required keys of an index [RFC-0004:C-INDEX], and the one that says who wrote it."""
+def metadata(
+    skill_path: str, source_hash: str, tokenizer: str, formats: frozenset[str], indexed_at: str
+) -> dict[str, str]:
+    """The required keys of an index [RFC-0004:C-INDEX], and those that say how it was written."""
     return {
         "skill_path": display_name(skill_path),
         "source_hash": source_hash,
         "schema_version": str(index.SCHEMA_VERSION),
         "indexed_at": indexed_at,
         "tokenizer": tokenizer,
+        "formats": " ".join(sorted(formats)),
         "builder": str(BUILDER),
     }
 
 
-def is_current(meta: dict[str, str], setting: str) -> bool:
+def is_current(meta: dict[str, str], setting: str, formats: frozenset[str]) -> bool:
     """Whether an index was written as it would be written now, and whole."""
     written = meta.get("builder") == str(BUILDER) and meta.keys() >= _KEPT
-    return written and index.current_metadata(meta, setting)
+    same = meta.get("formats") == " ".join(sorted(formats))
+    return written and same and index.current_metadata(meta, setting)

@@ -35,11 +35,22 @@ Found = tuple[int, str, int, int, int, int]  # a Heading's fields
 class Content:
     """What a file holds: its hash and stamp and, of a document, its text and headings.
 
-    `data` is empty for files that are not indexed; the stamp's time is -1 where it can't be
+    `data` is a Markdown file's; other files have `documents`, a section and a text each, or none if
+    they are not indexed. The stamp's time is -1 where it can't be
     trusted, so that the next build looks at the file again. `diagnostics` are codes and messages.
     """
 
-    __slots__ = ("body", "data", "description", "diagnostics", "digest", "headings", "name", "stamp")
+    __slots__ = (
+        "body",
+        "data",
+        "description",
+        "diagnostics",
+        "digest",
+        "documents",
+        "headings",
+        "name",
+        "stamp",
+    )
 
     def __init__(
         self,
@@ -51,6 +62,7 @@ class Content:
         headings: Sequence[Found] = (),
         description: str | None = None,
         diagnostics: Sequence[tuple[str, str]] = (),
+        documents: Sequence[tuple[str, str]] = (),
     ) -> None:
         self.name = name
         self.digest = digest
@@ -60,20 +72,31 @@ class Content:
         self.headings = headings
         self.description = description
         self.diagnostics = diagnostics
+        self.documents = documents
 
 
-def kind(name: str) -> str:
-    """How a file is indexed: `md`, `txt` or not at all."""
-    ending = name.rpartition(".")[2].lower() if "." in name else ""
-    return ending if ending in ("md", "txt") else ""
+def kind(name: str, formats: frozenset[str] = frozenset()) -> str:
+    """How a file is indexed: `md`, `txt`, one of `formats`, or not at all."""
+    ending = _ending(name)
+    if ending in ("md", "txt"):
+        return ending
+    if not formats:
+        return ""
+    from skillc.compiler.formats import format_of  # off by default
+
+    return format_of(ending, formats)
 
 
-def read_all(files: Sequence[SourceFile]) -> Iterator[Content]:
+def _ending(name: str) -> str:
+    return name.rpartition(".")[2].lower() if "." in name else ""
+
+
+def read_all(files: Sequence[SourceFile], formats: frozenset[str] = frozenset()) -> Iterator[Content]:
     """The contents of `files`, in order."""
     readers = _readers(files)
     if not readers:
-        return (Content(*_read(file.name, file.path)) for file in files)
-    return _read_apart(files, readers)
+        return (Content(*_read(file.name, file.path, formats)) for file in files)
+    return _read_apart(files, formats, readers)
 
 
 def _readers(files: Sequence[SourceFile]) -> int:
@@ -87,13 +110,13 @@ def _readers(files: Sequence[SourceFile]) -> int:
     return min(cores - 1, MAX_READERS)
 
 
-def _read_apart(files: Sequence[SourceFile], readers: int) -> Iterator[Content]:
+def _read_apart(files: Sequence[SourceFile], formats: frozenset[str], readers: int) -> Iterator[Content]:
     """Every reader takes each n-th file, so that they are collected in order, in turn."""
     pipes: list[BinaryIO] = []
     children: list[int] = []
     try:
         for number in range(readers):
-            child, pipe = _fork_reader(files[number::readers], pipes)
+            child, pipe = _fork_reader(files[number::readers], formats, pipes)
             children.append(child)
             pipes.append(pipe)
         for position in range(len(files)):
@@ -111,7 +134,9 @@ def _read_apart(files: Sequence[SourceFile], readers: int) -> Iterator[Content]:
             os.waitpid(child, 0)
 
 
-def _fork_reader(files: Sequence[SourceFile], others: list[BinaryIO]) -> tuple[int, BinaryIO]:
+def _fork_reader(
+    files: Sequence[SourceFile], formats: frozenset[str], others: list[BinaryIO]
+) -> tuple[int, BinaryIO]:
     """A process that reads `files`, and the pipe with what it found."""
     reading, writing = os.pipe()
     _widen(writing)
@@ -129,7 +154,7 @@ def _fork_reader(files: Sequence[SourceFile], others: list[BinaryIO]) -> tuple[i
         with open(writing, "wb", buffering=1 << 16) as out:
             for file in files:
                 try:
-                    result = _read(file.name, file.path)
+                    result = _read(file.name, file.path, formats)
                 except OSError as error:
                     result = (error.errno, error.strerror, file.path)
                 marshal.dump(result, out)
@@ -155,11 +180,11 @@ def fingerprint(path: str) -> tuple[str, tuple[int, int, int]]:
         return file_sha256_hex(file, stamp[0]), stamp
 
 
-def _read(name: str, path: str) -> tuple[Any, ...]:
+def _read(name: str, path: str, formats: frozenset[str]) -> tuple[Any, ...]:
     """The arguments of a file's Content, in order, as `marshal` can pass them on."""
     with open(path, "rb") as file:
         stamp = _stamp(file)
-        wanted = kind(name)
+        wanted = kind(name, formats)
         if not wanted or stamp[0] > MAX_TEXT:
             digest = file_sha256_hex(file, stamp[0])
             too_large = notice("W020", MAX_TEXT >> 20)
@@ -167,12 +192,21 @@ def _read(name: str, path: str) -> tuple[Any, ...]:
             return name, digest, stamp, b"", 0, (), None, noticed
         raw = file.read()
     digest = sha256_hex(raw)
-    if wanted == "txt":
-        return name, digest, stamp, raw
+    if wanted != "md":
+        return name, digest, stamp, b"", 0, (), None, (), _documents(wanted, raw, _ending(name))
     document = parse(raw)
     found = [(h.level, h.text, h.line, h.end_line, h.start, h.end) for h in document.headings()]
     noticed = [(n.code, n.message) for n in document.diagnostics]
     return name, digest, stamp, document.data, document.body, found, document.description, noticed
+
+
+def _documents(wanted: str, raw: bytes, ending: str) -> list[tuple[str, str]]:
+    text = raw.decode("utf-8", "replace")
+    if wanted == "txt":
+        return [("", text)] if text else []
+    from skillc.compiler.formats import documents
+
+    return documents(wanted, text, ending)
 
 
 def _stamp(file: BinaryIO) -> tuple[int, int, int]:

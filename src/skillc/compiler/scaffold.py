@@ -34,8 +34,8 @@ def new_skill(root: str, name: str) -> str:
     if not is_name(name):
         raise InvalidSkillId(name, "hint: a name has 1 to 64 of a-z, 0-9 and single hyphens, none at an end.")
     directory = os.path.join(places.skills_store(root), name)
-    path = os.path.join(directory, "SKILL.md")
-    if any(os.path.lexists(os.path.join(directory, main)) for main in ("SKILL.md", "skill.md")):
+    path = os.path.join(directory, places.SKILL_FILE)
+    if any(os.path.lexists(os.path.join(directory, main)) for main in places.SKILL_FILES):
         raise SkillExists(name)
     new_store(root)
     os.makedirs(directory, exist_ok=True)

@@ -10,7 +10,6 @@ import os
 
 from skillc import places
 from skillc.errors import InvalidSkill, SkillNotFound
-from skillc.skills.document import MAIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ def stored_skills(cwd: str, scope: str = "all") -> Iterator[Skill]:
 
 def is_skill(directory: str) -> bool:
     """Whether a directory has a SKILL.md."""
-    return any(os.path.isfile(os.path.join(directory, name)) for name in (MAIN, MAIN.lower()))
+    return any(os.path.isfile(os.path.join(directory, name)) for name in places.SKILL_FILES)
 
 
 def is_compiled(directory: str) -> bool:

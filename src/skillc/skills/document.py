@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 
 from skillc.errors import Diagnostic, InvalidSkill, MissingField, notice
+from skillc.places import SKILL_FILE, SKILL_FILES
 from skillc.skills.markdown import Heading, headings
 
 TYPE_CHECKING = False
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from skillc.skills.frontmatter import Frontmatter
 
-MAIN = "SKILL.md"
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -83,7 +83,7 @@ def parse(raw: bytes) -> Document:
 
 def main_file(directory: str) -> str:
     """The name of a skill's SKILL.md, which some write in lower case; raises InvalidSkill without one."""
-    for name in (MAIN, MAIN.lower()):
+    for name in SKILL_FILES:
         if os.path.isfile(os.path.join(directory, name)):
             return name
     raise InvalidSkill(directory)
@@ -98,7 +98,7 @@ def metadata(document: Document, directory: str) -> Metadata:
     if front is None and document.data.startswith(b"---"):
         noticed.append(notice("W017"))
     if front is None or not description.strip():
-        raise MissingField("description", tuple(diagnostic.at(MAIN) for diagnostic in noticed))
+        raise MissingField("description", tuple(diagnostic.at(SKILL_FILE) for diagnostic in noticed))
     for field in ("name", "description"):
         value = front.fields.get(field)
         if value is not None and not isinstance(value, str):
@@ -106,4 +106,6 @@ def metadata(document: Document, directory: str) -> Metadata:
     if not name.strip():
         name = directory
         noticed.append(notice("W014"))
-    return Metadata(name, description, front.fields, tuple(diagnostic.at(MAIN) for diagnostic in noticed))
+    return Metadata(
+        name, description, front.fields, tuple(diagnostic.at(SKILL_FILE) for diagnostic in noticed)
+    )

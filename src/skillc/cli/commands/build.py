@@ -66,6 +66,7 @@ class Job:
         self.cwd = cwd
         self.imported: set[str] = set()
         self.tokenizer = config.tokenizer
+        self.formats = config.formats
         self.to_global = arguments.given("global")
         self.copy = arguments.given("copy")
         self.force = arguments.given("force")
@@ -81,7 +82,13 @@ class Job:
             folder = skill.source
             skill = import_skill(skill, self.cwd, force=self.force or again)
             self.imported.add(folder)
-        built = build(skill, tokenizer=self.tokenizer, to_global=self.to_global, force=self.force)
+        built = build(
+            skill,
+            tokenizer=self.tokenizer,
+            formats=self.formats,
+            to_global=self.to_global,
+            force=self.force,
+        )
         deployed: list[Deployment] = []
         failed: list[SkillcError] = []
         for target in self.targets if to_agents else ():

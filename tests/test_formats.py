@@ -1,0 +1,106 @@
+"""Other formats than Markdown and plain text, which `[search] formats` switches on."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillc.compiler.formats import ENDINGS, documents
+from skillc.config import FORMATS
+from tests.conftest import World
+
+FILES = {
+    "data.csv": "name,city\nAda,London\nGrace,Arlington\n",
+    "conf.json": '{"server": {"port": 8080, "hosts": ["alpha", "beta"]}, "debug": true}',
+    "conf.yaml": "database:\n  engine: postgres\n  pool: {size: 7}\n",
+    "conf.toml": '[tool]\nlinter = "ruffian"\n',
+    "run.py": "# calibrates the flux capacitor\nvalue = 1\n",
+}
+WORDS = {
+    "data.csv": "Arlington",
+    "conf.json": "beta",
+    "conf.yaml": "postgres",
+    "conf.toml": "ruffian",
+    "run.py": "flux",
+}
+SECTIONS = {
+    "data.csv": "row 2",
+    "conf.json": "server",
+    "conf.yaml": "database",
+    "conf.toml": "tool",
+    "run.py": "",
+}
+
+
+@pytest.fixture
+def skill(world: World) -> World:
+    folder = world.skill("mixed")
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    return world
+
+
+def found(world: World, word: str) -> str:
+    return world.ok("search", "mixed", word).stdout
+
+
+def test_off_by_default(skill: World) -> None:
+    """[RFC-0004:C-FORMATS] without the setting these files are skipped in silence."""
+    assert skill.ok("build", "mixed").stderr == ""
+    for word in WORDS.values():
+        assert found(skill, word) == "No results.\n"
+
+
+def test_switched_on(skill: World) -> None:
+    """[RFC-0004:C-FORMATS] [RFC-0009] rows, flattened pairs and code are found, each in its section."""
+    config = skill.project / ".skillc" / "config.toml"
+    skill.ok("build", "mixed")
+    config.write_text('[search]\nformats = ["csv", "json", "yaml", "toml", "code"]\n')
+    assert "Updated" in skill.ok("build", "mixed").stdout, "a new setting is a new index"
+    for name, word in WORDS.items():
+        assert found(skill, word).startswith(f"{name}#{SECTIONS[name]} ("), name
+    assert "unchanged" in skill.ok("build", "mixed").stdout.lower()
+    config.write_text('[search]\nformats = ["toml"]\n')
+    skill.ok("build", "mixed")
+    assert found(skill, "ruffian").startswith("conf.toml#tool")
+    assert found(skill, "postgres") == "No results.\n"
+
+
+@pytest.mark.parametrize("value", ['"csv"', '["xls"]', "[1]", "true", "[[]]"])
+def test_bad_settings_warn(skill: World, value: str) -> None:
+    """[RFC-0009] a setting that can't be used is a warning and the default."""
+    (skill.project / ".skillc" / "config.toml").write_text(f"[search]\nformats = {value}\n")
+    assert "formats must be a list of csv, json, yaml, toml, code" in skill.ok("build", "mixed").stderr
+
+
+def test_what_does_not_parse_is_text() -> None:
+    """[RFC-0004:C-FORMATS] a broken file is still found by its words."""
+    assert documents("json", "{broken") == [("", "{broken")]
+    assert documents("toml", "= x") == [("", "= x")]
+    assert documents("yaml", "a: [") == [("", "a: [")]
+    assert documents("json", "[" * 100_000) == [("", "[" * 100_000)]
+
+
+def test_shapes() -> None:
+    """[RFC-0004:C-FORMATS] lists, scalars, ragged rows, tabs, comments that weigh twice."""
+    assert documents("json", '[{"a": 1}, 2]') == [("[0]", "[0].a: 1"), ("[1]", "[1]: 2")]
+    assert documents("json", '{"\\ud800": "\\udfff"}') == [("?", "?: ?")]
+    assert documents("json", '"alone"') == [("", ": alone")]
+    assert documents("csv", "a,b\n1,2,3\n") == [("row 1", "a: 1\nb: 2\n3")]
+    assert documents("csv", "a\tb\n1\t2\n", "tsv") == [("row 1", "a: 1\nb: 2")]
+    assert documents("csv", "only,header\n") == [("", "only,header\n")]
+    assert documents("code", "x = 1  // why\n", "rs") == [("", "x = 1  // why\n\nwhy")]
+
+
+def test_every_setting_has_endings() -> None:
+    """[RFC-0009] what config.toml accepts is what the compiler knows."""
+    assert tuple(ENDINGS) == FORMATS
+
+
+@given(st.sampled_from(FORMATS), st.text())
+def test_any_text(name: str, text: str) -> None:
+    """[RFC-0004:C-FORMATS] whatever a file holds, it becomes documents."""
+    for section, content in documents(name, text):
+        assert isinstance(section, str)
+        assert isinstance(content, str)
