@@ -282,3 +282,10 @@ def test_bash_lists_of_agents(terminal: Terminal) -> None:
     terminal.type("skc build pdf --target claude,curs\t", "claude,cursor")
     terminal.type("\x7f,wind\t", "surf")
     terminal.type(";:; \x01echo \n", "build pdf --target claude,cursor,windsurf ")
+
+
+def test_files_of_a_skill(world: World) -> None:
+    """[RFC-0007] `open` offers the files of the skill that was named."""
+    (world.skill("pdf") / "notes.txt").write_text("x")
+    assert world.ok("__complete", "open", "pdf", "n").stdout == "notes.txt\n"
+    assert world.ok("__complete", "open", "pdf", "").stdout == "SKILL.md\nnotes.txt\n"

@@ -132,7 +132,7 @@ def _values(option: Option, current: str, before: Sequence[str]) -> list[str]:
 
 
 def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
-    """The words that stand for skills, agents or sections, or that are given themselves."""
+    """The words that stand for skills, agents, sections or files, or that are given themselves."""
     from skillc.errors import SkillcError
     from skillc.places import current_directory
 
@@ -145,11 +145,15 @@ def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
             from skillc.compiler import known_agents
 
             return [agent.name for agent in known_agents()]
-        if what == "sections":
+        if what in ("sections", "sources"):
             from skillc.gateway import outline
             from skillc.library import resolve
+            from skillc.skills import list_files
 
-            return [entry.heading for entry in outline(resolve(before[1], current_directory()))]
+            skill = resolve(before[1], current_directory())
+            if what == "sources":
+                return [file.name for file in list_files(skill.source)]
+            return [entry.heading for entry in outline(skill)]
     except (SkillcError, OSError):
         return []
     return what.split()
