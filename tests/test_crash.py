@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from skillc.compiler import build
+from skillc.errors import SkillcError
 from skillc.gateway import search, show
 from skillc.library import Skill, resolve
 from skillc.places import index_file
@@ -268,3 +269,36 @@ def test_index_is_never_written_in_place(world: World) -> None:
     build(skill)
     assert old.execute("SELECT count(*) FROM sections WHERE sections MATCH 'version1'").fetchone() == (3,)
     old.close()
+
+
+def test_edited_while_it_is_built(world: World) -> None:
+    """[D11] stub and index are of one SKILL.md, however often it is saved during builds."""
+    world.skill("pdf", "---\nname: pdf\ndescription: round 0\n---\n# Main\n\nround0\n")
+    stop = world.root / "stop"
+    script = textwrap.dedent(
+        """
+        import os, sys
+        folder, stop, n = sys.argv[1], sys.argv[2], 0
+        while not os.path.exists(stop):
+            n += 1
+            with open(f"{folder}/.new", "w") as file:
+                file.write(f"---\\nname: pdf\\ndescription: round {n}\\n---\\n# Main\\n\\nround{n}\\n")
+            os.replace(f"{folder}/.new", f"{folder}/SKILL.md")
+        """
+    )
+    editor = subprocess.Popen([sys.executable, "-c", script, str(world.store / "pdf"), str(stop)])
+    skill = resolve("pdf", str(world.project))
+    try:
+        for _ in range(40):
+            try:
+                build(skill)
+            except SkillcError as error:
+                if "changes while it is built" not in error.message:
+                    raise
+                continue
+            described = (world.runtime / "pdf" / "SKILL.md").read_text().split("round ")[1].split('"')[0]
+            assert search(skill, f"round{described}").results, "the stub's round is the index's"
+    finally:
+        stop.touch()
+        editor.wait()
+    world.ok("build", "pdf")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from skillc.library import Skill
     from skillc.skills import Metadata, SourceFile
 
+ATTEMPTS = 5  # builds of a folder that changes under them
 COPY_UP_TO = 0.5  # the share of changed bytes up to which the old index is copied, not written anew
 
 
@@ -67,15 +68,24 @@ def build(
     main = main_file(skill.source)
     if is_compiled(skill.source):
         raise InvalidSkill(skill.source, "a compiled skill; build its source")
-    files = list_files(skill.source)
     runtime = skill.global_runtime() if to_global else skill.runtime()
     try:
         for directory in (os.path.dirname(places.manifest_file(runtime)), places.meta_directory(runtime)):
             os.makedirs(directory, exist_ok=True)
         with atomic.Lock(os.path.join(places.meta_directory(runtime), "build.lock")):
-            return _Build(skill, runtime, main, files, tokenizer, formats).run(force)
+            for _ in range(ATTEMPTS):
+                try:
+                    files = list_files(skill.source)
+                    return _Build(skill, runtime, main, files, tokenizer, formats).run(force)
+                except (_Changing, FileNotFoundError):
+                    continue
     except index.Error as error:
         raise SkillcError(f"'{runtime}': {error}; the last build still serves") from error
+    raise SkillcError(f"'{skill.source}' changes while it is built; the last build still serves, try again")
+
+
+class _Changing(Exception):
+    """A file was changed between two looks at it; the build starts over."""
 
 
 class _Build:
@@ -102,6 +112,7 @@ class _Build:
         self.meta: dict[str, str] = {}
         self.known: dict[str, indexing.Known] = {}
         self.noticed: tuple[Diagnostic, ...] = ()
+        self.main_digest = ""  # of the SKILL.md that name and description were read from
 
     def run(self, force: bool) -> Built:
         self._sweep()
@@ -213,13 +224,17 @@ class _Build:
             noticed = tuple(diagnostic for diagnostic in self.noticed if diagnostic.path == self.main)
             return Metadata(self.meta["name"], self.meta["description"], {}, noticed)
         with open(os.path.join(self.skill.source, self.main), "rb") as file:
-            return metadata(parse(file.read()), self.skill.name)
+            raw = file.read()
+        self.main_digest = sha256_hex(raw)
+        return metadata(parse(raw), self.skill.name)
 
     def _commit(self, writer: indexing.Writer, temporary: str, metadata: Metadata, changed: int) -> Built:
         from skillc.compiler import stub
         from skillc.skills import source_hash
 
         digests = writer.digests()
+        if self.main_digest and digests[display_name(self.main)] != self.main_digest:
+            raise _Changing
         whole = source_hash((file.name, digests[display_name(file.name)]) for file in self.files)
         references, count = writer.references(self.main, stub.MAX_REFERENCES)
         outline = writer.headings_of(self.main)
