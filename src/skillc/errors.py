@@ -320,6 +320,8 @@ WARNINGS = {
     "W018": "frontmatter does not start on the first line",
     "W019": "line {} is in the frontmatter, belongs to no key and was left out",
     "W020": "over {} MiB; it can be opened but not searched",
+    "W021": "name '{}' is unlike the directory, '{}'",
+    "W022": "skill '{}' is shadowed by the repository '{}'",
     "W030": "copied to '{}': {}",
     "W071": "configuration: {}: {}",
     "W300": "{} {}: {}",

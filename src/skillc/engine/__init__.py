@@ -1,0 +1,35 @@
+"""What a prompt gets: inventory, browsing, loading, injection, references, events.
+
+Works on any `SkillSource`; knows nothing of files, networks or frameworks.
+"""
+
+from __future__ import annotations
+
+from skillc.lazy import front_door
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.engine.events import SkillEvent, SkillResolutionFailed, SkillsResolved
+    from skillc.engine.skill_engine import CapabilityMissing, DefaultSkillEngine, EngineOptions, ResolvedSkill
+    from skillc.engine.turns import Turn, prepare_turn
+
+__all__ = [
+    "CapabilityMissing",
+    "DefaultSkillEngine",
+    "EngineOptions",
+    "ResolvedSkill",
+    "SkillEvent",
+    "SkillResolutionFailed",
+    "SkillsResolved",
+    "Turn",
+    "prepare_turn",
+]
+
+__getattr__ = front_door(
+    __name__,
+    {
+        "events": ("SkillEvent", "SkillResolutionFailed", "SkillsResolved"),
+        "skill_engine": ("CapabilityMissing", "DefaultSkillEngine", "EngineOptions", "ResolvedSkill"),
+        "turns": ("Turn", "prepare_turn"),
+    },
+)

@@ -1,0 +1,94 @@
+"""Skills as text for a prompt: the inventory, and the block that injects one.
+
+The tags are read by a model, not by an XML parser; what matters is that nothing inside can close
+them early, that the text is the same from call to call, and that it has a limit [D26, D30, D30a].
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument
+
+MAX_INJECTION_BYTES = 32 * 1024
+INVENTORY_THRESHOLD = 12  # skills up to which each is listed
+MARKER = "\n[truncated]"
+SHORTENED = "  Descriptions are shortened; the browse_skills tool shows them whole.\n"
+HINT = (
+    "\n  Use the browse_skills tool to list skills in a collection or search.\n"
+    "  Use the load_skill tool or /collection/skill-name to activate a skill.\n"
+)
+
+_CLOSING = re.compile(r"</skill\s*>", re.IGNORECASE)
+
+
+def render_skill(document: SkillDocument, max_bytes: int = MAX_INJECTION_BYTES) -> str:
+    """The `<skill>` block of a skill: its body escaped, then cut.
+
+    >>> from skillc.skills import SkillId
+    >>> doc = SkillDocument(SkillDescriptor(SkillId("a/b")), "Say </Skill > hello")
+    >>> print(render_skill(doc))
+    <skill id="a/b">
+    Say <\\/skill> hello
+    </skill>
+    """
+    body = _CLOSING.sub(r"<\\/skill>", document.body).strip("\n")
+    return f"<skill id={quoteattr(document.descriptor.id)}>\n{_cut(body, max_bytes)}\n</skill>"
+
+
+def _cut(body: str, max_bytes: int) -> str:
+    """At most `max_bytes` with the marker, and never half a character."""
+    data = body.encode("utf-8", "replace")
+    if len(data) <= max_bytes:
+        return body
+    room = max(0, max_bytes - len(MARKER))
+    return data[:room].decode("utf-8", "ignore") + MARKER
+
+
+def flat_inventory(
+    skills: Sequence[SkillDescriptor], active: Collection[str] = (), budget: int | None = None
+) -> str:
+    """Every skill with its description; within `budget` characters, if need be by shortening them all."""
+    longest = max((len(skill.description) for skill in skills), default=0)
+    text = _flat(skills, active, longest)
+    if budget is None or len(text) <= budget:
+        return text
+    low, high = 0, longest  # the longest descriptions that fit, the same limit for all
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if len(_flat(skills, active, middle)) <= budget else (low, middle - 1)
+    return _flat(skills, active, low)
+
+
+def _flat(skills: Sequence[SkillDescriptor], active: Collection[str], length: int) -> str:
+    lines = ["<available_skills>\n"]
+    for skill in skills:
+        mark = ' active="true"' if skill.id in active else ""
+        text = escape(_shortened(skill.description, length))
+        lines.append(
+            f"  <skill id={quoteattr(skill.id)}{mark}>\n    <description>{text}</description>\n  </skill>\n"
+        )
+    if any(len(skill.description) > length for skill in skills):
+        lines.append(SHORTENED)
+    return "".join(lines) + "</available_skills>"
+
+
+def _shortened(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: max(0, length - 1)].rstrip() + "…"
+
+
+def collections_inventory(
+    collections: Sequence[SkillCollection], at_root: int, active: Sequence[SkillDescriptor] = ()
+) -> str:
+    """The top-level collections, skills without one counted, and the skills that are already loaded."""
+    lines = ['<available_skills mode="collections">\n']
+    top = [collection for collection in collections if "/" not in collection.path]
+    if at_root:
+        top.append(SkillCollection("", f"{at_root} skills", at_root))
+    for collection in top:
+        path, words = quoteattr(collection.path), escape(collection.description)
+        lines.append(f'  <collection path={path} count="{collection.count}">{words}</collection>\n')
+    lines += [f'  <skill id={quoteattr(skill.id)} active="true"/>\n' for skill in active]
+    return "".join(lines) + HINT + "</available_skills>"

@@ -1,0 +1,143 @@
+"""The engine: from a source of skills to what a prompt gets and what an agent's tools return."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skillc.engine import rendering
+from skillc.errors import SkillcError, SkillNotFound
+from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
+from skillc.library.sources import ALL, SkillSource
+from skillc.skills import SkillId
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedSkill:
+    """A skill ready for injection; `byte_size` counts the rendered block."""
+
+    id: SkillId
+    name: str
+    rendered_body: str
+    byte_size: int
+
+
+class CapabilityMissing(SkillcError):
+    """A skill needs something that this agent does not have."""
+
+    code = "E001"
+
+    def __init__(self, skill_id: str, capability: str) -> None:
+        super().__init__(f"skill '{skill_id}' needs the capability '{capability}', which is not available")
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """Limits of an engine and what its agent may use.
+
+    `allow` and `deny` are IDs or collections; without `allow` everything is allowed, and `deny` wins.
+    `inventory_budget` is in characters.
+    """
+
+    max_injection_bytes: int = rendering.MAX_INJECTION_BYTES
+    inventory_threshold: int = rendering.INVENTORY_THRESHOLD
+    inventory_budget: int | None = None
+    capabilities: frozenset[str] = frozenset()
+    allow: tuple[str, ...] | None = None
+    deny: tuple[str, ...] = ()
+
+
+class DefaultSkillEngine:
+    """Inventory, browsing, loading and rendering over one source.
+
+    Skills that need a capability the agent has not, or that it may not use, are not there for it.
+    """
+
+    def __init__(self, source: SkillSource, options: EngineOptions = EngineOptions()) -> None:  # noqa: B008
+        self.source = source
+        self.options = options
+
+    async def list_skills(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+        """The skills this agent can use, by ID."""
+        skills = await self.source.list(filter)
+        return [skill for skill in skills if self._allowed(skill.id) and not self._missing(skill)]
+
+    async def collections(self) -> builtins.list[SkillCollection]:
+        """The collections of those skills, with the source's words for them."""
+        from skillc.library.descriptors import derive_collections
+
+        words = {c.path: c.description for c in await self.source.collections() if not _is_a_count(c)}
+        return derive_collections(await self.list_skills(), words)
+
+    async def inventory_section(self, active: Iterable[str] = ()) -> str:
+        """The `<available_skills>` block: the same text as long as the skills are the same."""
+        skills = await self.list_skills()
+        loaded = frozenset(active)
+        if self.mode(skills) == "flat":
+            return rendering.flat_inventory(skills, loaded, self.options.inventory_budget)
+        at_root = sum(1 for skill in skills if not skill.collection)
+        chosen = [skill for skill in skills if skill.id in loaded]
+        return rendering.collections_inventory(await self.collections(), at_root, chosen)
+
+    def mode(self, skills: Sequence[SkillDescriptor]) -> str:
+        """How the inventory shows so many skills: `flat` or `collections`."""
+        return "flat" if len(skills) <= self.options.inventory_threshold else "collections"
+
+    async def browse(self, path: str = "", query: str | None = None) -> dict[str, Any]:
+        """What the `browse_skills` tool returns; a query is global and wins over a path."""
+        if query:
+            found = await self.list_skills(SkillFilter(query=query))
+            return {"type": "search", "query": query, "skills": [skill.as_json() for skill in found]}
+        where = path.strip("/")
+        skills = await self.list_skills(SkillFilter(collection=where or None))
+        below = [
+            c for c in await self.collections() if c.path.rpartition("/")[0] == where and c.path != where
+        ]
+        return {
+            "type": "listing",
+            "path": where,
+            "subcollections": [
+                {"path": c.path, "description": c.description, "count": c.count} for c in below
+            ],
+            "skills": [skill.as_json() for skill in skills if skill.collection == where],
+        }
+
+    async def load(self, skill_id: str) -> SkillDocument:
+        """A skill with its body; raises InvalidSkillId, SkillNotFound or CapabilityMissing."""
+        wanted = SkillId(skill_id)
+        if not self._allowed(wanted):
+            raise SkillNotFound(wanted)
+        document = await self.source.load(wanted)
+        missing = self._missing(document.descriptor)
+        if missing:
+            raise CapabilityMissing(wanted, missing)
+        return document
+
+    async def resolve_and_render(self, ids: Iterable[str]) -> builtins.list[ResolvedSkill]:
+        """Skills as blocks for injection, in order; the first that fails is raised."""
+        resolved = []
+        for skill_id in ids:
+            document = await self.load(skill_id)
+            block = rendering.render_skill(document, self.options.max_injection_bytes)
+            skill = document.descriptor
+            resolved.append(ResolvedSkill(skill.id, skill.name, block, len(block.encode("utf-8", "replace"))))
+        return resolved
+
+    def _allowed(self, skill_id: str) -> bool:
+        allow, deny = self.options.allow, self.options.deny
+        return not _covers(deny, skill_id) and (allow is None or _covers(allow, skill_id))
+
+    def _missing(self, skill: SkillDescriptor) -> str | None:
+        """The first capability that a skill needs and the agent has not."""
+        return next((c for c in skill.requires_capabilities if c not in self.options.capabilities), None)
+
+
+def _covers(paths: Sequence[str], skill_id: str) -> bool:
+    """Whether an ID is one of `paths` or in one of them."""
+    return any(skill_id == path or skill_id.startswith(f"{path.rstrip('/')}/") for path in paths)
+
+
+def _is_a_count(collection: SkillCollection) -> bool:
+    return collection.description == f"{collection.count} skills"

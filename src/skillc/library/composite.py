@@ -1,0 +1,158 @@
+"""Several sources as one: the first that has a skill wins, and one that fails takes no other down [D27]."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from skillc.errors import RepositoryUnavailable, SkillcError, SkillNotFound, notice, unexpected
+from skillc.library.descriptors import (
+    SkillCollection,
+    SkillDescriptor,
+    SkillDocument,
+    SkillFilter,
+    derive_collections,
+)
+from skillc.library.sources import ALL, SkillSource, SourceDiagnostic
+from skillc.skills import SkillId
+
+log = logging.getLogger("skillc.library")
+
+TIME_OUT = 30.0  # seconds that a source may take; the others are served without it
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSource:
+    """A source with the name it has in skills.toml.
+
+    Where a `required` one fails, everything fails; a `fallback` (the embedded skills) does not count
+    when the question is whether any repository could be reached.
+    """
+
+    name: str
+    source: SkillSource
+    required: bool = False
+    fallback: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shadowed:
+    """A skill that a source of higher precedence has, too."""
+
+    skill_id: SkillId
+    winner: str
+    loser: str
+
+
+class CompositeSkillSource(SkillSource):
+    """Sources in order of precedence, merged into one namespace; repository names are no part of IDs."""
+
+    def __init__(self, sources: Iterable[NamedSource], *, time_out: float = TIME_OUT) -> None:
+        self.sources = tuple(sources)
+        self.time_out = time_out
+        self.failures: dict[str, SkillcError] = {}
+        self.shadowed: builtins.list[Shadowed] = []
+
+    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+        answers = await self._ask(lambda source: source.list())
+        merged = self._merge(answers)
+        return [skill for skill in merged if filter.matches(skill)]
+
+    def _merge(
+        self, answers: builtins.list[tuple[NamedSource, builtins.list[SkillDescriptor]]]
+    ) -> builtins.list[SkillDescriptor]:
+        """First source wins; filters come after, so that a loser never shows through."""
+        winners: dict[SkillId, SkillDescriptor] = {}
+        self.shadowed = []
+        for named, skills in answers:
+            for skill in skills:
+                winner = winners.setdefault(skill.id, skill.named(named.name))
+                if winner.source_name != named.name:
+                    self.shadowed.append(Shadowed(skill.id, winner.source_name, named.name))
+                    log.info(
+                        "skill '%s' of '%s' is shadowed by '%s'", skill.id, named.name, winner.source_name
+                    )
+        return [winners[skill_id] for skill_id in sorted(winners)]
+
+    async def load(self, skill_id: SkillId) -> SkillDocument:
+        for named in self.sources:
+            try:
+                document = await asyncio.wait_for(named.source.load(skill_id), self.time_out)
+            except SkillNotFound:
+                continue
+            except Exception as error:
+                self._note_failure(named, error)
+                continue
+            return SkillDocument(document.descriptor.named(named.name), document.body, document.extensions)
+        self._complain_if_nothing_answered()
+        raise SkillNotFound(skill_id)
+
+    async def collections(self) -> builtins.list[SkillCollection]:
+        """Derived from the merged IDs, described by the first source that has words for one."""
+        skills = await self.list()
+        words: dict[str, str] = {}
+        for _, found in await self._ask(lambda source: source.collections()):
+            for collection in found:
+                if collection.description != f"{collection.count} skills":
+                    words.setdefault(collection.path, collection.description)
+        return derive_collections(skills, words)
+
+    async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
+        """What each source has to say of its skills, what is shadowed, and which source failed."""
+        found: builtins.list[SourceDiagnostic] = []
+        await self.list()
+        for named in self.sources:
+            ask = getattr(named.source, "diagnostics", None)
+            if ask is not None and named.name not in self.failures:
+                for told in await ask():
+                    found.append(
+                        SourceDiagnostic(told.path, told.code, told.severity, told.message, named.name)
+                    )
+        for shadow in self.shadowed:
+            told = notice("W022", shadow.skill_id, shadow.winner)
+            found.append(SourceDiagnostic(shadow.skill_id, told.code, "warning", told.message, shadow.loser))
+        for name, error in self.failures.items():
+            found.append(SourceDiagnostic("", error.code, "error", error.message, name))
+        return found
+
+    async def _ask(
+        self, question: Callable[[SkillSource], Awaitable[Answer]]
+    ) -> builtins.list[tuple[NamedSource, Answer]]:
+        """Put a question to all sources at once; the answers in order of precedence."""
+        self.failures = {}
+        asked = [asyncio.wait_for(question(named.source), self.time_out) for named in self.sources]
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        good: builtins.list[tuple[NamedSource, Answer]] = []
+        for named, answer in zip(self.sources, answers, strict=True):
+            if isinstance(answer, Exception):
+                self._note_failure(named, answer)
+            elif isinstance(answer, BaseException):
+                raise answer
+            else:
+                good.append((named, answer))
+        self._complain_if_nothing_answered()
+        return good
+
+    def _note_failure(self, named: NamedSource, error: Exception) -> None:
+        if isinstance(error, TimeoutError):
+            failure: SkillcError = RepositoryUnavailable(named.name, f"no answer in {self.time_out:g} s")
+        elif isinstance(error, RepositoryUnavailable):
+            failure = error
+        else:
+            failure = RepositoryUnavailable(named.name, unexpected(error).message)
+        self.failures[named.name] = failure
+        log.warning("%s", failure.message)
+        if named.required:
+            raise failure
+
+    def _complain_if_nothing_answered(self) -> None:
+        """An error only where every configured repository failed."""
+        configured = [named.name for named in self.sources if not named.fallback]
+        if configured and all(name in self.failures for name in configured):
+            raise self.failures[configured[0]]

@@ -1,0 +1,222 @@
+"""The engine: inventory, browsing, loading, rendering, turns."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillc.engine import (
+    CapabilityMissing,
+    DefaultSkillEngine,
+    EngineOptions,
+    SkillEvent,
+    SkillResolutionFailed,
+    SkillsResolved,
+    prepare_turn,
+)
+from skillc.engine.rendering import MARKER, render_skill
+from skillc.errors import InvalidSkillId, SkillNotFound
+from skillc.library.descriptors import SkillDescriptor, SkillDocument
+from skillc.library.memory import InMemorySkillSource
+from skillc.skills import SkillId
+from tests.library.test_filesystem import run
+
+IDS = (
+    "extraction/email-extractor",
+    "extraction/fiction-extractor",
+    "extraction/medical/diagnosis",
+    "extraction/medical/imaging/ct-scan",
+    "formatting/markdown-output",
+    "pdf-processing",
+)
+
+
+def document(skill_id: str, body: str = "Do it.", description: str = "", *needs: str) -> SkillDocument:
+    about = description or f"About {skill_id}"
+    return SkillDocument(
+        SkillDescriptor(SkillId(skill_id), description=about, requires_capabilities=needs), body
+    )
+
+
+def engine(*documents: SkillDocument, **options: object) -> DefaultSkillEngine:
+    source = InMemorySkillSource(documents or [document(skill_id) for skill_id in IDS])
+    return DefaultSkillEngine(source, EngineOptions(**options))  # type: ignore[arg-type]
+
+
+def test_flat_inventory() -> None:
+    """[LIB: Inventory mode (system prompt)] [D30] [D30a] the document's form; escaped; active ones marked."""
+    skills = [document("a/one", description="Extract <b> & co"), document("two", description='Say "hi"')]
+    assert run(engine(*skills).inventory_section(["two"])) == (
+        "<available_skills>\n"
+        '  <skill id="a/one">\n    <description>Extract &lt;b&gt; &amp; co</description>\n  </skill>\n'
+        '  <skill id="two" active="true">\n    <description>Say "hi"</description>\n  </skill>\n'
+        "</available_skills>"
+    )
+
+
+def test_collections_inventory() -> None:
+    """[LIB: Inventory mode (system prompt)] [D26] over the threshold: the top level, and the root's."""
+    text = run(engine(inventory_threshold=5).inventory_section(["formatting/markdown-output"]))
+    assert text == (
+        '<available_skills mode="collections">\n'
+        '  <collection path="extraction" count="4">4 skills</collection>\n'
+        '  <collection path="formatting" count="1">1 skills</collection>\n'
+        '  <collection path="" count="1">1 skills</collection>\n'
+        '  <skill id="formatting/markdown-output" active="true"/>\n'
+        "\n  Use the browse_skills tool to list skills in a collection or search.\n"
+        "  Use the load_skill tool or /collection/skill-name to activate a skill.\n"
+        "</available_skills>"
+    )
+
+
+def test_the_threshold_is_inclusive() -> None:
+    """[LIB: Configuration types] as many as the threshold are still listed one by one."""
+    assert "mode=" not in run(engine(inventory_threshold=6).inventory_section())
+    assert 'mode="collections"' in run(engine(inventory_threshold=5).inventory_section())
+
+
+def test_budget_shortens_fairly_and_says_so() -> None:
+    """[LIB: Inventory mode (system prompt)] every skill stays, descriptions lose the same."""
+    skills = [document(f"s{n}", description="long words " * 30) for n in range(8)] + [
+        document("t", description="short")
+    ]
+    text = run(engine(*skills, inventory_budget=1200).inventory_section())
+    assert len(text) <= 1200
+    assert all(f'id="s{n}"' in text for n in range(8))
+    assert "<description>short</description>" in text
+    assert "Descriptions are shortened" in text
+    assert run(engine(*skills).inventory_section()).count("…") == 0
+
+
+def test_inventory_is_stable() -> None:
+    """[LIB: Renderer (spec-compliant XML)] the same skills in any order give the same text."""
+    forwards = [document(skill_id) for skill_id in IDS]
+    assert run(engine(*forwards).inventory_section()) == run(engine(*reversed(forwards)).inventory_section())
+
+
+def test_browse() -> None:
+    """[LIB: browse_skills tool] direct skills and next-level collections only; search is global and wins."""
+    root = run(engine().browse())
+    assert root["type"] == "listing"
+    assert root["path"] == ""
+    assert [(c["path"], c["count"]) for c in root["subcollections"]] == [("extraction", 4), ("formatting", 1)]
+    assert [s["id"] for s in root["skills"]] == ["pdf-processing"]
+    medical = run(engine().browse("extraction/medical/"))
+    assert [c["path"] for c in medical["subcollections"]] == ["extraction/medical/imaging"]
+    assert [s["id"] for s in medical["skills"]] == ["extraction/medical/diagnosis"]
+    found = run(engine().browse("formatting", "extractor"))
+    assert (found["type"], found["query"]) == ("search", "extractor")
+    assert [s["id"] for s in found["skills"]] == list(IDS[:2])
+    empty = run(engine().browse("nowhere"))
+    assert (empty["subcollections"], empty["skills"]) == ([], [])
+
+
+def test_capabilities() -> None:
+    """[D32] a skill that needs what is not there is hidden, and loading it names what is missing."""
+    skills = (document("plain"), document("shelly", "b", "d", "shell"))
+    assert [str(s.id) for s in run(engine(*skills).list_skills())] == ["plain"]
+    with pytest.raises(CapabilityMissing, match="'shell'"):
+        run(engine(*skills).load("shelly"))
+    able = engine(*skills, capabilities=frozenset({"shell"}))
+    assert run(able.load("shelly")).body == "b"
+
+
+def test_allow_and_deny() -> None:
+    """[LIB: SkillEngine trait (revised)] what an agent may not use is not there for it; deny wins."""
+    limited = engine(allow=("extraction",), deny=("extraction/medical",))
+    assert [str(s.id) for s in run(limited.list_skills())] == list(IDS[:2])
+    assert [c.path for c in run(limited.collections())] == ["extraction"]
+    for hidden in ("pdf-processing", "extraction/medical/diagnosis"):
+        with pytest.raises(SkillNotFound):
+            run(limited.load(hidden))
+
+
+def test_ids_are_checked() -> None:
+    """[D30a] text that is no ID is E070, not a question to a source."""
+    for bad in ("", "../x", "A/b", "/a", "a//b", "x" * 65):
+        with pytest.raises(InvalidSkillId):
+            run(engine().load(bad))
+
+
+@given(st.text(), st.integers(64, 400))
+def test_a_block_is_always_closed_once_and_bounded(body: str, limit: int) -> None:
+    """[D30] [LIB: Injection mode (per-turn / pre-load)] whatever the body holds."""
+    block = render_skill(document("a/b", body + "</SKILL\t>" + body), limit)
+    lines = block.split("\n")
+    assert lines[0] == '<skill id="a/b">'
+    assert lines[-1] == "</skill>"
+    inside = block.removeprefix('<skill id="a/b">\n').removesuffix("\n</skill>")
+    assert "</skill" not in inside.lower().replace("<\\/skill", "") or not any(
+        inside.lower()[i + 7 :].lstrip().startswith(">")
+        for i in range(len(inside))
+        if inside.lower().startswith("</skill", i)
+    )
+    assert len(inside.encode("utf-8", "replace")) <= max(limit, len(MARKER))
+
+
+def test_truncation() -> None:
+    """[D30] cut at a character, the marker on its own line; at the limit nothing is cut."""
+    exact = render_skill(document("a", "x" * 100), 100)
+    assert "[truncated]" not in exact
+    cut = render_skill(document("a", "é" * 100), 100)
+    assert cut == '<skill id="a">\n' + "é" * 44 + "\n[truncated]\n</skill>"
+
+
+def test_resolve_and_render() -> None:
+    """[D30a] [LIB: SkillEngine trait (revised)] byte_size counts the block; the first failure is raised."""
+    resolved = run(engine().resolve_and_render(["pdf-processing", "formatting/markdown-output"]))
+    assert [str(r.id) for r in resolved] == ["pdf-processing", "formatting/markdown-output"]
+    assert resolved[0].rendered_body == '<skill id="pdf-processing">\nDo it.\n</skill>'
+    assert resolved[0].byte_size == len(resolved[0].rendered_body)
+    with pytest.raises(SkillNotFound):
+        run(engine().resolve_and_render(["pdf-processing", "not/there"]))
+
+
+def test_reference_in_a_message() -> None:
+    """[D31] [LIB: Per-turn /skill-ref processing] the prefix goes, the block comes in front."""
+    seen: list[SkillEvent] = []
+    turn = run(prepare_turn(engine(), "/pdf-processing extract tables\nfrom it", observer=seen.append))
+    block = '<skill id="pdf-processing">\nDo it.\n</skill>'
+    assert turn.message == f"{block}\n\nextract tables\nfrom it"
+    assert turn.events == (SkillsResolved(("pdf-processing",), len(block)),) == tuple(seen)
+    assert turn.notices == ()
+    assert run(prepare_turn(engine(), "/pdf-processing")).message == block
+
+
+def test_reference_that_fails() -> None:
+    """[D31] [LIB: Failure semantics] the text stays, an event and a message say why."""
+    turn = run(prepare_turn(engine(), "/foo/bar do it"))
+    assert turn.message == "/foo/bar do it"
+    assert turn.events == (SkillResolutionFailed("foo/bar", "skill 'foo/bar' not found"),)
+    assert turn.notices == ("skill 'foo/bar' not found",)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "plain",
+        " /pdf-processing x",
+        "/Pdf x",
+        "/a//b",
+        "see /pdf-processing",
+        "/",
+        "//x",
+        "/pdf-processing: x",
+    ],
+)
+def test_what_is_no_reference(message: str) -> None:
+    """[LIB: Per-turn /skill-ref processing] only a leading slash and a canonical ID alone."""
+    turn = run(prepare_turn(engine(), message))
+    assert (turn.message, turn.events) == (message, ())
+
+
+def test_references_beside_the_message() -> None:
+    """[D31] several resolve one by one; those that fail do not stop the others; none and empty mean none."""
+    turn = run(prepare_turn(engine(), "go", ["pdf-processing", "not/there", "pdf-processing"]))
+    assert [type(event).__name__ for event in turn.events] == ["SkillsResolved", "SkillResolutionFailed"]
+    assert turn.message.startswith('<skill id="pdf-processing">')
+    assert turn.message.endswith("\n\ngo")
+    empty: list[str] = []
+    for nothing in (None, empty):
+        assert run(prepare_turn(engine(), "go", nothing)).message == "go"

@@ -1,0 +1,192 @@
+"""Skills in a folder: IDs, collections, quarantine, warm rescans."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from skillc.errors import RepositoryUnavailable, SkillNotFound
+from skillc.library.descriptors import SkillCollection, SkillFilter, SkillScope
+from skillc.library.filesystem import FilesystemSkillSource
+from skillc.skills import SkillId
+
+Answer = TypeVar("Answer")
+
+
+def run(question: Coroutine[Any, Any, Answer]) -> Answer:
+    return asyncio.run(question)
+
+
+def skill(root: Path, path: str, text: str | None = None) -> Path:
+    folder = root / path
+    folder.mkdir(parents=True)
+    name = path.rpartition("/")[2]
+    (folder / "SKILL.md").write_text(
+        text or f"---\nname: {name}\ndescription: About {name}\n---\n# {name}\n\nBody.\n"
+    )
+    return folder
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    """The document's example of skill IDs."""
+    for path in (
+        "extraction/email-extractor",
+        "extraction/fiction-extractor",
+        "extraction/medical/diagnosis",
+        "extraction/medical/imaging/ct-scan",
+        "formatting/markdown-output",
+        "pdf-processing",
+    ):
+        skill(tmp_path, path)
+    (tmp_path / "extraction" / "COLLECTION.md").write_text("\n  Entity and relationship extraction \nmore\n")
+    return tmp_path
+
+
+def ids(source: FilesystemSkillSource, filter: SkillFilter = SkillFilter()) -> list[str]:  # noqa: B008
+    return [str(found.id) for found in run(source.list(filter))]
+
+
+def test_ids_from_directories(shelf: Path) -> None:
+    """[LIB: Skill IDs] every depth, sorted; name and collection from the ID."""
+    source = FilesystemSkillSource(shelf, SkillScope.USER)
+    assert ids(source) == [
+        "extraction/email-extractor",
+        "extraction/fiction-extractor",
+        "extraction/medical/diagnosis",
+        "extraction/medical/imaging/ct-scan",
+        "formatting/markdown-output",
+        "pdf-processing",
+    ]
+    first = run(source.list())[0]
+    assert (first.name, first.collection, first.description) == (
+        "email-extractor",
+        "extraction",
+        "About email-extractor",
+    )
+    assert first.scope is SkillScope.USER
+    assert first.source_name == ""
+
+
+def test_filter_is_recursive_at_segments(shelf: Path) -> None:
+    """[LIB: New types] a collection with all below it, never a part of a segment; words of a query."""
+    skill(shelf, "extract/something")
+    source = FilesystemSkillSource(shelf)
+    assert ids(source, SkillFilter(collection="extraction/medical")) == [
+        "extraction/medical/diagnosis",
+        "extraction/medical/imaging/ct-scan",
+    ]
+    assert ids(source, SkillFilter(collection="extract")) == ["extract/something"]
+    assert ids(source, SkillFilter(query="ABOUT scan")) == ["extraction/medical/imaging/ct-scan"]
+    assert ids(source, SkillFilter(collection="nowhere")) == []
+
+
+def test_collections(shelf: Path) -> None:
+    """[D26] [LIB: Collection Derivation] every prefix with recursive counts; COLLECTION.md's first line."""
+    assert run(FilesystemSkillSource(shelf).collections()) == [
+        SkillCollection("extraction", "Entity and relationship extraction", 4),
+        SkillCollection("extraction/medical", "2 skills", 2),
+        SkillCollection("extraction/medical/imaging", "1 skills", 1),
+        SkillCollection("formatting", "1 skills", 1),
+    ]
+
+
+def test_directories_below_a_skill_are_its_files(shelf: Path) -> None:
+    """[D25] a nested SKILL.md is a file of the outer skill; dot directories are not looked at."""
+    skill(shelf, "pdf-processing/examples/nested")
+    skill(shelf, ".hidden/secret")
+    assert len(ids(FilesystemSkillSource(shelf))) == 6
+
+
+def test_names_that_are_no_segments(tmp_path: Path) -> None:
+    """[D25] a directory is made a segment; a name unlike it is told, not refused."""
+    skill(tmp_path, "My Tools/PDF_Helper v2")
+    source = FilesystemSkillSource(tmp_path)
+    assert ids(source) == ["my-tools/pdf-helper-v2"]
+    told = run(source.diagnostics())
+    assert [(d.code, d.severity) for d in told] == [("W021", "warning")]
+
+
+def test_quarantine(tmp_path: Path) -> None:
+    """[D25] no description, too large, the same ID twice: not listed, not loadable, reported."""
+    skill(tmp_path, "good")
+    skill(tmp_path, "silent", "---\nname: silent\n---\n# S\n")
+    skill(tmp_path, "huge", "---\nname: huge\ndescription: d\n---\n" + "x" * (1 << 20))
+    skill(tmp_path, "Same Name")
+    skill(tmp_path, "same-name")
+    source = FilesystemSkillSource(tmp_path)
+    assert ids(source) == ["good"]
+    with pytest.raises(SkillNotFound):
+        run(source.load(SkillId("same-name")))
+    errors = [d for d in run(source.diagnostics()) if d.severity == "error"]
+    assert sorted(d.code for d in errors) == ["E010", "E011", "E070", "E070"]
+    assert source.scan().quarantined == 4
+
+
+def test_strict(tmp_path: Path) -> None:
+    """[D25] a strict repository also quarantines what breaks the format."""
+    skill(tmp_path, "good")
+    skill(tmp_path, "extra", "---\nname: extra\ndescription: d\nhomepage: x\n---\n")
+    skill(tmp_path, "other", "---\nname: another\ndescription: d\n---\n")
+    skill(tmp_path, "colon", "---\nname: colon\ndescription: a: b\n---\n")
+    assert len(ids(FilesystemSkillSource(tmp_path))) == 4
+    assert ids(FilesystemSkillSource(tmp_path, strict=True)) == ["good"]
+
+
+def test_load(shelf: Path) -> None:
+    """[LIB: SkillSource trait (revised)] the body without frontmatter, the other fields as extensions."""
+    skill(
+        shelf,
+        "full",
+        "---\nname: full\ndescription: d\nlicense: MIT\nrequires_capabilities: [shell, net]\n"
+        "metadata:\n  author: me\n  count: 3\n---\n\n# Full\n",
+    )
+    document = run(FilesystemSkillSource(shelf).load(SkillId("full")))
+    assert document.body == "# Full\n"
+    assert document.extensions == {"license": "MIT"}
+    assert document.descriptor.requires_capabilities == ("shell", "net")
+    assert document.descriptor.metadata == {"author": "me", "count": "3"}
+    with pytest.raises(SkillNotFound):
+        run(FilesystemSkillSource(shelf).load(SkillId("not/there")))
+
+
+def test_rescan_reads_only_what_changed(shelf: Path) -> None:
+    """[LIB: Existing (updated)] an unchanged file is not read again; any change is seen."""
+    source = FilesystemSkillSource(shelf)
+    before = source.scan()
+    path = shelf / "pdf-processing" / "SKILL.md"
+    again = source.scan()
+    assert all(again.skills[k] is before.skills[k] for k in before.skills)
+    path.write_text("---\nname: pdf-processing\ndescription: New words\n---\n")
+    skill(shelf, "added")
+    os.remove(shelf / "formatting" / "markdown-output" / "SKILL.md")
+    after = {str(k): v.description for k, v in source.scan().skills.items()}
+    assert after["pdf-processing"] == "New words"
+    assert "added" in after
+    assert "formatting/markdown-output" not in after
+
+
+def test_missing_root(tmp_path: Path) -> None:
+    """[D27] a folder that is not there holds nothing, unless it must be there."""
+    assert ids(FilesystemSkillSource(tmp_path / "nowhere")) == []
+    with pytest.raises(RepositoryUnavailable):
+        ids(FilesystemSkillSource(tmp_path / "nowhere", required=True))
+
+
+def test_links(shelf: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """[D25] linked folders are followed, loops end."""
+    elsewhere = skill(tmp_path_factory.mktemp("elsewhere"), "linked")
+    (shelf / "linked").symlink_to(elsewhere)
+    (shelf / "extraction" / "loop").symlink_to(shelf)
+    assert "linked" in ids(FilesystemSkillSource(shelf))
+
+
+def test_a_folder_that_is_a_skill(tmp_path: Path) -> None:
+    """[D25] a root with SKILL.md is one skill, called as its directory."""
+    folder = skill(tmp_path, "only")
+    assert ids(FilesystemSkillSource(folder)) == ["only"]
