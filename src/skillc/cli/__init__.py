@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 GROUPS = {
     "Write skills": ("init", "build", "list"),
     "Read them, as agents do": ("outline", "show", "search", "open", "sources"),
+    "Put them into prompts": ("browse", "load", "inventory", "turn", "repo", "diagnose"),
     "Learn what agents used": ("stats", "sync"),
     "Set up skc": ("completion",),
 }

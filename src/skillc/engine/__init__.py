@@ -10,6 +10,7 @@ from skillc.lazy import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.engine.events import SkillEvent, SkillResolutionFailed, SkillsResolved
+    from skillc.engine.prompts import system_prompt
     from skillc.engine.skill_engine import CapabilityMissing, DefaultSkillEngine, EngineOptions, ResolvedSkill
     from skillc.engine.turns import Turn, prepare_turn
 
@@ -23,12 +24,14 @@ __all__ = [
     "SkillsResolved",
     "Turn",
     "prepare_turn",
+    "system_prompt",
 ]
 
 __getattr__ = front_door(
     __name__,
     {
         "events": ("SkillEvent", "SkillResolutionFailed", "SkillsResolved"),
+        "prompts": ("system_prompt",),
         "skill_engine": ("CapabilityMissing", "DefaultSkillEngine", "EngineOptions", "ResolvedSkill"),
         "turns": ("Turn", "prepare_turn"),
     },

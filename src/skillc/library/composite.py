@@ -50,6 +50,19 @@ class Shadowed:
     loser: str
 
 
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """How a repository is doing: `ok`, `stale`, `unavailable` or `unused`."""
+
+    name: str
+    type: str
+    status: str
+    skills: int = 0
+    quarantined: int = 0
+    shadowed: int = 0
+    error: str | None = None
+
+
 class CompositeSkillSource(SkillSource):
     """Sources in order of precedence, merged into one namespace; repository names are no part of IDs."""
 
@@ -102,6 +115,26 @@ class CompositeSkillSource(SkillSource):
                 if collection.description != f"{collection.count} skills":
                     words.setdefault(collection.path, collection.description)
         return derive_collections(skills, words)
+
+    async def states(self) -> builtins.list[SourceState]:
+        """How each source is doing, in order of precedence."""
+        try:
+            skills = await self.list()
+        except SkillcError:
+            skills = []
+        states = []
+        for named in self.sources:
+            kind = getattr(named.source, "kind", "memory")
+            if named.name in self.failures:
+                message = self.failures[named.name].message
+                states.append(SourceState(named.name, kind, "unavailable", error=message))
+                continue
+            own = sum(1 for skill in skills if skill.source_name == named.name)
+            lost = sum(1 for shadow in self.shadowed if shadow.loser == named.name)
+            quarantined = getattr(named.source, "quarantined", 0)
+            status = "unused" if getattr(named.source, "unused", False) else "ok"
+            states.append(SourceState(named.name, kind, status, own, quarantined, lost))
+        return states
 
     async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
         """What each source has to say of its skills, what is shadowed, and which source failed."""

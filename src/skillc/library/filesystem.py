@@ -68,6 +68,8 @@ class FilesystemSkillSource(SkillSource):
     A folder that is not there holds no skills, unless it is `required`.
     """
 
+    kind = "filesystem"
+
     def __init__(
         self,
         root: str | os.PathLike[str],
@@ -81,6 +83,7 @@ class FilesystemSkillSource(SkillSource):
         self.strict = strict
         self.required = required
         self._known: dict[str, _Entry] = {}
+        self.quarantined = 0  # at the last look
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
         scan = await asyncio.to_thread(self.scan)
@@ -92,6 +95,11 @@ class FilesystemSkillSource(SkillSource):
     async def collections(self) -> builtins.list[SkillCollection]:
         scan = await asyncio.to_thread(self.scan)
         return derive_collections(scan.skills.values(), scan.collections)
+
+    @property
+    def unused(self) -> bool:
+        """Whether the folder is not there."""
+        return not os.path.isdir(self.root)
 
     async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
         """What was repaired and what is quarantined, with the reason."""
@@ -114,6 +122,7 @@ class FilesystemSkillSource(SkillSource):
             by_id.setdefault(item.skill_id, []).append(item)
         for skill_id in sorted(by_id):
             self._sort_in(scan, by_id[skill_id])
+        self.quarantined = scan.quarantined
         return scan
 
     def _sort_in(self, scan: _Scan, items: builtins.list[_Found]) -> None:

@@ -1,0 +1,39 @@
+"""`skc browse`: collections and skills, as the `browse_skills` tool shows them."""
+
+from __future__ import annotations
+
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+
+COMMAND = Command(
+    "browse",
+    "List the skills and collections of the repositories, or search them.",
+    arguments=(Argument("path", "A collection, such as extraction/medical.", required=False),),
+    options=(
+        Option(
+            "--query",
+            "Skills of all collections whose name or description holds these words.",
+            value="<words>",
+        ),
+        FORMAT,
+    ),
+    examples=("skc browse", "skc browse extraction", "skc browse --query email"),
+)
+
+
+def run(arguments: Arguments) -> int:
+    from skillc.cli import prompting
+    from skillc.cli.printing import print_json
+    from skillc.errors import one_line
+
+    path, query = arguments.optional("path") or "", arguments.optional("query")
+    found = prompting.run(prompting.engine().browse(path, query))
+    if arguments.text("format") == "json":
+        print_json(found)
+        return 0
+    for collection in found.get("subcollections", []):
+        print(one_line(f"{collection['path']}/  ({collection['count']})  {collection['description']}"))
+    for skill in found["skills"]:
+        print(one_line(f"{skill['id']}  {skill['description']}"))
+    if not found["skills"] and not found.get("subcollections"):
+        print("No skills.")
+    return 0

@@ -1,0 +1,34 @@
+"""`skc inventory`: what a system prompt says of the skills."""
+
+from __future__ import annotations
+
+from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+
+COMMAND = Command(
+    "inventory",
+    "Print the inventory of skills for a system prompt.",
+    options=(
+        Option("--preload", "Mark this skill as loaded; may be repeated.", value="<id>", repeat=True),
+        FORMAT,
+    ),
+    examples=("skc inventory", "skc inventory --preload pdf-processing"),
+)
+
+
+def run(arguments: Arguments) -> int:
+    from skillc.cli import prompting
+    from skillc.cli.printing import print_json
+
+    engine = prompting.engine()
+    preload = arguments.texts("preload")
+
+    async def answer() -> tuple[str, str]:
+        await engine.resolve_and_render(preload)  # one that is not there is an error
+        return engine.mode(await engine.list_skills()), await engine.inventory_section(preload)
+
+    mode, xml = prompting.run(answer())
+    if arguments.text("format") == "json":
+        print_json({"mode": mode, "xml": xml})
+    else:
+        print(xml)
+    return 0

@@ -1,0 +1,26 @@
+"""`skc load`: a skill as the block that enters a prompt."""
+
+from __future__ import annotations
+
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
+
+COMMAND = Command(
+    "load",
+    "Print a skill as the block that enters a model's context.",
+    arguments=(Argument("id", "A canonical ID, such as extraction/email-extractor."),),
+    options=(FORMAT,),
+    examples=("skc load extraction/email-extractor",),
+)
+
+
+def run(arguments: Arguments) -> int:
+    from skillc.cli import prompting
+    from skillc.cli.printing import print_json
+
+    skill = prompting.run(prompting.engine().resolve_and_render([arguments.text("id")]))[0]
+    if arguments.text("format") == "json":
+        fields = {"id": skill.id, "name": skill.name, "body": skill.rendered_body}
+        print_json(fields | {"byte_size": skill.byte_size})
+    else:
+        print(skill.rendered_body)
+    return 0

@@ -1,0 +1,62 @@
+"""Skills that ship with skillc, and those that other installed distributions bring along.
+
+A distribution declares a folder of skills in a package of its own:
+
+    [project.entry-points."skillc.skills"]
+    mine = "my_package.skills"
+"""
+
+from __future__ import annotations
+
+import builtins
+import logging
+import os
+from importlib import metadata, util
+
+from skillc.errors import SkillNotFound
+from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter, SkillScope
+from skillc.library.filesystem import FilesystemSkillSource
+from skillc.library.sources import ALL, SkillSource
+from skillc.skills import SkillId
+
+GROUP = "skillc.skills"
+
+log = logging.getLogger("skillc.library")
+
+
+class EmbeddedSkillSource(SkillSource):
+    """The lowest layer: always there, never updated but with the packages it comes in. IDs are flat."""
+
+    kind = "embedded"
+
+    def __init__(self) -> None:
+        own = os.path.join(os.path.dirname(os.path.dirname(__file__)), "embedded")
+        folders = dict.fromkeys([own, *_declared()])
+        self._sources = [FilesystemSkillSource(folder, SkillScope.BUILTIN) for folder in folders]
+
+    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+        found: dict[SkillId, SkillDescriptor] = {}
+        for source in self._sources:
+            for skill in await source.list(filter):
+                found.setdefault(skill.id, skill)
+        return [found[skill_id] for skill_id in sorted(found)]
+
+    async def load(self, skill_id: SkillId) -> SkillDocument:
+        for source in self._sources:
+            try:
+                return await source.load(skill_id)
+            except SkillNotFound:
+                continue
+        raise SkillNotFound(skill_id)
+
+
+def _declared() -> builtins.list[str]:
+    """The folders that installed distributions declare; one that can't be found is logged."""
+    folders: builtins.list[str] = []
+    for entry in metadata.entry_points(group=GROUP):
+        try:
+            spec = util.find_spec(entry.module)
+            folders += (spec.submodule_search_locations or []) if spec else []
+        except (ImportError, ValueError) as error:
+            log.warning("skills of '%s' can't be found: %s", entry.name, error)
+    return folders
