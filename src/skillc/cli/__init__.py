@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # What people want to do, and the commands for it: the order of `skc --help`.
 GROUPS = {
-    "Write skills": ("init", "build", "list"),
+    "Write skills": ("init", "lint", "build", "list"),
     "Read them, as agents do": ("outline", "show", "search", "open", "sources"),
     "Put them into prompts": ("browse", "load", "inventory", "turn", "repo", "diagnose"),
     "Learn what agents used": ("stats", "sync"),

@@ -1,0 +1,167 @@
+"""`.skilllint.toml`: which rules count and how much, limits, known fields, files to leave out.
+
+    known-fields = ["model", "argument-hint"]
+    exclude = ["references/generated/*"]
+
+    [rules]
+    SKL108 = "off"                  # or by name: description-triggers = "off"
+    heading-hierarchy = "error"
+
+    [limits]
+    skill-size = 300
+
+The nearest file counts, from the skill's folder up to the project's root or the home directory.
+What it can't mean is E071: a setting that is silently ignored would be a rule that never speaks.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from skillc import places
+from skillc.errors import InvalidConfiguration
+from skillc.lint.rules import BY_ID, OFF, SEVERITIES, find_rule, nearest_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+FILE = ".skilllint.toml"
+MAX_BYTES = 64 * 1024
+
+# Rules with a number in them, and that number.
+LIMITS = {
+    "name-length": 64,
+    "description-length": 1024,
+    "compatibility-length": 500,
+    "skill-size": 500,
+    "metadata-tokens": 100,
+    "body-tokens": 5000,
+}
+KNOWN_FIELDS = frozenset(
+    [
+        *("name", "description", "license", "compatibility", "metadata", "allowed-tools"),  # Agent Skills
+        *("version", "author", "modes", "read_only", "always_ask", "timeout", "network"),  # tools
+        "requires_capabilities",  # the library
+    ]
+)
+TRIGGERS = ("use when", "when to use", "use for", "triggers on", "triggers:", "activate when")
+_LISTS = ("known-fields", "trigger-phrases", "exclude")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What counts for a skill; without a file, what RFC-0008 and the Agent Skills format say."""
+
+    severities: dict[str, str] = field(default_factory=dict)  # by rule number, where it was set
+    limits: dict[str, int] = field(default_factory=lambda: dict(LIMITS))
+    known_fields: frozenset[str] = KNOWN_FIELDS
+    triggers: tuple[str, ...] = TRIGGERS
+    exclude: tuple[str, ...] = ()
+    file: str | None = None
+
+    def severity(self, rule: str) -> str:
+        return self.severities.get(rule) or BY_ID[rule].severity
+
+    def is_off(self, rule: str) -> bool:
+        return self.severity(rule) == OFF
+
+    def leaves_out(self, name: str) -> bool:
+        """Whether nothing is to be said about a file: it matches a glob, or a folder above it does."""
+        from fnmatch import fnmatchcase
+
+        parts = name.split("/")
+        paths = ["/".join(parts[: end + 1]) for end in range(len(parts))]
+        return any(fnmatchcase(path, pattern) for pattern in self.exclude for path in paths)
+
+
+def settings_for(source: str) -> Settings:
+    """The settings for the skill in a folder; raises InvalidConfiguration (E071)."""
+    for directory in _upwards(source):
+        path = os.path.join(directory, FILE)
+        if os.path.lexists(path):
+            return _read(path)
+    return Settings()
+
+
+def _upwards(source: str) -> Iterator[str]:
+    """The folders to look in: from the skill's to the project's root, or the home directory."""
+    homes = {os.path.realpath(home) for home in (places.home(), places.user_home()) if home}
+    directory = os.path.realpath(source)
+    while True:
+        yield directory
+        # A compiled skill has a `.skillc` too, so a project is told by its store.
+        is_root = any(
+            os.path.exists(mark) for mark in (os.path.join(directory, ".git"), places.skills_store(directory))
+        )
+        parent = os.path.dirname(directory)
+        if is_root or directory in homes or parent == directory:
+            return
+        directory = parent
+
+
+def _read(path: str) -> Settings:
+    def refuse(message: str) -> InvalidConfiguration:
+        return InvalidConfiguration(path, message)
+
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise refuse(f"over {MAX_BYTES // 1024} KiB")
+        table = tomllib.loads(data.decode())
+    except OSError as error:
+        raise refuse(error.strerror or str(error)) from None
+    except (ValueError, RecursionError) as error:
+        raise refuse(str(error)) from None
+    return _settings(table, path, refuse)
+
+
+def _settings(table: dict[str, Any], path: str, refuse: Callable[[str], InvalidConfiguration]) -> Settings:
+    unknown = [key for key in table if key not in (*_LISTS, "rules", "limits")]
+    if unknown:
+        raise refuse(f"unknown key '{unknown[0]}'")
+    for key in ("rules", "limits"):
+        if not isinstance(table.get(key, {}), dict):
+            raise refuse(f"'{key}' must be a table")
+    known, triggers, exclude = (_texts(table.get(key, []), key, refuse) for key in _LISTS)
+    return Settings(
+        severities=_severities(table.get("rules", {}), refuse),
+        limits=LIMITS | _limits(table.get("limits", {}), refuse),
+        known_fields=KNOWN_FIELDS | set(known),
+        triggers=TRIGGERS + tuple(phrase.casefold() for phrase in triggers),
+        exclude=tuple(exclude),
+        file=path,
+    )
+
+
+def _severities(table: dict[str, Any], refuse: Callable[[str], InvalidConfiguration]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for word, value in table.items():
+        rule = find_rule(word)
+        if rule is None:
+            hint = "; it belongs above the first [table]" if word in _LISTS else nearest_rule(word)
+            raise refuse(f"unknown rule '{word}'{hint}")
+        if value not in SEVERITIES:
+            raise refuse(f"{word} must be one of {', '.join(SEVERITIES)}, not {value!r}")
+        if rule.id in found:
+            raise refuse(f"{rule} is set twice")
+        found[rule.id] = value
+    return found
+
+
+def _limits(table: dict[str, Any], refuse: Callable[[str], InvalidConfiguration]) -> dict[str, int]:
+    for key, value in table.items():
+        if key not in LIMITS:
+            raise refuse(f"unknown limit '{key}'; there are {', '.join(LIMITS)}")
+        if type(value) is not int or value < 1:
+            raise refuse(f"{key} must be a positive integer, not {value!r}")
+    return table
+
+
+def _texts(value: object, key: str, refuse: Callable[[str], InvalidConfiguration]) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
+        raise refuse(f"'{key}' must be a list of texts")
+    return value

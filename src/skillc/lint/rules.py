@@ -1,0 +1,90 @@
+"""The rules, once: number, name, severity, and what each wants.
+
+SKL001 and 100 to 401 in RFC-0008's table are its own; 002 to 005 are about linting itself, 110 to
+119 are the Agent Skills format's rules beside them, 206 and 207 its budgets.
+
+>>> find_rule("name-format").id
+'SKL102'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ERROR = "error"
+WARNING = "warning"
+OFF = "off"
+SEVERITIES = (OFF, WARNING, ERROR)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule; `severity` is what it has without configuration, `fixes` whether `--fix` knows a way."""
+
+    id: str
+    name: str
+    severity: str
+    wants: str
+    fixes: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.id} {self.name}"
+
+
+RULES = (
+    Rule("SKL001", "skip-compiled", WARNING, "a source is linted, not what build made of it"),
+    Rule("SKL002", "suppression-unused", WARNING, "a suppression comment suppresses something"),
+    Rule("SKL003", "suppression-unknown", WARNING, "a suppression comment names rules that exist"),
+    Rule(
+        "SKL004", "file-readable", ERROR, "Markdown files and folders can be read; SKILL.md is at most 1 MiB"
+    ),
+    Rule("SKL005", "file-size", WARNING, "Markdown files are at most 1 MiB; larger ones are not linted"),
+    Rule(
+        "SKL100", "frontmatter-valid", ERROR, "SKILL.md opens with '---', valid YAML, and '---'", fixes=True
+    ),
+    Rule("SKL101", "name-required", ERROR, "the frontmatter has a name", fixes=True),
+    Rule("SKL102", "name-format", ERROR, "the name is a-z, 0-9 and hyphens, none at either end"),
+    Rule("SKL103", "name-length", ERROR, "the name has 1 to 64 characters"),
+    Rule("SKL104", "name-match-dir", WARNING, "the name is the directory's"),
+    Rule("SKL105", "description-required", ERROR, "the frontmatter has a description"),
+    Rule("SKL106", "description-nonempty", ERROR, "the description is not empty"),
+    Rule("SKL107", "description-length", WARNING, "the description has at most 1024 characters"),
+    Rule("SKL108", "description-triggers", WARNING, "the description says when to use the skill"),
+    Rule("SKL109", "frontmatter-known", WARNING, "the frontmatter has known fields only"),
+    Rule("SKL110", "name-hyphens", ERROR, "no two hyphens of the name stand together"),
+    Rule("SKL111", "license-text", WARNING, "the license is text"),
+    Rule("SKL112", "compatibility-length", WARNING, "compatibility is text of 1 to 500 characters"),
+    Rule("SKL113", "metadata-map", WARNING, "metadata maps text to text"),
+    Rule("SKL114", "allowed-tools-format", WARNING, "allowed-tools is text, separated by spaces", fixes=True),
+    Rule("SKL115", "frontmatter-duplicate", ERROR, "the frontmatter sets each key once"),
+    Rule("SKL116", "file-encoding", ERROR, "Markdown files are UTF-8"),
+    Rule("SKL117", "field-text", ERROR, "name and description are text", fixes=True),
+    Rule("SKL118", "reference-frontmatter", WARNING, "where other files have frontmatter, it is valid"),
+    Rule("SKL119", "byte-order-mark", WARNING, "no file starts with a byte order mark", fixes=True),
+    Rule("SKL201", "skill-size", WARNING, "SKILL.md has at most 500 lines"),
+    Rule("SKL202", "heading-h1", WARNING, "SKILL.md has an H1"),
+    Rule("SKL203", "heading-match-name", WARNING, "the first H1 contains the name"),
+    Rule("SKL204", "heading-first-h1", WARNING, "each file's first heading is an H1"),
+    Rule("SKL205", "heading-hierarchy", WARNING, "headings skip no level on the way down"),
+    Rule("SKL206", "metadata-tokens", WARNING, "name and description cost about 100 tokens at most"),
+    Rule("SKL207", "body-tokens", WARNING, "SKILL.md's body costs at most 5000 tokens"),
+    Rule("SKL301", "link-file-exists", ERROR, "relative links lead to files of the skill"),
+    Rule("SKL302", "link-anchor-exists", WARNING, "anchors of links exist"),
+    Rule("SKL303", "link-no-escape", ERROR, "no link leaves the skill"),
+    Rule("SKL401", "no-orphans", WARNING, "every Markdown file is reachable from SKILL.md by links"),
+)
+BY_ID = {rule.id: rule for rule in RULES}
+_BY_WORD = {word: rule for rule in RULES for word in (rule.id.lower(), rule.name)}
+
+
+def find_rule(word: str) -> Rule | None:
+    """The rule with that number or name, in any case."""
+    return _BY_WORD.get(word.lower())
+
+
+def nearest_rule(word: str) -> str:
+    """What someone may have meant who wrote `word`, for the end of a message; empty for no idea."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(word.lower(), _BY_WORD, n=1)
+    return f"; did you mean {_BY_WORD[close[0]]}?" if close else ""

@@ -1,0 +1,162 @@
+"""Comments that silence rules, and what is wrong with them.
+
+    <!-- skilllint-disable SKL205 -->  until  <!-- skilllint-enable SKL205 -->
+    <!-- skilllint-disable-next-line SKL301 -->
+    <!-- skilllint-disable-file SKL204, heading-hierarchy -- the headings are a form's -->
+    # skilllint-disable SKL108         in the frontmatter: all of it
+
+Rules by number or name, several separated by commas or spaces, none for all; what follows ` -- `
+is a reason. In code they are text. One that silences nothing is a problem of its own, because it
+would hide the next one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from skillc.lint.report import Problem
+from skillc.lint.rules import find_rule, nearest_rule
+from skillc.skills import core_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from skillc.lint.configuration import Settings
+    from skillc.lint.pages import Page
+
+MAX_DIRECTIVES = 200  # of one page; more are no exceptions but another rule
+MAX_NAMES = 50  # of one comment
+
+# Bounded, because a page may be nothing but the beginnings of comments.
+_COMMENT = re.compile(
+    r"<!--\s{0,99}skilllint-([a-z]{1,20}(?:-[a-z]{1,20}){0,3})(?=[\s,]|-->)(.{0,999}?)-->", re.DOTALL
+)
+_YAML_COMMENT = re.compile(
+    r"(?:^|(?<=[ \t]))#[ \t]{0,99}skilllint-([a-z]{1,20}(?:-[a-z]{1,20}){0,3})([^\r\n]*)", re.MULTILINE
+)
+_REASON = re.compile(r"(?:^|\s)--(?=\s|$)")
+_SILENCING = ("disable", "disable-next-line", "disable-file")
+_KINDS = (*_SILENCING, "enable")
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """A comment: what it does, to which rules (none for all), and the lines that it covers."""
+
+    kind: str
+    rules: tuple[str, ...]
+    file: str
+    line: int
+    first: int
+    last: float
+
+    def names(self, rule: str) -> bool:
+        return not self.rules or rule in self.rules
+
+
+def silence(problems: Iterable[Problem], pages: Iterable[Page], settings: Settings) -> list[Problem]:
+    """The problems that no comment silences, and those that the comments are."""
+    directives: dict[str, list[Directive]] = {}
+    about: list[Problem] = []
+    for page in pages:
+        directives[page.name] = list(islice(_directives(page, about), MAX_DIRECTIVES))
+    kept: list[Problem] = []
+    used: set[tuple[Directive, str]] = set()
+    for problem in problems:
+        silencing = [d for d in directives.get(problem.file, ()) if _covers(d, problem, directives)]
+        used.update((directive, problem.rule) for directive in silencing)
+        if not silencing:
+            kept.append(problem)
+    for found in directives.values():
+        about += _unused(found, used, settings)
+    return kept + about
+
+
+def _covers(directive: Directive, problem: Problem, directives: dict[str, list[Directive]]) -> bool:
+    if directive.kind not in _SILENCING or not directive.names(problem.rule):
+        return False
+    if not directive.first <= problem.line <= directive.last:
+        return False
+    return directive.kind != "disable" or not any(
+        other.kind == "enable" and other.names(problem.rule) and directive.line <= other.line <= problem.line
+        for other in directives[directive.file]
+    )
+
+
+def _unused(
+    directives: list[Directive], used: set[tuple[Directive, str]], settings: Settings
+) -> Iterator[Problem]:
+    for directive in directives:
+        if directive.kind == "enable":
+            if not any(_ends(directive, other) for other in directives):
+                yield Problem("SKL002", "enables what was not disabled", directive.file, directive.line)
+            continue
+        done = {rule for other, rule in used if other is directive}
+        if not directive.rules and not done:
+            yield Problem("SKL002", "there is nothing here to suppress", directive.file, directive.line)
+        for rule in directive.rules:
+            if rule not in done and not settings.is_off(rule):
+                message = f"there is nothing of {rule} here to suppress"
+                yield Problem("SKL002", message, directive.file, directive.line)
+
+
+def _ends(enabling: Directive, other: Directive) -> bool:
+    shared = not enabling.rules or not other.rules or set(enabling.rules) & set(other.rules)
+    return other.kind == "disable" and other.line <= enabling.line and bool(shared)
+
+
+def _directives(page: Page, problems: list[Problem]) -> Iterator[Directive]:
+    """The comments of a page; those that make no sense are problems."""
+    for text, line in page.html:
+        for comment in _COMMENT.finditer(text):
+            first = line + text.count("\n", 0, comment.start())
+            last = line + text.count("\n", 0, comment.end())
+            kind, names = comment[1], comment[2]
+            yield from _directive(kind, names, page, first, _extent(kind, last, float("inf")), problems)
+    front, block = page.document.frontmatter, page.block
+    if front is None or block is None or "skilllint" not in front.raw:
+        return
+    end = page.line_at(front.end)
+    for comment in _YAML_COMMENT.finditer(front.raw):
+        if _is_comment(front.raw, comment):
+            line = page.line_at(block.start + comment.start())
+            extent = (1, end) if comment[1] == "disable" else _extent(comment[1], line, end)
+            yield from _directive(comment[1], comment[2], page, line, extent, problems)
+
+
+def _extent(kind: str, line: int, end: float) -> tuple[int, float]:
+    """The first and the last line that a comment is about, if it ends on `line`."""
+    if kind == "disable-file":
+        return 1, float("inf")
+    return (line + 1, line + 1) if kind == "disable-next-line" else (line, end)
+
+
+def _directive(
+    kind: str, names: str, page: Page, line: int, extent: tuple[int, float], problems: list[Problem]
+) -> Iterator[Directive]:
+    if kind not in _KINDS:
+        message = f"'skilllint-{kind}' is none of {', '.join(_KINDS)}"
+        problems.append(Problem("SKL003", message, page.name, line))
+        return
+    rules: list[str] = []
+    words = _REASON.split(names, maxsplit=1)[0].replace(",", " ").split()
+    for word in words[:MAX_NAMES]:
+        rule = find_rule(word)
+        if rule is None:
+            problems.append(Problem("SKL003", f"no rule '{word}'{nearest_rule(word)}", page.name, line))
+        else:
+            rules.append(rule.id)
+    if rules or not words:  # a comment that names no rule at all must not silence them all
+        yield Directive(kind, tuple(dict.fromkeys(rules)), page.name, line, *extent)
+
+
+def _is_comment(raw: str, found: re.Match[str]) -> bool:
+    """Whether YAML takes it for a comment: without it, the values are the same."""
+    try:
+        without = raw[: found.start()] + raw[found.end() :]
+        return bool(core_schema.load(raw).value == core_schema.load(without).value)
+    except core_schema.NotYaml:
+        return True
