@@ -6,41 +6,59 @@ import os
 from stat import S_ISREG
 
 from skillc.errors import FileNotFound, SkillcError
-from skillc.skills.files import resolve_inside
+from skillc.skills.files import display_name, list_files, resolve_inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import BinaryIO
 
     from skillc.library import Skill
 
-PIECE = 1 << 20
+PIECE = 1 << 18  # bytes that are in memory at a time
+MAX_PATH = 32_767  # characters; no system has longer ones
 
 
 class Opened:
     """A file that was found; its bytes are read as they are asked for."""
 
-    __slots__ = ("_descriptor", "max_lines", "more_lines", "path", "size")
+    __slots__ = ("_file", "max_lines", "more_lines", "path", "size")
 
-    def __init__(self, path: str, descriptor: int, size: int, max_lines: int | None) -> None:
+    def __init__(self, path: str, file: BinaryIO, size: int, max_lines: int | None) -> None:
         self.path = path
         self.size = size
         self.max_lines = max_lines
         self.more_lines = 0  # known when all pieces were taken
-        self._descriptor = descriptor
+        self._file = file
 
     def pieces(self) -> Iterator[bytes]:
         """The file's bytes, cut after `max_lines`; can be taken once."""
-        with open(self._descriptor, "rb") as file:
+        with self._file as file:
             if self.max_lines is None:
                 while piece := file.read(PIECE):
                     yield piece
-                return
-            for number, line in enumerate(file):
-                if number < self.max_lines:
-                    yield line
-                else:
-                    self.more_lines += 1
+            else:
+                yield from self._first_lines(file, self.max_lines)
+
+    def _first_lines(self, file: BinaryIO, wanted: int) -> Iterator[bytes]:
+        """The first lines, which end in LF, CRLF or CR; the rest is counted."""
+        from skillc.skills.markdown import newlines  # only where lines are counted
+
+        ended, whole = 0, True  # lines so far, and whether the last one came to its end
+        held = b""  # a CR that may be half of a line's end
+        while True:
+            read = file.read(PIECE)
+            piece = held + read
+            if not piece:
+                break
+            held = b"\r" if read and piece.endswith(b"\r") else b""
+            piece = piece[:-1] if held else piece
+            missing = wanted - ended
+            ended += newlines(piece, 0, len(piece))
+            whole = piece.endswith((b"\n", b"\r"))
+            if missing > 0:
+                yield piece if ended < wanted else b"".join(piece.splitlines(keepends=True)[:missing])
+        self.more_lines = max(0, ended + (not whole) - wanted)
 
     def content(self) -> bytes:
         """All pieces, and the line that says how much was left out."""
@@ -50,25 +68,31 @@ class Opened:
 
 def open_file(skill: Skill, path: str, max_lines: int | None = None) -> Opened:
     """A file of a skill, hidden ones too; raises PathEscapes or FileNotFound."""
+    if len(path) > MAX_PATH:
+        raise FileNotFound(f"{path[:64]}...")
     real = resolve_inside(skill.source, path)
     try:
         # Not through a link that took the file's place meanwhile, and never waiting for a pipe.
-        flags = (
-            os.O_RDONLY
-            | getattr(os, "O_NOFOLLOW", 0)
-            | getattr(os, "O_NONBLOCK", 0)
-            | getattr(os, "O_BINARY", 0)
-        )
-        descriptor = os.open(real, flags)
+        flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(real, os.O_RDONLY | flags)
     except PermissionError as error:
         raise SkillcError(f"cannot read '{path}': {error.strerror}") from None
     except OSError:
-        raise FileNotFound(path) from None
+        return _open_as_shown(skill, path, max_lines)
     status = os.fstat(descriptor)
     if not S_ISREG(status.st_mode):
         os.close(descriptor)
         raise FileNotFound(path)
-    return Opened(path, descriptor, status.st_size, max_lines)
+    return Opened(path, open(descriptor, "rb", buffering=0), status.st_size, max_lines)
+
+
+def _open_as_shown(skill: Skill, path: str, max_lines: int | None) -> Opened:
+    """A file whose name is not UTF-8, by the name that the other commands show of it."""
+    if "\\udc" in path:
+        for file in list_files(skill.source):
+            if file.name != path and display_name(file.name) == path:
+                return open_file(skill, file.name, max_lines)
+    raise FileNotFound(path)
 
 
 def more_lines(count: int) -> bytes:

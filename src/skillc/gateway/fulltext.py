@@ -8,14 +8,17 @@ from skillc.skills.files import display_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from sqlite3 import Connection
 
     from skillc.library import Skill
 
+    Row = tuple[str, str, str, float]
+
 ALL, ANY, PHRASE, RAW = "all", "any", "phrase", "raw"  # how the words of a query are put together
 
-AT_ONCE = 64  # words in one FTS5 expression, whose depth is limited
+AT_ONCE = 64  # words in one FTS5 expression, each of which takes memory; words of a phrase
+MAX_RAW = 10_000  # characters of an expression in FTS5's own language
 MAX_COUNTED = 16  # words that are looked up one by one to say which of them occur
 
 _SQL = """
@@ -41,7 +44,7 @@ class Found:
 
     __slots__ = ("occurring", "query", "results")
 
-    def __init__(self, query: str, results: list[Result], occurring: list[tuple[str, int]]) -> None:
+    def __init__(self, query: str, results: list[Result], occurring: Sequence[tuple[str, int]] = ()) -> None:
         self.query = query
         self.results = results
         self.occurring = occurring
@@ -49,26 +52,28 @@ class Found:
 
 def search(skill: Skill, query: str, *, limit: int = 10, mode: str = ALL, tokenizer: str = "ascii") -> Found:
     """The sections that match, at most `limit`; raises EmptyQuery for a query without words."""
-    query = display_name(query)
-    words = list(dict.fromkeys(split(query)))
+    words = split(display_name(query))
     if not words:
         raise EmptyQuery
     opened = index.open_for(skill, tokenizer)
     cjk = opened.tokenizer == "cjk"
     spell = index.segment if cjk else str
+    occurring: Sequence[tuple[str, int]] = ()
     try:
         if mode == RAW:
-            rows = _raw(opened.connection, query, limit)
+            rows = _raw(opened.connection, spell(display_name(query)), limit)
         elif mode == PHRASE:
-            rows = opened.connection.execute(_SQL, (quoted(spell(query)), limit)).fetchall()
+            rows = _rows(opened.connection, quoted(spell(" ".join(words))), limit)
+        elif mode == ANY:
+            expression = " OR ".join(quoted(spell(word)) for word in _distinct(words)[:AT_ONCE])
+            rows = _rows(opened.connection, expression, limit)
         else:
-            rows = _by_words(opened.connection, [quoted(spell(word)) for word in words], mode, limit)
-        occurring = _occurring(opened.connection, words, spell) if not rows and mode == ALL else []
+            rows = _all(opened.connection, words, spell, limit)
+            if not rows and len(words) > 1:
+                occurring = _occurring(opened.connection, words, spell)
+        return Found(query, [_result(row, index.unsegment if cjk else None) for row in rows], occurring)
     except index.Error:
         raise IndexUnusable(skill.name) from None
-    plain = index.unsegment if cjk else str
-    results = [Result(plain(file), plain(section), plain(text), -rank) for file, section, text, rank in rows]
-    return Found(query, results, occurring)
 
 
 def split(query: str) -> list[str]:
@@ -84,23 +89,63 @@ def quoted(word: str) -> str:
     >>> print(quoted('"special"'))
     \"\"\"special\"\"\"
     """
+    if len(word) >= 2 * AT_ONCE:
+        word = _beginning(word)
     return '"' + word.replace('"', '""').replace("\0", " ") + '"'
 
 
-def _by_words(
-    connection: Connection, words: list[str], mode: str, limit: int
-) -> list[tuple[str, str, str, float]]:
-    """Rows that hold all words, or any of them."""
-    if mode == ANY:
-        return connection.execute(_SQL, (" OR ".join(words[:AT_ONCE]), limit)).fetchall()
+def _beginning(phrase: str) -> str:
+    """What a phrase is found by: its first words, because FTS5 takes time for each that grows with them."""
+    from unicodedata import category  # only for phrases of such length
+
+    count, inside = 0, False
+    for position, character in enumerate(phrase):
+        kind = category(character)  # FTS5 takes letters, numbers, private use and accents for words
+        word = kind[0] in "LN" or kind == "Co" or "\u0300" <= character <= "\u036f"
+        if word and not inside:
+            count += 1
+            if count > AT_ONCE:
+                return phrase[:position]
+        inside = word
+    return phrase
+
+
+def _result(row: Row, plain: Callable[[str], str] | None) -> Result:
+    """A row as it is told; its rank is the lower the better."""
+    file, section, snippet, rank = row
+    if not (isinstance(file, str) and isinstance(section, str) and isinstance(snippet, str)):
+        raise index.Error("not text")  # in an index that is damaged
+    if plain is not None:
+        file, section, snippet = plain(file), plain(section), plain(snippet)
+    return Result(file, section, snippet, -rank)
+
+
+def _rows(connection: Connection, expression: str, limit: int) -> list[Row]:
+    return connection.execute(_SQL, (expression, limit)).fetchall()
+
+
+def _all(connection: Connection, words: list[str], spell: Callable[[str], str], limit: int) -> list[Row]:
+    """Rows that hold all words."""
     if len(words) <= AT_ONCE:
-        return connection.execute(_SQL, (" ".join(words), limit)).fetchall()
-    return _all_of_many(connection, words, limit)
+        return _rows(connection, " ".join([quoted(spell(word)) for word in words]), limit)
+    terms = [quoted(spell(word)) for word in _distinct(words)]
+    parts = [" ".join(terms[start : start + AT_ONCE]) for start in range(0, len(terms), AT_ONCE)]
+    if len(parts) == 1:
+        return _rows(connection, parts[0], limit)
+    return _all_of_many(connection, parts, limit)
 
 
-def _all_of_many(connection: Connection, words: list[str], limit: int) -> list[tuple[str, str, str, float]]:
+def _distinct(words: list[str]) -> list[str]:
+    """The words without those that differ from an earlier one in case or punctuation alone."""
+    alike: dict[str, str] = {}
+    for word in words:
+        letters = "".join([c if c.isalnum() else " " for c in word]).split()
+        alike.setdefault(" ".join(letters).casefold() or word, word)
+    return list(alike.values())
+
+
+def _all_of_many(connection: Connection, parts: list[str], limit: int) -> list[Row]:
     """More words than one expression takes: their rows are met part by part, ranked by the first part."""
-    parts = [" ".join(words[start : start + AT_ONCE]) for start in range(0, len(words), AT_ONCE)]
     holding: set[int] | None = None
     for part in parts:
         rows = {
@@ -113,11 +158,15 @@ def _all_of_many(connection: Connection, words: list[str], limit: int) -> list[t
     return [row[1:] for row in ranked if row[0] in (holding or ())][:limit]
 
 
-def _raw(connection: Connection, query: str, limit: int) -> list[tuple[str, str, str, float]]:
+def _raw(connection: Connection, query: str, limit: int) -> list[Row]:
     """A query in FTS5's own language."""
+    if len(query) > MAX_RAW:
+        raise InvalidOption(f"--raw query is longer than {MAX_RAW} characters")
     try:
-        return connection.execute(_SQL, (query.replace("\0", " "), limit)).fetchall()
+        # After a space, because FTS5 has commands of its own that start with an asterisk.
+        return _rows(connection, " " + query.replace("\0", " "), limit)
     except index.Error as error:
+        _rows(connection, '"a"', 1)  # an index that is damaged fails here too
         raise InvalidOption(f"--raw query is not FTS5 syntax: {error}") from None
 
 
@@ -126,7 +175,7 @@ def _occurring(
 ) -> list[tuple[str, int]]:
     """The words that some section holds, and how many sections hold each."""
     counts = []
-    for word in words[:MAX_COUNTED]:
+    for word in _distinct(words)[:MAX_COUNTED]:
         sql = "SELECT count(*) FROM sections WHERE sections MATCH ?"
         counts.append((word, connection.execute(sql, (quoted(spell(word)),)).fetchone()[0]))
     return [(word, count) for word, count in counts if count]

@@ -1,23 +1,33 @@
-"""`show`: the text of one section, found through the headings index [RFC-0002:C-SHOW, D15 to D18]."""
+"""`show`: the text of one section, found through the headings index [RFC-0002:C-SHOW, D15 to D18].
+
+A file that is not as it was indexed is read anew, so that the headings are always those of the
+outline, and the lines always those of the heading.
+"""
 
 from __future__ import annotations
 
 import os
 
 from skillc.compiler import index
-from skillc.digest import sha256_hex
 from skillc.errors import IndexUnusable, SectionNotFound
-from skillc.skills.document import parse
-from skillc.skills.files import display_name, list_files
+from skillc.gateway.freshness import changed_text, indexed_files, is_known, markdown_files, read
+from skillc.skills.files import display_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
+    from sqlite3 import Connection
 
     from skillc.library import Skill
 
 MAX_SUGGESTIONS = 5
 _DASH = " \N{EM DASH} "
+
+# NOCASE knows ASCII alone: whether other headings are the same to Unicode is for Python to say [D17].
+_CANDIDATES = """
+id IN (SELECT id FROM headings WHERE text = ? COLLATE NOCASE
+       UNION SELECT id FROM headings WHERE length(text) <> length(CAST(text AS BLOB)))
+"""
 
 
 class Shown:
@@ -36,7 +46,7 @@ class Shown:
 
 
 class Place:
-    """Where a section stands: its file, its heading, its lines."""
+    """Where a section stands: its file, its heading, its lines up to `end_line`, which is not its own."""
 
     __slots__ = ("end_line", "file", "heading", "level", "line")
 
@@ -58,15 +68,19 @@ def show(
 ) -> Shown:
     """The section under a heading; raises SectionNotFound with headings like it."""
     opened = index.open_for(skill, tokenizer)
-    section, file = display_name(section), display_name(file) if file else None
+    section = display_name(section)
     try:
-        places = _Places(skill, opened, file)
+        headings = _Headings(skill, opened.connection, file)
         for query in _queries(section):
-            matches = places.matching(query)
-            if matches:
-                text, more = _lines(places.source(matches[0].file), matches[0], max_lines)
-                return Shown(matches[0], text, more, len(matches) > 1)
-        raise SectionNotFound(section.strip(), places.like(_queries(section)[0]))
+            folded = query.casefold()
+            matches = headings.matching(folded)
+            for place in matches:
+                found = headings.lines(place, folded)
+                if found is not None:
+                    place, lines = found
+                    kept = lines if max_lines is None else lines[:max_lines]
+                    return Shown(place, b"".join(kept), len(lines) - len(kept), len(matches) > 1)
+        raise SectionNotFound(section.strip(), headings.like(_queries(section)[0].casefold()))
     except index.Error:
         raise IndexUnusable(skill.name) from None
 
@@ -78,101 +92,77 @@ def _queries(section: str) -> list[str]:
     return [title] if title == whole else [title, whole]
 
 
-class _Places:
-    """The headings of a skill as they are now: from the index, or from a file that changed since."""
+class _Headings:
+    """The headings of a skill, or of one of its files, as they are now, in the outline's order."""
 
-    def __init__(self, skill: Skill, opened: index.Index, file: str | None) -> None:
-        self._skill = skill
-        self._index = opened.connection
-        self._file = file.removeprefix("./") if file else None
-        self._read: dict[str, bytes] = {}
+    def __init__(self, skill: Skill, connection: Connection, only: str | None) -> None:
+        self._index = connection
+        self._known = indexed_files(connection)
+        self._files = markdown_files(skill)
+        if only is not None:
+            name = display_name(os.path.normpath(only).replace(os.sep, "/"))
+            self._files = {name: self._files[name]} if name in self._files else {}
+        # The headings of the files that are not as they were indexed.
+        self._anew: dict[str, list[Place]] = {}
+        for name, file in self._files.items():
+            text = changed_text(file, self._known.get(name))
+            if text is not None:
+                self._anew[name] = _parsed(name, text)
 
-    def matching(self, query: str) -> list[Place]:
-        """The headings that match, in outline order."""
-        folded = query.casefold()
-        indexed = self._rows("text = ? COLLATE NOCASE", query) or [
-            place for place in self._rows("1") if place.heading.casefold() == folded
-        ]
-        found = self._current(indexed, folded)
-        return found or [p for p in self._changed() if p.heading.casefold() == folded]
+    def matching(self, folded: str) -> list[Place]:
+        """The headings that match."""
+        found = [*self._indexed(_CANDIDATES, folded), *self._of_changed_files()]
+        return self._in_order([place for place in found if place.heading.casefold() == folded])
 
-    def _current(self, indexed: Iterable[Place], folded: str) -> list[Place]:
-        """Indexed places, those of changed files replaced by what the file holds now [D18]."""
-        found: list[Place] = []
-        anew: set[str] = set()
-        for place in indexed:
-            if place.file in anew:
-                continue
-            if self._is_indexed(place.file):
-                found.append(place)
-            else:
-                anew.add(place.file)
-                found += [p for p in self._parse(place.file) if p.heading.casefold() == folded]
-        return found
+    def like(self, folded: str) -> list[tuple[str, str]]:
+        """Headings that start with the query, then those that contain it."""
+        if not folded:
+            return []
+        places = self._in_order([*self._indexed("1"), *self._of_changed_files()])
+        texts = dict.fromkeys((place.heading, place.file) for place in places)
+        containing = [text for text in texts if folded in text[0].casefold()]
+        containing.sort(key=lambda text: not text[0].casefold().startswith(folded))
+        return containing[:MAX_SUGGESTIONS]
 
-    def like(self, query: str) -> list[tuple[str, str]]:
-        """Headings that start with the query or contain it."""
-        folded = query.casefold()
-        texts = [(p.heading, p.file) for p in self._rows("1")]
-        prefixed = [t for t in texts if t[0].casefold().startswith(folded)]
-        containing = [t for t in texts if folded in t[0].casefold() and t not in prefixed]
-        return (prefixed + containing)[:MAX_SUGGESTIONS] if folded else []
+    def lines(self, place: Place, folded: str) -> tuple[Place, list[bytes]] | None:
+        """The place and the lines of a section in its file as it is read now; None where it is gone."""
+        known = self._known.get(place.file)
+        try:
+            data, stamp = read(self._files[place.file].path)
+        except FileNotFoundError:
+            return None
+        if known is None or not (stamp == known[1:] or is_known(data, known)):
+            now = [other for other in _parsed(place.file, data) if other.heading.casefold() == folded]
+            if not now:
+                return None
+            place = next((other for other in now if other.line == place.line), now[0])
+        return place, data.splitlines(keepends=True)[place.line - 1 : place.end_line - 1]
 
-    def _rows(self, condition: str, *values: str) -> list[Place]:
-        where, values = (
-            (condition, values)
-            if self._file is None
-            else (f"{condition} AND file = ?", (*values, self._file))
-        )
+    def _indexed(self, condition: str, *values: str) -> list[Place]:
+        """Headings of files that are as they were indexed."""
         rows = self._index.execute(
-            "SELECT file, text, level, start_line, end_line FROM headings"  # noqa: S608 -- our own conditions
-            f" WHERE {where} ORDER BY file, start_line",
+            f"SELECT file, text, level, start_line, end_line FROM headings WHERE {condition}",  # noqa: S608 -- our own
             values,
         )
-        return [Place(*row) for row in rows]
-
-    def _changed(self) -> Iterator[Place]:
-        """The headings of files that are not as they were indexed, new ones included."""
-        for file in list_files(self._skill.source):
-            name = display_name(file.name)
-            if name.lower().endswith(".md") and self._file in (None, name) and not self._is_indexed(name):
-                yield from self._parse(name)
-
-    def _is_indexed(self, name: str) -> bool:
-        """Whether a file is the one that was indexed: by size and times, then by hash."""
-        known = self._index.execute(
-            "SELECT digest, size, modified_ns, changed_ns FROM files WHERE path = ?", (name,)
-        ).fetchone()
-        if known is None:
-            return False
         try:
-            status = os.stat(self._path(name))
-        except OSError:
-            return False
-        if known[1:] == (status.st_size, status.st_mtime_ns, status.st_ctime_ns):
-            return True
-        return sha256_hex(self.source(name)) == str(known[0])
+            return [
+                Place(file, str(text), int(level), int(line), int(end_line))
+                for file, text, level, line, end_line in rows
+                if file in self._files and file not in self._anew
+            ]
+        except (TypeError, ValueError) as error:
+            raise index.Error(f"damaged: {error}") from None
 
-    def _path(self, name: str) -> str:
-        return os.path.join(self._skill.source, *name.split("/"))
+    def _of_changed_files(self) -> Iterator[Place]:
+        for places in self._anew.values():
+            yield from places
 
-    def source(self, name: str) -> bytes:
-        """A file's bytes, read once."""
-        if name not in self._read:
-            try:
-                with open(self._path(name), "rb") as file:
-                    self._read[name] = file.read()
-            except OSError:
-                self._read[name] = b""
-        return self._read[name]
-
-    def _parse(self, name: str) -> list[Place]:
-        headings = parse(self.source(name)).headings()
-        return [Place(name, h.text, h.level, h.line, h.end_line) for h in headings]
+    def _in_order(self, places: list[Place]) -> list[Place]:
+        order = {name: number for number, name in enumerate(self._files)} if len(places) > 1 else {}
+        return sorted(places, key=lambda place: (order[place.file], place.line)) if order else places
 
 
-def _lines(source: bytes, place: Place, max_lines: int | None) -> tuple[bytes, int]:
-    """The lines of a section with their ends, and how many were left out."""
-    lines = source.splitlines(keepends=True)[place.line - 1 : place.end_line - 1]
-    kept = lines if max_lines is None else lines[:max_lines]
-    return b"".join(kept), len(lines) - len(kept)
+def _parsed(name: str, text: bytes) -> list[Place]:
+    from skillc.skills.document import parse  # only for a file that the index does not know
+
+    return [Place(name, h.text, h.level, h.line, h.end_line) for h in parse(text).headings()]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 from skillc.errors import DirectoryNotFound
+from skillc.gateway.contents import MAX_PATH
 from skillc.skills.files import display_name, list_files, resolve_inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Sequence
 
     from skillc.library import Skill
 
@@ -19,13 +20,13 @@ class Node:
 
     __slots__ = ("depth", "files", "is_directory", "last", "name", "path")
 
-    def __init__(self, name: str, path: str, depth: int, is_directory: bool, files: int, last: bool) -> None:
-        self.name = name
+    def __init__(self, path: str, depth: int, is_directory: bool) -> None:
+        self.name = path.rpartition("/")[2]
         self.path = path
         self.depth = depth
         self.is_directory = is_directory
-        self.files = files
-        self.last = last  # of its directory
+        self.files = 0
+        self.last = False  # of its directory
 
 
 class Tree:
@@ -39,18 +40,6 @@ class Tree:
         self.more = more
 
 
-class _Directory:
-    __slots__ = ("directories", "files")
-
-    def __init__(self) -> None:
-        self.directories: dict[str, _Directory] = {}
-        self.files: list[str] = []
-
-    def count(self) -> int:
-        """All files below."""
-        return len(self.files) + sum(directory.count() for directory in self.directories.values())
-
-
 def sources(
     skill: Skill,
     *,
@@ -59,53 +48,99 @@ def sources(
     limit: int = 100,
     pattern: str | None = None,
 ) -> Tree:
-    """The tree of a skill's files; raises PathEscapes or DirectoryNotFound for `directory`."""
+    """The tree of a skill's files; raises PathEscapes or DirectoryNotFound for `directory`.
+
+    A `pattern` without a `/` is matched with a file's name, one with a `/` with its path in the
+    skill: there `*` stays in one directory, and `**` stands for any number of them.
+    """
     prefix = _prefix(skill, directory) if directory is not None else ""
-    top = _Directory()
-    for file in list_files(skill.source):
-        name = display_name(file.name)
-        if name.startswith(prefix) and _matches(name, pattern):
-            _add(top, name[len(prefix) :])
-    entries = list(_walk(top, prefix, 1, depth))
-    root = prefix.rstrip("/") or skill.name
-    return Tree(root, entries[:limit], max(0, len(entries) - limit))
+    names = [display_name(file.name) for file in list_files(skill.source)]
+    if prefix:
+        names = [name for name in names if name.startswith(prefix)]
+    if pattern is not None:
+        names = matching(names, pattern)
+    entries = _entries(names, prefix, depth)
+    return Tree(prefix.rstrip("/") or skill.name, entries[:limit], max(0, len(entries) - limit))
 
 
 def _prefix(skill: Skill, directory: str) -> str:
     """A directory as the beginning of its files' names."""
+    if len(directory) > MAX_PATH:
+        raise DirectoryNotFound(f"{directory[:64]}...")
     real = resolve_inside(skill.source, directory)
     if not os.path.isdir(real):
         raise DirectoryNotFound(directory)
-    parts = [part for part in os.path.normpath(directory).split(os.sep) if part != os.curdir]
-    return "".join(f"{part}/" for part in parts)
+    parts = directory.replace(os.sep, "/").split("/")
+    if os.pardir in parts:  # which leads elsewhere behind a link
+        parts = os.path.relpath(real, os.path.realpath(skill.source)).split(os.sep)
+    return display_name("".join(f"{part}/" for part in parts if part not in ("", os.curdir)))
 
 
-def _matches(name: str, pattern: str | None) -> bool:
-    """Whether a file's name, or its path where the pattern has a `/`, matches."""
-    if pattern is None:
-        return True
-    from fnmatch import fnmatchcase
+def matching(names: Iterable[str], pattern: str) -> list[str]:
+    """The paths that match, by their last part or, if the pattern has a `/`, as a whole.
 
-    return fnmatchcase(name if "/" in pattern else name.rpartition("/")[2], pattern)
+    >>> paths = ["SKILL.md", "docs/a.md", "docs/deep/b.md"]
+    >>> matching(paths, "*.md") == paths
+    True
+    >>> matching(paths, "docs/*.md"), matching(paths, "docs/**/*.md")
+    (['docs/a.md'], ['docs/a.md', 'docs/deep/b.md'])
+    """
+    from fnmatch import translate  # only with --pattern: these cost as much as the rest of the command
+    from re import compile
+
+    if "/" not in pattern:
+        matches = compile(translate(pattern)).match
+        return [name for name in names if matches(name.rpartition("/")[2])]
+    parts = [part for part in pattern.split("/") if part not in ("", ".")]
+    if pattern.endswith("/"):
+        parts.append("**")
+    tests = [compile(translate(part)).match for part in parts]
+    return [name for name in names if _path_matches(name.split("/"), parts, tests)]
 
 
-def _add(top: _Directory, name: str) -> None:
-    *directories, file = name.split("/")
-    for directory in directories:
-        top = top.directories.setdefault(directory, _Directory())
-    top.files.append(file)
+def _path_matches(path: list[str], pattern: list[str], tests: Sequence[Callable[[str], object]]) -> bool:
+    """Whether the parts of a path match those of a pattern, in order, `**` any number of them."""
+    reached = {0}  # how many parts of the pattern may be behind us
+    for number in range(len(path) + 1):
+        for at, part in enumerate(pattern):
+            if part == "**" and at in reached:
+                reached.add(at + 1)
+        if number < len(path):
+            going = (at for at in reached if at < len(pattern) and tests[at](path[number]))
+            reached = {at if pattern[at] == "**" else at + 1 for at in going}
+    return len(pattern) in reached
 
 
-def _walk(directory: _Directory, prefix: str, level: int, depth: int | None) -> Iterator[Node]:
-    """Directories before files, each bytewise, down to `depth` levels."""
-    names = sorted(directory.directories, key=str.encode)
-    files = sorted(directory.files, key=str.encode)
-    for number, name in enumerate(names):
-        below = directory.directories[name]
-        last = number == len(names) - 1 and not files
-        opened = depth is None or level < depth
-        yield Node(name, f"{prefix}{name}", level, True, 0 if opened else below.count(), last)
-        if opened:
-            yield from _walk(below, f"{prefix}{name}/", level + 1, depth)
-    for number, name in enumerate(files):
-        yield Node(name, f"{prefix}{name}", level, False, 0, number == len(files) - 1)
+def _entries(names: Iterable[str], prefix: str, depth: int | None) -> list[Node]:
+    """Every file and directory down to `depth` levels."""
+    entries: list[Node] = []
+    directories: dict[str, Node] = {}  # by path
+    last: dict[str, Node] = {}  # of each directory, by its path
+
+    def add(path: str, parent: str, level: int, is_directory: bool) -> Node:
+        node = last[parent] = Node(path, level, is_directory)
+        entries.append(node)
+        return node
+
+    for name in sorted(names, key=_directories_first):
+        parent, level = prefix, 1
+        while depth is None or level <= depth:
+            end = name.find("/", len(parent))
+            if end < 0:
+                add(name, parent, level, False)
+                break
+            path = name[:end]
+            if path not in directories:
+                directories[path] = add(path, parent, level, True)
+            if level == depth:
+                directories[path].files += 1
+            parent, level = name[: end + 1], level + 1
+    for node in last.values():
+        node.last = True
+    return entries
+
+
+def _directories_first(name: str) -> list[tuple[bool, bytes]]:
+    """The order of files in the tree: at each level directories before files, each bytewise."""
+    *directories, file = name.encode().split(b"/")
+    return [*((False, directory) for directory in directories), (True, file)]

@@ -9,13 +9,16 @@ from skillc.lazy import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.usage.counts import logs_of
+    from skillc.usage.filters import Filters
     from skillc.usage.log import logged, record
-    from skillc.usage.page import usage_page
+    from skillc.usage.page import unread, usage_page
     from skillc.usage.prune import age, prune_log
-    from skillc.usage.stats import Filters, Stats, by_day, check_group, logs_of, stats_of, stats_of_all
+    from skillc.usage.stats import GROUPS, Stats, by_day, check_group, read_of, stats_of, stats_of_all
     from skillc.usage.syncing import Synced, sync
 
 __all__ = [
+    "GROUPS",
     "Filters",
     "Stats",
     "Synced",
@@ -25,20 +28,24 @@ __all__ = [
     "logged",
     "logs_of",
     "prune_log",
+    "read_of",
     "record",
     "stats_of",
     "stats_of_all",
     "sync",
+    "unread",
     "usage_page",
 ]
 
 __getattr__ = front_door(
     __name__,
     {
+        "counts": ("logs_of",),
+        "filters": ("Filters",),
         "log": ("logged", "record"),
-        "page": ("usage_page",),
+        "page": ("unread", "usage_page"),
         "prune": ("age", "prune_log"),
-        "stats": ("Filters", "Stats", "by_day", "check_group", "logs_of", "stats_of", "stats_of_all"),
+        "stats": ("GROUPS", "Stats", "by_day", "check_group", "read_of", "stats_of", "stats_of_all"),
         "syncing": ("Synced", "sync"),
     },
 )

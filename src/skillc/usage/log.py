@@ -4,18 +4,16 @@ SQLite in the runtime directory, written by many processes at once. WAL and a bu
 pass each other; the connection is never closed, because closing it would checkpoint and wait for
 the disk. What that leaves in the WAL is folded back once it has grown (RFC-0007).
 
-Beside the log stands a count for each day (`access_daily`), kept by a trigger, so that `stats` does
-not read years of rows.
+Its tables, and the counts that a trigger keeps beside the rows, are those of `usage.tables`.
 """
 
 from __future__ import annotations
 
-import _sqlite3
 import os
 from time import gmtime, sleep, strftime, time
 
-from skillc import places
-from skillc.errors import SkillcError, notice
+from skillc import places, sqlite
+from skillc.errors import SkillcError, notice, unexpected
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,78 +25,35 @@ if TYPE_CHECKING:
     from skillc.library import Skill
 
     Value = str | int | bool | None
+    Row = tuple[str | None, ...]
     Result = TypeVar("Result")
-
-Error = _sqlite3.Error
 
 BUSY_SECONDS = 20.0
 WAL_LIMIT = 1 << 20  # bytes; the next process would read all of it before it can write
 KEPT_OPEN = 8
 STALE_SECONDS = 3600  # a fallback log this old has been forgotten (W003)
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS access_log (
-    id INTEGER PRIMARY KEY,
-    timestamp TEXT NOT NULL,
-    run_id TEXT NOT NULL,
-    command TEXT NOT NULL,
-    skill TEXT NOT NULL,
-    skill_path TEXT NOT NULL,
-    cwd TEXT NOT NULL,
-    args TEXT NOT NULL,
-    error TEXT
-);
-CREATE INDEX IF NOT EXISTS access_log_time ON access_log(timestamp);
-CREATE TABLE IF NOT EXISTS access_daily (
-    day TEXT NOT NULL,
-    command TEXT NOT NULL,
-    cwd TEXT NOT NULL,
-    section TEXT NOT NULL,
-    file TEXT NOT NULL,
-    query TEXT NOT NULL,
-    error TEXT NOT NULL,
-    count INTEGER NOT NULL,
-    PRIMARY KEY (day, command, cwd, section, file, query, error)
-) WITHOUT ROWID;
-"""
-
-# What a row is about, from its arguments; empty where it is about nothing of the kind.
-_SUBJECT = "coalesce(CASE WHEN json_valid({args}) THEN {value} END, '')"
-_VALUES = {
-    "section": "json_extract({args}, '$.section')",
-    "file": "coalesce(json_extract({args}, '$.file'), json_extract({args}, '$.path'))",
-    "query": "json_extract({args}, '$.query')",
-}
-_INSERT = """
-INSERT INTO access_log(timestamp, run_id, command, skill, skill_path, cwd, args, error)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-"""
-
-
-def subjects(args: str) -> list[str]:
-    """SQL for the section, the file and the query that a row's arguments name."""
-    return [_SUBJECT.format(args=args, value=value.format(args=args)) for value in _VALUES.values()]
-
-
-def _counting() -> str:
-    """The trigger that keeps the daily counts."""
-    return f"""
-    CREATE TRIGGER IF NOT EXISTS access_counted AFTER INSERT ON access_log BEGIN
-        INSERT INTO access_daily VALUES (
-            substr(new.timestamp, 1, 10), new.command, new.cwd, {", ".join(subjects("new.args"))},
-            coalesce(new.error, ''), 1
-        ) ON CONFLICT DO UPDATE SET count = count + 1;
-    END
-    """  # noqa: S608 -- our own words
+COLUMNS = "timestamp, run_id, command, skill, skill_path, cwd, args, error"
+INSERT = f"INSERT INTO access_log({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 -- our own words
 
 
 def log_file(runtime: str) -> str:
     return os.path.join(places.meta_directory(runtime), "logs.db")
 
 
-def fallback_file(cwd: str, skill: str) -> str:
+def fallback_directory(project: str) -> str:
+    """Where a project keeps accesses that could not be logged where they belong, by skill."""
+    return os.path.join(project, places.DIRECTORY, "logs")
+
+
+def fallback_file(project: str, skill: str) -> str:
     """Where accesses go while the runtime directory can't be written; `skc sync` moves them."""
-    return log_file(os.path.join(cwd, places.DIRECTORY, "logs", skill))
+    return log_file(os.path.join(fallback_directory(project), skill))
+
+
+def fallback_lock(project: str) -> str:
+    """Held by who writes a fallback log and by who moves one, so that no row falls between them."""
+    return os.path.join(fallback_directory(project), ".lock")
 
 
 def record(
@@ -108,24 +63,23 @@ def record(
     now = time()
     row = (
         strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(now)),
-        os.environ.get("SKC_RUN_ID") or strftime("%Y%m%dT%H%M%SZ", gmtime(now)) + "-" + os.urandom(2).hex(),
+        _text(os.environ.get("SKC_RUN_ID", "")) or _run_id(now),
         command,
         _text(skill.name),
         _text(skill.source),
         _text(os.path.realpath(cwd)),
         as_json(arguments),
-        error,
+        error if error is None else _text(error),
     )
+    stale = _stale(fallback_file(cwd, skill.name), skill.name, now)
     try:
-        _append(log_file(runtime_in_use(skill)), row)
-        return _stale(cwd, skill.name, now)
-    except (Error, OSError):
-        pass
-    try:
-        _append(fallback_file(cwd, skill.name), row)
-        return ()
-    except (Error, OSError):
-        return (notice("W002"),)
+        append(log_file(runtime_in_use(skill)), row)
+    except Exception:  # whatever it was: logging never fails a command
+        try:
+            _append_to_fallback(cwd, skill.name, row)
+        except Exception:
+            return (*stale, notice("W002"))
+    return stale
 
 
 def logged(
@@ -140,7 +94,10 @@ def logged(
     try:
         result = run()
     except SkillcError as error:
-        record(skill, command, arguments, error.message, cwd)
+        error.diagnostics = (*error.diagnostics, *record(skill, command, arguments, error.message, cwd))
+        raise
+    except Exception as error:
+        record(skill, command, arguments, unexpected(error).message, cwd)
         raise
     return result, record(skill, command, arguments | learned(result), None, cwd)
 
@@ -151,28 +108,56 @@ def runtime_in_use(skill: Skill) -> str:
     return next((r for r in runtimes if os.path.exists(places.index_file(r, skill.source))), runtimes[0])
 
 
-def _append(path: str, row: tuple[str | None, ...]) -> None:
+def append(path: str, row: Row) -> None:
+    """Add a row to a log, which is made if need be; raises what sqlite or the system does."""
     connection = _connection(path)
     deadline = time() + BUSY_SECONDS
+    made = False
     while True:
         try:
-            connection.execute(_INSERT, row)
+            connection.execute(INSERT, row)
             break
-        except _sqlite3.OperationalError as error:
-            _make_way(connection, str(error), deadline)
-    _fold(connection, path)
+        except sqlite.OperationalError as error:
+            problem = error
+        if "no such table" in str(problem) and not made:
+            from skillc.usage.tables import create  # once in the life of a log
+
+            try:
+                create(connection)
+                made = True
+                continue
+            except sqlite.OperationalError as error:
+                problem = error
+        if "lock" not in str(problem) or time() > deadline:
+            raise problem
+        sleep(0.005)
+    fold(connection, path)
+
+
+def _append_to_fallback(cwd: str, skill: str, row: Row) -> None:
+    from skillc.atomic import Lock  # only where the log is not where it belongs
+
+    path = fallback_file(cwd, skill)
+    os.makedirs(fallback_directory(cwd), exist_ok=True)
+    with Lock(fallback_lock(cwd)):
+        append(path, row)
+        os.utime(path)  # its age counts from the last access; what is in the WAL does not touch it
+
+
+# A cache of the connections last used, by path: closing one would wait for the disk.
+_kept: dict[str, tuple[Connection, tuple[int, int] | None]] = {}
 
 
 def _connection(path: str) -> Connection:
     """The connection that is open for a log, as long as it is still that file."""
     kept = _kept.pop(path, None)
-    if kept is not None and kept[1] != _identity(path):
-        kept = None
-    connection = kept[0] if kept else connect(path)
+    if kept is None or kept[1] is None or kept[1] != _identity(path):
+        connection = connect(path)
+        kept = (connection, _identity(path))
     if len(_kept) >= KEPT_OPEN:
         _kept.pop(next(iter(_kept)))
-    _kept[path] = (connection, _identity(path))
-    return connection
+    _kept[path] = kept
+    return kept[0]
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -183,116 +168,43 @@ def _identity(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _make_way(connection: Connection, problem: str, deadline: float) -> None:
-    """Create a log that is not there yet, or wait for whoever is about to; raise what won't pass."""
-    try:
-        if "no such table" in problem:
-            create(connection)
-            return
-    except _sqlite3.OperationalError as error:
-        problem = str(error)
-    if "locked" not in problem or time() > deadline:
-        raise _sqlite3.OperationalError(problem)
-    sleep(0.005)
-
-
-# A cache of the connections last used, by path: closing one would wait for the disk.
-_kept: dict[str, tuple[Connection, tuple[int, int] | None]] = {}
-
-
 def connect(path: str) -> Connection:
-    """A connection for writing; its directory is made."""
+    """A connection for writing; the directory is made if need be."""
     try:
-        connection = _sqlite3.connect(
-            path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
-        connection.execute("PRAGMA synchronous=NORMAL")
-    except _sqlite3.OperationalError:
+        connection = _open(path)
+    except sqlite.OperationalError:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        connection = _sqlite3.connect(
-            path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
-        connection.execute("PRAGMA synchronous=NORMAL")
+        connection = _open(path)
+    connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute("PRAGMA wal_autocheckpoint=0")
     return connection
 
 
-def create(connection: Connection) -> None:
-    """Make the tables of a new log; harmless where they are there, or are being made by another."""
-    connection.execute("PRAGMA journal_mode=WAL").fetchall()
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        for statement in (*SCHEMA.split(";"), _counting()):
-            if statement.strip():
-                connection.execute(statement)
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
+def _open(path: str) -> Connection:
+    return sqlite.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
 
 
-def reading(path: str) -> Connection | None:
-    """A connection for reading; None for a log that can't be read.
-
-    A log from before there were daily counts gets them, where it can be written.
-    """
-    try:
-        connection = connect(path)
-        if not has_daily_counts(connection):
-            _count_days(connection)
-        connection.execute("SELECT 1 FROM access_log LIMIT 1").fetchone()
-        return connection
-    except Error:
-        pass
-    try:  # a directory that can't be written: SQLite must not want its own files there
-        quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        connection = _sqlite3.connect(
-            f"file:{quoted}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
-        )
-        connection.execute("SELECT 1 FROM access_log LIMIT 1").fetchone()
-        return connection
-    except Error:
-        return None
-
-
-def has_daily_counts(connection: Connection) -> bool:
-    """Whether the daily counts are there and kept."""
-    query = "SELECT count(*) FROM sqlite_master WHERE name IN ('access_daily', 'access_counted')"
-    return bool(connection.execute(query).fetchone()[0] == 2)
-
-
-def _count_days(connection: Connection) -> None:
-    """Make the daily counts of a log that has none."""
-    create(connection)
-    connection.execute("BEGIN IMMEDIATE")
-    connection.execute("DELETE FROM access_daily")
-    connection.execute(
-        f"""
-        INSERT INTO access_daily
-        SELECT substr(timestamp, 1, 10), command, cwd, {", ".join(subjects("args"))}, coalesce(error, ''),
-            count(*)
-        FROM access_log GROUP BY 1, 2, 3, 4, 5, 6, 7
-        """  # noqa: S608 -- our own words
-    )
-    connection.execute("COMMIT")
-
-
-def _fold(connection: Connection, path: str) -> None:
+def fold(connection: Connection, path: str) -> None:
     """Fold the WAL back into the log when it has grown, unless others are at it."""
     try:
         if os.stat(f"{path}-wal").st_size > WAL_LIMIT:
             connection.execute("PRAGMA busy_timeout=0")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    except (OSError, Error):
+            connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}")
+    except (OSError, sqlite.Error):
         pass
 
 
-def _stale(cwd: str, skill: str, now: float) -> tuple[Diagnostic, ...]:
+def _stale(fallback: str, skill: str, now: float) -> tuple[Diagnostic, ...]:
     try:
-        age = now - os.stat(fallback_file(cwd, skill)).st_mtime
+        age = now - os.stat(fallback).st_mtime
     except OSError:
         return ()
     return (notice("W003", skill),) if age > STALE_SECONDS else ()
+
+
+def _run_id(now: float) -> str:
+    return strftime("%Y%m%dT%H%M%SZ-", gmtime(now)) + os.urandom(2).hex()
 
 
 def as_json(arguments: dict[str, Value]) -> str:
@@ -301,7 +213,7 @@ def as_json(arguments: dict[str, Value]) -> str:
 
     def value(item: Value) -> str:
         if isinstance(item, str):
-            return quoted(item)
+            return quoted(_text(item))
         return "null" if item is None else "true" if item is True else "false" if item is False else str(item)
 
     return "{" + ", ".join(f"{quoted(key)}: {value(item)}" for key, item in arguments.items()) + "}"

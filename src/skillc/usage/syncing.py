@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skillc import atomic, places
-from skillc.errors import NoLocalLogs, SkillcError, SkillNotFound, SyncNotReadable, SyncNotWritable
-from skillc.library import resolve
-from skillc.usage import log
+from skillc import atomic, places, sqlite
+from skillc.errors import NoLocalLogs, SkillcError, SyncNotReadable, SyncNotWritable
+from skillc.library import at_path, resolve
+from skillc.usage import log, tables
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
     from sqlite3 import Connection
 
-_COLUMNS = "timestamp, run_id, command, skill, skill_path, cwd, args, error"
+    from skillc.library import Skill
+    from skillc.usage.log import Row
 
 
 @dataclass(frozen=True)
@@ -27,9 +31,8 @@ class Synced:
 
 def local_skills(project: str) -> list[str]:
     """The skills that have a fallback log in a project."""
-    directory = os.path.join(project, places.DIRECTORY, "logs")
     try:
-        names = sorted(os.listdir(directory))
+        names = sorted(os.listdir(log.fallback_directory(project)))
     except OSError:
         return []
     return [name for name in names if os.path.exists(log.fallback_file(project, name))]
@@ -46,64 +49,112 @@ def sync(project: str, skill: str | None, *, dry_run: bool = False) -> tuple[lis
     failed: list[SkillcError] = []
     for name in names:
         try:
-            done.append(Synced(name, _move(project, name, dry_run)))
+            done.append(Synced(name, _would_move(project, name) if dry_run else _move(project, name)))
         except SkillcError as error:
             failed.append(error)
     return done, failed
 
 
-def _move(project: str, name: str, dry_run: bool) -> int:
+def _would_move(project: str, name: str) -> int:
+    entries = 0
+    for target, rows in _by_target(project, name).items():
+        connection = tables.open_to_read(target) if os.path.exists(target) else None
+        entries += len(rows if connection is None else _new(connection, rows))
+    return entries
+
+
+def _move(project: str, name: str) -> int:
+    """Move a skill's rows, and no others: who writes to its fallback log meanwhile waits."""
+    with _lock(project):
+        moved = 0
+        for target, rows in _by_target(project, name).items():
+            try:
+                moved += _insert(target, rows)
+            except (OSError, sqlite.Error):
+                raise SyncNotWritable(target) from None
+        directory = os.path.join(log.fallback_directory(project), name)
+        atomic.discard(directory)
+        if os.path.exists(directory):
+            raise SkillcError(f"synced {moved} entries for '{name}', but '{directory}' can't be removed")
+        return moved
+
+
+def _lock(project: str) -> AbstractContextManager[None]:
+    lock = atomic.Lock(log.fallback_lock(project))
+    if os.access(log.fallback_directory(project), os.W_OK):
+        return lock
+    return nullcontext()  # where nobody can write
+
+
+def _by_target(project: str, name: str) -> dict[str, list[Row]]:
+    """The rows of a fallback log, by the log that they belong to."""
     path = log.fallback_file(project, name)
-    rows = _rows(path)
-    if dry_run:
-        return len(rows)
-    target = _target(project, name, rows)
-    try:
-        connection = log.connect(target)
-        log.create(connection)
-        moved = _insert(connection, rows)
-        connection.close()
-    except (OSError, log.Error):
-        raise SyncNotWritable(target) from None
-    atomic.discard(os.path.dirname(os.path.dirname(path)))
-    return moved
+    targets: dict[tuple[str, str], str] = {}
+    found: dict[str, list[Row]] = {}
+    for row in _rows(path):
+        folder, cwd = str(row[4]), str(row[5])
+        if (folder, cwd) not in targets:
+            targets[folder, cwd] = log.log_file(_runtime(name, folder, cwd, project))
+        found.setdefault(targets[folder, cwd], []).append(row)
+    return found
 
 
-def _rows(path: str) -> list[tuple[str | None, ...]]:
+def _rows(path: str) -> list[Row]:
+    connection = tables.open_to_read(path)
+    if connection is None:
+        raise SyncNotReadable(path)
     try:
-        connection = log.connect(path)
-        rows = connection.execute(f"SELECT {_COLUMNS} FROM access_log ORDER BY id").fetchall()  # noqa: S608
-        connection.close()
-    except (OSError, log.Error):
+        if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+            return []  # of a process that was killed before it could write
+        return connection.execute(f"SELECT {log.COLUMNS} FROM access_log ORDER BY rowid").fetchall()  # noqa: S608
+    except sqlite.Error:
         raise SyncNotReadable(path) from None
-    return rows
+    finally:
+        connection.close()
 
 
-def _target(project: str, name: str, rows: list[tuple[str | None, ...]]) -> str:
-    """The log the rows belong to: that of the skill they name, or of the one of that name here."""
-    paths = [row[4] for row in rows if row[4]]
-    for wanted in (*paths[-1:], name):
-        try:
-            skill = resolve(wanted, project)
-        except SkillcError:
-            continue
-        return log.log_file(log.runtime_in_use(skill))
-    raise SkillNotFound(name)
+def _runtime(name: str, folder: str, cwd: str, project: str) -> str:
+    """The runtime directory of the skill that a row is about, also of one that is gone."""
+    skills = [skill for place in (cwd, project) if (skill := _found(name, place))]
+    same = [skill for skill in skills if skill.source == folder]
+    moved_or_not = [*same, *filter(None, [_found(folder, project)]), *skills]
+    if moved_or_not:
+        return log.runtime_in_use(moved_or_not[0])
+    root = at_path(folder).root if os.path.isabs(folder) else ""
+    kept = root if root and os.path.isdir(os.path.join(root, places.DIRECTORY)) else places.require_home()
+    return os.path.join(places.runtime_store(kept), name)
 
 
-def _insert(connection: Connection, rows: list[tuple[str | None, ...]]) -> int:
+def _found(name: str, place: str) -> Skill | None:
+    try:
+        return resolve(name, place)
+    except SkillcError:
+        return None
+
+
+def _insert(target: str, rows: Sequence[Row]) -> int:
     """Add the rows that are not there yet, in one step; how many those were."""
-    connection.execute("BEGIN IMMEDIATE")
-    same = " AND ".join(f"{column.strip()} IS ?" for column in _COLUMNS.split(","))
+    connection = log.connect(target)
+    try:
+        tables.create(connection)
+        with tables.writing(connection):
+            new = _new(connection, rows)
+            connection.executemany(log.INSERT, new)
+        log.fold(connection, target)
+    finally:
+        connection.close()
+    return len(new)
+
+
+def _new(connection: Connection, rows: Sequence[Row]) -> list[Row]:
+    """The rows that are not there yet: an earlier sync may have moved them and failed to remove them."""
+    same = " AND ".join(f"{column} IS ?" for column in log.COLUMNS.split(", "))
     known = dict.fromkeys(rows, 0)
     for row in known:
         known[row] = connection.execute(f"SELECT count(*) FROM access_log WHERE {same}", row).fetchone()[0]  # noqa: S608
-    added = 0
+    new = []
     for row in rows:
-        if known[row] > 0:
-            known[row] -= 1  # moved by an earlier sync that could not remove the fallback
-        else:
-            connection.execute(f"INSERT INTO access_log({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
-            added += 1
-    connection.execute("COMMIT")
-    return added
+        known[row] -= 1
+        if known[row] < 0:
+            new.append(row)
+    return new

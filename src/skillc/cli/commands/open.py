@@ -1,4 +1,9 @@
-"""`skc open`: a file of a skill."""
+"""`skc open`: a file of a skill [RFC-0002:C-OPEN].
+
+JSON: `{"path", "size", "encoding", "content", "more_lines"}`; `content` is what is printed as text,
+in base64 where it is not UTF-8 (`encoding` is `utf-8` or `base64`), `size` the whole file's, and
+`more_lines` how many lines --max-lines left out.
+"""
 
 from __future__ import annotations
 
@@ -18,23 +23,19 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     from skillc.cli.access import access
-    from skillc.gateway import open_file
+    from skillc.cli.printing import print_json, write_bytes
+    from skillc.gateway import more_lines, open_file
 
     path, limit = arguments.text("path"), arguments.count("max_lines")
     opened = access(
         "open", arguments.text("skill"), {"path": path}, lambda skill: open_file(skill, path, limit)
     )
     if arguments.text("format") == "json":
-        from skillc.cli.printing import print_json
-
         data = opened.content()
         print_json(
             {"path": opened.path, "size": opened.size, **_as_text(data), "more_lines": opened.more_lines}
         )
         return 0
-    from skillc.cli.printing import write_bytes
-    from skillc.gateway import more_lines
-
     for piece in opened.pieces():
         write_bytes(piece)
     write_bytes(more_lines(opened.more_lines))

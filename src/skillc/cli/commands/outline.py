@@ -1,4 +1,7 @@
-"""`skc outline`: the headings of a skill."""
+"""`skc outline`: the headings of a skill [RFC-0002:C-OUTLINE, D14].
+
+JSON: a list of `{"file", "level", "heading", "line"}`, in the same order.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +32,12 @@ def run(arguments: Arguments) -> int:
         fields = ("file", "level", "heading", "line")
         print_json([{field: getattr(entry, field) for field in fields} for entry in entries])
         return 0
+    from skillc.errors import one_line
+
     file = None
     for entry in entries:
         if entry.file != file:
             file = entry.file
-            print(file)
-        print(f"{'  ' * max(1, entry.level - 1)}{'#' * entry.level} {entry.heading}")
+            print(one_line(file))
+        print(f"{'  ' * max(1, entry.level - 1)}{'#' * entry.level} {one_line(entry.heading)}".rstrip())
     return 0

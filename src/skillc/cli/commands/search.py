@@ -1,4 +1,7 @@
-"""`skc search`: sections of a skill that hold some words."""
+"""`skc search`: sections of a skill that hold some words [RFC-0004:C-SEARCH].
+
+JSON: `{"query", "results"}`, each result `{"file", "section", "snippet", "score"}`, best first.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ COMMAND = Command(
     examples=(
         'skc search pdf "fill forms"',
         'skc search pdf "fill forms checkbox" --any',
-        "skc search pdf 'form NEAR/5 field' --raw",
+        "skc search pdf 'NEAR(form field, 5)' --raw",
     ),
 )
 
@@ -45,20 +48,14 @@ def run(arguments: Arguments) -> int:
     mode = modes[0] if modes else "all"
     query, setting = arguments.text("query"), tokenizer()
     limit = arguments.count("limit") or 10
-    where: list[Skill] = []
-
-    def find(skill: Skill) -> Found:
-        where.append(skill)
-        return search(skill, query, limit=limit, mode=mode, tokenizer=setting)
-
-    found = access(
+    skill, found = access(
         "search",
         arguments.text("skill"),
         {"query": query, "result_count": 0},
-        find,
-        lambda found: {"result_count": len(found.results)},
+        lambda skill: (skill, search(skill, query, limit=limit, mode=mode, tokenizer=setting)),
+        lambda pair: {"result_count": len(pair[1].results)},
     )
-    _remark(found, where[0], setting)
+    _remark(found, skill, setting)
     if arguments.text("format") == "json":
         from skillc.cli.printing import print_json
 
@@ -84,8 +81,10 @@ def _remark(found: Found, skill: Skill, tokenizer: str) -> None:
 
 
 def _print(found: Found) -> None:
+    from skillc.errors import one_line
+
     for result in found.results:
-        print(f"{result.file}#{result.section} (score: {result.score:.2f})")
-        print(f"  {' '.join(result.snippet.split())}")
+        print(f"{one_line(result.file)}#{one_line(result.section)} (score: {result.score:.2f})")
+        print(f"  {one_line(' '.join(result.snippet.split()))}")
     if not found.results:
         print("No results.")

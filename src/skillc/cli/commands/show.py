@@ -1,4 +1,8 @@
-"""`skc show`: one section of a skill."""
+"""`skc show`: one section of a skill [RFC-0002:C-SHOW].
+
+JSON: `{"file", "heading", "level", "line", "more_lines", "content"}`; `content` is what is printed
+as text, bytes that are not UTF-8 replaced, `more_lines` how many lines --max-lines left out.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ def run(arguments: Arguments) -> int:
     from skillc.cli.printing import print_json, write_bytes
     from skillc.cli.syntax import see
     from skillc.errors import InvalidOption, one_line
-    from skillc.gateway import more_lines, show
+    from skillc.gateway import show
 
     section, file = arguments.optional("section"), arguments.optional("file")
     if section is None:
@@ -43,7 +47,11 @@ def run(arguments: Arguments) -> int:
     )
     if shown.ambiguous:
         print(f'warning: multiple matches for "{one_line(section)}"; showing first', file=sys.stderr)
-    text = shown.text + more_lines(shown.more_lines)
+    text = shown.text
+    if shown.more_lines:
+        from skillc.gateway import more_lines  # another module, for those who ask for it
+
+        text += more_lines(shown.more_lines)
     if arguments.text("format") == "json":
         content = text.decode("utf-8", "replace")
         fields = ("file", "heading", "level", "line", "more_lines")

@@ -1,6 +1,13 @@
-"""`skc sources`: the files of a skill."""
+"""`skc sources`: the files of a skill [RFC-0002:C-SOURCES, D19].
+
+JSON: `{"root", "entries", "more"}`. `entries` are `{"path", "type"}` in the tree's order, `path`
+below the skill's root, `type` `file` or `directory`; a directory that is not opened has `files` too,
+how many are below it. `more` is how many entries --limit left out.
+"""
 
 from __future__ import annotations
+
+import sys
 
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
@@ -47,22 +54,37 @@ def run(arguments: Arguments) -> int:
         ]
         print_json({"root": tree.root, "entries": entries, "more": tree.more})
         return 0
-    for line in lines(tree):
+    for line in lines(tree, _marks()):
         print(line)
     return 0
 
 
-def lines(tree: Tree) -> Iterator[str]:
+# What stands before an entry, before the last one of a directory, and below each of the two.
+LINES = ("├── ", "└── ", "│   ", "    ")
+ASCII_LINES = ("|-- ", "`-- ", "|   ", "    ")
+
+
+def _marks() -> tuple[str, str, str, str]:
+    """What the terminal can show."""
+    try:
+        "".join(LINES).encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return ASCII_LINES
+    return LINES
+
+
+def lines(tree: Tree, marks: tuple[str, str, str, str] = LINES) -> Iterator[str]:
     """The tree as people draw it."""
     from skillc.errors import one_line
 
+    entry, last_entry, below, below_last = marks
     yield f"{one_line(tree.root)}/"
     ended: dict[int, bool] = {}  # whether the directory at a depth has shown its last entry
     for node in tree.entries:
         ended[node.depth] = node.last
-        bars = "".join("    " if ended[depth] else "│   " for depth in range(1, node.depth))
+        bars = "".join(below_last if ended[depth] else below for depth in range(1, node.depth))
         count = f" ({node.files} files)" if node.files else ""
         slash = "/" if node.is_directory else ""
-        yield f"{bars}{'└── ' if node.last else '├── '}{one_line(node.name)}{slash}{count}"
+        yield f"{bars}{last_entry if node.last else entry}{one_line(node.name)}{slash}{count}"
     if tree.more:
         yield f"... ({tree.more} more)"
