@@ -11,7 +11,9 @@ from skillc.lazy import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.engine.factory import AgentBuildConfig, AgentFactory
     from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
+    from skillc.engine.sync import SyncSkillEngine
     from skillc.engine.turns import prepare_turn
     from skillc.errors import SkillcError
     from skillc.library.composite import CompositeSkillSource, NamedSource
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AgentBuildConfig",
+    "AgentFactory",
     "CompositeSkillSource",
     "DefaultSkillEngine",
     "EmbeddedSkillSource",
@@ -54,6 +58,7 @@ __all__ = [
     "SkillSource",
     "SkillcError",
     "SkillsConfig",
+    "SyncSkillEngine",
     "prepare_turn",
     "resolve_repositories",
 ]
@@ -61,7 +66,9 @@ __all__ = [
 __getattr__ = front_door(
     __name__,
     {
+        "engine.factory": ("AgentBuildConfig", "AgentFactory"),
         "engine.skill_engine": ("DefaultSkillEngine", "EngineOptions", "ResolvedSkill"),
+        "engine.sync": ("SyncSkillEngine",),
         "engine.turns": ("prepare_turn",),
         "errors": ("SkillcError",),
         "library.composite": ("CompositeSkillSource", "NamedSource"),

@@ -48,7 +48,7 @@ def shelf(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ids(source: FilesystemSkillSource, filter: SkillFilter = SkillFilter()) -> list[str]:  # noqa: B008
+def ids(source: FilesystemSkillSource, filter: SkillFilter = SkillFilter()) -> list[str]:
     return [str(found.id) for found in run(source.list(filter))]
 
 

@@ -10,18 +10,28 @@ from skillc.lazy import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.engine.events import SkillEvent, SkillResolutionFailed, SkillsResolved
+    from skillc.engine.factory import AgentBuildConfig, AgentFactory, BuiltAgent
     from skillc.engine.prompts import system_prompt
     from skillc.engine.skill_engine import CapabilityMissing, DefaultSkillEngine, EngineOptions, ResolvedSkill
+    from skillc.engine.sync import SyncSkillEngine
+    from skillc.engine.tools import SkillTools, ToolDefinition, ToolResult
     from skillc.engine.turns import Turn, prepare_turn
 
 __all__ = [
+    "AgentBuildConfig",
+    "AgentFactory",
+    "BuiltAgent",
     "CapabilityMissing",
     "DefaultSkillEngine",
     "EngineOptions",
     "ResolvedSkill",
     "SkillEvent",
     "SkillResolutionFailed",
+    "SkillTools",
     "SkillsResolved",
+    "SyncSkillEngine",
+    "ToolDefinition",
+    "ToolResult",
     "Turn",
     "prepare_turn",
     "system_prompt",
@@ -31,8 +41,11 @@ __getattr__ = front_door(
     __name__,
     {
         "events": ("SkillEvent", "SkillResolutionFailed", "SkillsResolved"),
+        "factory": ("AgentBuildConfig", "AgentFactory", "BuiltAgent"),
         "prompts": ("system_prompt",),
         "skill_engine": ("CapabilityMissing", "DefaultSkillEngine", "EngineOptions", "ResolvedSkill"),
+        "sync": ("SyncSkillEngine",),
+        "tools": ("SkillTools", "ToolDefinition", "ToolResult"),
         "turns": ("Turn", "prepare_turn"),
     },
 )

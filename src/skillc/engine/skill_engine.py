@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillc.engine import rendering
-from skillc.errors import SkillcError, SkillNotFound
+from skillc.engine.resources import file_names, read_text
+from skillc.errors import FileNotFound, SkillcError, SkillNotFound
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
 from skillc.library.sources import ALL, SkillSource
 from skillc.skills import SkillId
@@ -55,7 +56,7 @@ class DefaultSkillEngine:
     Skills that need a capability the agent has not, or that it may not use, are not there for it.
     """
 
-    def __init__(self, source: SkillSource, options: EngineOptions = EngineOptions()) -> None:  # noqa: B008
+    def __init__(self, source: SkillSource, options: EngineOptions = EngineOptions()) -> None:
         self.source = source
         self.options = options
 
@@ -124,6 +125,23 @@ class DefaultSkillEngine:
             skill = document.descriptor
             resolved.append(ResolvedSkill(skill.id, skill.name, block, len(block.encode("utf-8", "replace"))))
         return resolved
+
+    async def files(self, skill_id: str) -> builtins.list[str]:
+        """The paths of a skill's files; none where its source has no folder for it."""
+        directory = await self._directory(skill_id)
+        return file_names(directory) if directory else []
+
+    async def read_file(self, skill_id: str, path: str) -> str:
+        """A file of a skill as text; raises PathEscapes or FileNotFound."""
+        directory = await self._directory(skill_id)
+        if directory is None:
+            raise FileNotFound(path)
+        return read_text(directory, path)
+
+    async def _directory(self, skill_id: str) -> str | None:
+        document = await self.load(skill_id)
+        locate = getattr(self.source, "directory", None)
+        return await locate(document.descriptor.id) if locate else None
 
     def _allowed(self, skill_id: str) -> bool:
         allow, deny = self.options.allow, self.options.deny

@@ -106,6 +106,13 @@ class CompositeSkillSource(SkillSource):
         self._complain_if_nothing_answered()
         raise SkillNotFound(skill_id)
 
+    async def directory(self, skill_id: SkillId) -> str | None:
+        """The folder of a skill, where the source that it comes from has one."""
+        winner = (await self.load(skill_id)).descriptor.source_name
+        source = next(named.source for named in self.sources if named.name == winner)
+        locate = getattr(source, "directory", None)
+        return await locate(skill_id) if locate else None
+
     async def collections(self) -> builtins.list[SkillCollection]:
         """Derived from the merged IDs, described by the first source that has words for one."""
         skills = await self.list()

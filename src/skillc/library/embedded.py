@@ -49,6 +49,15 @@ class EmbeddedSkillSource(SkillSource):
                 continue
         raise SkillNotFound(skill_id)
 
+    async def directory(self, skill_id: SkillId) -> str:
+        """The folder of a skill."""
+        for source in self._sources:
+            try:
+                return await source.directory(skill_id)
+            except SkillNotFound:
+                continue
+        raise SkillNotFound(skill_id)
+
 
 def _declared() -> builtins.list[str]:
     """The folders that installed distributions declare; one that can't be found is logged."""

@@ -1,0 +1,124 @@
+"""Agents: everything a conversation needs of skills, put together once.
+
+factory = AgentFactory().skill_source(FilesystemSkillSource("skills"))
+agent = await factory.build_agent(AgentBuildConfig("my-model").with_preloaded_skills(["pdf"]))
+agent.system_prompt, agent.tools                # for the model
+await agent.prepare_turn("/pdf fill this in")   # each user message
+await agent.call_tool("load_skill", {"id": "pdf"})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from skillc.engine.prompts import system_prompt
+from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions
+from skillc.engine.tools import TOOLS, SkillTools, ToolDefinition, ToolResult
+from skillc.engine.turns import Observer, Turn, prepare_turn
+from skillc.library.configuration import SkillsConfig
+from skillc.library.repositories import resolve_repositories
+from skillc.skills import SkillId
+
+if TYPE_CHECKING:
+    from skillc.library.sources import SkillSource
+
+
+@dataclass(frozen=True, slots=True)
+class AgentBuildConfig:
+    """What one agent is to be. `preload_skills`: None or empty means inventory alone."""
+
+    model: str = ""
+    preload_skills: tuple[SkillId, ...] | None = None
+    capabilities: frozenset[str] = frozenset()
+    allow: tuple[str, ...] | None = None
+    deny: tuple[str, ...] = ()
+    inventory_budget: int | None = None
+
+    def with_preloaded_skills(self, ids: Iterable[str]) -> AgentBuildConfig:
+        """The same with these skills in the system prompt from the start; none at all is None."""
+        return replace(self, preload_skills=tuple(SkillId(skill_id) for skill_id in ids) or None)
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltAgent:
+    """An agent's skills: its system prompt, its tools, and what to do with each message.
+
+    Where skills are switched off there is no engine, no tool and no prompt, and messages stay as they are.
+    """
+
+    model: str
+    system_prompt: str
+    tools: tuple[ToolDefinition, ...]
+    engine: DefaultSkillEngine | None
+    observer: Observer | None = None
+
+    async def prepare_turn(self, message: str, skill_references: Sequence[str] | None = None) -> Turn:
+        """A user's message as the model should get it."""
+        if self.engine is None:
+            return Turn(message, (), ())
+        return await prepare_turn(self.engine, message, skill_references, self.observer)
+
+    async def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
+        """What a tool returns to the model; failures are results, too."""
+        if self.engine is None:
+            return ToolResult(f"unknown tool '{name}'; skills are switched off", is_error=True)
+        return await SkillTools(self.engine, self.observer).call(name, arguments)
+
+
+class AgentFactory:
+    """Builds agents over the configured repositories, or over a source that a program sets.
+
+    A source that is set counts even where the configuration switches skills off.
+    """
+
+    def __init__(
+        self,
+        store: str = "",
+        *,
+        config: SkillsConfig | None = None,
+        project_root: str | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        self.store = store
+        self._config = config
+        self._project_root = project_root
+        self._observer = observer
+        self._source: SkillSource | None = None
+        self._with_tools = True
+
+    def skill_source(self, source: SkillSource) -> AgentFactory:
+        """Take skills from here instead of from the configured repositories."""
+        self._source = source
+        return self
+
+    def builtins(self, enabled: bool) -> AgentFactory:
+        """Whether agents get the tools for skills; they do unless this says no."""
+        self._with_tools = enabled
+        return self
+
+    async def build_agent(
+        self,
+        build: AgentBuildConfig = AgentBuildConfig(),
+        config: SkillsConfig | None = None,
+    ) -> BuiltAgent:
+        """Put an agent together; a skill to preload that is not there is raised."""
+        settings = config or self._config or (SkillsConfig() if self._source else SkillsConfig.load())
+        if self._source is None and not settings.enabled:
+            return BuiltAgent(build.model, "", (), None)
+        source = self._source or resolve_repositories(settings, self._project_root)
+        engine = DefaultSkillEngine(source, _options(build, settings))
+        prompt = await system_prompt(engine, build.preload_skills)
+        return BuiltAgent(build.model, prompt, TOOLS if self._with_tools else (), engine, self._observer)
+
+
+def _options(build: AgentBuildConfig, settings: SkillsConfig) -> EngineOptions:
+    return EngineOptions(
+        max_injection_bytes=settings.max_injection_bytes,
+        inventory_threshold=settings.inventory_threshold,
+        inventory_budget=build.inventory_budget,
+        capabilities=build.capabilities,
+        allow=build.allow,
+        deny=build.deny,
+    )

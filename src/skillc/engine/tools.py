@@ -1,0 +1,126 @@
+"""The tools that an agent gets: their definitions for a model, and what calling one does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from skillc.engine.events import SkillsResolved
+from skillc.errors import SkillcError
+
+if TYPE_CHECKING:
+    from skillc.engine.skill_engine import DefaultSkillEngine
+    from skillc.engine.turns import Observer
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool as a model sees it; `parameters` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a call returns to the model."""
+
+    text: str
+    is_error: bool = False
+
+
+def _object(required: tuple[str, ...] = (), **properties: str) -> dict[str, Any]:
+    """A JSON schema of text properties."""
+    return {
+        "type": "object",
+        "properties": {name: {"type": "string", "description": words} for name, words in properties.items()},
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+TOOLS = (
+    ToolDefinition(
+        "browse_skills",
+        "Browse available skill collections or list skills in a collection. With a query, search the names"
+        " and descriptions of all skills instead.",
+        _object(
+            path="Collection path to browse, such as extraction or extraction/medical; empty for the root.",
+            query="Words to search for in all collections; the path is then ignored.",
+        ),
+    ),
+    ToolDefinition(
+        "load_skill",
+        "Load a skill's full instructions into the conversation. Use it before following a skill.",
+        _object(("id",), id="Canonical skill ID, such as extraction/email-extractor."),
+    ),
+    ToolDefinition(
+        "list_skill_files",
+        "List the files of a skill: references, scripts and templates that its instructions mention.",
+        _object(("id",), id="Canonical skill ID."),
+    ),
+    ToolDefinition(
+        "read_skill_file",
+        "Read one file of a skill.",
+        _object(("id", "path"), id="Canonical skill ID.", path="Path of the file, relative to the skill."),
+    ),
+)
+
+
+class SkillTools:
+    """The tools bound to an engine. A failure is a result for the model, never an exception."""
+
+    definitions = TOOLS
+
+    def __init__(self, engine: DefaultSkillEngine, observer: Observer | None = None) -> None:
+        self._engine = engine
+        self._observer = observer
+        self._calls: dict[str, Callable[..., Awaitable[str]]] = {
+            "browse_skills": self._browse,
+            "load_skill": self._load,
+            "list_skill_files": self._list_files,
+            "read_skill_file": self._read_file,
+        }
+
+    async def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
+        """Call a tool by name with the arguments that a model gave."""
+        problem = _problem(name, arguments or {})
+        if problem:
+            return ToolResult(problem, is_error=True)
+        try:
+            return ToolResult(await self._calls[name](**(arguments or {})))
+        except SkillcError as error:
+            return ToolResult(error.message, is_error=True)
+
+    async def _browse(self, path: str = "", query: str = "") -> str:
+        return json.dumps(await self._engine.browse(path, query or None), ensure_ascii=False)
+
+    async def _load(self, id: str) -> str:
+        skill = (await self._engine.resolve_and_render([id]))[0]
+        if self._observer:
+            self._observer(SkillsResolved((skill.id,), skill.byte_size))
+        return skill.rendered_body
+
+    async def _list_files(self, id: str) -> str:
+        return json.dumps({"id": id, "files": await self._engine.files(id)}, ensure_ascii=False)
+
+    async def _read_file(self, id: str, path: str) -> str:
+        return await self._engine.read_file(id, path)
+
+
+def _problem(name: str, arguments: Mapping[str, Any]) -> str | None:
+    """What is wrong with a call, in words that a model can act on."""
+    tool = next((tool for tool in TOOLS if tool.name == name), None)
+    if tool is None:
+        return f"unknown tool '{name}'; there are {', '.join(tool.name for tool in TOOLS)}"
+    known = tool.parameters["properties"]
+    for key, value in arguments.items():
+        if key not in known:
+            return f"unknown argument '{key}'; {name} takes {', '.join(known)}"
+        if not isinstance(value, str):
+            return f"argument '{key}' must be text"
+    missing = [key for key in tool.parameters["required"] if key not in arguments]
+    return f"argument '{missing[0]}' is missing" if missing else None
