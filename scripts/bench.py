@@ -164,10 +164,16 @@ def bench_build(bench: Bench) -> None:
 
 
 def main() -> None:
+    from bench_search import bench_reading, bench_search  # here: they import this module
+    from bench_stats import bench_stats
+
     bench = Bench(Path(sys.argv[1]), "--quick" in sys.argv)
     try:
         bench_start(bench)
+        bench_reading(bench)
         bench_build(bench)
+        bench_search(bench)
+        bench_stats(bench)
     finally:
         shutil.rmtree(bench.root)
 

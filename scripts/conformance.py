@@ -22,7 +22,7 @@ CITATION = re.compile(r"\[((?:RFC-\d{4}(?::C-[A-Z-]+)?)|(?:D\d+a?)|(?:TOOLS §[\
 
 def clauses() -> dict[str, str]:
     lines = (ROOT / "docs" / "clauses.tsv").read_text(encoding="utf-8").splitlines()
-    return dict(line.split("\t") for line in lines)  # type: ignore[misc]
+    return dict(line.split("\t") for line in lines)
 
 
 def citations() -> dict[str, list[str]]:

@@ -74,11 +74,13 @@ def with_code(code: str) -> type[SkillcError]:
 
 def is_one_line(text: str) -> bool:
     """Nothing in it moves the cursor, ends the line or turns the direction of writing."""
-    return text.isprintable() and len(text.splitlines()) <= 1 and not any(map(_is_mark, text))
+    return len(text.splitlines()) <= 1 and not any(map(_is_mark, text))
 
 
 def _is_mark(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    if character in "\u200c\u200d":  # which join and part letters and emoji
+        return False
+    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Co", "Cn")
 
 
 def test_every_code_is_one_class() -> None:
@@ -126,6 +128,12 @@ def test_one_line(text: str) -> None:
     shown = one_line(text)
     assert is_one_line(shown)
     assert shown.encode().decode() == shown
+
+
+@pytest.mark.parametrize("text", ["👩‍💻 Dev", "标题　二", "a\xa0b", "می‌خواهم", "10\u202f000"])
+def test_one_line_keeps_words(text: str) -> None:
+    """[RFC-0005] [RFC-0002:C-SHOW] a heading that is suggested can be copied as it is shown."""
+    assert one_line(text) == text
 
 
 @given(anything)

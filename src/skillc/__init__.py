@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     )
     from skillc.library.embedded import EmbeddedSkillSource
     from skillc.library.filesystem import FilesystemSkillSource
+    from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
+    from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
     from skillc.library.memory import InMemorySkillSource
     from skillc.library.repositories import resolve_repositories
     from skillc.library.sources import SkillSource
@@ -38,12 +40,19 @@ __version__ = "0.1.0"
 __all__ = [
     "AgentBuildConfig",
     "AgentFactory",
+    "BearerAuth",
     "CompositeSkillSource",
     "DefaultSkillEngine",
     "EmbeddedSkillSource",
     "EngineOptions",
     "FilesystemSkillSource",
     "FilteredSkillSource",
+    "GitRef",
+    "GitSkillConfig",
+    "GitSkillSource",
+    "HeaderAuth",
+    "HttpSkillSource",
+    "HttpsToken",
     "InMemorySkillSource",
     "NamedSource",
     "PrefixedSkillSource",
@@ -58,6 +67,7 @@ __all__ = [
     "SkillSource",
     "SkillcError",
     "SkillsConfig",
+    "SshKey",
     "SyncSkillEngine",
     "prepare_turn",
     "resolve_repositories",
@@ -82,6 +92,8 @@ __getattr__ = front_door(
         ),
         "library.embedded": ("EmbeddedSkillSource",),
         "library.filesystem": ("FilesystemSkillSource",),
+        "library.git": ("GitRef", "GitSkillConfig", "GitSkillSource", "HttpsToken", "SshKey"),
+        "library.http": ("BearerAuth", "HeaderAuth", "HttpSkillSource"),
         "library.memory": ("InMemorySkillSource",),
         "library.repositories": ("resolve_repositories",),
         "library.sources": ("SkillSource",),

@@ -54,7 +54,16 @@ def one_line(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return "".join(
+        c if c.isprintable() or c in _SPACES else c.encode("unicode_escape").decode() for c in text
+    )
+
+
+# Spaces of every width, and what joins and parts letters and emoji: part of the words, and harmless.
+_SPACES = (
+    "\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+    "\u200c\u200d"
+)
 
 
 class SkillcError(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import socket
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillc.errors import InvalidSkill, PathEscapes
-from skillc.skills import display_name, list_files, resolve_inside, source_hash
+from skillc.skills import display_name, files, list_files, resolve_inside, source_hash
 from skillc.skills.files import MAX_FILES
 from tests.skills.test_core_schema import within
 
@@ -70,6 +71,27 @@ def test_empty(root: Path) -> None:
     """[D1] empty directories are nothing."""
     (root / "a" / "b").mkdir(parents=True)
     assert names(root) == []
+
+
+def test_files_that_vanish(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D1] what is removed while the list is made is not in it."""
+    make(root, "a", "b", "d/x", "e/y")
+    look, follow = files._entries, files._follow
+
+    def look_and_remove(directory: str, required: bool) -> list[os.DirEntry[str]]:
+        found = look(directory, required)
+        (root / "a").unlink(missing_ok=True)
+        shutil.rmtree(root / "d", ignore_errors=True)
+        return found
+
+    def follow_and_remove(entry: os.DirEntry[str], name: str, real_root: str) -> os.stat_result | None:
+        found = follow(entry, name, real_root)
+        shutil.rmtree(root / "e", ignore_errors=True)
+        return found
+
+    monkeypatch.setattr(files, "_entries", look_and_remove)
+    monkeypatch.setattr(files, "_follow", follow_and_remove)
+    assert names(root) == ["b"]
 
 
 def test_only_regular_files(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -154,6 +154,7 @@ def test_any_lines(lines: list[str]) -> None:
         ("# &amp; &copy; &#35;", "& © #"),
         ("# 漢字 🚀 é", "漢字 🚀 é"),
         ("# a\\\\b", "a\\b"),
+        ("# a\0b", "a\ufffdb"),
         ("# ~~not struck~~ $x$ {#id}", "~~not struck~~ $x$ {#id}"),
         ("Setext\n===", "Setext"),
         ("Over\nthree  \nlines\n===", "Over three lines"),

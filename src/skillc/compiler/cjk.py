@@ -15,13 +15,15 @@ _RANGES = (
     (0x1100, 0x11FF),  # Hangul Jamo
     (0x3005, 0x3007),  # iteration mark, closing mark, zero
     (0x3040, 0x30FF),  # Hiragana, Katakana
+    (0x3100, 0x312F),  # Bopomofo
     (0x3130, 0x318F),  # Hangul compatibility Jamo
+    (0x31A0, 0x31BF),  # Bopomofo, extended
     (0x31F0, 0x31FF),  # Katakana phonetic extensions
     (0x3400, 0x4DBF),  # Han, extension A
     (0x4E00, 0x9FFF),  # Han
     (0xAC00, 0xD7AF),  # Hangul syllables
     (0xF900, 0xFAFF),  # Han, compatibility
-    (0xFF66, 0xFF9D),  # half-width Katakana
+    (0xFF66, 0xFFDC),  # half-width Katakana with its voice marks, half-width Hangul
     (0x20000, 0x3FFFF),  # Han, further extensions
 )
 

@@ -56,10 +56,14 @@ def open_for(skill: Skill, setting: str) -> Index:
 
     An index stays open and is given again as long as it and its manifest are the same files.
     """
-    runtimes = skill.runtimes()
-    runtime = next((r for r in runtimes if os.path.exists(places.index_file(r, skill.source))), runtimes[0])
-    path = places.index_file(runtime, skill.source)
-    stamp = (setting, skill.source, _identity(path), _identity(places.manifest_file(runtime)))
+    for runtime in skill.runtimes():
+        path = places.index_file(runtime, skill.source)
+        identity = _identity(path)
+        if identity is not None:
+            break
+    else:
+        raise IndexUnusable(skill.name)
+    stamp = (setting, skill.source, identity, _identity(places.manifest_file(runtime)))
     kept = _opened.get(path)
     if kept is not None and kept[0] == stamp:
         return kept[1]

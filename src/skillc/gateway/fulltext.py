@@ -136,12 +136,13 @@ def _all(connection: Connection, words: list[str], spell: Callable[[str], str], 
 
 
 def _distinct(words: list[str]) -> list[str]:
-    """The words without those that differ from an earlier one in case or punctuation alone."""
+    """The words that are more than punctuation, each once, whatever its case and punctuation."""
     alike: dict[str, str] = {}
     for word in words:
         letters = "".join([c if c.isalnum() else " " for c in word]).split()
-        alike.setdefault(" ".join(letters).casefold() or word, word)
-    return list(alike.values())
+        alike.setdefault(" ".join(letters).casefold(), word)
+    punctuation = alike.pop("", "")
+    return list(alike.values()) or [punctuation]
 
 
 def _all_of_many(connection: Connection, parts: list[str], limit: int) -> list[Row]:
@@ -162,12 +163,26 @@ def _raw(connection: Connection, query: str, limit: int) -> list[Row]:
     """A query in FTS5's own language."""
     if len(query) > MAX_RAW:
         raise InvalidOption(f"--raw query is longer than {MAX_RAW} characters")
+    query = " " + query.replace("\0", " ")  # a space, because FTS5 has commands that start with an asterisk
     try:
-        # After a space, because FTS5 has commands of its own that start with an asterisk.
-        return _rows(connection, " " + query.replace("\0", " "), limit)
+        return _rows(connection, query, limit)
+    except index.Error:
+        _check(query)
+        raise  # the index is damaged
+
+
+def _check(query: str) -> None:
+    """Raise InvalidOption for what is not FTS5's language: it fails in an empty table, too."""
+    from skillc.sqlite import connect
+
+    empty = connect(":memory:")
+    empty.execute("CREATE VIRTUAL TABLE sections USING fts5(file, section, content)")
+    try:
+        _rows(empty, query, 1)
     except index.Error as error:
-        _rows(connection, '"a"', 1)  # an index that is damaged fails here too
         raise InvalidOption(f"--raw query is not FTS5 syntax: {error}") from None
+    finally:
+        empty.close()
 
 
 def _occurring(

@@ -7,6 +7,7 @@ a Markdown and a YAML parser.
 from __future__ import annotations
 
 from skillc.compiler import index
+from skillc.errors import SkillcError
 from skillc.gateway.freshness import changed_text, indexed_files, markdown_files
 
 TYPE_CHECKING = False
@@ -39,7 +40,10 @@ def outline(skill: Skill, level: int | None = None) -> list[Entry]:
 
 def _indexed(skill: Skill) -> tuple[dict[str, Known], dict[str, list[Entry]]]:
     """The files that the index knows, and their headings; nothing without an index to read."""
-    connection = index.open_any(skill)
+    try:
+        connection = index.open_any(skill)
+    except SkillcError:  # no home that could have one
+        connection = None
     if connection is None:
         return {}, {}
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from skillc.errors import DirectoryNotFound
-from skillc.gateway.contents import MAX_PATH
 from skillc.skills.files import display_name, list_files, resolve_inside
 
 TYPE_CHECKING = False
@@ -65,6 +64,8 @@ def sources(
 
 def _prefix(skill: Skill, directory: str) -> str:
     """A directory as the beginning of its files' names."""
+    from skillc.gateway.contents import MAX_PATH  # only with --dir
+
     if len(directory) > MAX_PATH:
         raise DirectoryNotFound(f"{directory[:64]}...")
     real = resolve_inside(skill.source, directory)

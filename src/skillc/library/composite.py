@@ -82,28 +82,30 @@ class CompositeSkillSource(SkillSource):
     ) -> builtins.list[SkillDescriptor]:
         """First source wins; filters come after, so that a loser never shows through."""
         winners: dict[SkillId, SkillDescriptor] = {}
-        self.shadowed = []
+        shadowed: builtins.list[Shadowed] = []
         for named, skills in answers:
             for skill in skills:
                 winner = winners.setdefault(skill.id, skill.named(named.name))
                 if winner.source_name != named.name:
-                    self.shadowed.append(Shadowed(skill.id, winner.source_name, named.name))
+                    shadowed.append(Shadowed(skill.id, winner.source_name, named.name))
                     log.info(
                         "skill '%s' of '%s' is shadowed by '%s'", skill.id, named.name, winner.source_name
                     )
+        self.shadowed = shadowed
         return [winners[skill_id] for skill_id in sorted(winners)]
 
     async def load(self, skill_id: SkillId) -> SkillDocument:
+        failures: dict[str, SkillcError] = {}
         for named in self.sources:
             try:
                 document = await asyncio.wait_for(named.source.load(skill_id), self.time_out)
             except SkillNotFound:
                 continue
             except Exception as error:
-                self._note_failure(named, error)
+                self._note_failure(named, error, failures)
                 continue
             return SkillDocument(document.descriptor.named(named.name), document.body, document.extensions)
-        self._complain_if_nothing_answered()
+        self._complain_if_nothing_answered(failures)
         raise SkillNotFound(skill_id)
 
     async def directory(self, skill_id: SkillId) -> str | None:
@@ -139,8 +141,12 @@ class CompositeSkillSource(SkillSource):
             own = sum(1 for skill in skills if skill.source_name == named.name)
             lost = sum(1 for shadow in self.shadowed if shadow.loser == named.name)
             quarantined = getattr(named.source, "quarantined", 0)
-            status = "unused" if getattr(named.source, "unused", False) else "ok"
-            states.append(SourceState(named.name, kind, status, own, quarantined, lost))
+            status = (
+                "unused" if getattr(named.source, "unused", False) else getattr(named.source, "status", "ok")
+            )
+            error = getattr(named.source, "error", None)
+            words = str(error) if error else None
+            states.append(SourceState(named.name, kind, status, own, quarantined, lost, words))
         return states
 
     async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
@@ -165,34 +171,35 @@ class CompositeSkillSource(SkillSource):
         self, question: Callable[[SkillSource], Awaitable[Answer]]
     ) -> builtins.list[tuple[NamedSource, Answer]]:
         """Put a question to all sources at once; the answers in order of precedence."""
-        self.failures = {}
+        failures: dict[str, SkillcError] = {}
         asked = [asyncio.wait_for(question(named.source), self.time_out) for named in self.sources]
         answers = await asyncio.gather(*asked, return_exceptions=True)
         good: builtins.list[tuple[NamedSource, Answer]] = []
         for named, answer in zip(self.sources, answers, strict=True):
             if isinstance(answer, Exception):
-                self._note_failure(named, answer)
+                self._note_failure(named, answer, failures)
             elif isinstance(answer, BaseException):
                 raise answer
             else:
                 good.append((named, answer))
-        self._complain_if_nothing_answered()
+        self.failures = failures
+        self._complain_if_nothing_answered(failures)
         return good
 
-    def _note_failure(self, named: NamedSource, error: Exception) -> None:
+    def _note_failure(self, named: NamedSource, error: Exception, failures: dict[str, SkillcError]) -> None:
         if isinstance(error, TimeoutError):
             failure: SkillcError = RepositoryUnavailable(named.name, f"no answer in {self.time_out:g} s")
         elif isinstance(error, RepositoryUnavailable):
             failure = error
         else:
             failure = RepositoryUnavailable(named.name, unexpected(error).message)
-        self.failures[named.name] = failure
+        failures[named.name] = failure
         log.warning("%s", failure.message)
         if named.required:
             raise failure
 
-    def _complain_if_nothing_answered(self) -> None:
+    def _complain_if_nothing_answered(self, failures: dict[str, SkillcError]) -> None:
         """An error only where every configured repository failed."""
         configured = [named.name for named in self.sources if not named.fallback]
-        if configured and all(name in self.failures for name in configured):
-            raise self.failures[configured[0]]
+        if configured and all(name in failures for name in configured):
+            raise failures[configured[0]]

@@ -116,30 +116,15 @@ class FilesystemSkillSource(SkillSource):
         """Look at the folder as it is now; unchanged files are not read again."""
         scan = _Scan()
         found = self._walk(scan)
-        self._known = {item.path: self._entry(item) for item in found}
+        known = {item.path: self._entry(item) for item in found}
+        self._known = known  # whole: other threads may be scanning, too
         by_id: dict[str, builtins.list[_Found]] = {}
         for item in found:
             by_id.setdefault(item.skill_id, []).append(item)
         for skill_id in sorted(by_id):
-            self._sort_in(scan, by_id[skill_id])
+            _sort_in(scan, by_id[skill_id], known)
         self.quarantined = scan.quarantined
         return scan
-
-    def _sort_in(self, scan: _Scan, items: builtins.list[_Found]) -> None:
-        """Offer a skill, or quarantine it; of two directories that give one ID, both."""
-        for item in items:
-            entry = self._known[item.path]
-            scan.diagnostics += entry.diagnostics
-            if len(items) > 1:
-                others = ", ".join(other.directory for other in items if other is not item)
-                scan.diagnostics.append(
-                    _problem(item.path, "E070", f"'{item.skill_id}' is also the id of {others}")
-                )
-            elif entry.descriptor is not None:
-                scan.skills[entry.descriptor.id] = entry.descriptor
-                scan.directories[entry.descriptor.id] = item.directory
-                continue
-            scan.quarantined += 1
 
     def _walk(self, scan: _Scan) -> builtins.list[_Found]:
         """Every SKILL.md below the root; directories below one are its files."""
@@ -157,7 +142,7 @@ class FilesystemSkillSource(SkillSource):
                 continue
             main = _main(entries)
             if main is not None:
-                found.append(self._found(main, directory, prefix))
+                found += self._found(main, directory, prefix)
                 continue
             for entry in entries:
                 if entry.name == COLLECTION_FILE:
@@ -174,11 +159,14 @@ class FilesystemSkillSource(SkillSource):
         if self.required:
             raise RepositoryUnavailable(self.root, error.strerror or str(error)) from None
 
-    def _found(self, main: os.DirEntry[str], directory: str, prefix: str) -> _Found:
-        status = main.stat()
+    def _found(self, main: os.DirEntry[str], directory: str, prefix: str) -> builtins.list[_Found]:
+        try:
+            status = main.stat()
+        except OSError:
+            return []  # gone since the directory was read
         own = prefix or to_segment(os.path.basename(self.root))  # the root itself is a skill
         stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-        return _Found(own, directory, main.path, stamp)
+        return [_Found(own, directory, main.path, stamp)]
 
     def _entry(self, item: _Found) -> _Entry:
         known = self._known.get(item.path)
@@ -239,6 +227,22 @@ class FilesystemSkillSource(SkillSource):
         known = ("name", "description", "metadata", "requires_capabilities")
         extensions = {key: value for key, value in told.fields.items() if key not in known}
         return SkillDocument(descriptor, body, extensions)
+
+
+def _sort_in(scan: _Scan, items: builtins.list[_Found], known: dict[str, _Entry]) -> None:
+    """Offer a skill, or quarantine it; of two directories that give one ID, both."""
+    for item in items:
+        entry = known[item.path]
+        scan.diagnostics += entry.diagnostics
+        if len(items) > 1:
+            others = ", ".join(other.directory for other in items if other is not item)
+            problem = f"'{item.skill_id}' is also the id of {others}"
+            scan.diagnostics.append(_problem(item.path, "E070", problem))
+        elif entry.descriptor is not None:
+            scan.skills[entry.descriptor.id] = entry.descriptor
+            scan.directories[entry.descriptor.id] = item.directory
+            continue
+        scan.quarantined += 1
 
 
 def _main(entries: builtins.list[os.DirEntry[str]]) -> os.DirEntry[str] | None:

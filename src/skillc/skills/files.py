@@ -50,22 +50,21 @@ def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
     pending: list[tuple[str, str, tuple[str, ...]]] = [("", root, (real_root,))]
     while pending:
         prefix, directory, chain = pending.pop()
-        with os.scandir(directory) as entries:
-            for entry in entries:
-                name = entry.name
-                if name[0] == "." and (not hidden or name in NOT_OF_A_SKILL):
-                    continue
-                status = _follow(entry, prefix + name, real_root) if entry.is_symlink() else entry.stat()
-                if status is None:
-                    continue
-                if S_ISREG(status.st_mode):
-                    found.append(SourceFile(prefix + name, entry.path, status))
-                elif S_ISDIR(status.st_mode):
-                    inner = f"{chain[-1]}{os.sep}{name}"
-                    real = os.path.realpath(inner) if entry.is_symlink() else inner
-                    if real not in chain:
-                        linked += entry.is_symlink()
-                        pending.append((f"{prefix}{name}/", entry.path, (*chain, real)))
+        for entry in _entries(directory, required=not prefix):
+            name = entry.name
+            if name[0] == "." and (not hidden or name in NOT_OF_A_SKILL):
+                continue
+            status = _follow(entry, prefix + name, real_root)
+            if status is None:
+                continue
+            if S_ISREG(status.st_mode):
+                found.append(SourceFile(prefix + name, entry.path, status))
+            elif S_ISDIR(status.st_mode):
+                inner = f"{chain[-1]}{os.sep}{name}"
+                real = os.path.realpath(inner) if entry.is_symlink() else inner
+                if real not in chain:
+                    linked += entry.is_symlink()
+                    pending.append((f"{prefix}{name}/", entry.path, (*chain, real)))
         if len(found) > MAX_FILES:
             raise InvalidSkill(root, f"more than {MAX_FILES} files")
         if linked > MAX_LINKED:
@@ -78,13 +77,26 @@ def _bytewise(file: SourceFile) -> bytes:
     return file.name.encode("utf-8", "surrogateescape")
 
 
+def _entries(directory: str, required: bool) -> list[os.DirEntry[str]]:
+    """What is in a directory; nothing where it was removed meanwhile, unless it is `required`."""
+    try:
+        with os.scandir(directory) as entries:
+            return list(entries)
+    except FileNotFoundError:
+        if required:
+            raise
+        return []
+
+
 def _follow(entry: os.DirEntry[str], name: str, real_root: str) -> os.stat_result | None:
-    """What a link leads to; None for one that leads nowhere, or to itself."""
+    """What an entry is, or its link leads to; None for one that leads nowhere, to itself, or is gone."""
     try:
         status = entry.stat()
     except OSError:
-        return None
-    if not is_inside(os.path.realpath(entry.path), real_root):
+        if entry.is_symlink() or not os.path.lexists(entry.path):
+            return None
+        raise
+    if entry.is_symlink() and not is_inside(os.path.realpath(entry.path), real_root):
         raise PathEscapes(name)
     return status
 

@@ -68,7 +68,7 @@ def _raw_headings(text: str) -> Iterator[tuple[int, str, int]]:
         if "Start" in event and "Heading" in event["Start"]:
             level, position, words = int(event["Start"]["Heading"]["level"][1]), span["start"], []
         elif words is not None and "End" in event and "Heading" in event["End"]:
-            yield level, "".join(words).strip(), position
+            yield level, "".join(words).strip().replace("\0", "\ufffd"), position
             words = None
 
 

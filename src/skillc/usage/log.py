@@ -63,13 +63,13 @@ def record(
     now = time()
     row = (
         strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(now)),
-        _text(os.environ.get("SKC_RUN_ID", "")) or _run_id(now),
+        as_text(os.environ.get("SKC_RUN_ID", "")) or _run_id(now),
         command,
-        _text(skill.name),
-        _text(skill.source),
-        _text(os.path.realpath(cwd)),
+        as_text(skill.name),
+        as_text(skill.source),
+        as_text(os.path.realpath(cwd)),
         as_json(arguments),
-        error if error is None else _text(error),
+        error if error is None else as_text(error),
     )
     stale = _stale(fallback_file(cwd, skill.name), skill.name, now)
     try:
@@ -213,12 +213,12 @@ def as_json(arguments: dict[str, Value]) -> str:
 
     def value(item: Value) -> str:
         if isinstance(item, str):
-            return quoted(_text(item))
+            return quoted(as_text(item))
         return "null" if item is None else "true" if item is True else "false" if item is False else str(item)
 
     return "{" + ", ".join(f"{quoted(key)}: {value(item)}" for key, item in arguments.items()) + "}"
 
 
-def _text(value: str) -> str:
+def as_text(value: str) -> str:
     """Text that SQLite can hold, whatever bytes a path has."""
     return value.encode("utf-8", "backslashreplace").decode()

@@ -63,10 +63,7 @@ def _remove_counts(connection: Connection, cutoff: str) -> None:
     with tables.writing(connection):
         connection.execute("DELETE FROM access_day WHERE day > ? AND day < ?", (tables.NO_DAY, day))
         connection.execute("DELETE FROM access_week WHERE week > ? AND week <= ?", (tables.NO_WEEK, week))
-        connection.execute(
-            tables.COUNT_WEEKS.format(rows="r.timestamp >= ? AND r.timestamp < ?"),
-            (cutoff[:-1], timestamp((week + 1) * WEEK)[:-1]),
-        )
+        tables.count_week(connection, week, cutoff[:-1], timestamp((week + 1) * WEEK)[:-1])
         connection.execute(
             "DELETE FROM access_kind WHERE id NOT IN (SELECT kind FROM access_week WHERE place = 0)"
         )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from skillc.library import Skill
 
     Counts = dict[tuple[str, ...], int]
+    Asked = tuple[str, dict[str, Any], str, int]
 
 GROUPS = ("summary", "sections", "files", "commands", "projects", "errors", "search")
 _ALL = Filters()
@@ -90,26 +91,35 @@ def read_of(skill: Skill, filters: Filters = _ALL) -> tuple[set[tuple[str, str]]
 
 def _summary(logs: Logs) -> dict[str, int]:
     totals = logs.total("command").values()
+    read = list(_asked(logs, "show", "open"))
     return {
         "total_accesses": sum(count for count, _ in totals),
-        "unique_sections": len(_sections(logs)),
-        "unique_files": len(_files(logs)),
+        "unique_sections": len(_sections_of(read)),
+        "unique_files": len(_files_of(read)),
         "error_count": sum(failed for _, failed in totals),
     }
 
 
 def _sections(logs: Logs) -> Counts:
+    return _sections_of(_asked(logs, "show"))
+
+
+def _sections_of(read: Iterable[Asked]) -> Counts:
     return _added(
         ((section, _word(asked, "file")), count)
-        for _, asked, _, count in _asked(logs, "show")
-        if (section := _word(asked, "section"))
+        for command, asked, _, count in read
+        if command == "show" and (section := _word(asked, "section"))
     )
 
 
 def _files(logs: Logs) -> Counts:
+    return _files_of(_asked(logs, "show", "open"))
+
+
+def _files_of(read: Iterable[Asked]) -> Counts:
     return _added(
         ((file,), count)
-        for _, asked, _, count in _asked(logs, "show", "open")
+        for _, asked, _, count in read
         if (file := _word(asked, "file") or _word(asked, "path"))
     )
 
@@ -169,7 +179,7 @@ def _added(counts: Iterable[tuple[tuple[str, ...], int]]) -> Counts:
     return total
 
 
-def _asked(logs: Logs, *topics: str) -> Iterator[tuple[str, dict[str, Any], str, int]]:
+def _asked(logs: Logs, *topics: str) -> Iterator[Asked]:
     """Commands with their arguments, the error or nothing, and how often."""
     for command, args, error, count in logs.kinds(*topics):
         try:

@@ -59,7 +59,13 @@ def _would_move(project: str, name: str) -> int:
     entries = 0
     for target, rows in _by_target(project, name).items():
         connection = tables.open_to_read(target) if os.path.exists(target) else None
-        entries += len(rows if connection is None else _new(connection, rows))
+        try:
+            entries += len(rows if connection is None else _new(connection, rows))
+        except sqlite.Error:
+            raise SyncNotWritable(target) from None
+        finally:
+            if connection is not None:
+                connection.close()
     return entries
 
 
@@ -101,6 +107,8 @@ def _by_target(project: str, name: str) -> dict[str, list[Row]]:
 
 def _rows(path: str) -> list[Row]:
     connection = tables.open_to_read(path)
+    if connection is None and not os.path.exists(path):
+        return []  # someone else has just moved them
     if connection is None:
         raise SyncNotReadable(path)
     try:
@@ -114,15 +122,17 @@ def _rows(path: str) -> list[Row]:
 
 
 def _runtime(name: str, folder: str, cwd: str, project: str) -> str:
-    """The runtime directory of the skill that a row is about, also of one that is gone."""
-    skills = [skill for place in (cwd, project) if (skill := _found(name, place))]
-    same = [skill for skill in skills if skill.source == folder]
-    moved_or_not = [*same, *filter(None, [_found(folder, project)]), *skills]
-    if moved_or_not:
-        return log.runtime_in_use(moved_or_not[0])
+    """The runtime directory of the skill that a row is about, also of one that moved or is gone."""
+    named = [skill for place in (cwd, project) if (skill := _found(name, place))]
+    same = [skill for skill in named if log.as_text(skill.source) == folder]
+    there = _found(folder, project) if os.path.isabs(folder) else None
+    for skill in (*same, there, *named):
+        if skill is not None:
+            return log.runtime_in_use(skill)
     root = at_path(folder).root if os.path.isabs(folder) else ""
-    kept = root if root and os.path.isdir(os.path.join(root, places.DIRECTORY)) else places.require_home()
-    return os.path.join(places.runtime_store(kept), name)
+    if not root or not os.path.isdir(os.path.join(root, places.DIRECTORY)):
+        root = places.require_home()
+    return os.path.join(places.runtime_store(root), name)
 
 
 def _found(name: str, place: str) -> Skill | None:

@@ -1,4 +1,4 @@
-"""`skc stats`: what agents used of a skill."""
+"""`skc stats`: what agents used of a skill, or of all."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Any
 
+    from skillc.errors import Diagnostic
     from skillc.library import Skill
     from skillc.usage import Filters, Stats
+    from skillc.usage.log import Value
 
 COMMAND = Command(
     "stats",
@@ -39,6 +42,10 @@ COMMAND = Command(
         Option("--prune", "Remove log entries older than this: 90d, 12w, 6m, 2y.", value="<age>"),
         FORMAT,
     ),
+    description=(
+        "Times are RFC 3339 (2026-03-02T10:00:00Z) or dates, which mean the start of their day.\n"
+        "Both ends count."
+    ),
     examples=(
         "skc stats pdf",
         "skc stats pdf --group-by sections --since 2026-01-01",
@@ -49,92 +56,169 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
+    html, prune = arguments.optional("html"), arguments.optional("prune")
+    if prune is not None:
+        return _prune(arguments, prune)
+    if html is not None:
+        return _page(arguments, html)
+    return _answer(arguments)
+
+
+def _with_skills(arguments: Arguments, noted: dict[str, Value], run: Callable[[list[Skill]], Any]) -> Any:
+    """Run an operation on the skill that is named, which is logged, or on all."""
+    from skillc.cli.access import access
+    from skillc.library import stored_skills
+    from skillc.places import current_directory
+
+    name = arguments.optional("skill")
+    if name is None:
+        return run(list(stored_skills(current_directory())))
+    return access("stats", name, noted, lambda skill: run([skill]))
+
+
+def _asked(arguments: Arguments) -> tuple[str, Filters]:
+    """The group and the filters; raises InvalidQueryType or InvalidFilter."""
     from skillc.places import current_directory
     from skillc.usage import Filters, check_group
 
-    group = arguments.text("group_by")
+    group, since, until = arguments.text("group_by"), arguments.optional("since"), arguments.optional("until")
     check_group(group)
-    cwd = current_directory()
-    since, until = arguments.optional("since"), arguments.optional("until")
-    filters = Filters.parse(since, until, arguments.texts("project"), cwd)
-    if arguments.optional("prune") is not None:
-        return _prune(arguments, cwd)
-    if arguments.optional("html") is not None:
-        return _page(arguments, filters, cwd)
-    stats = _stats(arguments.optional("skill"), group, filters, cwd)
-    if arguments.text("format") == "json":
-        from skillc.cli.printing import print_json
+    return group, Filters.parse(since, until, arguments.texts("project"), current_directory())
 
+
+def _answer(arguments: Arguments) -> int:
+    from skillc.cli.printing import print_json, warn
+    from skillc.usage import stats_of, stats_of_all
+
+    as_json = arguments.text("format") == "json"
+
+    def answer(skills: list[Skill]) -> tuple[Stats, list[tuple[str, int]]]:
+        group, filters = _asked(arguments)
+        if arguments.optional("skill") is not None:
+            return stats_of(skills[0], group, filters), []
+        stats = stats_of_all(skills, group, filters)
+        return stats, [] if as_json or group != "summary" else _by_skill(skills, filters)
+
+    noted = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
+    stats, skills = _with_skills(arguments, {**noted}, answer)
+    warn(stats.diagnostics)
+    if as_json:
         print_json(stats.as_json())
     else:
-        _print(stats)
+        _print(stats, skills)
     return 0
 
 
-def _skills(name: str | None, cwd: str) -> list[Skill]:
-    from skillc.library import resolve, stored_skills
-
-    return [resolve(name, cwd)] if name is not None else list(stored_skills(cwd))
-
-
-def _stats(name: str | None, group: str, filters: Filters, cwd: str) -> Stats:
-    from skillc.cli.access import access
-    from skillc.usage import stats_of, stats_of_all
-
-    if name is None:
-        return stats_of_all(_skills(None, cwd), group, filters)
-    return access("stats", name, {"group_by": group}, lambda skill: stats_of(skill, group, filters))
+def _labels(skills: Sequence[Skill]) -> list[str]:
+    """The names of skills; those that are equal are told apart by their scope."""
+    names = [skill.name for skill in skills]
+    return [f"{s.name} ({s.scope})" if names.count(s.name) > 1 else s.name for s in skills]
 
 
-def _prune(arguments: Arguments, cwd: str) -> int:
+def _by_skill(skills: Sequence[Skill], filters: Filters) -> list[tuple[str, int]]:
+    """The accesses of each skill, most first."""
+    from skillc.usage import stats_of
+
+    totals = [sum(stats_of(skill, "commands", filters).data.values()) for skill in skills]
+    return sorted(zip(_labels(skills), totals, strict=True), key=lambda count: (-count[1], count[0]))
+
+
+def _prune(arguments: Arguments, given: str) -> int:
     from skillc.cli.printing import print_json
+    from skillc.cli.syntax import see
+    from skillc.errors import InvalidOption, SkillcError
     from skillc.usage import age, logs_of, prune_log
 
-    days = age(arguments.text("prune"))
-    removed = {
-        skill.name: sum(prune_log(path, days) for path in logs_of(skill))
-        for skill in _skills(arguments.optional("skill"), cwd)
-    }
+    if arguments.texts("project") or any(arguments.optional(o) for o in ("since", "until", "html")):
+        raise InvalidOption(f"--prune goes with no filter and no page; {see(COMMAND)}")
+    failed: list[SkillcError] = []
+
+    def prune(skills: list[Skill]) -> dict[str, int]:
+        days = age(given)
+        removed: dict[str, int] = {}
+        for path, name in {path: skill.name for skill in skills for path in logs_of(skill)}.items():
+            try:
+                removed[name] = removed.get(name, 0) + prune_log(path, days)
+            except SkillcError as error:
+                failed.append(error)
+        return removed
+
+    removed = _with_skills(arguments, {"prune": given}, prune)
+    for error in failed:
+        print(error.text(), file=sys.stderr)
     if arguments.text("format") == "json":
         print_json({"removed": removed})
     else:
-        print(f"Removed {sum(removed.values())} entries of {len(removed)} skills")
-    return 0
+        print(f"Removed {sum(removed.values()):,} entries of {len(removed)} skills")
+    return 1 if failed else 0
 
 
-def _page(arguments: Arguments, filters: Filters, cwd: str) -> int:
+def _page(arguments: Arguments, given: str) -> int:
     import os
 
     from skillc import atomic
-    from skillc.gateway import outline
-    from skillc.usage import by_day, stats_of_all, usage_page
-    from skillc.usage.stats import GROUPS
+    from skillc.cli.printing import print_json, warn
+    from skillc.places import current_directory
+    from skillc.usage import GROUPS, by_day, stats_of, stats_of_all, usage_page
 
     name = arguments.optional("skill")
-    skills = _skills(name, cwd)
-    answers = {group: stats_of_all(skills, group, filters) for group in GROUPS}
-    read = {(entry["section"], entry["file"]) for entry in answers["sections"].data}
-    unread = [
-        (entry.heading, entry.file)
-        for skill in skills
-        for entry in outline(skill)
-        if (entry.heading, entry.file) not in read
-    ]
-    title = f"Usage of {name}" if name else "Usage of all skills"
-    path = os.path.join(cwd, arguments.text("html"))
-    atomic.write(path, usage_page(title, answers, by_day(skills, filters), unread).encode())
-    print(f"Wrote {path}")
+    path = os.path.join(current_directory(), given)
+
+    def page(skills: list[Skill]) -> tuple[Diagnostic, ...]:
+        _, filters = _asked(arguments)
+        if name is None:
+            answers = {group: stats_of_all(skills, group, filters) for group in GROUPS}
+        else:
+            answers = {group: stats_of(skills[0], group, filters) for group in GROUPS}
+        unread, noticed = _unread(skills, filters)
+        counts = _by_skill(skills, filters) if name is None else ()
+        title = f"Usage of {skills[0].name}" if name is not None else "Usage of all skills"
+        text = usage_page(title, answers, by_day(skills, filters), unread, skills=counts)
+        atomic.write(path, text.encode("utf-8", "replace"))
+        return (*answers["summary"].diagnostics, *noticed)
+
+    warn(_with_skills(arguments, {"html": given}, page))
+    if arguments.text("format") == "json":
+        print_json({"html": path})
+    else:
+        print(f"Wrote {path}")
     return 0
 
 
-def _print(stats: Stats) -> None:
+def _unread(
+    skills: Sequence[Skill], filters: Filters
+) -> tuple[dict[str, list[tuple[int, str]]], tuple[Diagnostic, ...]]:
+    """The sections of which nobody read a part, by file; of several skills, with their names."""
+    from skillc.errors import notice, unexpected
+    from skillc.gateway import outline
+    from skillc.usage import read_of, unread
+
+    found: dict[str, list[tuple[int, str]]] = {}
+    noticed: tuple[Diagnostic, ...] = ()
+    for label, skill in zip(_labels(skills), skills, strict=True):
+        try:
+            headings = [(entry.file, entry.level, entry.heading) for entry in outline(skill)]
+        except Exception as error:  # of one skill, which must not keep the others from their page
+            noticed += (notice("W001", skill.source, unexpected(error).message),)
+            continue
+        for file, entries in unread(headings, *read_of(skill, filters)).items():
+            found[f"{label}: {file}" if len(skills) > 1 else file] = entries
+    return found, noticed
+
+
+def _print(stats: Stats, skills: Sequence[tuple[str, int]]) -> None:
     """The answer for people: a few lines, or bars."""
+    from skillc.errors import one_line
+
     title = f"'{stats.skill}'" if stats.skill else "all skills"
     period = f", {stats.start} to {stats.end}" if stats.start else ""
-    print(f"{stats.query.capitalize()} of {title}{period}")
+    print(one_line(f"{stats.query.capitalize()} of {title}{period}"))
     if stats.query == "summary":
         for name, count in stats.data.items():
             print(f"  {name.replace('_', ' '):<16} {count:>8,}")
+        if skills:
+            print()
+            _bars(skills)
         return
     rows = _rows(stats.data)
     if not rows:
@@ -153,30 +237,52 @@ def _rows(data: Any) -> list[tuple[str, int]]:
     return rows
 
 
-def _bars(rows: list[tuple[str, int]]) -> None:
+def _bars(rows: Sequence[tuple[str, int]]) -> None:
     """Counts in a column; on a terminal with bars."""
     from skillc.errors import one_line
 
-    if not rows:
-        return
-    highest = max(count for _, count in rows)
+    rows = [(one_line(text), count) for text, count in rows]
+    highest = max((count for _, count in rows), default=0) or 1
     digits = len(f"{highest:,}")
     room = _terminal_width() - digits - 5
-    label = min(max(len(one_line(text)) for text, _ in rows), room - 12) if room > 24 else 0
-    for text, count in rows:
-        shown = one_line(text)
-        if not label:
-            print(f"  {count:>{digits},}  {shown}")
-            continue
-        shown = shown if len(shown) <= label else shown[: label - 1] + "…"
-        bar = "█" * max(1, round((room - label) * count / highest))
-        print(f"  {count:>{digits},}  {shown:<{label}} {bar}")
+    if room < 24:  # nobody looks, or there is no room to draw
+        for text, count in rows:
+            print(f"  {count:>{digits},}  {text}")
+        return
+    full, cut = ("█", "…") if _can_show("█…") else ("#", "~")
+    widths = [_width(text) for text, _ in rows]
+    label = min(max(widths, default=0), room - 12)
+    for (text, count), width in zip(rows, widths, strict=True):
+        if width > label:
+            while _width(text) >= label:
+                text = text[:-1]
+            text, width = text + cut, _width(text) + 1
+        bar = full * max(1 if count else 0, round((room - label) * count / highest))
+        print(f"  {count:>{digits},}  {text}{' ' * (label - width)} {bar}".rstrip())
+
+
+def _width(text: str) -> int:
+    """How many cells of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _can_show(text: str) -> bool:
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeError, LookupError):
+        return False
+    return True
 
 
 def _terminal_width() -> int:
     """How wide the terminal is; 0 where nobody looks."""
     import os
 
-    if not sys.stdout.isatty():
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80 if sys.stdout.isatty() else 0
+    except (OSError, ValueError):
         return 0
-    return os.get_terminal_size(sys.stdout.fileno()).columns or 80

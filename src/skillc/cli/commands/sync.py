@@ -23,6 +23,7 @@ def run(arguments: Arguments) -> int:
     import os
 
     from skillc.cli.printing import print_json
+    from skillc.errors import one_line
     from skillc.places import current_directory
     from skillc.usage import sync
 
@@ -32,11 +33,17 @@ def run(arguments: Arguments) -> int:
     for error in failed:
         print(error.text(), file=sys.stderr)
     if arguments.text("format") == "json":
-        print_json({"synced": [{"skill": s.skill, "entries": s.entries} for s in done], "dry_run": dry})
-    else:
-        for synced in done:
-            start, end = ("Would sync", "") if dry else ("Synced", " (local logs removed)")
-            print(f"{start} {synced.entries} entries for '{synced.skill}'{end}")
-        if not done and not failed:
-            print("No local logs to sync")
+        print_json(
+            {
+                "synced": [{"skill": synced.skill, "entries": synced.entries} for synced in done],
+                "failed": [{"code": error.code, "message": error.message} for error in failed],
+                "dry_run": dry,
+            }
+        )
+        return 1 if failed else 0
+    for synced in done:
+        start, end = ("Would sync", "") if dry else ("Synced", " (local logs removed)")
+        print(one_line(f"{start} {synced.entries} entries for '{synced.skill}'{end}"))
+    if not done and not failed:
+        print("No local logs to sync")
     return 1 if failed else 0

@@ -1,0 +1,123 @@
+"""What reading costs: searches in one process beside raw SQL, whole commands beside the bare interpreter.
+
+    bench_search(bench)   `gateway.search` and the same SQL on an open connection, on 20,000 sections
+    bench_reading(bench)  each command that agents call, log entry included, and `python -c pass`
+
+Both are called from bench.py. `.venv/bin/python scripts/bench_search.py <venv>` runs them alone.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from bench import Bench, large_skill
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "release-notes"
+
+# Prints, for each query, its name and the times of ours and of the yardstick, in turn.
+SEARCHES = """
+import sqlite3, sys
+from time import perf_counter
+from skillc.compiler import index
+from skillc.gateway import search
+from skillc.library import resolve
+
+times = int(sys.argv[1])
+skill = resolve("large", ".")
+path = index.open_for(skill, "ascii").path
+raw = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True, isolation_level=None)
+sql = '''
+SELECT file, section, snippet(sections, 2, '[MATCH]', '[/MATCH]', '...', 32), rank
+FROM sections WHERE sections MATCH ? ORDER BY rank LIMIT ?
+'''
+words = raw.execute("SELECT text FROM headings WHERE id = 15000").fetchone()[0].split()
+queries = {
+    "one word": words[0],
+    "two words": " ".join(words[:2]),
+    "four words": " ".join(words),
+    "a word that is everywhere": "bold",
+    "two that are": "bold code",
+    "a rare and a common one": f"{words[1]} bold",
+    "nothing": "zzzznothing",
+}
+for name, query in queries.items():
+    expression = " ".join(f'"{word}"' for word in query.split())
+    rows = raw.execute(sql, (expression, 10)).fetchall()
+    found = search(skill, query).results
+    assert [(r.file, r.section, r.snippet, -r.score) for r in found] == rows, query
+    ours, theirs = [], []
+    for _ in range(times if len(rows) < 10 or name == "one word" else times // 5):
+        start = perf_counter()
+        search(skill, query)
+        between = perf_counter()
+        raw.execute(sql, (expression, 10)).fetchall()
+        theirs.append(perf_counter() - between)
+        ours.append(between - start)
+    print(name, *ours, sep="\\t")
+    print(name, *theirs, sep="\\t")
+"""
+
+COMMANDS = {
+    "show": ("--section", "security fixes"),
+    "search": ("breaking change",),
+    "open": ("SKILL.md",),
+    "outline": (),
+    "sources": (),
+}
+
+
+def bench_search(bench: Bench) -> None:
+    """Searches that find something are promised; one that finds nothing shows what the checks cost."""
+    home = Path(bench.env["HOME"])
+    if not (home / ".skillc" / "skills" / "large").exists():
+        large_skill(home / ".skillc" / "skills" / "large")
+    bench.run(bench.skc, "build", "large")
+    ran = subprocess.run(
+        [bench.python, "-c", SEARCHES, "20" if bench.quick else "200"],
+        env=bench.env,
+        cwd=bench.root,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    rows = [line.split("\t") for line in ran.stdout.splitlines()]
+    ratios = []
+    for (name, *ours), (_, *theirs) in zip(rows[::2], rows[1::2], strict=True):
+        mine, raw = [float(seconds) for seconds in ours], [float(seconds) for seconds in theirs]
+        if name == "nothing":
+            checks = statistics.median(mine) - statistics.median(raw)
+            print(f"{'a search that finds nothing, beyond raw SQL':<44} {checks * 1e6:>6.0f} us")
+        else:
+            bench.report(f"search / raw SQL: {name}", mine, raw, 1.3)
+            ratios.append(statistics.median(mine) / statistics.median(raw))
+    median = statistics.median(ratios)
+    print(f"{'search / raw SQL, median of these':<44} {'':>9} {'':>10} {median:>7.2f} {1.3:>6.2f}")
+
+
+def bench_reading(bench: Bench) -> None:
+    """The goal is 1.5; 2.0 is the most that is acceptable."""
+    bench.run(bench.skc, "build", str(EXAMPLE), "--force")
+    for command, words in COMMANDS.items():
+        ours, bare = bench.in_turn(
+            10 if bench.quick else 60,
+            lambda command=command, words=words: bench.run(bench.skc, command, EXAMPLE.name, *words),  # type: ignore[misc]
+            lambda: bench.run(bench.python, "-c", "pass"),
+        )
+        bench.report(f"skc {command} / bare interpreter", ours, bare, 2.0)
+
+
+def main() -> None:
+    bench = Bench(Path(sys.argv[1]), "--quick" in sys.argv)
+    try:
+        bench_reading(bench)
+        bench_search(bench)
+    finally:
+        shutil.rmtree(bench.root)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""`skc serve`: the configured repositories over HTTP."""
+
+from __future__ import annotations
+
+import sys
+
+from skillc.cli.syntax import Arguments, Command, Option
+from skillc.errors import InvalidOption
+
+COMMAND = Command(
+    "serve",
+    "Serve the skills of the repositories over HTTP, for programs in any language.",
+    options=(
+        Option("--read-only", "Take no changes; needed, as nothing else is there yet."),
+        Option("--host", "The address to listen on.", value="<address>", default="127.0.0.1"),
+        Option("--port", "The port to listen on; 0 is any that is free.", value="<port>", default="8080"),
+    ),
+    description=(
+        "GET /skills, /skills/{id} and /skill-collections, POST /turns, GET /healthz. "
+        "Prints its URL when it answers; Ctrl+C or SIGTERM ends it. "
+        "There are no passwords: whoever reaches the address can read every skill. "
+        "Needs: pip install 'skillc[server]'"
+    ),
+    examples=("skc serve --read-only", "skc serve --read-only --port 0"),
+)
+
+
+def run(arguments: Arguments) -> int:
+    if not arguments.given("read_only"):
+        raise InvalidOption("only reading is there yet: skc serve --read-only")
+    host, port = arguments.text("host"), _port(arguments.text("port"))
+    from skillc.cli import prompting
+    from skillc.server import serve
+
+    serve(prompting.engine(), host, port, _announce)
+    return 0
+
+
+def _port(text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) <= 5 and int(text) <= 65535:
+        return int(text)
+    raise InvalidOption(f'--port takes a number from 0 to 65535, not "{text}"')
+
+
+def _announce(url: str) -> None:
+    print(f"Serving on {url}", flush=True)
+    if not url.startswith(("http://127.", "http://[::1]")):
+        print("note: whoever reaches this address can read every skill", file=sys.stderr, flush=True)

@@ -1,0 +1,100 @@
+"""Values as HTTP answers: JSON with an ETag, and errors as `{"error": {"code", "message"}}`."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from skillc.digest import sha256_hex
+from skillc.errors import (
+    InvalidOption,
+    InvalidSkillId,
+    RepositoryUnavailable,
+    SkillcError,
+    SkillNotFound,
+    unexpected,
+)
+
+STATUSES: dict[type[SkillcError], int] = {
+    SkillNotFound: 404,
+    InvalidSkillId: 400,
+    InvalidOption: 400,
+    RepositoryUnavailable: 503,
+}
+HEADERS = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
+CLOSE = {"Connection": "close"}
+UNREAD = (408, 413)  # more of the request may be on its way; without closing it would be read for ever
+
+log = logging.getLogger("skillc.server")
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class Refused(Exception):
+    """A request that is answered with this status and this error."""
+
+    def __init__(self, status: int, message: str, code: str = InvalidOption.code) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+def answer(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """JSON that can always be written: halves of characters become question marks."""
+    content = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return Response(content, status, HEADERS | (headers or {}), "application/json")
+
+
+def tagged(request: Request, value: Any) -> Response:
+    """The same with an ETag over the content; 304 for who has it already."""
+    response = answer(value)
+    etag = f'"{sha256_hex(bytes(response.body))[:32]}"'
+    if _has(request.headers.get("If-None-Match", ""), etag):
+        return Response(status_code=304, headers=HEADERS | {"ETag": etag})
+    response.headers["ETag"] = etag
+    return response
+
+
+def _has(wanted: str, etag: str) -> bool:
+    """Whether an If-None-Match names a tag; weak ones count, as they do for reading."""
+    tags = [tag.strip().removeprefix("W/") for tag in wanted.split(",")]
+    return wanted.strip() == "*" or etag in tags
+
+
+def failure(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:
+    return answer({"error": {"code": code, "message": message}}, status, headers)
+
+
+def guarded(endpoint: Endpoint) -> Endpoint:
+    """An endpoint whose errors are answers: coded ones as they are, others as one line in the log."""
+
+    @wraps(endpoint)
+    async def careful(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except Refused as error:
+            return failure(error.status, error.code, str(error), CLOSE if error.status in UNREAD else None)
+        except SkillcError as error:
+            status = next((s for kind, s in STATUSES.items() if isinstance(error, kind)), 500)
+            return failure(status, error.code, error.message)
+        except Exception as error:
+            log.error("%s %s: %s", request.method, request.url.path, unexpected(error).line())
+            return failure(500, SkillcError.code, "internal error; the server's log says more")
+
+    return careful
+
+
+async def unrouted(request: Request, error: Exception) -> Response:
+    """What the router refuses: a path that is not there, a method that a path does not take."""
+    assert isinstance(error, HTTPException)
+    words = {404: "no such path", 405: f"{request.method} is not allowed here"}
+    message = words.get(error.status_code, error.detail)
+    headers = dict(error.headers) if error.headers else None
+    return failure(error.status_code, InvalidOption.code, f"{request.url.path}: {message}", headers)

@@ -1,0 +1,84 @@
+"""Listening until a signal: SIGINT and SIGTERM let running requests finish, then it is over."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from skillc.errors import SkillcError
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from skillc.engine import DefaultSkillEngine
+
+GRACE = 3  # seconds that running requests have to finish
+
+
+def serve(engine: DefaultSkillEngine, host: str, port: int, announce: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM; `announce` gets the URL as soon as requests are answered.
+
+    Port 0 is any that is free. Raises SkillcError where the extra is missing or the port taken.
+    """
+    try:
+        import uvicorn
+
+        from skillc.server.app import create_app
+    except ImportError as error:
+        if error.name is not None and error.name.startswith("skillc"):
+            raise
+        raise SkillcError(
+            "Starlette and uvicorn are not installed; run: pip install 'skillc[server]'"
+        ) from None
+
+    class Server(uvicorn.Server):
+        """uvicorn's, but a signal is a wish to end and nothing more: the status stays 0."""
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            announce(url)
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            self.force_exit = self.should_exit
+            self.should_exit = True
+
+    with _listening(host, port) as listener:
+        url = _url(listener.getsockname())
+        Server(uvicorn.Config(create_app(engine), **_SETTINGS)).run([listener])
+
+
+_SETTINGS: dict[str, Any] = {
+    "log_config": None,
+    "log_level": "critical",  # what goes wrong in a request is logged by skillc.server, in one line
+    "access_log": False,
+    "loop": "asyncio",
+    "lifespan": "off",
+    "ws": "none",
+    "proxy_headers": False,
+    "server_header": False,
+    "timeout_graceful_shutdown": GRACE,
+}
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # Only for a socket that is named TCP does asyncio send at once; else each answer takes 40 ms more.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if os.name == "posix":  # elsewhere it would let two servers have one port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        number = error.errno or 0  # those of names that can't be found are negative
+        why = os.strerror(number) if number > 0 else error.strerror or str(error)
+        raise SkillcError(f"cannot listen on {host} port {port}: {why}") from None
+    return listener
+
+
+def _url(address: Any) -> str:
+    host, port = address[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

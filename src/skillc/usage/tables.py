@@ -1,0 +1,257 @@
+"""The tables of an access log: the rows, and beside them counts, so that years of rows need no reading.
+
+A row is an access of a kind (what was asked), at a place (where it was asked, of which folder) and a
+time. `access_kind` and `access_place` list those once; `access_day` counts accesses by place, day and
+command, `access_week` by place, week and kind. Place 0 is everywhere. A trigger keeps the counts, so
+they are never behind the rows, whoever writes them.
+
+Days are numbered from 1970-01-01, and seven of them are a week. `topic` is the command, or empty for
+what failed: it keeps searches, of which there are many kinds, and failures apart from what was read.
+"""
+
+from __future__ import annotations
+
+import os
+
+from skillc import sqlite
+from skillc.usage.log import BUSY_SECONDS, COLUMNS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+NO_DAY, NO_WEEK = -719_163, -102_737  # of a time that nobody can read: before there were days
+PAGE_SIZE = 2048  # an access changes a few bytes on each of several pages, and the WAL takes whole ones
+CHUNK = 100_000  # rows that are counted at a time
+
+_ROWS = (
+    """
+    CREATE TABLE IF NOT EXISTS access_log (
+        id INTEGER PRIMARY KEY,
+        timestamp TEXT NOT NULL,
+        run_id TEXT NOT NULL,
+        command TEXT NOT NULL,
+        skill TEXT NOT NULL,
+        skill_path TEXT NOT NULL,
+        cwd TEXT NOT NULL,
+        args TEXT NOT NULL,
+        error TEXT
+    )
+    """,
+    "CREATE INDEX IF NOT EXISTS access_log_time ON access_log(timestamp)",
+)
+_COUNTS = {
+    "access_kind": """
+    CREATE TABLE access_kind (
+        id INTEGER PRIMARY KEY,
+        command TEXT NOT NULL,
+        args TEXT NOT NULL,
+        error TEXT NOT NULL,
+        UNIQUE (args, command, error)
+    )
+    """,
+    "access_place": """
+    CREATE TABLE access_place (
+        id INTEGER PRIMARY KEY,
+        cwd TEXT NOT NULL,
+        skill_path TEXT NOT NULL,
+        UNIQUE (cwd, skill_path)
+    )
+    """,
+    "access_day": """
+    CREATE TABLE access_day (
+        place INTEGER NOT NULL,
+        day INTEGER NOT NULL,
+        command TEXT NOT NULL,
+        count INTEGER NOT NULL,
+        failed INTEGER NOT NULL,
+        PRIMARY KEY (place, day, command)
+    ) WITHOUT ROWID
+    """,
+    "access_week": """
+    CREATE TABLE access_week (
+        place INTEGER NOT NULL,
+        topic TEXT NOT NULL,
+        week INTEGER NOT NULL,
+        kind INTEGER NOT NULL,
+        count INTEGER NOT NULL,
+        PRIMARY KEY (place, topic, week, kind)
+    ) WITHOUT ROWID
+    """,
+}
+
+
+def day_of(row: str) -> str:
+    """SQL for the day of a row."""
+    return f"coalesce(CAST(strftime('%s', {row}.timestamp) AS INTEGER) / 86400, {NO_DAY})"
+
+
+def failed_of(row: str) -> str:
+    """SQL for whether a row is a failure."""
+    return f"coalesce({row}.error, '') <> ''"
+
+
+def topic_of(row: str) -> str:
+    """SQL for the topic of a row."""
+    return f"iif({failed_of(row)}, '', {row}.command)"
+
+
+_PLACE = "(SELECT id FROM access_place WHERE cwd = new.cwd AND skill_path = new.skill_path)"
+_KIND = """(
+    SELECT id FROM access_kind
+    WHERE args = new.args AND command = new.command AND error = coalesce(new.error, '')
+)"""
+_TRIGGER = f"""CREATE TRIGGER access_counted AFTER INSERT ON access_log BEGIN
+    INSERT INTO access_place(cwd, skill_path) VALUES (new.cwd, new.skill_path) ON CONFLICT DO NOTHING;
+    INSERT INTO access_kind(command, args, error)
+    VALUES (new.command, new.args, coalesce(new.error, '')) ON CONFLICT DO NOTHING;
+    INSERT INTO access_day VALUES
+        (0, {day_of("new")}, new.command, 1, {failed_of("new")}),
+        ({_PLACE}, {day_of("new")}, new.command, 1, {failed_of("new")})
+    ON CONFLICT DO UPDATE SET count = count + 1, failed = failed + excluded.failed;
+    INSERT INTO access_week VALUES
+        (0, {topic_of("new")}, {day_of("new")} / 7, {_KIND}, 1),
+        ({_PLACE}, {topic_of("new")}, {day_of("new")} / 7, {_KIND}, 1)
+    ON CONFLICT DO UPDATE SET count = count + 1;
+END"""  # noqa: S608 -- our own words
+
+
+def create(connection: Connection) -> None:
+    """Make what is missing in a log, in one step; harmless where all is there, or others are at it."""
+    connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
+    connection.execute("PRAGMA journal_mode=WAL").fetchall()
+    with writing(connection):
+        for statement in _ROWS:
+            connection.execute(statement)
+        if not is_counted(connection):
+            _count_all(connection)
+
+
+class writing:  # noqa: N801 -- reads as a verb: with writing(connection)
+    """A transaction, whole or not at all."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self._connection.execute("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+
+def is_counted(connection: Connection) -> bool:
+    """Whether the counts are there, and kept as they are kept here."""
+    known = dict(connection.execute("SELECT name, sql FROM sqlite_master").fetchall())
+    return known.keys() >= _COUNTS.keys() and known.get("access_counted") == _TRIGGER
+
+
+def _count_all(connection: Connection) -> None:
+    """Make the counts anew, from all rows there are."""
+    connection.execute("DROP TRIGGER IF EXISTS access_counted")
+    for table, statement in _COUNTS.items():
+        connection.execute(f"DROP TABLE IF EXISTS {table}")
+        connection.execute(statement)
+    first, last = connection.execute("SELECT min(rowid), max(rowid) FROM access_log").fetchone()
+    for start in range(first or 0, (last or -1) + 1, CHUNK):
+        for statement in (_LIST_PLACES, _LIST_KINDS, _COUNT_DAYS, _COUNT_WEEKS):
+            connection.execute(statement.format(rows="r.rowid >= ? AND r.rowid < ?"), (start, start + CHUNK))
+    connection.execute(
+        "INSERT INTO access_day SELECT 0, day, command, sum(count), sum(failed) FROM access_day GROUP BY 2, 3"
+    )
+    connection.execute(_COUNT_EVERYWHERE.format(weeks="1"))
+    connection.execute(_TRIGGER)
+
+
+def count_week(connection: Connection, week: int, since: str, before: str) -> None:
+    """Count the rows of a week that has no counts: those from one second to before another."""
+    connection.execute(_COUNT_WEEKS.format(rows="r.timestamp >= ? AND r.timestamp < ?"), (since, before))
+    connection.execute(_COUNT_EVERYWHERE.format(weeks="week = ?"), (week,))
+
+
+_LIST_PLACES = """
+INSERT INTO access_place(cwd, skill_path)
+SELECT DISTINCT r.cwd, r.skill_path FROM access_log r WHERE {rows} ON CONFLICT DO NOTHING
+"""
+_LIST_KINDS = """
+INSERT INTO access_kind(command, args, error)
+SELECT DISTINCT r.command, r.args, coalesce(r.error, '') FROM access_log r WHERE {rows} ON CONFLICT DO NOTHING
+"""
+_COUNT_DAYS = f"""
+INSERT INTO access_day
+SELECT p.id, {day_of("r")}, r.command, count(*), sum({failed_of("r")})
+FROM access_log r, access_place p
+WHERE {{rows}} AND p.cwd = r.cwd AND p.skill_path = r.skill_path
+GROUP BY 1, 2, 3
+ON CONFLICT DO UPDATE SET count = count + excluded.count, failed = failed + excluded.failed
+"""  # noqa: S608 -- our own words
+_COUNT_WEEKS = f"""
+INSERT INTO access_week
+SELECT p.id, {topic_of("r")}, {day_of("r")} / 7, k.id, count(*)
+FROM access_log r, access_place p, access_kind k
+WHERE {{rows}} AND p.cwd = r.cwd AND p.skill_path = r.skill_path
+    AND k.args = r.args AND k.command = r.command AND k.error = coalesce(r.error, '')
+GROUP BY 1, 2, 3, 4
+ON CONFLICT DO UPDATE SET count = count + excluded.count
+"""  # noqa: S608 -- our own words
+_COUNT_EVERYWHERE = """
+INSERT INTO access_week
+SELECT 0, topic, week, kind, sum(count) FROM access_week WHERE {weeks} GROUP BY 2, 3, 4
+"""
+
+
+def reading(path: str) -> Connection | None:
+    """A connection for reading, None for what can't be read as a log.
+
+    A log that has no counts gets them, where it can be written.
+    """
+    connection = open_to_read(path)
+    if connection is None:
+        return None
+    try:
+        if not is_counted(connection):
+            create(connection)
+    except sqlite.Error:
+        pass  # it is read row by row
+    try:
+        connection.execute(f"SELECT {COLUMNS} FROM access_log LIMIT 1").fetchone()  # noqa: S608
+    except sqlite.Error:
+        connection.close()
+        return None
+    return connection
+
+
+def open_to_read(path: str) -> Connection | None:
+    """A connection for reading that changes nothing, None for what is no database."""
+    # The last is for a directory that can't be written: SQLite must not want files of its own there.
+    for mode in ("mode=rw", "mode=ro", "mode=ro&immutable=1"):
+        try:
+            connection = sqlite.connect(
+                f"file:{_uri(path)}?{mode}",
+                timeout=BUSY_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
+                uri=True,
+            )
+            connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        except sqlite.Error:
+            continue
+        connection.text_factory = _decoded
+        connection.execute("PRAGMA synchronous=NORMAL")
+        return connection
+    return None
+
+
+def _uri(path: str) -> str:
+    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return quoted if os.sep == "/" else "/" + quoted.replace(os.sep, "/")
+
+
+def _decoded(data: bytes) -> str:
+    """Text of a log, which others may have written."""
+    return data.decode("utf-8", "replace")

@@ -1,0 +1,136 @@
+"""An index that is damaged: E002, or what it says, never anything else."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from skillc.compiler import index
+from skillc.errors import IndexCollision, IndexUnusable, SectionNotFound
+from skillc.gateway import changed_files, outline, search, show
+from skillc.library import Skill
+from skillc.places import index_file
+from tests.conftest import World
+from tests.gateway.conftest import Run, code, made
+
+
+@pytest.fixture
+def database(skill: Skill) -> Path:
+    return Path(index_file(skill.runtime(), skill.source))
+
+
+def read_everything(skill: Skill) -> None:
+    """Run every operation that reads an index; it may find nothing, or say that the index is unusable."""
+    for heading in ("Forms", "größe — maße", "nothing"):
+        try:
+            show(skill, heading)
+        except (IndexUnusable, IndexCollision, SectionNotFound):
+            pass
+    for mode in ("all", "any", "phrase"):
+        try:
+            for result in search(skill, "fill them", mode=mode).results:
+                assert isinstance(result.score, float)
+                assert {type(result.file), type(result.section), type(result.snippet)} == {str}
+        except (IndexUnusable, IndexCollision):
+            pass
+    changed_files(skill)
+    for entry in outline(skill):
+        assert isinstance(entry.level, int)
+        assert isinstance(entry.line, int)
+
+
+def test_any_damage(skill: Skill, database: Path) -> None:
+    """[RFC-0004:C-INDEX] bytes changed, cut off or moved: any failure to read is E002."""
+    whole = database.read_bytes()
+    rng = random.Random(18)
+    for _ in range(300):
+        data = bytearray(whole)
+        match rng.randrange(4):
+            case 0:
+                for _ in range(rng.choice((1, 10, 100))):
+                    data[rng.randrange(len(data))] = rng.randrange(256)
+            case 1:
+                del data[rng.randrange(len(data)) :]
+            case 2:
+                start = rng.randrange(len(data))
+                data[start : start + 512] = bytes(512)
+            case 3:
+                one, two = (rng.randrange(len(data) // 1024) * 1024 for _ in range(2))
+                data[one : one + 1024], data[two : two + 1024] = (
+                    data[two : two + 1024],
+                    data[one : one + 1024],
+                )
+        beside = database.with_name("new")
+        beside.write_bytes(data)
+        beside.replace(database)
+        read_everything(skill)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE headings SET start_line = 'x'",
+        "UPDATE headings SET level = 'x', end_line = X'00'",
+        "DROP TABLE headings",
+        "ALTER TABLE headings DROP COLUMN level",
+        "DROP TABLE files",
+        "UPDATE sections_content SET c0 = NULL, c1 = NULL, c2 = NULL",
+        "UPDATE sections_content SET c0 = X'ff', c1 = 5",
+        "DELETE FROM sections_content",
+        "DELETE FROM sections_data",
+        "UPDATE sections_data SET block = X'00'",
+        "UPDATE sections_docsize SET sz = X''",
+        "DROP TABLE sections_docsize",
+        "DROP TABLE sections_idx",
+        "UPDATE sections_config SET v = 99",
+    ],
+)
+def test_damaged_tables(skill: Skill, database: Path, statement: str) -> None:
+    """[RFC-0004:C-INDEX] the same for tables that hold something else."""
+    connection = sqlite3.connect(database)
+    connection.execute("PRAGMA writable_schema=ON")
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+    before = [(entry.file, entry.heading) for entry in outline(skill)]
+    read_everything(skill)
+    assert len(before) == 11, "the outline is read from the sources where the index is of no use"
+
+
+def test_damage_is_not_taken_for_syntax(skill: Skill, database: Path, run: Run) -> None:
+    """[RFC-0004:C-INDEX] --raw on a damaged index is E002, too."""
+    connection = sqlite3.connect(database)
+    connection.execute("DELETE FROM sections_docsize")
+    connection.commit()
+    connection.close()
+    assert code(run("search", "pdf", "fill", "--raw")) == "E002"
+    assert code(run("search", "pdf", "fill")) == "E002"
+    assert code(run("search", "pdf", "fill AND", "--raw")) == "E100"
+
+
+def test_an_index_that_is_replaced_meanwhile(world: World, skill: Skill, database: Path) -> None:
+    """[D11] a process that has an index open takes the new one as soon as it is there."""
+    assert show(skill, "B").line == 1
+    made(world, "pdf", {"B.md": "# New\n"})
+    assert show(skill, "new").line == 1
+    assert search(skill, "new").results
+    other = database.with_name("other")
+    shutil.copy(database, other)
+    database.unlink()
+    with pytest.raises(IndexUnusable):
+        search(skill, "new")
+    other.replace(database)
+    assert search(skill, "new").results
+
+
+def test_open_indexes_are_few(world: World) -> None:
+    """[RFC-0004:C-INDEX] a long-lived process keeps only the last ones open, and each answers for itself."""
+    skills = [made(world, f"s{n}", {"a.md": f"# Only in {n}\n"}) for n in range(2 * index.KEPT_OPEN)]
+    for _ in range(2):
+        for n, skill in enumerate(skills):
+            assert [result.section for result in search(skill, f"only {n}").results] == [f"Only in {n}"]
+    assert len(index._opened) <= index.KEPT_OPEN

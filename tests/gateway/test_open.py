@@ -1,0 +1,435 @@
+"""`skc open`: a file as it is, and never one outside."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from skillc.errors import FileNotFound, PathEscapes, SkillcError
+from skillc.gateway import contents, open_file
+from skillc.library import Skill, at_path
+from skillc.skills import resolve_inside
+from tests.conftest import World
+from tests.gateway.conftest import Run, code, made
+from tests.skills.test_core_schema import within
+
+ANYTHING = bytes(range(256)) * 3 + b"\r\n\r\r\n\n\0"
+
+
+def content(skill: Skill, path: str, max_lines: int | None = None) -> bytes:
+    return open_file(skill, path, max_lines).content()
+
+
+# What it returns
+
+
+@pytest.mark.parametrize(
+    "name", ["a.md", "a.txt", "a.py", "a.bin", "deep/er/a", "no-ending", "sp ace/é 漢.md"]
+)
+@pytest.mark.parametrize("data", [b"", b"text", b"text\n", b"a\r\nb\rc\n", ANYTHING, b"\xef\xbb\xbf# BOM\n"])
+def test_as_it_is(world: World, run: Run, name: str, data: bytes) -> None:
+    """[RFC-0002:C-OPEN] [D20] any kind of file, and every byte of it."""
+    made(world, "pdf", {name: data}, built=False)
+    assert run("open", "pdf", name).raw == data
+
+
+def test_hidden_files(world: World) -> None:
+    """[D1] dot-files, which the list leaves out, can be opened."""
+    skill = made(world, "pdf", {".env": b"x", ".dir/a": b"y", "a/.b": b"z"})
+    assert [content(skill, name) for name in (".env", ".dir/a", "a/.b")] == [b"x", b"y", b"z"]
+
+
+def test_links_inside(world: World) -> None:
+    """[D2] a link that stays inside is the file it points to."""
+    skill = made(world, "pdf", {"a/b.md": b"text"})
+    Path(skill.source, "file").symlink_to("a/b.md")
+    Path(skill.source, "directory").symlink_to("a")
+    Path(skill.source, "absolute").symlink_to(Path(skill.source, "a", "b.md"))
+    for path in ("file", "directory/b.md", "absolute", "directory/../a/b.md"):
+        assert content(skill, path) == b"text"
+
+
+def test_needs_no_build(world: World, run: Run) -> None:
+    """[RFC-0002:C-OPEN] it reads the source."""
+    world.skill("fresh")
+    assert "# fresh\n" in run("open", "fresh", "SKILL.md").out
+
+
+def test_json(world: World, run: Run) -> None:
+    """[D14] the JSON form: text where it is text, else base64."""
+    made(world, "pdf", {"text": "é\r\n", "binary": ANYTHING}, built=False)
+    assert json.loads(run("open", "pdf", "text", "--format", "json").out) == {
+        "path": "text",
+        "size": 4,
+        "encoding": "utf-8",
+        "content": "é\r\n",
+        "more_lines": 0,
+    }
+    binary = json.loads(run("open", "pdf", "binary", "--format", "json").out)
+    assert base64.b64decode(binary.pop("content")) == ANYTHING
+    assert binary == {"path": "binary", "size": len(ANYTHING), "encoding": "base64", "more_lines": 0}
+
+
+def test_names_that_are_not_utf8(world: World, run: Run) -> None:
+    """[RFC-0002:C-OPEN] every path that the other commands show can be opened."""
+    skill = made(world, "pdf", {os.fsdecode(b"a/\xff.md"): "# Odd\n", "back\\slash": "x"})
+    [entry] = [
+        e["path"]
+        for e in json.loads(run("sources", "pdf", "--format=json").out)["entries"]
+        if "\\u" in e["path"]
+    ]
+    assert entry == "a/\\udcff.md"
+    assert content(skill, entry) == content(skill, os.fsdecode(b"a/\xff.md")) == b"# Odd\n"
+    assert content(skill, "back\\slash") == b"x"
+    for missing in ("\\udcff", "\\udcff.md", "a/\\udcfe.md"):
+        with pytest.raises(FileNotFound):
+            open_file(skill, missing)
+
+
+# --max-lines
+
+
+@pytest.mark.parametrize(
+    ("data", "first", "more"),
+    [
+        (b"1\n2\n3\n", b"1\n2\n", 1),
+        (b"1\n2\n3", b"1\n2\n", 1),
+        (b"1\n2\n", b"1\n2\n", 0),
+        (b"1\n2", b"1\n2", 0),
+        (b"1", b"1", 0),
+        (b"", b"", 0),
+        (b"1\r\n2\r\n3\r\n4", b"1\r\n2\r\n", 2),
+        (b"1\r2\r3\r", b"1\r2\r", 1),
+        (b"1\r\r\n2\n3", b"1\r\r\n", 2),
+        (b"\n\n\n\n", b"\n\n", 2),
+        (b"\xff\xfe\n\0\n\n", b"\xff\xfe\n\0\n", 1),
+    ],
+)
+def test_max_lines(world: World, run: Run, data: bytes, first: bytes, more: int) -> None:
+    """[RFC-0002:C-OPEN] the first n lines, and how many more there are; LF, CRLF and CR; no final one."""
+    made(world, "pdf", {"a": data}, built=False)
+    marker = f"... ({more} more lines)\n".encode() if more else b""
+    assert run("open", "pdf", "a", "--max-lines", "2").raw == first + marker
+
+
+def test_max_lines_json(world: World, run: Run) -> None:
+    """[RFC-0002:C-OPEN] [D14] the same in JSON, and the number by itself."""
+    made(world, "pdf", {"a": "1\n2\n3\n"}, built=False)
+    cut = json.loads(run("open", "pdf", "a", "--max-lines", "2", "--format", "json").out)
+    assert (cut["content"], cut["more_lines"], cut["size"]) == ("1\n2\n... (1 more lines)\n", 1, 6)
+
+
+@pytest.mark.parametrize("bad", ["0", "-1", "x", "", "1e3"])
+def test_bad_max_lines(run: Run, bad: str) -> None:
+    """[D21] a positive integer, else E100, before anything is read."""
+    assert code(run("open", "nowhere", "a", f"--max-lines={bad}")) == "E100"
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.sampled_from([b"\r", b"\n", b"\r\n", b"a", b"bcd"]), max_size=12).map(b"".join),
+    st.integers(1, 8),
+    st.integers(1, 5),
+)
+def test_any_lines_in_any_pieces(
+    world: World, monkeypatch: pytest.MonkeyPatch, data: bytes, wanted: int, piece: int
+) -> None:
+    """[RFC-0002:C-OPEN] lines are the same however the file is cut into pieces."""
+    skill = made(world, "pdf", {"a": data}, built=False)
+    monkeypatch.setattr(contents, "PIECE", piece)
+    lines = data.splitlines(keepends=True)
+    opened = open_file(skill, "a", wanted)
+    assert b"".join(opened.pieces()) == b"".join(lines[:wanted])
+    assert opened.more_lines == max(0, len(lines) - wanted)
+
+
+@pytest.mark.parametrize("words", [(), ("--max-lines", "3")])
+@pytest.mark.parametrize("lines", [0, 1 << 22])
+def test_memory_is_bounded(world: World, words: tuple[str, ...], lines: int) -> None:
+    """[D20] a file of any size passes through a little memory, also one that is all one line."""
+    skill = made(world, "pdf", {}, built=False)
+    size = 256 << 20
+    with open(Path(skill.source, "huge"), "wb") as file:
+        for _ in range(0, lines, 1 << 16):
+            file.write((b"x" * 63 + b"\n") * (1 << 16))
+        file.truncate(size)
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (160 << 20, 160 << 20))
+
+    with subprocess.Popen(
+        [sys.executable, "-m", "skillc", "open", "pdf", "huge", *words],
+        cwd=world.project,
+        env=world.env,
+        stdout=subprocess.PIPE,
+        preexec_fn=limited,
+    ) as process:
+        assert process.stdout is not None
+        count, tail = 0, b""
+        while piece := process.stdout.read(1 << 20):
+            count += len(piece)
+            tail = (tail + piece)[-40:]
+    assert process.returncode == 0
+    marker = f"... ({lines - 3} more lines)\n".encode()
+    if words and lines:
+        assert (count, tail[-len(marker) :]) == (3 * 64 + len(marker), marker)
+    else:
+        assert count == size
+
+
+# What it refuses
+
+
+@pytest.mark.parametrize(
+    "path", ["nowhere", "a/nowhere", "a", "a/", ".", "", "./", "SKILL.md.", "skill.MD", "SKILL.md/x"]
+)
+def test_not_found(world: World, run: Run, path: str) -> None:
+    """[RFC-0002:C-OPEN] [D20] a missing file, and a directory: E021."""
+    made(world, "pdf", {"a/b": b""}, built=False)
+    ran = run("open", "pdf", path)
+    assert code(ran) == "E021"
+    assert ran.err == f"error[E021]: file not found: '{path}'\n"
+
+
+@pytest.mark.parametrize(
+    "path", ["/etc/passwd", "//etc/passwd", "../other", "a/../../x", "..", "a\0b", "link/passwd", "/"]
+)
+def test_outside(world: World, run: Run, path: str) -> None:
+    """[RFC-0002:C-OPEN] [RFC-0002:C-ERRORS] [D20] an absolute path, or one that leaves the root: E012."""
+    skill = made(world, "pdf", {"a/b": b""}, built=False)
+    Path(skill.source, "link").symlink_to("/etc")
+    assert code(run("open", "pdf", path)) == "E012"
+    assert code(run("open", "pdf", str(Path(skill.source, "SKILL.md")))) == "E012"
+
+
+def test_dots_that_stay_inside(world: World) -> None:
+    """[RFC-0002:C-OPEN] only `..` that escape are refused."""
+    skill = made(world, "pdf", {"a/b": b"text", "..c": b"c"}, built=False)
+    assert content(skill, "a/../a/./b") == b"text"
+    assert content(skill, "..c") == b"c"
+
+
+def test_what_is_no_file(world: World, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D20] a pipe does not make it wait; it, a socket and a loop of links are no files: E021."""
+    skill = made(world, "pdf", {}, built=False)
+    os.mkfifo(Path(skill.source, "pipe"))
+    Path(skill.source, "to-pipe").symlink_to("pipe")
+    monkeypatch.chdir(skill.source)
+    with within(5), socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+        for path in ("pipe", "to-pipe", "socket"):
+            assert code(run("open", ".", path)) == "E021"
+    Path(skill.source, "loop").symlink_to("loop")
+    assert code(run("open", ".", "loop")) in ("E012", "E021")
+
+
+def test_unreadable(world: World, unprivileged: tuple[str, ...]) -> None:
+    """[RFC-0005] no permission: one coded line that says so."""
+    folder = world.skill("pdf")
+    (folder / "locked").write_text("x")
+    (folder / "locked").chmod(0)
+    ran = world.fails("E999", "open", "pdf", "locked", prefix=unprivileged)
+    assert ran.stderr == "error[E999]: cannot read 'locked': Permission denied\n"
+
+
+def test_errors(world: World, run: Run) -> None:
+    """[RFC-0002:C-ERRORS] E001, E010 and E100; each is status 1 and a line on stderr."""
+    (world.store / "empty").mkdir()
+    assert code(run("open", "nowhere", "x")) == "E001"
+    assert code(run("open", "empty", "x")) == "E010"
+    world.skill("pdf")
+    assert code(run("open", "pdf")) == "E100"
+    assert code(run("open", "pdf", "a", "b")) == "E100"
+    assert code(run("open", "pdf", "a", "--nope")) == "E100"
+
+
+# No path whatever
+
+SECRET = b"the secret that no skill holds"
+
+
+@pytest.fixture(scope="module")
+def maze(tmp_path_factory: pytest.TempPathFactory) -> Skill:
+    """A skill full of links, with a secret everywhere around it."""
+    top = tmp_path_factory.mktemp("maze")
+    root = top / "skills" / "pdf"
+    for path in (
+        "secret",
+        "skills/secret",
+        "skills/SKILL.md",
+        "skills/docs/secret",
+        "skills/pdf-2/secret",
+        "skills/pdf2",
+        "outside/secret",
+        "outside/docs/a.md",
+    ):
+        (top / path).parent.mkdir(parents=True, exist_ok=True)
+        (top / path).write_bytes(SECRET)
+    for path in ("SKILL.md", "docs/a.md", "docs/deep/b.md", ".env", "secret", "e\u0301", "a.", "..x", "..."):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(f"this is {path}".encode())
+    links = {
+        "file": "../../outside/secret",
+        "out": "../../outside",
+        "up": "..",
+        "upup": "../..",
+        "top": "/",
+        "here": ".",
+        "in": "docs",
+        "loop": "loop",
+        "one": "two",
+        "two": "one",
+        "absolute": str(top / "outside"),
+        "docs/out": "../../../outside",
+        "docs/home": "..",
+        "docs/.out": "out",
+        "chain": "in/home/out",
+        "cwd": "/proc/self/cwd",
+        "fd": "/proc/self/fd",
+        "root": "/proc/self/root",
+        "sneaky": "docs/../../secret",
+        "self": "../pdf",
+        "\u00e9": "../../outside",
+    }
+    for name, target in links.items():
+        (root / name).symlink_to(target)
+    return at_path(str(root))
+
+
+SEGMENTS = [
+    *(
+        "..",
+        "..",
+        "..",
+        ".",
+        "",
+        "...",
+        "....",
+        ".. ",
+        " ..",
+        "..x",
+        "..\\",
+        "..;",
+        "%2e%2e",
+        "..%2f",
+        "．．",
+        "․․",
+    ),
+    *(
+        "docs",
+        "deep",
+        "a.md",
+        "b.md",
+        "SKILL.md",
+        "secret",
+        ".env",
+        "pdf",
+        "pdf-2",
+        "pdf2",
+        "skills",
+        "outside",
+    ),
+    *(
+        "file",
+        "out",
+        "up",
+        "upup",
+        "top",
+        "here",
+        "in",
+        "loop",
+        "one",
+        "two",
+        "absolute",
+        "home",
+        ".out",
+        "chain",
+    ),
+    *(
+        "cwd",
+        "fd",
+        "root",
+        "sneaky",
+        "self",
+        "é",
+        "e\u0301",
+        "a.",
+        "a",
+        "SKILL.md.",
+        "DOCS",
+        "etc",
+        "passwd",
+        "proc",
+    ),
+    *(
+        "~",
+        "~root",
+        "$HOME",
+        "C:",
+        "C:\\",
+        "\\",
+        "\\\\host",
+        "\0",
+        "a\0",
+        "\n",
+        "\ud800",
+        "\udcff",
+        "x" * 300,
+        "﹒﹒",
+        "∕",
+    ),
+]
+paths = st.builds(
+    lambda start, parts, separator, end: start + separator.join(parts) + end,
+    st.sampled_from(["", "", "", "/", "//", "///", "./", "../", "\\", "\0", " ", "file:", "file:///"]),
+    st.lists(st.sampled_from(SEGMENTS), max_size=8),
+    st.sampled_from(["/", "/", "/", "//", "/./", "\\", "∕", "／"]),
+    st.sampled_from(["", "", "", "/", "/.", ".", " ", "\0", "/secret", "::$DATA"]),
+)
+
+
+@settings(max_examples=1500)
+@given(paths | st.text(max_size=20))
+@example("loop/../file")
+@example("loop/../out/secret")
+@example("one/x/../../out/secret")
+@example("../" * 5000 + "etc/passwd")
+@example("docs/../" * 5000 + "SKILL.md")
+@example("a/" * 500_000)
+@example("x" * 1_000_000)
+@example("../" * 300_000 + "secret")
+def test_no_path_leads_outside(maze: Skill, path: str) -> None:
+    """[RFC-0002:C-OPEN] [D20] no path whatever reads outside: a file of the skill, E012 or E021."""
+    with within(5):
+        try:
+            data = content(maze, path)
+        except (PathEscapes, FileNotFound):
+            return
+    assert data.startswith(b"this is ")
+
+
+def test_a_link_that_takes_the_place_of_a_file(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[RFC-0002:C-OPEN] nor does a link that appears between looking and opening."""
+    skill = made(world, "pdf", {"a.md": b"mine"}, built=False)
+    secret = world.root / "secret"
+    secret.write_bytes(SECRET)
+
+    def look_and_swap(root: str, path: str) -> str:
+        found = resolve_inside(root, path)
+        Path(found).unlink()
+        Path(found).symlink_to(secret)
+        return found
+
+    monkeypatch.setattr(contents, "resolve_inside", look_and_swap)
+    with pytest.raises(SkillcError):
+        content(skill, "a.md")

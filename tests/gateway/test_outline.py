@@ -1,0 +1,233 @@
+"""`skc outline`: every heading, from the sources."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillc.compiler import build, reading
+from skillc.gateway import freshness, outline, show
+from skillc.library import Skill, resolve
+from tests.conftest import World
+from tests.gateway.conftest import Run, code, made
+from tests.skills.test_markdown import LINES, peer, section_ends
+
+EXAMPLE = """\
+SKILL.md
+  # Skill Name
+  ## Getting Started
+  ## API Reference
+    ### Authentication
+    ### Endpoints
+references/advanced.md
+  # Advanced Topics
+  ## Performance
+"""
+
+
+def rows(skill: Skill, level: int | None = None) -> list[tuple[str, int, str, int]]:
+    return [(entry.file, entry.level, entry.heading, entry.line) for entry in outline(skill, level)]
+
+
+def test_the_example(world: World, run: Run) -> None:
+    """[RFC-0002:C-OUTLINE] the RFC's example, letter by letter, also with --level 2."""
+    text = "# Skill Name\n## Getting Started\n## API Reference\n### Authentication\n### Endpoints\n"
+    made(
+        world,
+        "example",
+        {
+            "SKILL.md": f"---\nname: example\ndescription: d\n---\n{text}",
+            "references/advanced.md": "# Advanced Topics\n\n## Performance\n",
+        },
+    )
+    assert run("outline", "example").out == EXAMPLE
+    two = "".join(line for line in EXAMPLE.splitlines(keepends=True) if "###" not in line)
+    assert run("outline", "example", "--level", "2").out == two
+
+
+def test_text(run: Run, skill: Skill) -> None:
+    """[D14] 2 spaces for levels 1 and 2, then 2 more for each; hashes; no blank lines."""
+    assert run("outline", "pdf").out == (
+        "B.md\n  # B\n"
+        "SKILL.md\n  # PDF\n  ## Forms\n    ### Fields\n      #### Kinds\n        ##### Deeper\n"
+        "          ###### Deepest\n  ## Größe — Maße\n  ## forms\n"
+        "references/api.md\n  # API\n  ## Forms\n"
+    )
+
+
+def test_json(run: Run, skill: Skill) -> None:
+    """[RFC-0002:C-OUTLINE] [D14] level, text and file of each heading, and its line."""
+    entries = json.loads(run("outline", "pdf", "--level", "1", "--format", "json").out)
+    assert entries == [
+        {"file": "B.md", "level": 1, "heading": "B", "line": 1},
+        {"file": "SKILL.md", "level": 1, "heading": "PDF", "line": 5},
+        {"file": "references/api.md", "level": 1, "heading": "API", "line": 1},
+    ]
+
+
+@pytest.mark.parametrize("level", range(1, 7))
+def test_levels(run: Run, skill: Skill, level: int) -> None:
+    """[RFC-0002:C-OUTLINE] only headings of level n and above; all of them without."""
+    every = rows(skill)
+    assert rows(skill, level) == [row for row in every if row[1] <= level]
+    assert max(row[1] for row in every) == 6
+    text = run("outline", "pdf", "--level", str(level)).out
+    assert max(line.count("#") for line in text.splitlines()) == level
+
+
+def test_a_file_without_such_headings_is_not_named(world: World, run: Run) -> None:
+    """[D14] a path stands above its headings, and not where it has none to show."""
+    made(world, "pdf", {"deep.md": "### Deep\n", "none.md": "words\n", "empty.md": ""})
+    assert "deep.md" not in run("outline", "pdf", "--level", "2").out
+    assert "deep.md\n    ### Deep\n" in run("outline", "pdf").out
+    assert "none.md" not in run("outline", "pdf").out
+
+
+@pytest.mark.parametrize("bad", ["0", "7", "x", "-1", "", "1.0", "٣", "99999999999"])
+def test_bad_levels(run: Run, bad: str) -> None:
+    """[D21] 1 to 6; anything else is E100, before anything is read."""
+    assert code(run("outline", "nowhere", f"--level={bad}")) == "E100"
+
+
+def test_errors(world: World, run: Run) -> None:
+    """[RFC-0002:C-ERRORS] E001, E010 and E100: status 1, a line on stderr, nothing on stdout."""
+    (world.store / "empty").mkdir()
+    world.skill("pdf")
+    assert code(run("outline", "nowhere")) == "E001"
+    assert code(run("outline", "empty")) == "E010"
+    assert code(run("outline")) == "E100"
+    assert code(run("outline", "pdf", "more")) == "E100"
+    assert code(run("outline", "pdf", "--nope")) == "E100"
+    assert code(run("outline", "pdf", "--format", "yaml")) == "E100"
+
+
+def test_order(world: World) -> None:
+    """[RFC-0002:C-OUTLINE] files bytewise by path, SKILL.md no exception; headings as they stand."""
+    names = ["B.md", "SKILL.md", "a-b.md", "a.md", "a/b.md", "ab.md", "z.md", "é.md", "漢.md"]
+    text = "## b\n# a\n"
+    skill = made(world, "pdf", {name: text for name in reversed(names) if name != "SKILL.md"})
+    found = rows(skill)
+    assert list(dict.fromkeys(row[0] for row in found)) == sorted(names, key=str.encode) == names
+    assert [row[2] for row in found if row[0] == "a.md"] == ["b", "a"]
+
+
+def test_which_files(world: World) -> None:
+    """[RFC-0002:C-OUTLINE] [D1] [D2] all .md files, linked ones too; no others, and none with a dot."""
+    files = ["deep/er/x.md", "UPPER.MD", "no.markdown", "no.txt", "md", ".hidden.md", ".dir/x.md"]
+    skill = made(world, "pdf", dict.fromkeys(files, "# H\n"))
+    Path(skill.source, "link.md").symlink_to("deep/er/x.md")
+    Path(skill.source, "linked").symlink_to("deep")
+    Path(skill.source, "broken.md").symlink_to("nowhere")
+    found = [row[0] for row in rows(skill) if row[2] == "H"]
+    assert found == ["UPPER.MD", "deep/er/x.md", "link.md", "linked/er/x.md"]
+
+
+def test_a_link_that_leaves(world: World, run: Run) -> None:
+    """[D2] nothing outside is read: E012, with and without a build."""
+    skill = made(world, "pdf", {})
+    secret = world.root / "secret.md"
+    secret.write_text("# Secret\n")
+    Path(skill.source, "leaves.md").symlink_to(secret)
+    ran = run("outline", "pdf")
+    assert code(ran) == "E012"
+    assert "'leaves.md'" in ran.err
+    assert "Secret" not in ran.err
+
+
+def test_needs_no_build(world: World, run: Run) -> None:
+    """[RFC-0002:C-OUTLINE] it reads the sources, and an index that can't be read is no reason to fail."""
+    world.skill("fresh")
+    unbuilt = resolve("fresh", str(world.project))
+    expected = [("SKILL.md", 1, "fresh", 5), ("SKILL.md", 2, "Usage", 7)]
+    assert rows(unbuilt) == expected
+    index = Path(build(unbuilt).runtime, ".skillc-meta")
+    [database] = index.glob("search-*.db")
+    assert rows(unbuilt) == expected
+    for damage in (b"", b"not a database", database.read_bytes()[:3000]):
+        database.write_bytes(damage)
+        assert rows(unbuilt) == expected
+
+
+def test_a_heading_is_one_line(world: World, run: Run) -> None:
+    """[D14] whatever a heading or a file's name holds, it stays on its line."""
+    made(world, "pdf", {"new\nline.md": "# a&#10;b &#27;[31m\n\nOver\nlines\n===\n\n#\n"})
+    lines = run("outline", "pdf").out.split("\n")
+    assert lines[-5:] == ["new\\nline.md", "  # a\\nb \\x1b[31m", "  # Over lines", "  #", ""]
+
+
+def test_not_headings(world: World) -> None:
+    """[D6] no headings in code, HTML and frontmatter; those in lists and quotes count."""
+    text = "---\nname: x\n# no\n---\n```\n# no\n```\n<div>\n# no\n</div>\n\n> # quoted\n\n- ## listed\n"
+    skill = made(world, "pdf", {"a.md": text})
+    assert [row[1:] for row in rows(skill) if row[0] == "a.md"] == [(1, "quoted", 12), (2, "listed", 14)]
+
+
+def test_too_large_a_file(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[RFC-0002:C-OUTLINE] the compiler's limit is the gateway's, before and after a build."""
+    assert freshness.MAX_TEXT == reading.MAX_TEXT
+    monkeypatch.setattr(freshness, "MAX_TEXT", 5000)
+    monkeypatch.setattr(reading, "MAX_TEXT", 5000)
+    skill = made(world, "pdf", {"large.md": "# Large\n" + "x" * 5000}, built=False)
+    before = rows(skill)
+    assert "Large" not in [row[2] for row in before]
+    build(skill)
+    assert rows(skill) == before
+
+
+# Against the specification and its other reader
+
+
+@pytest.fixture
+def examples(world: World, commonmark_examples: list[str]) -> tuple[Skill, dict[str, str]]:
+    """Every example of the specification as a file, below a comment, so that none starts with frontmatter."""
+    files = {f"e{n:03}.md": f"<!-- -->\n\n{text}" for n, text in enumerate(commonmark_examples)}
+    return made(world, "spec", dict(files)), files
+
+
+def test_commonmark_examples(examples: tuple[Skill, dict[str, str]]) -> None:
+    """[RFC-0002:C-OUTLINE] [D6] on every example: the headings that markdown-it-py finds, built or not."""
+    skill, files = examples
+    expected = [
+        (name, level, text, line) for name, source in files.items() for level, text, line in peer(source)
+    ]
+    assert len(expected) > 50
+    assert [row for row in rows(skill) if row[0] != "SKILL.md"] == expected
+    for index in Path(skill.runtime(), ".skillc-meta").glob("search-*"):
+        index.unlink()
+    assert [row for row in rows(skill) if row[0] != "SKILL.md"] == expected
+
+
+def test_commonmark_sections(examples: tuple[Skill, dict[str, str]]) -> None:
+    """[RFC-0002:C-SHOW] [D15] on every example: each heading of the outline shows the lines below it."""
+    skill, files = examples
+    for name, source in files.items():
+        found = peer(source)
+        lines = source.encode().splitlines(keepends=True)
+        ends = section_ends(found, len(lines))
+        for at, (level, text, line) in enumerate(found):
+            alike = [n for n, row in enumerate(found) if row[1].casefold() == text.casefold()]
+            shown = show(skill, text, file=name)
+            assert shown.ambiguous is (len(alike) > 1)
+            if at == alike[0]:
+                assert (shown.heading, shown.level, shown.line) == (text, level, line)
+                assert shown.text == b"".join(lines[line - 1 : ends[at] - 1])
+
+
+documents = st.lists(st.sampled_from(LINES), max_size=12).map("\n".join)
+
+
+@settings(max_examples=60)
+@given(st.dictionaries(st.sampled_from(["a.md", "b.md", "c/d.md"]), documents))
+def test_the_same_with_and_without_an_index(world: World, files: dict[str, str]) -> None:
+    """[RFC-0002:C-OUTLINE] what the index knows is what the sources say."""
+    folder = world.skill("any")
+    for path in folder.rglob("*.md"):
+        path.unlink()
+    skill = made(world, "any", dict(files), built=False)
+    before = rows(skill)
+    build(skill)
+    assert rows(skill) == before

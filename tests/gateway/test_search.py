@@ -1,0 +1,657 @@
+"""`skc search`: sections that hold some words."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from skillc.compiler import build, index
+from skillc.errors import EmptyQuery, InvalidOption
+from skillc.gateway import Found, search
+from skillc.gateway.fulltext import AT_ONCE, quoted, split
+from skillc.library import Skill, resolve
+from skillc.places import index_file
+from tests.conftest import World
+from tests.gateway.conftest import Run, code, made
+from tests.skills.test_core_schema import within
+
+MODES = ("all", "any", "phrase", "raw")
+
+SQL = """
+SELECT file, section, snippet(sections, 2, '[MATCH]', '[/MATCH]', '...', 32), bm25(sections)
+FROM sections WHERE sections MATCH ? ORDER BY bm25(sections) LIMIT 10
+"""
+
+
+def database(skill: Skill) -> str:
+    return index_file(skill.runtime(), skill.source)
+
+
+def places(found: Found) -> list[tuple[str, str]]:
+    return [(result.file, result.section) for result in found.results]
+
+
+@pytest.fixture
+def library(world: World) -> Skill:
+    """A skill with a few things to find."""
+    files: dict[str, str | bytes] = {
+        "auth.md": "# Authentication\n\nHow to configure tokens.\n\n## Rotation\n\nRotate tokens daily.\n",
+        "net.md": "# Network\n\nConfigure the proxy. Tokens are not needed here; configuring is easy.\n",
+        "notes.txt": "Plain notes about the authentication of proxies.\n",
+        "long.md": "# Long\n\n" + "filler " * 100 + "needle " + "filler " * 100 + "\n",
+    }
+    return made(world, "lib", files)
+
+
+# What it returns
+
+
+def test_json(run: Run, library: Skill) -> None:
+    """[RFC-0004:C-SEARCH] the JSON form: the query as given, and file, section, snippet and score of each."""
+    found = json.loads(run("search", "lib", "  Rotate  daily ", "--format", "json").out)
+    assert found["query"] == "  Rotate  daily "
+    assert [(r["file"], r["section"]) for r in found["results"]] == [
+        ("auth.md", "Rotation"),
+        ("auth.md", "Authentication"),
+    ]
+    for result in found["results"]:
+        assert list(result) == ["file", "section", "snippet", "score"]
+        assert "[MATCH]Rotate[/MATCH] tokens [MATCH]daily[/MATCH]" in result["snippet"]
+        assert isinstance(result["score"], float)
+
+
+def test_ranking(library: Skill) -> None:
+    """[RFC-0004:C-SEARCH] BM25, negated, so that the best is the highest, and first."""
+    connection = sqlite3.connect(database(library))
+    for query in ("tokens", "configure the", "authentication", "tokens tokens proxy"):
+        rows = connection.execute(SQL, (" ".join(quoted(word) for word in query.split()),)).fetchall()
+        found = search(library, query).results
+        assert [(r.file, r.section, r.snippet, -r.score) for r in found] == rows
+        scores = [r.score for r in found]
+        assert scores == sorted(scores, reverse=True)
+        assert all(score > 0 for score in scores)
+
+
+def test_snippet(library: Skill) -> None:
+    """[RFC-0004:C-SEARCH] 32 words of the content around the match, `...` where something is left out."""
+    [result] = search(library, "needle").results
+    assert result.snippet.startswith("...filler")
+    assert result.snippet.endswith("filler...")
+    assert "[MATCH]needle[/MATCH]" in result.snippet
+    assert len(result.snippet.split()) == 32
+
+
+def test_text_form(run: Run, library: Skill) -> None:
+    """[RFC-0004:C-SEARCH] file#section and score, then the snippet on a line of its own."""
+    [head, snippet] = run("search", "lib", "daily", "--limit", "1").out.splitlines()
+    assert head.startswith("auth.md#Rotation (score: ")
+    assert snippet == "  ## Rotation Rotate tokens [MATCH]daily[/MATCH]."
+
+
+def test_text_is_one_line_each(world: World, run: Run) -> None:
+    """[RFC-0004:C-SEARCH] whatever a heading holds, it sends nothing to the terminal."""
+    made(world, "pdf", {"a.md": "# needle&#10;x &#27;[31m\n\ntext\x1b[31m\n"})
+    out = run("search", "pdf", "needle").out
+    assert "\x1b" not in out
+    assert len(out.splitlines()) == 2
+
+
+def test_limit(run: Run, world: World) -> None:
+    """[RFC-0004:C-SEARCH] 10 results unless told otherwise."""
+    made(world, "many", {f"f{n:02}.md": f"# Same {n}\n" for n in range(30)})
+    count = {
+        n: len(json.loads(run("search", "many", "same", *w).out)["results"])
+        for n, w in (
+            (10, ("--format=json",)),
+            (1, ("--format=json", "--limit=1")),
+            (30, ("--format=json", "--limit=100")),
+        )
+    }
+    assert all(expected == found for expected, found in count.items())
+
+
+def test_no_results(run: Run, library: Skill) -> None:
+    """[RFC-0004:C-SEARCH] an empty set, and status 0."""
+    ran = run("search", "lib", "zebra", "--format", "json")
+    assert (ran.status, json.loads(ran.out), ran.err) == (0, {"query": "zebra", "results": []}, "")
+    assert run("search", "lib", "zebra").out == "No results.\n"
+
+
+def test_formats(library: Skill, run: Run) -> None:
+    """[RFC-0004:C-FORMATS] plain text has no section, and what was found can be opened."""
+    assert places(search(library, "plain notes")) == [("notes.txt", "")]
+    assert "Plain notes" in run("open", "lib", "notes.txt").out
+
+
+@pytest.mark.parametrize("bad", ["0", "-1", "x", ""])
+def test_bad_limit(run: Run, bad: str) -> None:
+    """[D21] a positive integer, else E100, before anything is read."""
+    assert code(run("search", "nowhere", "", f"--limit={bad}")) == "E100"
+
+
+# What a query means
+
+
+def test_bag_of_words(library: Skill) -> None:
+    """[RFC-0004:C-QUERY-SYNTAX] all words, in any order, anywhere in the section."""
+    assert places(search(library, "tokens configure")) == places(search(library, "configure tokens"))
+    assert ("net.md", "Network") in places(search(library, "tokens configure"))
+    assert places(search(library, "daily tokens rotate"))[0] == ("auth.md", "Rotation")
+    assert search(library, "tokens zebra").results == []
+
+
+def test_porter_stems(library: Skill) -> None:
+    """[RFC-0004:C-QUERY-SYNTAX] `configuring` finds `configure`, and the other way round."""
+    assert places(search(library, "configuring")) == places(search(library, "configure"))
+    assert ("auth.md", "Authentication") in places(search(library, "configuring"))
+
+
+def test_unicode61_does_not(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[RFC-0004:C-QUERY-SYNTAX] [RFC-0004:C-INDEX] where SQLite has no stemmer, words are as they are."""
+    monkeypatch.setattr(index, "has_porter", lambda: False)
+    skill = made(world, "pdf", {"a.md": "# One\n\nconfigure it\n"})
+    assert index.open_for(skill, "ascii").tokenizer == "unicode61"
+    assert search(skill, "configuring").results == []
+    assert places(search(skill, "Configure")) == [("a.md", "One")]
+
+
+def test_accents_and_case(world: World) -> None:
+    """[RFC-0004:C-QUERY-SYNTAX] the tokenizer folds both."""
+    skill = made(world, "pdf", {"a.md": "# One\n\nÜber Café ΛΌΓΟΣ\n"})
+    for query in ("uber", "CAFE", "über café", "λόγος"):
+        assert places(search(skill, query)) == [("a.md", "One")], query
+
+
+@pytest.mark.parametrize(
+    ("query", "expression"),
+    [
+        ("configure authentication", '"configure" "authentication"'),
+        ('my "special" app', '"my" """special""" "app"'),
+        (" a\tb\nc\rd  e ", '"a" "b" "c" "d" "e"'),
+        ("a\u00a0b a\u3000b", '"a\u00a0b" "a\u3000b"'),
+        ("a\x0bb a\x0cb", '"a\x0bb" "a\x0cb"'),
+        ("NOT a AND (b* OR c:d) ^e", '"NOT" "a" "AND" "(b*" "OR" "c:d)" "^e"'),
+        ("a a", '"a" "a"'),
+    ],
+)
+def test_tokens(query: str, expression: str) -> None:
+    """[RFC-0004:C-QUERY-SYNTAX] split at ASCII white space alone, quotes doubled, each in quotes."""
+    assert " ".join(quoted(word) for word in split(query)) == expression
+
+
+def test_operators_are_words(library: Skill) -> None:
+    """[RFC-0004:C-QUERY-SYNTAX] nothing in a query is syntax."""
+    assert search(library, "tokens NOT daily").results == []
+    assert search(library, "tokens OR zebra").results == []
+    assert search(library, "toke*").results == []
+    assert places(search(library, "(rotate), daily!")) == places(search(library, "rotate daily"))
+
+
+@pytest.mark.parametrize(
+    "query", ["---", "!!!", "\u2014", "\u3000", "\x0b", "* ^ :", '"', '""', "\0", "\ud800"]
+)
+@pytest.mark.parametrize("mode", ["all", "any", "phrase"])
+def test_nothing_to_find(library: Skill, query: str, mode: str) -> None:
+    """[D22] a query without anything that can be indexed finds nothing."""
+    assert search(library, query, mode=mode).results == []
+
+
+def test_nothing_beside_something(library: Skill) -> None:
+    """[D22] among words it is passed over."""
+    for mode in ("all", "any", "phrase"):
+        assert places(search(library, "--- daily ---", mode=mode)) == places(search(library, "daily"))
+
+
+@pytest.mark.parametrize("query", ["", " ", "\t", "\n", "\r", " \t\r\n "])
+@pytest.mark.parametrize("mode", [(), ("--any",), ("--phrase",), ("--raw",)])
+def test_empty(run: Run, library: Skill, query: str, mode: tuple[str, ...]) -> None:
+    """[RFC-0004:C-QUERY-SYNTAX] [RFC-0004:C-ERRORS] empty, or only ASCII white space: E004."""
+    ran = run("search", "lib", query, *mode)
+    assert code(ran) == "E004"
+    assert ran.err == "error[E004]: empty query\n"
+
+
+def test_two_words_without_quotes(run: Run, library: Skill) -> None:
+    """[RFC-0004:C-QUERY-SYNTAX] a second argument is E100, and says what to do."""
+    ran = run("search", "lib", "configure", "authentication")
+    assert code(ran) == "E100"
+    assert "quotes" in ran.err
+
+
+@pytest.mark.parametrize("words", [(), ("how to configure",), ("lib",)])
+def test_without_a_skill(run: Run, library: Skill, words: tuple[str, ...]) -> None:
+    """[RFC-0004:C-ERRORS] no skill, or no query: E100 with the right syntax."""
+    ran = run("search", *words)
+    assert code(ran) == "E100"
+    assert "skc search <skill> <query>" in ran.err
+
+
+# Beyond the RFC
+
+
+def test_what_occurs(run: Run, library: Skill) -> None:
+    """[RFC-0004:C-SEARCH] when not all words are found together, stderr names those that occur."""
+    ran = run("search", "lib", "daily zebra proxies tokens", "--format", "json")
+    assert (ran.status, json.loads(ran.out)["results"]) == (0, [])
+    assert ran.err == (
+        "note: no section holds all words; these occur: daily (2), proxies (2), tokens (3);"
+        " --any ranks by them\n"
+    )
+    assert run("search", "lib", "zebra giraffe").err == ""
+    assert run("search", "lib", "zebra").err == ""
+
+
+def test_any_of_them(run: Run, library: Skill) -> None:
+    """[RFC-0004:C-SEARCH] --any: sections with any of the words, those with more and rarer ones first."""
+    found = search(library, "daily zebra tokens", mode="any")
+    assert set(places(found)) == {
+        ("auth.md", "Authentication"),
+        ("auth.md", "Rotation"),
+        ("net.md", "Network"),
+    }
+    assert places(found)[0] == ("auth.md", "Rotation")
+    assert places(found)[-1] == ("net.md", "Network")
+    assert "auth.md#Rotation" in run("search", "lib", "daily zebra", "--any").out
+
+
+def test_phrase(library: Skill, run: Run) -> None:
+    """[RFC-0004:C-QUERY-SYNTAX] --phrase: one after the other."""
+    assert places(search(library, "rotate tokens", mode="phrase"))[0] == ("auth.md", "Rotation")
+    assert search(library, "daily tokens", mode="phrase").results == []
+    assert "Rotation" in run("search", "lib", " rotate \n tokens ", "--phrase").out
+
+
+def test_raw(library: Skill, run: Run) -> None:
+    """[RFC-0004:C-QUERY-SYNTAX] --raw: FTS5's own language; what is none of it is E100."""
+    assert places(search(library, "rotat* NOT zebra", mode="raw"))[0] == ("auth.md", "Rotation")
+    assert places(search(library, "section: rotation", mode="raw")) == [("auth.md", "Rotation")]
+    assert len(search(library, "daily OR needle", mode="raw").results) == 3
+    assert search(library, "NEAR(rotate daily, 1)", mode="raw").results
+    for bad in ('"', "(", "AND", "nowhere: x", "*", "*reads", "*id", "a NEAR/5 b", "(" * 5000 + "a"):
+        ran = run("search", "lib", bad, "--raw")
+        assert code(ran) == "E100"
+        assert "--raw" in ran.err
+    assert code(run("search", "lib", "a " * 50_000, "--raw")) == "E100"
+
+
+def test_one_mode(run: Run, library: Skill) -> None:
+    """[RFC-0004:C-ERRORS] --any, --phrase and --raw exclude each other: E100."""
+    for words in (("--any", "--raw"), ("--phrase", "--any"), ("--raw", "--phrase", "--any")):
+        assert code(run("search", "lib", "x", *words)) == "E100"
+
+
+# Chinese, Japanese, Korean
+
+CJK = """\
+---
+name: cjk
+description: d
+---
+# 安装指南
+
+如何查看日志文件。使用Python编程语言,版本3.11。
+
+## 設定ファイル
+
+ログを確認する。々〇ヶ月。ｶﾞｲﾄﾞ
+
+## 한국어 문서
+
+설치 방법을 확인하세요. Ελληνικά
+
+## 𠮷野家
+
+𠮷 is beyond the basic plane.
+"""
+
+
+@pytest.fixture
+def cjk(world: World, monkeypatch: pytest.MonkeyPatch) -> Skill:
+    monkeypatch.setenv("SKILLC_TOKENIZER", "cjk")
+    return _built_cjk(world)
+
+
+def _built_cjk(world: World) -> Skill:
+    folder = world.skill("cjk", CJK)
+    (folder / "中文").mkdir()
+    (folder / "中文" / "说明.txt").write_text("纯文本说明\n", encoding="utf-8")
+    skill = resolve("cjk", str(world.project))
+    build(skill, tokenizer="cjk")
+    return skill
+
+
+@pytest.mark.parametrize(
+    ("query", "section"),
+    [
+        *(
+            (word, "安装指南")
+            for word in ("日志", "查看", "文件", "日", "编程语言", "Python编程", "python", "版本 日志")
+        ),
+        *((word, "設定ファイル") for word in ("ログ", "確認", "設定", "ファイル", "々", "ヶ月", "ｶﾞｲﾄﾞ")),
+        *((word, "한국어 문서") for word in ("한국", "한국어", "문서", "설치", "확인", "방법을", "ελληνικά")),
+        *((word, "𠮷野家") for word in ("𠮷", "𠮷野", "野家", "beyond planes")),
+        *((word, "") for word in ("纯文本", "说明")),
+    ],
+)
+def test_cjk(cjk: Skill, query: str, section: str) -> None:
+    """[D13a] [RFC-0009] words of one character and more, wherever they stand; and all others as before."""
+    found = search(cjk, query, tokenizer="cjk").results
+    assert section in [result.section for result in found], query
+    assert all("\u2063" not in result.file + result.section + result.snippet for result in found)
+
+
+@pytest.mark.parametrize("query", ["日件", "志日", "한서", "グロ", "野𠮷", "装安"])
+def test_cjk_order_counts(cjk: Skill, query: str) -> None:
+    """[D13a] the characters of a word stand together, in order."""
+    assert search(cjk, query, tokenizer="cjk").results == []
+
+
+def test_cjk_results(cjk: Skill, run: Run) -> None:
+    """[D13a] file, section and snippet come back as they were; a word is marked as one."""
+    [result] = [r for r in search(cjk, "日志", tokenizer="cjk").results if r.section == "安装指南"]
+    assert "如何查看[MATCH]日志[/MATCH]文件" in result.snippet
+    [result] = search(cjk, "纯文本", tokenizer="cjk").results
+    assert result.file == "中文/说明.txt"
+    out = run("search", "cjk", "日志 zebra")
+    assert out.err == "note: no section holds all words; these occur: 日志 (1); --any ranks by them\n"
+
+
+def test_cjk_modes(cjk: Skill) -> None:
+    """[D13a] the other modes too."""
+    assert search(cjk, "日志 不存在", mode="any", tokenizer="cjk").results
+    assert search(cjk, "查看 日志", mode="phrase", tokenizer="cjk").results
+    assert search(cjk, "日志 AND 查看", mode="raw", tokenizer="cjk").results
+    assert search(cjk, 'section: "安装"', mode="raw", tokenizer="cjk").results
+
+
+# The index: which file, and whether it can be used
+
+
+def alter(skill: Skill, statement: str) -> None:
+    connection = sqlite3.connect(database(skill))
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+SET = "UPDATE index_meta SET value = '{}' WHERE key = '{}'"
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        # 3, corrupt
+        (["DROP TABLE index_meta"], "E002"),
+        *((["DELETE FROM index_meta WHERE key = '" + key + "'"], "E002") for key in index.REQUIRED),
+        *(
+            (["UPDATE index_meta SET value = NULL WHERE key = '" + key + "'"], "E002")
+            for key in index.REQUIRED
+        ),
+        ([SET.format("two", "schema_version")], "E002"),
+        ([SET.format("", "schema_version")], "E002"),
+        (["DROP TABLE sections"], "E002"),
+        # 3 before 4
+        ([SET.format("/elsewhere", "skill_path"), SET.format("two", "schema_version")], "E002"),
+        # 4, collision
+        ([SET.format("/elsewhere", "skill_path")], "E003"),
+        # 4 before 5
+        ([SET.format("/elsewhere", "skill_path"), SET.format("1", "schema_version")], "E003"),
+        ([SET.format("/elsewhere", "skill_path"), SET.format("0" * 64, "source_hash")], "E003"),
+        # 5, stale
+        ([SET.format("0" * 64, "source_hash")], "E002"),
+        ([SET.format("1", "schema_version")], "E002"),
+        ([SET.format("unicode61", "tokenizer")], "E002"),
+        ([SET.format("cjk", "tokenizer")], "E002"),
+        # 6
+        ([SET.format("3", "schema_version")], None),
+        (["DELETE FROM index_meta WHERE key = 'indexed_at'"], None),
+        (["INSERT INTO index_meta VALUES ('other', 'x')"], None),
+    ],
+)
+def test_selection(run: Run, library: Skill, statements: list[str], expected: str | None) -> None:
+    """[RFC-0004:C-INDEX] step by step: corrupt, then collision, then stale; only these."""
+    for statement in statements:
+        alter(library, statement)
+    ran = run("search", "lib", "tokens")
+    if expected is None:
+        assert (ran.status, ran.err) == (0, "")
+        return
+    assert code(ran) == expected
+    name = Path(database(library)).name
+    assert (
+        ran.err
+        == {
+            "E002": "error[E002]: search index unusable; run 'skc build lib' to rebuild\n",
+            "E003": f"error[E003]: index hash collision; delete .skillc-meta/{name} and rebuild\n",
+        }[expected]
+    )
+
+
+@pytest.mark.parametrize("content", [None, b"", b"x", b"SQLite format 3\0" + b"\xff" * 5000])
+def test_no_database(run: Run, library: Skill, content: bytes | None) -> None:
+    """[RFC-0004:C-INDEX] steps 2 and 3: missing, or nothing that SQLite can open: E002."""
+    path = Path(database(library))
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    assert code(run("search", "lib", "tokens")) == "E002"
+    path.unlink(missing_ok=True)
+    path.mkdir()
+    assert code(run("search", "lib", "tokens")) == "E002"
+
+
+def test_the_manifest_counts(run: Run, library: Skill) -> None:
+    """[RFC-0004:C-INDEX] step 5: a manifest of another build: E002."""
+    manifest = Path(library.runtime(), ".skillc", "manifest.json")
+    text = manifest.read_text()
+    for other in ("{}", "x", "[]", text[:-9], text.replace('"source_hash": "', '"source_hash": "0')):
+        manifest.write_text(other)
+        assert code(run("search", "lib", "tokens")) == "E002"
+    manifest.write_text(text)
+    assert run("search", "lib", "tokens").status == 0
+
+
+def test_the_tokenizer_counts(run: Run, library: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[RFC-0004:C-INDEX] step 5: an index of a tokenizer that is not preferred now: E002; build mends it."""
+    monkeypatch.setenv("SKILLC_TOKENIZER", "cjk")
+    assert code(run("search", "lib", "tokens")) == "E002"
+    assert run("build", "lib").status == 0
+    assert run("search", "lib", "tokens").status == 0
+    monkeypatch.delenv("SKILLC_TOKENIZER")
+    assert code(run("search", "lib", "tokens")) == "E002"
+
+
+def test_where_the_index_is(world: World, run: Run) -> None:
+    """[D13a] a project skill's index is looked for in the project's runtime, then in the global one."""
+    world.skill("pdf")
+    assert run("build", "pdf", "--global").status == 0
+    assert run("search", "pdf", "text").out.startswith("SKILL.md#")
+    assert run("build", "pdf").status == 0
+    for path in (world.home / ".skillc" / "runtime").rglob("search-*.db"):
+        path.write_bytes(b"")
+    assert run("search", "pdf", "text").out.startswith("SKILL.md#")
+
+
+def test_errors(world: World, run: Run) -> None:
+    """[RFC-0004:C-ERRORS] E001, E010, E002, E100: status 1, a line on stderr."""
+    (world.store / "empty").mkdir()
+    world.skill("fresh")
+    assert code(run("search", "nowhere", "x")) == "E001"
+    assert code(run("search", "empty", "x")) == "E010"
+    assert code(run("search", "fresh", "x")) == "E002"
+    assert code(run("search", "fresh", "x", "--nope")) == "E100"
+    assert code(run("search", "fresh", "x", "--limit")) == "E100"
+    assert code(run("search", "fresh", "x", "--format", "xml")) == "E100"
+
+
+# No query whatever
+
+SYNTAX = [
+    *(
+        "AND",
+        "OR",
+        "NOT",
+        "NEAR",
+        "NEAR(",
+        "(",
+        ")",
+        '"',
+        '""',
+        "'",
+        "*",
+        "^",
+        ":",
+        "-",
+        "+",
+        "{",
+        "}",
+        ",",
+        ".",
+    ),
+    *(
+        "content:",
+        "section :",
+        "{file section}:",
+        "- content:",
+        "rank",
+        "sections",
+        "--",
+        ";",
+        "%",
+        "_",
+        "\\",
+    ),
+    *(
+        "tokens",
+        "daily",
+        "zebra",
+        "日志",
+        "한국",
+        "\u2063",
+        "\u00a0",
+        "\u3000",
+        "\ufeff",
+        "\u202e",
+        "\0",
+        "\ud800",
+        "\udfff",
+    ),
+    *(
+        " ",
+        "  ",
+        "\t",
+        "\n",
+        "\r",
+        "\x0b",
+        "\x1c",
+        "\x85",
+        "\u2028",
+        "e\u0301",
+        "👩‍💻",
+        "\U0010ffff",
+        "\ufffe",
+    ),
+]
+queries = st.lists(st.sampled_from(SYNTAX), max_size=12).map("".join) | st.text()
+
+
+@settings(max_examples=600)
+@given(queries, st.sampled_from(MODES))
+@example("*reads", "raw")
+def test_any_query(library: Skill, query: str, mode: str) -> None:
+    """[D22] [RFC-0004:C-QUERY-SYNTAX] no query fails other than by E004; --raw may say that it is none."""
+    try:
+        search(library, query, mode=mode)
+    except EmptyQuery:
+        assert not query.strip(" \t\r\n")
+    except InvalidOption:
+        assert mode == "raw"
+
+
+@given(queries)
+def test_any_query_in_cjk(cjk: Skill, query: str) -> None:
+    """[D22] nor with the other tokenizer."""
+    try:
+        search(cjk, query, tokenizer="cjk")
+    except EmptyQuery:
+        assert not query.strip(" \t\r\n")
+
+
+@given(
+    st.lists(
+        st.sampled_from(["tokens", "daily", "Configure", '"the', "proxy.", "zebra", "---", "tokens"]),
+        min_size=1,
+    )
+)
+def test_any_words_as_fts5_has_it(library: Skill, words: list[str]) -> None:
+    """[RFC-0004:C-QUERY-SYNTAX] the results, scores and snippets of the expression that the RFC describes."""
+    expression = " ".join('"' + word.replace('"', '""') + '"' for word in words)
+    rows = sqlite3.connect(database(library)).execute(SQL, (expression,)).fetchall()
+    found = search(library, " ".join(words)).results
+    assert [(r.file, r.section, r.snippet, -r.score) for r in found] == rows
+
+
+MEGABYTE = 1_000_000
+HUGE = {
+    "one word": "x" * MEGABYTE,
+    "one letter": "x " * (MEGABYTE // 2),
+    "words": " ".join(f"word{n}" for n in range(MEGABYTE // 10)),
+    "found words": "tokens " * (MEGABYTE // 7),
+    "punctuated": " ".join(f"tokens{'!' * (n % 50)}{'?' * (n // 50)}" for n in range(MEGABYTE // 50)),
+    "a phrase": "tokens-" * (MEGABYTE // 7),
+    "an odd phrase": "tokens\u00b7" * (MEGABYTE // 7),
+    "quotes": '"' * MEGABYTE,
+    "operators": "AND OR NOT NEAR(" * (MEGABYTE // 16),
+    "NUL": "\0" * MEGABYTE,
+    "surrogates": "\ud800" * MEGABYTE,
+    "Chinese": "日志" * (MEGABYTE // 2),
+    "marks": "e" + "\u0301" * MEGABYTE,
+}
+
+
+@pytest.mark.parametrize("query", HUGE)
+def test_a_megabyte(library: Skill, query: str) -> None:
+    """[D22] [RFC-0004:C-QUERY-SYNTAX] nor one of a megabyte, in reasonable time."""
+    with within(30):
+        for mode in ("all", "any", "phrase"):
+            search(library, HUGE[query], mode=mode)
+    with pytest.raises(InvalidOption, match="longer"):
+        search(library, HUGE[query], mode="raw")
+
+
+def test_many_words(world: World) -> None:
+    """[RFC-0004:C-QUERY-SYNTAX] more words than one expression holds must all be there, too."""
+    words = [f"word{n}" for n in range(5 * AT_ONCE)]
+    skill = made(
+        world, "pdf", {"a.md": f"# A\n\n{' '.join(words)}\n", "b.md": f"# B\n\n{' '.join(words[:-1])}\n"}
+    )
+    assert places(search(skill, " ".join(words))) == [("a.md", "A")]
+    assert len(search(skill, " ".join(words[:-1])).results) == 2
+    assert search(skill, " ".join([*words, "zebra"])).results == []
+    assert len(search(skill, " ".join(words[:-1]), limit=1).results) == 1
+    assert len(search(skill, " ".join(words * 3), mode="any").results) == 2
+    dots = [f"{'.' * n}{'!' * m}" for n in range(1, 20) for m in range(20)]
+    assert places(search(skill, " ".join([*dots, *words, *dots]))) == [("a.md", "A")]
+    assert places(search(skill, " ".join([*dots, words[-1]]), mode="any")) == [("a.md", "A")]
+    assert search(skill, " ".join(dots)).results == []
+
+
+def test_long_phrases(world: World) -> None:
+    """[RFC-0004:C-QUERY-SYNTAX] a phrase of any length is found, by its beginning."""
+    text = " ".join(f"word{n}" for n in range(5 * AT_ONCE))
+    skill = made(world, "pdf", {"a.md": f"# A\n\n{text}\n", "b.md": f"# B\n\nword1 {text}\n"})
+    assert len(search(skill, text, mode="phrase").results) == 2
+    assert search(skill, text.replace("word5 ", ""), mode="phrase").results == []
+    assert len(search(skill, text.replace(" ", "-")).results) == 2
+
+
+def test_as_an_argument(world: World, library: Skill) -> None:
+    """[D22] the same through a process, with bytes that are no text."""
+    for query in (os.fsdecode(b"\xff\xfe tokens"), "tokens-" * 15_000, '"' * 100_000):
+        assert json.loads(world.ok("search", "lib", query, "--format", "json").stdout)["results"] == []

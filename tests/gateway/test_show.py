@@ -1,0 +1,306 @@
+"""`skc show`: one section, by its heading."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillc.errors import SectionNotFound
+from skillc.gateway import outline, show
+from skillc.library import Skill
+from tests.conftest import World
+from tests.gateway.conftest import Run, code, made
+
+# What it returns
+
+
+def test_to_the_next_heading_of_its_level(skill: Skill) -> None:
+    """[RFC-0002:C-SHOW] [D15] subsections included; line ends are the source's."""
+    assert (
+        show(skill, "Fields").text == b"### Fields\n\nNames.\n\n#### Kinds\n##### Deeper\n###### Deepest\n\n"
+    )
+    assert show(skill, "api").text == b"# API\r\n\r\n## Forms\r\n\r\nOther file.\r\n"
+    assert show(skill, "Deepest").text == b"###### Deepest\n\n"
+
+
+@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("last", ["", "\n"])
+def test_line_ends(world: World, run: Run, eol: str, last: str) -> None:
+    """[D15] LF, CRLF and CR stay what they are, and so does a last line without an end."""
+    text = f"# One\n\ntext\n\nTwo\n===\n\nlast{last}".replace("\n", eol)
+    made(world, "pdf", {"a.md": text})
+    first, second = text.split(f"Two{eol}")
+    assert run("show", "pdf", "--section", "one").raw == first.encode()
+    assert run("show", "pdf", "--section", "two").raw == f"Two{eol}{second}".encode()
+
+
+def test_bytes_that_are_not_utf8(world: World, run: Run) -> None:
+    """[D4] [D15] a heading is found by its replaced text, and the lines are the file's own bytes."""
+    made(world, "pdf", {"a.md": b"\xef\xbb\xbf# caf\xe9 One\n\nna\xefve\n# Two\n"})
+    assert run("show", "pdf", "--section", "caf\ufffd one").raw == b"\xef\xbb\xbf# caf\xe9 One\n\nna\xefve\n"
+    content = json.loads(run("show", "pdf", "--section", "caf\ufffd one", "--format", "json").out)["content"]
+    assert content == "\ufeff# caf\ufffd One\n\nna\ufffdve\n"
+
+
+def test_json(run: Run, skill: Skill) -> None:
+    """[D14] the JSON form."""
+    assert json.loads(run("show", "pdf", "--section", "api", "--format", "json").out) == {
+        "file": "references/api.md",
+        "heading": "API",
+        "level": 1,
+        "line": 1,
+        "more_lines": 0,
+        "content": "# API\r\n\r\n## Forms\r\n\r\nOther file.\r\n",
+    }
+
+
+def test_max_lines(run: Run, skill: Skill) -> None:
+    """[RFC-0002:C-SHOW] the first n lines, and how many more there are; nothing is added where none are."""
+    section = ("show", "pdf", "--section", "Fields", "--max-lines")
+    assert run(*section, "2").out == "### Fields\n\n... (6 more lines)\n"
+    assert run(*section, "7").out.endswith("###### Deepest\n... (1 more lines)\n")
+    for enough in ("8", "9", "999999999"):
+        assert run(*section, enough).raw == show(skill, "Fields").text
+    assert run("show", "pdf", "--section", "api", "--max-lines", "1").raw == b"# API\r\n... (4 more lines)\n"
+    cut = json.loads(run(*section, "2", "--format", "json").out)
+    assert (cut["more_lines"], cut["content"]) == (6, "### Fields\n\n... (6 more lines)\n")
+
+
+@pytest.mark.parametrize("bad", ["0", "-1", "x", ""])
+def test_bad_max_lines(run: Run, bad: str) -> None:
+    """[D21] a positive integer, else E100, before anything is read."""
+    assert code(run("show", "nowhere", "--section", "x", f"--max-lines={bad}")) == "E100"
+
+
+def test_no_section(run: Run, skill: Skill) -> None:
+    """[D15] without --section, or with it and no value, it is E100."""
+    assert code(run("show", "pdf")) == "E100"
+    assert code(run("show", "pdf", "--section")) == "E100"
+    assert code(run("show", "pdf", "Forms")) == "E100"
+    assert code(run("show", "pdf", "--section", "")) == "E020"
+
+
+def test_errors(world: World, run: Run) -> None:
+    """[RFC-0002:C-ERRORS] E001, E010 and E100: status 1, a line on stderr, nothing on stdout."""
+    (world.store / "empty").mkdir()
+    assert code(run("show", "nowhere", "--section", "x")) == "E001"
+    assert code(run("show", "empty", "--section", "x")) == "E010"
+    assert code(run("show", "--section", "x")) == "E100"
+    assert code(run("show", "nowhere", "--section", "x", "--nope")) == "E100"
+    assert code(run("show", "nowhere", "--section", "x", "--format", "xml")) == "E100"
+
+
+# Which heading
+
+
+def test_trimmed(skill: Skill) -> None:
+    """[RFC-0002:C-SHOW] leading and trailing white space goes."""
+    for query in ("Fields ", "  Fields", "\tFields\n", "\u3000Fields\xa0"):
+        assert show(skill, query).heading == "Fields"
+
+
+def test_dashes(world: World) -> None:
+    """[RFC-0002:C-SHOW] [D15] the part before ` — ` first; if nothing matches, the whole query."""
+    skill = made(world, "pdf", {"a.md": "# Setup\n# Setup — details\n# Big — Small\n# x—y\n"})
+    assert show(skill, "Setup — how to start").heading == "Setup"
+    assert show(skill, "setup — details").heading == "Setup"
+    assert show(skill, "  big — small  ").heading == "Big — Small"
+    assert show(skill, "x—y").heading == "x—y"
+    with pytest.raises(SectionNotFound) as caught:
+        show(skill, "Big — Other")
+    assert caught.value.message == "section not found: 'Big — Other'"
+    assert "Big — Small (a.md)" in caught.value.details
+
+
+@pytest.mark.parametrize(
+    ("heading", "query"),
+    [
+        ("Größe", "GRÖSSE"),
+        ("STRASSE", "straße"),
+        ("straße", "STRASSE"),
+        ("ΌΣΟΣ", "όσος"),
+        ("ПРИВЕТ", "привет"),
+        ("K", "k"),
+        ("ſee", "SEE"),
+        ("ﬁle", "FILE"),
+        ("İ", "i̇"),
+        ("漢字", "漢字"),
+        ("ǅ", "ǆ"),
+    ],
+)
+def test_case(world: World, heading: str, query: str) -> None:
+    """[D17] as Unicode folds case, whichever of the two has the letters."""
+    skill = made(world, "pdf", {"a.md": f"# {heading}\n"})
+    assert show(skill, query).heading == heading
+
+
+def test_case_across_headings(world: World, run: Run) -> None:
+    """[D16] [D17] a heading in ASCII does not hide one before it that is the same to Unicode."""
+    made(world, "pdf", {"a.md": "# Straße\n# Strasse\n"})
+    ran = run("show", "pdf", "--section", "strasse")
+    assert ran.out == "# Straße\n"
+    assert ran.err == 'warning: multiple matches for "strasse"; showing first\n'
+
+
+LETTERS = ["a", "A", "ß", "SS", "ſ", "s", "k", "\u212a", "é", "É", "σ", "ς", "Σ", "漢", "ﬁ", "FI"]
+
+
+@pytest.fixture
+def alphabet(world: World) -> Skill:
+    """Headings that differ in case only, and others."""
+    headings = [*LETTERS, *(first + second for first in LETTERS for second in LETTERS)]
+    return made(world, "any", {"a.md": "".join(f"# {heading}\n" for heading in headings)})
+
+
+@given(st.lists(st.sampled_from([*LETTERS, "b"]), min_size=1, max_size=3).map("".join))
+def test_any_case(alphabet: Skill, query: str) -> None:
+    """[D17] exactly the headings whose folded text is the folded query."""
+    alike = [e for e in outline(alphabet) if e.file == "a.md" and e.heading.casefold() == query.casefold()]
+    try:
+        shown = show(alphabet, query, file="a.md")
+    except SectionNotFound:
+        assert not alike
+    else:
+        assert (shown.line, shown.ambiguous) == (alike[0].line, len(alike) > 1)
+
+
+def test_several_matches(run: Run, skill: Skill) -> None:
+    """[RFC-0002:C-SHOW] [D16] the first in outline order, a warning, status 0; --file narrows."""
+    ran = run("show", "pdf", "--section", "FORMS")
+    assert ran.status == 0
+    assert ran.out.startswith("## Forms\n\nFill them.")
+    assert ran.err == 'warning: multiple matches for "FORMS"; showing first\n'
+    narrowed = run("show", "pdf", "--section", "forms", "--file", "references/api.md")
+    assert narrowed.out == "## Forms\r\n\r\nOther file.\r\n"
+    assert narrowed.err == ""
+
+
+def test_the_warning_is_one_line(run: Run, skill: Skill) -> None:
+    """[RFC-0002:C-SHOW] the heading as it was given, made visible."""
+    ran = run("show", "pdf", "--section", "forms\n")
+    assert ran.err == 'warning: multiple matches for "forms\\n"; showing first\n'
+
+
+@pytest.mark.parametrize("path", ["references/api.md", "./references/api.md", "references//api.md"])
+def test_file(skill: Skill, path: str) -> None:
+    """[RFC-0002:C-SHOW] --file: only that file, however its path is written."""
+    assert show(skill, "forms", file=path).file == "references/api.md"
+    assert show(skill, "forms", file="references/../SKILL.md").file == "SKILL.md"
+
+
+@pytest.mark.parametrize(
+    "path", ["", "nowhere.md", "B.md", "references", "../pdf/SKILL.md", "/etc/passwd", "a\0"]
+)
+def test_file_without_it(run: Run, skill: Skill, path: str) -> None:
+    """[RFC-0002:C-SHOW] [RFC-0002:C-ERRORS] a file without it, or none of the skill's: E020."""
+    assert code(run("show", "pdf", "--section", "forms", "--file", path)) == "E020"
+
+
+def test_empty_headings(world: World) -> None:
+    """[D15] a heading without text is found by nothing but that."""
+    skill = made(world, "pdf", {"a.md": "#\n\ntext\n\n# One\n"})
+    assert show(skill, "").text == b"#\n\ntext\n\n"
+    assert show(skill, " ", file="a.md").line == 1
+
+
+def test_names_that_are_not_utf8(world: World) -> None:
+    """[D1] a file with any name is shown, as the outline calls it."""
+    skill = made(world, "pdf", {os.fsdecode(b"\xff.md"): "# Odd\n\ntext\n"})
+    shown = show(skill, "odd")
+    assert (shown.file, shown.text) == ("\\udcff.md", b"# Odd\n\ntext\n")
+    assert show(skill, "odd", file=shown.file).line == 1
+    assert show(skill, "odd", file=os.fsdecode(b"\xff.md")).line == 1
+
+
+# No match
+
+
+def test_suggestions(world: World, run: Run) -> None:
+    """[RFC-0002:C-SHOW] prefix first, then substring, each in outline order, at most five; E020."""
+    made(
+        world,
+        "pdf",
+        {
+            "a.md": "# The form\n# Form\n# Formats\n# Form\n",
+            "b.md": "# FORMS\n# reform\n# Formal\n# Inform\n",
+        },
+    )
+    ran = run("show", "pdf", "--section", "for")
+    assert code(ran) == "E020"
+    assert ran.err == (
+        "error[E020]: section not found: 'for'\n\nDid you mean one of these?\n"
+        "  - Form (a.md)\n  - Formats (a.md)\n  - FORMS (b.md)\n  - Formal (b.md)\n  - The form (a.md)\n"
+    )
+    only = run("show", "pdf", "--section", "for", "--file", "b.md").err
+    assert only.splitlines()[3:] == [
+        "  - FORMS (b.md)",
+        "  - Formal (b.md)",
+        "  - reform (b.md)",
+        "  - Inform (b.md)",
+    ]
+
+
+def test_no_suggestions(run: Run, skill: Skill) -> None:
+    """[RFC-0002:C-SHOW] where nothing is like it, the error is one line."""
+    assert run("show", "pdf", "--section", "zebra").err == "error[E020]: section not found: 'zebra'\n"
+
+
+def test_suggestions_fold_case(world: World, run: Run) -> None:
+    """[D17] similar is Unicode's, too."""
+    made(world, "pdf", {"a.md": "# Große Maße\n"})
+    assert "  - Große Maße (a.md)" in run("show", "pdf", "--section", "GROSSE").err
+
+
+@given(st.text())
+def test_any_section(skill: Skill, section: str) -> None:
+    """[RFC-0002:C-SHOW] no text whatever fails other than by E020."""
+    try:
+        show(skill, section)
+    except SectionNotFound:
+        pass
+
+
+# The index
+
+
+def test_without_a_build(world: World, run: Run) -> None:
+    """[RFC-0002:C-SHOW] no index is E002, with what to do."""
+    world.skill("fresh")
+    assert run("show", "fresh", "--section", "usage").err == (
+        "error[E002]: search index unusable; run 'skc build fresh' to rebuild\n"
+    )
+
+
+def test_an_index_of_another_tokenizer(run: Run, skill: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[RFC-0002:C-SHOW] [RFC-0004:C-INDEX] a stale index is E002."""
+    monkeypatch.setenv("SKILLC_TOKENIZER", "cjk")
+    assert code(run("show", "pdf", "--section", "usage")) == "E002"
+
+
+def test_headings_come_from_the_index(skill: Skill) -> None:
+    """[RFC-0002:C-SHOW] files that did not change are not parsed: no parser is loaded."""
+    program = (
+        "import sys; from skillc.gateway import show; from skillc.library import resolve;"
+        "show(resolve('pdf', '.'), 'fields'); print([m for m in ('pyromark', 'yaml') if m in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
+
+
+def test_a_link_that_leaves(world: World, run: Run, folder: Path) -> None:
+    """[D2] [D20] a file that became a link to outside after the build is not read: E012."""
+    secret = world.root / "secret.md"
+    secret.write_text("# B\n\nsecret\n")
+    (folder / "B.md").unlink()
+    (folder / "B.md").symlink_to(secret)
+    for words in (("--section", "B"), ("--section", "fields"), ("--section", "B", "--file", "B.md")):
+        ran = run("show", "pdf", *words)
+        assert code(ran) == "E012"
+        assert "secret" not in ran.err

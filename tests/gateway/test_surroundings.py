@@ -1,0 +1,376 @@
+"""The reading commands where something is missing: a home, a place to write, a reader, an encoding."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skillc.compiler import build
+from skillc.library import at_path, resolve
+from tests.conftest import World
+
+SKC = [sys.executable, "-m", "skillc"]
+TEXT = "---\nname: pdf\ndescription: d\n---\n# 名前 Größe\n\nNeedle — größer.\n"
+
+# Each command, and a part of what it prints.
+COMMANDS = {
+    "outline": (["outline", "pdf"], "# 名前 Größe"),
+    "show": (["show", "pdf", "--section", "名前 größe"], "Needle — größer."),
+    "open": (["open", "pdf", "SKILL.md"], "Needle — größer."),
+    "sources": (["sources", "pdf"], "├── é/"),
+    "search": (["search", "pdf", "needle"], "[MATCH]Needle[/MATCH] — größer."),
+}
+READING = [pytest.param(*COMMANDS[name], id=name) for name in COMMANDS]
+NEED_AN_INDEX = ("show", "search")
+
+
+W002 = "warning[W002]: logging disabled; run 'skc sync' after session to merge logs\n"
+
+
+def fill(folder: Path) -> None:
+    (folder / "SKILL.md").write_text(TEXT, encoding="utf-8")
+    (folder / "é").mkdir()
+    (folder / "é" / "x.txt").write_text("x")
+
+
+@pytest.fixture
+def pdf(world: World) -> World:
+    fill(world.skill("pdf"))
+    build(resolve("pdf", str(world.project)))
+    return world
+
+
+def change_modes(root: Path, mode: int) -> None:
+    """Give or take away the right to write below a directory."""
+    for directory, _, _ in os.walk(root):
+        os.chmod(directory, mode)
+
+
+# Where nothing can be written
+
+
+@pytest.mark.parametrize("where", ["home", "project", "both"])
+def test_read_only(pdf: World, unprivileged: tuple[str, ...], where: str) -> None:
+    """[RFC-0007] [RFC-0002:C-ERRORS] reading needs nothing that can be written, but for the log."""
+    fill(pdf.skill("at-home", store=pdf.global_store))
+    pdf.ok("build", "at-home")
+    roots = [root for name, root in (("home", pdf.home), ("project", pdf.project)) if where in (name, "both")]
+    try:
+        for root in roots:
+            change_modes(root, 0o555)
+        for words, part in COMMANDS.values():
+            for name in ("pdf", "at-home"):
+                ran = pdf.skc(*[name if word == "pdf" else word for word in words], prefix=unprivileged)
+                assert (ran.returncode, part in ran.stdout) == (0, True), ran.stderr
+                assert ran.stderr in ("", W002), (words, where)
+    finally:
+        for root in roots:
+            change_modes(root, 0o755)
+
+
+@pytest.mark.parametrize(("words", "part"), READING)
+def test_read_only_log(pdf: World, unprivileged: tuple[str, ...], words: list[str], part: str) -> None:
+    """[RFC-0007] a log that can't be written any more fails nothing."""
+    pdf.ok(*words)
+    meta = pdf.runtime / "pdf" / ".skillc-meta"
+    for path in meta.glob("logs.db*"):
+        path.chmod(0o444)
+    meta.chmod(0o555)
+    try:
+        ran = pdf.skc(*words, prefix=unprivileged)
+        assert (ran.returncode, part in ran.stdout) == (0, True), ran.stderr
+        assert ran.stderr in ("", W002)
+    finally:
+        meta.chmod(0o755)
+
+
+def test_an_unreadable_index(pdf: World, unprivileged: tuple[str, ...]) -> None:
+    """[RFC-0004:C-INDEX] an index without permission to read it is like none; the outline needs none."""
+    [index] = (pdf.runtime / "pdf" / ".skillc-meta").glob("search-*.db")
+    index.chmod(0)
+    pdf.fails("E002", "show", "pdf", "--section", "名前 größe", prefix=unprivileged)
+    pdf.fails("E002", "search", "pdf", "needle", prefix=unprivileged)
+    assert "名前" in pdf.skc("outline", "pdf", prefix=unprivileged).stdout
+
+
+def test_an_unreadable_source(pdf: World, unprivileged: tuple[str, ...]) -> None:
+    """[RFC-0005] a source without permission: one coded line that names it; search answers from the index."""
+    main = pdf.store / "pdf" / "SKILL.md"
+    main.chmod(0)
+    for words in (
+        ["outline", "pdf"],
+        ["show", "pdf", "--section", "名前 größe"],
+        ["open", "pdf", "SKILL.md"],
+    ):
+        assert "SKILL.md': Permission denied" in pdf.fails("E999", *words, prefix=unprivileged).stderr
+    ran = pdf.skc("search", "pdf", "needle", prefix=unprivileged)
+    assert (ran.returncode, "Needle" in ran.stdout) == (0, True)
+    assert "warning[W004]" in ran.stderr
+    main.chmod(0o644)
+    (pdf.store / "pdf" / "é").chmod(0)
+    try:
+        assert "Permission denied" in pdf.fails("E999", "sources", "pdf", prefix=unprivileged).stderr
+    finally:
+        (pdf.store / "pdf" / "é").chmod(0o755)
+
+
+# Without a home, or anything else
+
+
+@pytest.mark.parametrize(("words", "part"), READING)
+@pytest.mark.parametrize("env", [{"HOME": ""}, {"HOME": "/nowhere/at/all"}, {"HOME": "relative"}], ids=str)
+def test_no_home(pdf: World, words: list[str], part: str, env: dict[str, str]) -> None:
+    """[RFC-0007] a project's skill needs no home."""
+    ran = pdf.ok(*words, env=env)
+    assert part in ran.stdout
+    assert ran.stderr == ""
+
+
+def test_no_home_for_a_folder(pdf: World) -> None:
+    """[RFC-0007] a folder from elsewhere can be read without one; only its index would be there."""
+    folder = pdf.root / "folder"
+    folder.mkdir()
+    fill(folder)
+    for name, (words, part) in COMMANDS.items():
+        given = [str(folder) if word == "pdf" else word for word in words]
+        if name in NEED_AN_INDEX:
+            assert "HOME" in pdf.fails("E999", *given, env={"HOME": ""}).stderr
+        else:
+            ran = pdf.ok(*given, env={"HOME": ""})
+            assert (part in ran.stdout, ran.stderr) == (True, "")
+
+
+@pytest.mark.parametrize(("words", "part"), READING)
+def test_empty_environment(pdf: World, words: list[str], part: str) -> None:
+    """[RFC-0007] no PATH, no LANG, no HOME."""
+    ran = pdf.ok(*words, without=("PATH", "LANG", "HOME"))
+    assert part in ran.stdout
+    assert ran.stderr == ""
+
+
+def test_a_user_without_a_home(pdf: World) -> None:
+    """[RFC-0007] someone the system does not know."""
+    setpriv = shutil.which("setpriv")
+    if os.geteuid() != 0 or setpriv is None:
+        pytest.skip("needs root and setpriv")
+    reading = "+dac_read_search,+dac_override"
+    stranger = (
+        setpriv,
+        "--reuid=54321",
+        "--clear-groups",
+        f"--inh-caps={reading}",
+        f"--ambient-caps={reading}",
+    )
+    if subprocess.run([*stranger, sys.executable, "-c", ""], capture_output=True, check=False).returncode:
+        pytest.skip("can't become another user here")
+    for words, part in COMMANDS.values():
+        ran = pdf.skc(*words, prefix=stranger, without=("HOME",))
+        assert (ran.returncode, part in ran.stdout, ran.stderr) == (0, True, "")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_deleted_directory(pdf: World, name: str) -> None:
+    """[RFC-0005] in a directory that is gone, one line says so."""
+    words = [str(pdf.store / "pdf") if word == "pdf" else word for word in COMMANDS[name][0]]
+    script = f"mkdir gone && cd gone && rmdir ../gone && exec {shlex.join([*SKC, *words])}"
+    ran = subprocess.run(
+        ["/bin/sh", "-c", script], cwd=pdf.root, env=pdf.env, capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr == "error[E999]: the current directory no longer exists; change to another one\n"
+
+
+# By path
+
+
+@pytest.mark.parametrize("path", ["./.skillc/skills/pdf", ".skillc/skills/pdf/", "{store}/pdf", "skills/pdf"])
+def test_by_path(pdf: World, path: str) -> None:
+    """[RFC-0007] relative and absolute, through links too: the same skill with the same index."""
+    (pdf.project / "skills").symlink_to(".skillc/skills")
+    name = path.format(store=pdf.store)
+    for words, part in COMMANDS.values():
+        assert part in pdf.ok(*[name if word == "pdf" else word for word in words]).stdout
+
+
+@pytest.mark.parametrize("built", [False, True])
+def test_a_folder_from_elsewhere(pdf: World, built: bool) -> None:
+    """[RFC-0007] a folder in no store: outline, open and sources need no build, show and search say E002."""
+    folder = pdf.root / "elsewhere" / "folder"
+    folder.mkdir(parents=True)
+    fill(folder)
+    if built:
+        build(at_path(str(folder)))
+    for name, (words, part) in COMMANDS.items():
+        given = [str(folder) if word == "pdf" else word for word in words]
+        if built or name not in NEED_AN_INDEX:
+            assert part in pdf.ok(*given).stdout
+            assert part in pdf.ok(*["." if word == "pdf" else word for word in words], cwd=folder).stdout
+        else:
+            assert "'skc build folder'" in pdf.fails("E002", *given).stderr
+
+
+def test_without_a_build(world: World) -> None:
+    """[RFC-0002:C-OUTLINE] [RFC-0002:C-OPEN] [RFC-0002:C-SOURCES] the same for a skill of a store."""
+    fill(world.skill("pdf"))
+    for name, (words, part) in COMMANDS.items():
+        if name in NEED_AN_INDEX:
+            world.fails("E002", *words)
+        else:
+            assert part in world.ok(*words).stdout
+
+
+# Nobody who reads
+
+
+def large(world: World) -> None:
+    text = "---\nname: pdf\ndescription: d\n---\n" + "".join(
+        f"# 名前 Größe\n\nneedle {n}\n" for n in range(20_000)
+    )
+    world.skill("pdf", text)
+    for number in range(3000):
+        (world.store / "pdf" / f"file{number}").touch()
+    world.ok("build", "pdf")
+
+
+def test_reader_has_enough(world: World) -> None:
+    """[RFC-0005] `skc … | head -1` ends in silence, whichever command it is, as text and as JSON."""
+    large(world)
+    for words, _ in COMMANDS.values():
+        more = ["--limit", "100000"] if words[0] in ("sources", "search") else []
+        for form in ([], ["--format", "json"]):
+            command = shlex.join([*SKC, *words, *more, *form])
+            script = f"{{ {command}; echo $? >status; }} 2>err | head -1"
+            out = subprocess.run(
+                ["/bin/sh", "-c", script], cwd=world.project, env=world.env, capture_output=True, check=True
+            )
+            assert len(out.stdout.splitlines()) == 1
+            assert (world.project / "status").read_text() == "0\n", words
+            assert "error" not in (world.project / "err").read_text()
+
+
+@pytest.mark.parametrize(("words", "part"), READING)
+def test_reader_is_gone(pdf: World, words: list[str], part: str) -> None:
+    """[RFC-0005] a pipe that nobody reads is no error."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    ran = subprocess.run(
+        [*SKC, *words], cwd=pdf.project, env=pdf.env, stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(("words", "part"), READING)
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&- <&-"])
+def test_closed_from_the_start(pdf: World, words: list[str], part: str, closed: str) -> None:
+    """[RFC-0005] streams that are closed change nothing but what is seen."""
+    script = f"{shlex.join([*SKC, *words])} {closed}"
+    ran = subprocess.run(
+        ["/bin/sh", "-c", script], cwd=pdf.project, env=pdf.env, capture_output=True, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert (part.encode() in ran.stdout) is (closed == "2>&-")
+    files = [
+        path for path in pdf.project.rglob("*") if path.is_file() and path.suffix in (".md", ".json", ".txt")
+    ]
+    assert len(files) == 4, "nothing was written into a file by mistake"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(("words", "part"), READING)
+def test_full_disk(pdf: World, words: list[str], part: str) -> None:
+    """[RFC-0005] an output that can't be written is one coded line and status 1."""
+    with open("/dev/full", "w") as full:
+        ran = subprocess.run(
+            [*SKC, *words], cwd=pdf.project, env=pdf.env, stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (ran.returncode, ran.stderr) == (1, b"error[E999]: No space left on device\n")
+
+
+# Encodings
+
+ENCODINGS = ["ascii", "latin-1", "cp437"]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_terminals_that_are_not_utf8(pdf: World, encoding: str) -> None:
+    """[RFC-0005] [RFC-0002:C-OPEN] what they can't show is written out; a skill's own text is as it is."""
+    for name, (words, part) in COMMANDS.items():
+        ran = pdf.skc(*words, env={"PYTHONIOENCODING": f"{encoding}:strict"})
+        assert (ran.returncode, ran.stderr) == (0, ""), name
+        raw = ran.stdout.encode("utf-8", "surrogateescape")
+        if name in ("show", "open"):
+            assert part in ran.stdout
+        elif name == "sources" and encoding in ("ascii", "latin-1"):
+            assert raw.startswith("pdf/\n|-- é/\n".encode(encoding, "backslashreplace"))
+            assert raw.endswith(b"\n`-- SKILL.md\n")
+        else:
+            assert part.encode(encoding, "backslashreplace") in raw
+
+
+@pytest.mark.parametrize(("name", "value"), [("LANG", "C"), ("LC_ALL", "POSIX"), ("LC_ALL", "nonsense")])
+def test_locales(pdf: World, name: str, value: str) -> None:
+    """[RFC-0005] text is UTF-8 in the locales that say nothing."""
+    for words, part in COMMANDS.values():
+        assert part in pdf.ok(*words, env={name: value}).stdout
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_system_that_insists_on_ascii(pdf: World, form: str) -> None:
+    """[RFC-0005] where not even arguments and file names are UTF-8, it may find nothing, but says so."""
+    env = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for words, _ in COMMANDS.values():
+        ran = pdf.skc(*words, "--format", form, env=env)
+        assert "Traceback" not in ran.stderr
+        if ran.returncode:
+            assert ran.stderr.startswith("error[E020]: ")
+        elif form == "json":
+            assert json.loads(ran.stdout)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_json_in_any_encoding(pdf: World, encoding: str) -> None:
+    """[D14] JSON stays JSON."""
+    env = {"PYTHONIOENCODING": f"{encoding}:strict"}
+    odd = os.fsdecode(b"\xff")
+    (pdf.store / "pdf" / odd).write_text("x")
+    found = {
+        name: json.loads(pdf.ok(*words, "--format", "json", env=env).stdout)
+        for name, (words, _) in COMMANDS.items()
+    }
+    assert found["outline"][0]["heading"] == found["show"]["heading"] == "名前 Größe"
+    assert found["open"]["content"] == TEXT
+    assert [entry["path"] for entry in found["sources"]["entries"]] == ["é", "é/x.txt", "SKILL.md", "\\udcff"]
+    assert found["search"]["results"][0]["section"] == "名前 Größe"
+    assert json.loads(pdf.ok("search", "pdf", odd, "--format", "json", env=env).stdout)["query"] == odd
+
+
+# The modules that cost more than the command itself
+
+SLOW = ("typing", "re", "json", "pathlib", "dataclasses", "hashlib", "logging", "yaml", "pyromark", "sqlite3")
+
+
+@pytest.mark.parametrize(("words", "part"), READING)
+def test_nothing_slow(pdf: World, words: list[str], part: str) -> None:
+    """[RFC-0002:C-SHOW] [RFC-0004:C-SEARCH] a reading command loads nothing that costs more than itself."""
+    program = (
+        "import sys; from skillc.cli import main; status = main(sys.argv[1:]);"
+        f"print([name for name in {SLOW!r} if name in sys.modules], file=sys.stderr); sys.exit(status)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-S", "-c", program, *words],
+        env=pdf.env | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        cwd=pdf.project,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert part in ran.stdout
+    assert ran.stderr == "[]\n"

@@ -1,0 +1,1183 @@
+"""Skills in git repositories: real ones, made with git and served from disk and over HTTP on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import logging
+import os
+import shutil
+import signal
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dulwich.objects import Blob, Commit, ObjectID, Tree
+from dulwich.protocol import pkt_line
+from dulwich.refs import Ref
+from dulwich.repo import Repo
+
+from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillNotFound
+from skillc.library import checkout
+from skillc.library.composite import CompositeSkillSource, NamedSource
+from skillc.library.descriptors import SkillScope
+from skillc.library.git import GitAuth, GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
+from skillc.library.sources import SkillSource
+from skillc.skills import SkillId
+from tests.conftest import World
+from tests.library.test_filesystem import run
+
+TOKEN = "ghp_5ecretNeverToBeSeen"
+GIT_ENV = {
+    "PATH": os.environ["PATH"],
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    **{
+        f"GIT_{who}_{what}": "someone@localhost"
+        for who in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    },
+}
+
+
+class Origin:
+    """A repository that somebody works in and pushes to `bare`, which is what is served."""
+
+    def __init__(self, root: Path) -> None:
+        self.bare = root / "served" / "skills.git"
+        self.work = root / "work"
+
+    def make(self) -> None:
+        root = self.work.parent
+        self.git("init", "-q", "--bare", "-b", "main", str(self.bare), at=root)
+        self.git("init", "-q", "-b", "main", str(self.work), at=root)
+        self.git("remote", "add", "origin", "../served/skills.git")
+
+    def git(self, *words: str, at: Path | None = None) -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=at or self.work, env=GIT_ENV, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    def write(self, path: str, text: str | bytes) -> None:
+        file = self.work / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+
+    def skill(self, path: str, body: str = "Body.") -> None:
+        name = path.rpartition("/")[2]
+        self.write(f"{path}/SKILL.md", f"---\nname: {name}\ndescription: About {name}\n---\n{body}\n")
+
+    def push(self, *skills: str, tag: str = "") -> str:
+        """Commit what was written, and skills besides; gives the commit."""
+        for path in skills:
+            self.skill(path)
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", "change")
+        if tag:
+            self.git("tag", "-a", tag, "-m", tag)
+        self.git("push", "-q", "-f", "--tags", "origin", "main")
+        return self.git("rev-parse", "HEAD")
+
+    def push_tree(self, tree: Tree, *blobs: Blob | Tree) -> None:
+        """Make a commit with a tree that git itself would not make."""
+        with Repo(str(self.bare)) as repo:
+            commit = Commit()
+            commit.tree = tree.id
+            commit.author = commit.committer = b"someone <someone@localhost>"
+            commit.author_time = commit.commit_time = 1
+            commit.author_timezone = commit.commit_timezone = 0
+            commit.message = b"hostile"
+            for made in (*blobs, tree, commit):
+                repo.object_store.add_object(made)
+            repo.refs[Ref(b"refs/heads/main")] = commit.id
+
+
+class Server(ThreadingHTTPServer):
+    """`git http-backend` on loopback, with a password and with faults."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.root = root
+        self.token = ""
+        self.fault = ""
+        self.redirect = ""
+        self.requests: list[str] = []
+        self.authorized: list[str] = []
+        self.halfway = threading.Event()
+        self.end = threading.Event()
+        self.url = f"http://127.0.0.1:{self.server_port}/skills.git"
+
+    @property
+    def fetches(self) -> int:
+        return sum(1 for line in self.requests if line.startswith("fetch"))
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Server
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        self._answer(b"")
+
+    def do_POST(self) -> None:
+        self._answer(self.rfile.read(int(self.headers["Content-Length"])))
+
+    def _answer(self, body: bytes) -> None:
+        fetching = b"command=fetch" in body
+        self.server.requests.append(f"{'fetch' if fetching else 'ask'} {self.path}")
+        self.server.authorized.append(self.headers.get("Authorization", ""))
+        if self.server.redirect:
+            self.send_response(302)
+            self.send_header("Location", self.server.redirect + self.path)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        elif self.server.fault == "hang":
+            self.server.end.wait(20)
+            self.close_connection = True
+        elif self.server.fault == "drip":
+            self._drip()
+        elif self.server.fault.isdigit():
+            self.send_error(int(self.server.fault))
+        elif self.server.fault == "lie":
+            self._advertise(b"../../../x refs/heads/main\0shallow\n")
+        elif self.server.fault == "echo":
+            sent = self.headers["Authorization"]
+            self._advertise(f"ERR no: {sent} {base64.b64decode(sent.split()[1]).decode()}\n".encode())
+        elif self.server.fault == "html":
+            self._send({"Content-Type": "text/html"}, b"<h1>Not git</h1>")
+        elif self._allowed():
+            self._backend(body, self.server.fault if fetching else "")
+
+    def _advertise(self, line: bytes) -> None:
+        lines = [b"# service=git-upload-pack\n", None, line, None]
+        kind = "application/x-git-upload-pack-advertisement"
+        self._send({"Content-Type": kind}, b"".join(map(pkt_line, lines)))
+
+    def _allowed(self) -> bool:
+        pair = base64.b64encode(f"x-access-token:{self.server.token}".encode()).decode()
+        if not self.server.token or self.headers.get("Authorization") == f"Basic {pair}":
+            return True
+        self.send_response(401)
+        self.send_header("WWW-Authenticate", 'Basic realm="git"')
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+        return False
+
+    def _backend(self, body: bytes, fault: str) -> None:
+        path, _, query = self.path.partition("?")
+        env = GIT_ENV | {
+            "GIT_PROJECT_ROOT": str(self.server.root),
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "REQUEST_METHOD": self.command,
+            "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+            "REMOTE_ADDR": "127.0.0.1",
+        }
+        done = subprocess.run(["git", "http-backend"], env=env, input=body, capture_output=True, check=True)
+        head, _, content = done.stdout.partition(b"\r\n\r\n")
+        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
+        self._send(headers, content, fault)
+
+    def _send(self, headers: dict[str, str], content: bytes, fault: str = "") -> None:
+        self.send_response(int(headers.pop("Status", "200").split()[0]))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content[: len(content) // 2] if fault else content)
+        self.wfile.flush()
+        if fault:
+            self.close_connection = True
+            self.server.halfway.set()
+        if fault == "stall":
+            self.server.end.wait(20)
+
+    def _drip(self) -> None:
+        try:
+            while not self.server.end.wait(0.02):
+                self.wfile.write(b"x")
+                self.wfile.flush()
+        except OSError:
+            pass
+        self.close_connection = True
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The repository that every test gets a copy of."""
+    root = tmp_path_factory.mktemp("template")
+    made = Origin(root)
+    made.make()
+    made.write("extraction/COLLECTION.md", "Taking things out\n")
+    made.push("extraction/email", "pdf", tag="v1")
+    return root
+
+
+@pytest.fixture
+def origin(template: Path, tmp_path: Path) -> Origin:
+    shutil.copytree(template, tmp_path, dirs_exist_ok=True, symlinks=True)
+    return Origin(tmp_path)
+
+
+@contextmanager
+def serving(server: Server) -> Iterator[Server]:
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.end.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture
+def server(origin: Origin) -> Iterator[Server]:
+    with serving(Server(origin.bare.parent)) as made:
+        yield made
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+def ids(source: SkillSource) -> list[str]:
+    return [str(skill.id) for skill in run(source.list())]
+
+
+def age(source: GitSkillSource) -> None:
+    """Let the refresh interval pass."""
+    file = Path(source.config.directory()) / "state.json"
+    state = json.loads(file.read_text())
+    file.write_text(json.dumps(state | {"attempted": state["attempted"] - 1000}))
+
+
+def unavailable(source: SkillSource) -> str:
+    with pytest.raises(RepositoryUnavailable) as failure:
+        run(source.list())
+    return failure.value.message
+
+
+def script(cache: Path, url: str, *, before: str = "") -> list[str]:
+    """A process that lists the skills of a repository."""
+    text = f"""{before}
+import asyncio
+from skillc.library.git import *
+source = GitSkillSource(GitSkillConfig({url!r}, cache_dir={str(cache)!r}))
+print(*[skill.id for skill in asyncio.run(source.list())], source.status)
+"""
+    return [sys.executable, "-c", text]
+
+
+# What it gives.
+
+
+@pytest.mark.parametrize("how", ["file", "path", "http"])
+def test_skills_of_a_repository(origin: Origin, server: Server, cache: Path, how: str) -> None:
+    """[LIB: GitSkillSource (feature-gated)] cloned at the first question, and then as a folder is."""
+    url = {"file": f"file://{origin.bare}", "path": str(origin.bare), "http": server.url}[how]
+    source = GitSkillSource(GitSkillConfig(url, cache_dir=cache))
+    assert isinstance(source, SkillSource)
+    assert not cache.exists()
+    assert server.requests == []
+    assert ids(source) == ["extraction/email", "pdf"]
+    assert run(source.list())[0].scope is SkillScope.REMOTE
+    assert run(source.load(SkillId("pdf"))).body == "Body.\n"
+    assert [(c.path, c.count, c.description) for c in run(source.collections())] == [
+        ("extraction", 1, "Taking things out")
+    ]
+    folder = Path(run(source.directory(SkillId("pdf"))))
+    assert (folder / "SKILL.md").is_file()
+    assert not list(cache.rglob(".git")) + list(cache.rglob("*.pack")) + list(cache.rglob("*.tmp"))
+    assert (source.kind, source.status, source.error, source.quarantined) == ("git", "ok", None, 0)
+    with pytest.raises(SkillNotFound):
+        run(source.load(SkillId("nope")))
+
+
+def test_default_cache(origin: Origin, world: World) -> None:
+    """[D29] below the home, by a hash of URL and ref, and for its owner alone."""
+    for ref in (GitRef.branch("main"), GitRef.tag("v1")):
+        assert ids(GitSkillSource(GitSkillConfig(str(origin.bare), ref))) == ["extraction/email", "pdf"]
+    kept = list((world.home / ".skillc" / "cache" / "repositories").iterdir())
+    assert len(kept) == 2
+    assert {folder.stat().st_mode & 0o777 for folder in kept} == {0o700}
+
+
+def test_root_is_a_skill_named_for_the_repository(origin: Origin, cache: Path) -> None:
+    """[LIB: GitSkillSource (feature-gated)] not for the folder that it happens to be checked out in."""
+    origin.write("SKILL.md", "---\nname: skills\ndescription: One skill\n---\n")
+    origin.push()
+    assert ids(GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))) == ["skills"]
+
+
+def test_skills_root(origin: Origin, cache: Path) -> None:
+    """[LIB: GitSkillSource (feature-gated)] a folder of the repository; one that is not there is an error."""
+    source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache, skills_root="extraction"))
+    assert ids(source) == ["email"]
+    source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache, skills_root="a/b"))
+    assert "skills_root 'a/b' not found in repo" in unavailable(source)
+
+
+def test_strict_and_quarantine(origin: Origin, cache: Path) -> None:
+    """[D25] as in a folder."""
+    origin.write("Bad_Name/SKILL.md", "---\nname: Bad_Name\ndescription: Text\n---\n")
+    origin.push()
+    lax = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
+    strict = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache, strict=True))
+    assert (len(ids(lax)), lax.quarantined) == (3, 0)
+    assert (len(ids(strict)), strict.quarantined) == (2, 1)
+    assert "breaks the Agent Skills format" in run(strict.diagnostics())[-1].message
+
+
+def test_in_a_composite(origin: Origin, server: Server, cache: Path) -> None:
+    """[D27] a repository that can't be reached takes no other down."""
+    good = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
+    bad = GitSkillSource(GitSkillConfig(server.url + "-not", cache_dir=cache))
+    both = CompositeSkillSource([NamedSource("bad", bad), NamedSource("good", good)])
+    assert ids(both) == ["extraction/email", "pdf"]
+    assert [(state.name, state.type, state.status) for state in run(both.states())] == [
+        ("bad", "git", "unavailable"),
+        ("good", "git", "ok"),
+    ]
+
+
+# Refs and refreshing.
+
+
+def test_branch_is_refreshed_when_its_time_has_come(origin: Origin, server: Server, cache: Path) -> None:
+    """[LIB: GitSkillSource (feature-gated)] not before; and nothing is fetched where nothing is new."""
+    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache))
+    assert ids(source) == ["extraction/email", "pdf"]
+    origin.push("new")
+    asked = len(server.requests)
+    assert ids(source) == ["extraction/email", "pdf"]
+    assert len(server.requests) == asked
+    age(source)
+    assert ids(source) == ["extraction/email", "new", "pdf"]
+    assert server.fetches == 2
+    age(source)
+    assert ids(source) == ["extraction/email", "new", "pdf"]
+    assert server.fetches == 2
+
+
+def test_refresh_by_hand(origin: Origin, cache: Path) -> None:
+    """[LIB: GitSkillSource (feature-gated)] an infinite interval never looks again, unless told to."""
+    source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache, refresh_interval=float("inf")))
+    ids(source)
+    assert run(source.refresh()) is False
+    origin.push("new")
+    age(source)
+    assert "new" not in ids(source)
+    assert run(source.refresh()) is True
+    assert "new" in ids(source)
+
+
+@pytest.mark.parametrize("kind", ["tag", "light tag", "commit", "short commit"])
+def test_tags_and_commits_are_never_fetched_again(
+    origin: Origin, server: Server, cache: Path, kind: str
+) -> None:
+    """[D29] not when the time has passed, not by a new process, not when the remote's tag has moved."""
+    commit = origin.git("rev-parse", "HEAD")
+    origin.git("tag", "light")
+    origin.push("new")
+    refs = {
+        "tag": GitRef.tag("v1"),
+        "light tag": GitRef.tag("light"),
+        "commit": GitRef.commit(commit.upper()),
+        "short commit": GitRef.commit(commit[:8]),
+    }
+    config = GitSkillConfig(server.url, refs[kind], cache_dir=cache, refresh_interval=0)
+    source = GitSkillSource(config)
+    assert ids(source) == ["extraction/email", "pdf"]
+    origin.git("tag", "-f", "v1")
+    origin.git("tag", "-f", "light")
+    origin.push("newer")
+    asked = len(server.requests)
+    age(source)
+    assert ids(source) == ["extraction/email", "pdf"]
+    assert run(source.refresh()) is False
+    assert ids(GitSkillSource(config)) == ["extraction/email", "pdf"]
+    assert len(server.requests) == asked
+
+
+@pytest.mark.parametrize("depth", [None, 1, 2])
+@pytest.mark.parametrize("version", ["0", "2"])
+def test_depths(
+    origin: Origin,
+    server: Server,
+    cache: Path,
+    depth: int | None,
+    version: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """[LIB: GitSkillSource (feature-gated)] shallow or whole, with git's old protocol and the new one."""
+    for number in range(3):
+        origin.push(f"number-{number}")
+    if version == "0":
+        old_protocol(monkeypatch)
+    for number, url in enumerate((server.url, str(origin.bare))):
+        config = GitSkillConfig(url, cache_dir=cache / str(number), depth=depth, refresh_interval=0)
+        source = GitSkillSource(config)
+        assert len(ids(source)) == 5 + number
+        origin.push(f"more-{number}")
+        assert f"more-{number}" in ids(source)
+
+
+def old_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the server be one that knows no more than git's protocol of old."""
+    backend = Handler._backend
+
+    def without(self: Handler, body: bytes, fault: str) -> None:
+        del self.headers["Git-Protocol"]
+        backend(self, body, fault)
+
+    monkeypatch.setattr(Handler, "_backend", without)
+
+
+def test_commit_that_no_ref_leads_to(origin: Origin, server: Server, cache: Path) -> None:
+    """[D29] a commit is asked for by its ID, and what the branch became since does not matter."""
+    commit = origin.push("old")
+    origin.git("commit", "-q", "--amend", "-m", "amended")
+    origin.push("new")
+    assert "old" in ids(GitSkillSource(GitSkillConfig(server.url, GitRef.commit(commit), cache_dir=cache)))
+    assert server.fetches == 1
+
+
+def test_commit_from_a_server_that_gives_only_refs(
+    origin: Origin, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[LIB: GitSkillSource (feature-gated)] then all history is fetched, to find it there."""
+    commit = origin.git("rev-parse", "HEAD")
+    origin.push("new")
+    old_protocol(monkeypatch)
+    source = GitSkillSource(GitSkillConfig(server.url, GitRef.commit(commit), cache_dir=cache))
+    assert ids(source) == ["extraction/email", "pdf"]
+
+
+@pytest.mark.parametrize("url", ["file", "http"])
+def test_missing_refs(origin: Origin, server: Server, cache: Path, url: str) -> None:
+    """[LIB: GitSkillSource (feature-gated)] are told by name."""
+    address = server.url if url == "http" else str(origin.bare)
+    for ref in (
+        GitRef.branch("nope"),
+        GitRef.tag("nope"),
+        GitRef.commit("12" * 20),
+        GitRef.commit("1234567"),
+    ):
+        source = GitSkillSource(GitSkillConfig(address, ref, cache_dir=cache))
+        assert unavailable(source).endswith(f"unavailable: ref '{ref.name}' not found in repo")
+    GitSkillSource(GitSkillConfig(address, GitRef.branch("ma"), cache_dir=cache))
+
+
+def test_force_push_is_followed(origin: Origin, server: Server, cache: Path) -> None:
+    """[D29] the new checkout is swapped in whole; whoever reads the old one goes on."""
+    origin.skill("pdf", "First.")
+    origin.push()
+    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache))
+    old = Path(run(source.directory(SkillId("pdf"))))
+    origin.git("reset", "-q", "--hard", "HEAD~1")
+    origin.git("rm", "-rq", "extraction")
+    origin.skill("pdf", "Other.")
+    origin.push()
+    age(source)
+    assert ids(source) == ["pdf"]
+    assert run(source.load(SkillId("pdf"))).body == "Other.\n"
+    assert "First." in (old / "SKILL.md").read_text()
+
+
+def test_old_checkouts_go_after_an_hour(origin: Origin, cache: Path) -> None:
+    """[D29] and not the one that was current until now."""
+    source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
+    folders = []
+    for name in ("one", "two", "three"):
+        folders.append(Path(run(source.directory(SkillId("pdf")))).parents[1])
+        os.utime(folders[-1], (1, 1))
+        origin.push(name)
+        age(source)
+        ids(source)
+        os.utime(folders[-1], (1, 1))
+    assert [folder.exists() for folder in folders] == [False, False, True]
+
+
+def test_processes_follow_each_other(origin: Origin, server: Server, cache: Path) -> None:
+    """[D29] what one fetched, the others use."""
+    one, other = (GitSkillSource(GitSkillConfig(server.url, cache_dir=cache)) for _ in range(2))
+    ids(one)
+    origin.push("new")
+    age(one)
+    assert "new" in ids(one)
+    asked = len(server.requests)
+    assert "new" in ids(other)
+    assert len(server.requests) == asked
+
+
+# Failures.
+
+
+def test_vanished_remote(
+    origin: Origin, server: Server, cache: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """[D29] the last good checkout is served with a warning, and tried again an interval later."""
+    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache))
+    ids(source)
+    server.fault = "503"
+    age(source)
+    with caplog.at_level(logging.WARNING, "skillc.library"):
+        assert ids(source) == ["extraction/email", "pdf"]
+    assert "the server answered HTTP 503; its last good checkout is used" in caplog.text
+    assert source.status == "stale"
+    assert "git fetch failed: the server answered HTTP 503" in str(source.error)
+    assert run(source.diagnostics())[-1].message == source.error
+    asked = len(server.requests)
+    assert ids(source) == ["extraction/email", "pdf"]
+    assert len(server.requests) == asked
+    server.fault = ""
+    origin.push("new")
+    age(source)
+    assert "new" in ids(source)
+    assert not [told for told in run(source.diagnostics()) if told.code == "E200"]
+
+
+def test_vanished_remote_in_a_new_process(origin: Origin, cache: Path) -> None:
+    """[D29] the last good checkout is served at start, too."""
+    source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
+    ids(source)
+    age(source)
+    origin.bare.rename(origin.bare.with_name("moved"))
+    done = subprocess.run(script(cache, str(origin.bare)), capture_output=True, text=True, check=True)
+    assert done.stdout == "extraction/email pdf stale\n"
+    assert "there is no git repository" in done.stderr
+    fresh = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
+    assert ids(fresh) == ["extraction/email", "pdf"]
+    assert fresh.status == "stale"  # which it has from the other process
+
+
+def test_clone_that_fails(origin: Origin, cache: Path, tmp_path: Path) -> None:
+    """[LIB: GitSkillSource (feature-gated)] an error, until one succeeds."""
+    url = str(tmp_path / "later.git")
+    source = GitSkillSource(GitSkillConfig(url, cache_dir=cache))
+    assert unavailable(source) == (
+        f"repository '{url}' unavailable: "
+        "git clone failed: there is no git repository, or none without authentication"
+    )
+    origin.bare.rename(url)
+    assert ids(source) == ["extraction/email", "pdf"]
+    closed = GitSkillSource(GitSkillConfig("http://127.0.0.1:1/x", cache_dir=cache))
+    assert unavailable(closed).endswith("git clone failed: Connection refused")
+
+
+@pytest.mark.parametrize("fault", ["hang", "drip", "stall"])
+def test_server_that_hangs(origin: Origin, server: Server, cache: Path, fault: str) -> None:
+    """[D29] is given up, before it answers, within its headers and within the pack."""
+    origin.write("large.bin", os.urandom(300_000))
+    origin.push()
+    server.fault = fault
+    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache, time_out=0.3))
+    threads = threading.active_count()
+    assert unavailable(source).endswith("git clone failed: no answer in 0.3 s")
+    assert threading.active_count() <= threads + 1  # the server's own
+    server.fault = ""
+    server.end.set()
+    assert ids(GitSkillSource(GitSkillConfig(server.url, cache_dir=cache))) == ["extraction/email", "pdf"]
+
+
+@pytest.mark.parametrize("fault", ["cut", "html", "500"])
+def test_server_that_is_broken(origin: Origin, server: Server, cache: Path, fault: str) -> None:
+    """[D29] is an error, nothing of it stays, and a later attempt is as good as a first one."""
+    origin.write("large.bin", os.urandom(300_000))
+    origin.push()
+    server.fault = fault
+    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache, time_out=5))
+    assert "git clone failed: " in unavailable(source)
+    assert [path.name for path in Path(source.config.directory()).iterdir()] == ["lock"]
+    server.fault = ""
+    assert ids(source) == ["extraction/email", "pdf"]
+
+
+def test_server_that_lies(origin: Origin, server: Server, cache: Path, tmp_path: Path) -> None:
+    """[D29] an ID that is a path leads nowhere."""
+    (tmp_path / "x" / "skills" / "trap").mkdir(parents=True)
+    (tmp_path / "x" / "skills" / "trap" / "SKILL.md").write_text("---\nname: t\ndescription: T\n---\n")
+    server.fault = "lie"
+    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache / "deeper"))
+    assert unavailable(source).endswith("git clone failed: the server sent an ID that is none")
+
+
+def test_sha256_repository(cache: Path, tmp_path: Path) -> None:
+    """[D29] is refused in words."""
+    made = Origin(tmp_path)
+    made.git("init", "-q", "--object-format=sha256", "-b", "main", str(made.work), at=tmp_path)
+    made.skill("pdf")
+    made.git("add", "-A")
+    made.git("commit", "-q", "-m", "change")
+    source = GitSkillSource(GitSkillConfig(str(made.work), cache_dir=cache))
+    assert unavailable(source).endswith("git clone failed: sha256 repositories are not supported")
+
+
+def test_empty_repository(cache: Path, tmp_path: Path) -> None:
+    """[LIB: GitSkillSource (feature-gated)] has no refs."""
+    made = Origin(tmp_path)
+    made.make()
+    assert unavailable(GitSkillSource(GitSkillConfig(str(made.bare), cache_dir=cache))).endswith(
+        "ref 'main' not found in repo"
+    )
+
+
+def test_damaged_cache(origin: Origin, cache: Path) -> None:
+    """[D29] is made again."""
+    source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
+    ids(source)
+    state = Path(source.config.directory()) / "state.json"
+    for damage in ("", "[]", '{"commit": "../../etc"}', '{"commit": 1, "fetched": null}', "[" * 100_000):
+        state.write_text(damage)
+        assert ids(source) == ["extraction/email", "pdf"]
+    for path in Path(source.config.directory()).glob("*/skills"):
+        path.rename(path.with_name("gone"))
+    assert ids(source) == ["extraction/email", "pdf"]
+
+
+def test_clock_that_went_back(origin: Origin, cache: Path) -> None:
+    """[D29] a checkout from the future is refreshed."""
+    source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
+    ids(source)
+    origin.push("new")
+    state = Path(source.config.directory()) / "state.json"
+    state.write_text(json.dumps(json.loads(state.read_text()) | {"attempted": time.time() + 9999}))
+    assert "new" in ids(source)
+
+
+# Many at once.
+
+
+def test_fifty_threads_make_one_fetch(origin: Origin, server: Server, cache: Path) -> None:
+    """[D29] at the moment of expiry, and at the first clone."""
+    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache))
+    barrier = threading.Barrier(50)
+
+    def ask(_: int) -> list[str]:
+        barrier.wait()
+        return ids(source)
+
+    with ThreadPoolExecutor(50) as threads:
+        assert all(answer == ["extraction/email", "pdf"] for answer in threads.map(ask, range(50)))
+        assert server.fetches == 1
+        asked = len(server.requests)
+        origin.push("new")
+        age(source)
+        answers = list(threads.map(ask, range(50)))
+    assert all(answer[-1] == "pdf" for answer in answers)
+    assert "new" in ids(source)
+    assert server.fetches == 2
+    assert len(server.requests) == asked + 3
+
+
+def test_threads_share_a_failure(origin: Origin, server: Server, cache: Path) -> None:
+    """[D29] those that wait for a clone that fails don't each try it again."""
+    server.fault = "hang"
+    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache, time_out=1.5))
+    barrier = threading.Barrier(20)
+
+    def ask(_: int) -> str:
+        barrier.wait()
+        return unavailable(source)
+
+    with ThreadPoolExecutor(20) as threads:
+        answers = list(threads.map(ask, range(20)))
+    assert len(set(answers)) == 1
+    assert len(server.requests) == 1
+
+
+def test_two_processes_clone_at_once(origin: Origin, server: Server, cache: Path) -> None:
+    """[D29] one clones, the other waits for it; so it is with a refresh."""
+    words = script(cache, server.url)
+    running = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert [process.communicate()[0] for process in running] == ["extraction/email pdf ok\n"] * 2
+    assert server.fetches == 1
+    asked = len(server.requests)
+    origin.push("new")
+    age(GitSkillSource(GitSkillConfig(server.url, cache_dir=cache)))
+    running = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert [process.communicate()[0] for process in running] == ["extraction/email new pdf ok\n"] * 2
+    assert len(server.requests) == asked + 3
+
+
+def test_killed_while_cloning(origin: Origin, server: Server, cache: Path) -> None:
+    """[D29] the next one clones; what the killed one left is swept away when it is old."""
+    origin.write("large.bin", os.urandom(300_000))
+    origin.push()
+    server.fault = "stall"
+    process = subprocess.Popen(script(cache, server.url))
+    assert server.halfway.wait(20)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    server.fault = ""
+    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache))
+    assert ids(source) == ["extraction/email", "pdf"]
+    [left] = Path(source.config.directory()).glob(".*.tmp")
+    os.utime(left, (1, 1))
+    age(source)
+    ids(source)
+    assert not left.exists()
+
+
+def test_readers_during_swaps(origin: Origin, cache: Path) -> None:
+    """[D29] meet one commit or another, never a mixture or nothing."""
+    origin.skill("pdf", "0")
+    origin.write("pdf/other.txt", "0")
+    origin.push()
+    source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache, refresh_interval=0))
+    ids(source)
+    done = threading.Event()
+
+    def read() -> int:
+        count = 0
+        while not done.is_set() or not count:
+            folder = Path(run(source.directory(SkillId("pdf"))))
+            body = (folder / "SKILL.md").read_text().splitlines()[-1]
+            assert body == (folder / "other.txt").read_text()
+            count += 1
+        return count
+
+    with ThreadPoolExecutor(4) as threads:
+        readers = [threads.submit(read) for _ in range(4)]
+        for number in range(1, 8):
+            origin.skill("pdf", str(number))
+            origin.write("pdf/other.txt", str(number))
+            origin.push()
+        done.set()
+        assert all(reader.result() for reader in readers)
+    assert run(source.load(SkillId("pdf"))).body == "7\n"
+
+
+# What must not happen.
+
+
+BAD_REFS = (
+    "-main|--upload-pack=x|a..b||a b|a\nb|a\0b|a~1|a^|a:b|a?|a*|a[b|a\b|/a|a/|a//b|.a|a/.b|a.lock|a.lock/b"
+)
+
+
+@pytest.mark.parametrize("name", [*BAD_REFS.split("|"), "a.", "@", "a@{1}", "x" * 256, "\udcff", "a\\b"])
+def test_hostile_refs(name: str) -> None:
+    """[D29] refs that look like options, or that git would not take, are refused before anything is done."""
+    for make in (GitRef.branch, GitRef.tag, GitRef.commit):
+        with pytest.raises(InvalidConfiguration):
+            make(name)
+
+
+def test_commits_are_hexadecimal() -> None:
+    """[D29] seven to forty digits; names of branches and tags may have slashes and any script."""
+    assert GitRef.commit("A1B2C3D4").name == "a1b2c3d4"
+    for name in ("main", "123456", "g" * 40, "a" * 41, "HEAD"):
+        with pytest.raises(InvalidConfiguration):
+            GitRef.commit(name)
+    assert GitRef.branch("feature/größe-1.0").name == "feature/größe-1.0"
+    with pytest.raises(InvalidConfiguration):
+        GitRef("remote", "main")
+
+
+BAD_ADDRESSES = (
+    "|-x|--upload-pack=x|ext::sh -c id|fd::3|foo::bar|git://host/x|ftp://host/x|ext://x|a\nb|https://"
+    "|https://host/x?y=1|https://host/x#y|https://host:port/x|https://[::1/x|file://elsewhere/x|ssh://host"
+    "|ssh://-oProxyCommand=x/y|-oProxyCommand=x:y|git@-h:x|-u@host:x|git@host:-x|git@host:|ssh://a b@host/x"
+)
+
+
+@pytest.mark.parametrize("url", BAD_ADDRESSES.split("|"))
+def test_hostile_addresses(url: str) -> None:
+    """[LIB: GitSkillSource (feature-gated)] remote helpers, options and other schemes are refused."""
+    with pytest.raises(InvalidConfiguration):
+        GitSkillConfig(url)
+
+
+def test_addresses() -> None:
+    """[LIB: GitSkillSource (feature-gated)] what they are taken for."""
+    parts = {
+        url: (r.scheme, r.username, r.host, r.port, r.path, r.name)
+        for url in (
+            "https://github.com/company/skills.git",
+            "ssh://git@host:2222/~/a/My_Skills.git",
+            "git@github.com:org/skills.git",
+            "host:skills",
+            "file:///a%20b/c",
+            "/a:b/c.git/",
+        )
+        for r in [GitSkillConfig(url).remote()]
+    }
+    assert list(parts.values()) == [
+        ("https", None, "github.com", None, "/company/skills.git", "skills"),
+        ("ssh", "git", "host", 2222, "/~/a/My_Skills.git", "my-skills"),
+        ("ssh", "git", "github.com", None, "org/skills.git", "skills"),
+        ("ssh", None, "host", None, "skills", "skills"),
+        ("file", None, "", None, "/a b/c", "c"),
+        ("file", None, "", None, "/a:b/c.git", "c"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"skills_root": "../x"},
+        {"skills_root": "/etc"},
+        {"skills_root": "a/../../b"},
+        {"skills_root": "a\\..\\b"},
+        {"depth": 0},
+        {"refresh_interval": -1.0},
+        {"refresh_interval": float("nan")},
+        {"time_out": 0.0},
+        {"auth": SshKey("key")},
+    ],
+)
+def test_settings_that_make_no_sense(settings: dict[str, Any]) -> None:
+    """[LIB: GitSkillSource (feature-gated)] are refused at construction."""
+    with pytest.raises(InvalidConfiguration):
+        GitSkillConfig("https://host/x", **settings)
+
+
+def test_cache_that_cannot_be_written(tmp_path: Path) -> None:
+    """[LIB: GitSkillSource (feature-gated)] is refused at construction."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InvalidConfiguration, match="can't be written"):
+        GitSkillSource(GitSkillConfig("https://host/x", cache_dir=tmp_path / "file" / "below"))
+
+
+def test_links(origin: Origin, cache: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """[D29] those that stay in the repository are made; those that lead out, however, are not."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "SKILL.md").write_text("---\nname: o\ndescription: Secret\n---\n")
+    links = {
+        "good": "pdf",
+        "extraction/file.md": "../pdf/SKILL.md",
+        "absolute": str(tmp_path / "outside"),
+        "up": "../../../../outside",
+        "far": "../" * 30 + "etc",
+        "one": "extraction/email",
+        "through": "one/../../../../..",
+        "round": "round",
+        "nowhere": "not/there",
+    }
+    for path, target in links.items():
+        (origin.work / path).symlink_to(target)
+    origin.push()
+    source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
+    with caplog.at_level(logging.WARNING, "skillc.library"):
+        assert ids(source) == ["extraction/email", "good", "one", "pdf"]
+    root = Path(run(source.directory(SkillId("pdf")))).parent
+    made = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_symlink()}
+    assert made == {"good", "one", "extraction/file.md"}
+    assert (root / "extraction" / "file.md").read_text() == (root / "pdf" / "SKILL.md").read_text()
+    assert "the link 'up' leads out of the repository" in caplog.text
+
+
+HOSTILE = [b"..", b".", b".git", b".GIT", b".git ", b"git~1", b"a\\b", b"..\\x", ".g\u200cit".encode()]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("deep", [False, True])
+def test_hostile_names(origin: Origin, cache: Path, name: bytes, deep: bool) -> None:
+    """[D29] a repository with a file name that is a trap is refused, and nothing is written."""
+    blob = Blob.from_string(b"trap")
+    tree = Tree()
+    tree.add(name, 0o100644, blob.id)
+    made: list[Blob | Tree] = [blob]
+    if deep:
+        made, below, tree = [blob, tree], tree, Tree()
+        tree.add(b"folder", 0o040000, below.id)
+    origin.push_tree(tree, *made)
+    source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache))
+    assert "git clone failed: unsafe file name" in unavailable(source)
+    assert [path.name for path in Path(source.config.directory()).iterdir()] == ["lock"]
+
+
+def test_submodules_and_odd_trees(origin: Origin, cache: Path) -> None:
+    """[D29] submodules are ignored; an object that is not what the tree says is refused."""
+    blob = Blob.from_string(b"---\nname: a\ndescription: A\n---\n")
+    skill = Tree()
+    skill.add(b"SKILL.md", 0o100755, blob.id)
+    tree = Tree()
+    tree.add(b"a", 0o040000, skill.id)
+    tree.add(b"module", 0o160000, ObjectID(b"1" * 40))
+    origin.push_tree(tree, blob, skill)
+    source = GitSkillSource(GitSkillConfig(str(origin.bare), cache_dir=cache, refresh_interval=0))
+    assert ids(source) == ["a"]
+    folder = Path(run(source.directory(SkillId("a"))))
+    assert os.access(folder / "SKILL.md", os.X_OK)
+    assert not (folder.parent / "module").exists()
+    tree.add(b"a", 0o040000, blob.id)
+    origin.push_tree(tree)
+    assert ids(source) == ["a"]
+    assert source.status == "stale"
+
+
+def test_too_much(origin: Origin, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D29] what is sent, what it unpacks to and how many files there are is bounded."""
+
+    def complaint() -> str:
+        config = GitSkillConfig(server.url, cache_dir=cache, max_bytes=1 << 20)
+        return unavailable(GitSkillSource(config)).partition("git clone failed: ")[2]
+
+    origin.write("large", os.urandom(2 << 20))
+    origin.push()
+    assert complaint() == "the repository is over 1 MiB"
+    origin.write("large", b"0" * (2 << 20))
+    origin.push()
+    assert complaint() == "a file is over 1 MiB"
+    for number in range(3):
+        origin.write(f"large{number}", b"0" * 500_000 + bytes([number]))
+    (origin.work / "large").unlink()
+    origin.push()
+    assert complaint() == "the files are too large"
+    monkeypatch.setattr(checkout, "MAX_FILES", 3)
+    assert complaint() == "the repository has over 3 files"
+
+
+def test_sizes_in_a_pack(origin: Origin) -> None:
+    """[D29] are read right without unpacking, of deltas too: git says the same."""
+    text = os.urandom(40_000).hex()
+    for number in range(5):
+        origin.write(f"similar{number}", text[: 60_000 + number * 3000] + str(number))
+    origin.push()
+    origin.git("gc", "-q", at=origin.bare)
+    [pack] = (origin.bare / "objects" / "pack").glob("*.pack")
+    with pack.open("rb") as file:
+        reader = checkout._PackReader(file)
+        sizes = [reader.object_size() for _ in range(int.from_bytes(reader.take(12)[8:], "big"))]
+    told = origin.git("cat-file", "--batch-all-objects", "--batch-check=%(objectsize)", at=origin.bare)
+    assert sorted(sizes) == sorted(map(int, told.split()))
+    assert b"chain length" in subprocess.check_output(["git", "verify-pack", "-v", str(pack)])
+
+
+# Secrets, and what is needed.
+
+
+def test_token(origin: Origin, server: Server, cache: Path) -> None:
+    """[LIB: GitSkillSource (feature-gated)] goes with the user x-access-token; a wrong one is told."""
+    server.token = TOKEN
+    assert ids(GitSkillSource(GitSkillConfig(server.url, cache_dir=cache, auth=HttpsToken(TOKEN))))
+    for number, auth in enumerate((None, HttpsToken("wrong"))):
+        source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache / str(number), auth=auth))
+        assert unavailable(source).endswith("git clone failed: authentication failed (HTTP 401)")
+    server.fault = "403"
+    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache / "403", auth=HttpsToken(TOKEN)))
+    assert unavailable(source).endswith("authentication failed (HTTP 403)")
+
+
+def test_redirect_carries_no_token(origin: Origin, server: Server, cache: Path) -> None:
+    """[D24] a redirect to another origin is followed without the credentials."""
+    with serving(Server(server.root)) as other:
+        other.redirect = f"http://127.0.0.1:{server.server_port}"
+        source = GitSkillSource(GitSkillConfig(other.url, cache_dir=cache, auth=HttpsToken(TOKEN)))
+        assert ids(source) == ["extraction/email", "pdf"]
+    assert all(other.authorized)
+    assert set(server.authorized) == {""}
+
+
+@pytest.mark.parametrize("where", ["auth", "password", "user"])
+def test_planted_secret(
+    origin: Origin, server: Server, cache: Path, where: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """[D24] a token is in no log, error, repr or file, nor in the name of one."""
+    pairs = [f"x-access-token:{TOKEN}", f"{TOKEN}:"]
+    forms = [TOKEN, *(base64.b64encode(pair.encode()).decode() for pair in pairs)]
+    host = server.url.removeprefix("http://")
+    url = {
+        "auth": server.url,
+        "password": f"http://x-access-token:{TOKEN}@{host}",
+        "user": f"http://{TOKEN}@{host}",
+    }
+    auth: GitAuth | None = HttpsToken(TOKEN) if where == "auth" else None
+    config = GitSkillConfig(url[where], cache_dir=cache, auth=auth, refresh_interval=0)
+    source = GitSkillSource(config)
+    told = [repr(config), repr(source), repr(auth), str(auth), repr(config.remote()), str(config.git_ref)]
+    with caplog.at_level(logging.DEBUG):
+        server.fault = "401"
+        told.append(unavailable(source))
+        server.fault = ""
+        server.token = TOKEN if where != "user" else ""
+        ids(source)
+        server.fault = "500"
+        ids(source)
+        assert source.status == "stale"
+        told += [str(source.error), repr(run(source.diagnostics()))]
+    told.append(caplog.text)
+    told += [str(path) for path in cache.rglob("*")]
+    told += [path.read_text("latin-1") for path in cache.rglob("*") if path.is_file()]
+    assert not [text for text in told for form in forms if form in text]
+    assert any(self for self in server.authorized)
+    assert config.directory() == GitSkillConfig(server.url, cache_dir=cache).directory()
+
+
+def test_secrets_in_failures_are_hidden(server: Server, cache: Path) -> None:
+    """[D24] also where a message of the server repeats them."""
+    server.fault = "echo"
+    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache, auth=HttpsToken(TOKEN)))
+    assert unavailable(source).endswith("git clone failed: no: Basic *** x-access-token:***")
+    remote = GitSkillConfig(f"https://host/{'x'}", auth=HttpsToken("a b/c")).remote()
+    pair = base64.b64encode(b"x-access-token:a b/c").decode()
+    assert remote.hide(f"no: a b/c, a%20b%2Fc, {pair}") == "no: ***, ***, ***"
+    assert "hidden" not in repr(SshKey("key", "hidden"))
+    with pytest.raises(InvalidConfiguration) as failure:
+        GitSkillConfig("https://user:hidden@host:port/")
+    assert "hidden" not in str(failure.value)
+
+
+def test_no_git_program_is_needed(origin: Origin, server: Server, cache: Path, tmp_path: Path) -> None:
+    """[LIB: GitSkillSource (feature-gated)] it works with an empty PATH, over HTTP and on disk."""
+    for number, url in enumerate((server.url, str(origin.bare))):
+        done = subprocess.run(
+            script(cache / str(number), url),
+            env={"PATH": str(tmp_path / "empty"), "HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout == "extraction/email pdf ok\n"
+
+
+def test_without_dulwich(origin: Origin, cache: Path) -> None:
+    """[LIB: GitSkillSource (feature-gated)] the error says what to install."""
+    before = "import sys; sys.modules['dulwich'] = sys.modules['dulwich.client'] = None"
+    done = subprocess.run(
+        script(cache, str(origin.bare), before=before), capture_output=True, text=True, check=False
+    )
+    assert "git repositories need dulwich: pip install 'skillc[git]'" in done.stderr
+
+
+def fake_ssh(folder: Path, text: str) -> None:
+    folder.mkdir()
+    program = folder / "ssh"
+    program.write_text(f"#!/bin/sh\n{text}\n")
+    program.chmod(0o755)
+
+
+def test_ssh(origin: Origin, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[LIB: GitSkillSource (feature-gated)] by the program ssh, with the key, and without questions."""
+    fake_ssh(tmp_path / "bin", f'echo "$@" > {tmp_path}/words\nfor last; do :; done\nexec sh -c "$last"')
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    config = GitSkillConfig(f"git@host:{origin.bare}", cache_dir=cache, auth=SshKey(tmp_path / "key"))
+    source = GitSkillSource(config)
+    assert ids(source) == ["extraction/email", "pdf"]
+    words = (tmp_path / "words").read_text()
+    assert "-o BatchMode=yes -o IdentitiesOnly=yes" in words
+    assert f"-i {tmp_path / 'key'}" in words
+    assert f"git@host git-upload-pack '{origin.bare}'" in words
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "echo 'git@host: Permission denied (publickey).' >&2; exit 255",
+            "authentication failed: git@host: ",
+        ),
+        ("exec sleep 20", "no answer in 0.3 s"),
+        (None, "ssh addresses need the program 'ssh', which is not installed"),
+    ],
+)
+def test_ssh_that_fails(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, told: str
+) -> None:
+    """[LIB: GitSkillSource (feature-gated)] authentication, a time-out, no such program."""
+    if text is not None:
+        fake_ssh(tmp_path / "bin", text)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH'] if text else ''}")
+    time_out = 0.3 if text == "exec sleep 20" else 20.0
+    source = GitSkillSource(GitSkillConfig("ssh://git@host/x.git", cache_dir=cache, time_out=time_out))
+    assert f"git clone failed: {told}" in unavailable(source)
+
+
+def test_key_with_a_passphrase(cache: Path) -> None:
+    """[LIB: GitSkillSource (feature-gated)] the program ssh can't be given one; the error says what to do."""
+    config = GitSkillConfig("git@host:x", cache_dir=cache, auth=SshKey("key", "hidden"))
+    message = unavailable(GitSkillSource(config))
+    assert "add the key to ssh-agent" in message
+    assert "hidden" not in message
+
+
+def test_nothing_of_asyncio_waits(origin: Origin, server: Server, cache: Path) -> None:
+    """[D33] while a repository is fetched, other tasks go on."""
+    server.fault = "hang"
+    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache, time_out=0.3))
+
+    async def both() -> int:
+        asked = asyncio.create_task(source.list())
+        turns = 0
+        while not asked.done():
+            await asyncio.sleep(0.01)
+            turns += 1
+        with pytest.raises(RepositoryUnavailable):
+            await asked
+        return turns
+
+    assert run(both()) > 1
+
+
+def test_watch_ends_what_never_ends() -> None:
+    """[D29] something that comes again and again is no reason to go on for ever."""
+    cut, released = threading.Event(), threading.Event()
+    with checkout.Watch(0.02) as watch:
+        watch.guard(cut.set, released.set)
+        while not cut.is_set():
+            watch.fed()
+        assert watch.expired
+        late = threading.Event()
+        watch.guard(late.set, lambda: None)
+        assert late.is_set()
+        assert not released.is_set()
+    assert released.is_set()
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """A certificate for 127.0.0.1 with its key, that nobody has reason to trust."""
+    if shutil.which("openssl") is None:
+        pytest.skip("there is no openssl to make a certificate with")
+    made = tmp_path / "certificate.pem"
+    words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=127.0.0.1"
+    more = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{made}.key", "-out", str(made)]
+    subprocess.run(["openssl", *words.split(), *more], check=True, capture_output=True)
+    return made
+
+
+def test_https(server: Server, cache: Path, certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[LIB: GitSkillSource (feature-gated)] with a certificate that is trusted, and not with another."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate, f"{certificate}.key")
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    url = server.url.replace("http:", "https:")
+    server.token = TOKEN
+    config = GitSkillConfig(url, cache_dir=cache, auth=HttpsToken(TOKEN))
+    assert "certificate verify failed" in unavailable(GitSkillSource(config))
+    assert server.requests == []
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    server.fault = "hang"
+    assert unavailable(GitSkillSource(replace(config, time_out=0.5))).endswith("no answer in 0.5 s")
+    server.fault = ""
+    with serving(Server(server.root)) as plain:
+        server.redirect = plain.url.removesuffix("/skills.git")
+        assert "the server redirects from https to http" in unavailable(GitSkillSource(config))
+        assert set(plain.authorized) == {""}
+    server.redirect = ""
+    assert ids(GitSkillSource(config)) == ["extraction/email", "pdf"]

@@ -1,0 +1,375 @@
+"""The HTTP API over a real server on loopback: reading, ETags, turns, errors."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import uvicorn
+
+from skillc.engine import DefaultSkillEngine, EngineOptions
+from skillc.errors import RepositoryUnavailable
+from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter, SkillScope
+from skillc.library.filesystem import FilesystemSkillSource
+from skillc.library.http import HttpSkillSource
+from skillc.library.memory import InMemorySkillSource
+from skillc.library.sources import ALL, SkillSource
+from skillc.server import create_app
+from skillc.server.running import _listening
+from skillc.skills import SkillId
+from tests.library.test_filesystem import run, shelf, skill
+
+__all__ = ["shelf"]
+
+
+@contextmanager
+def live(engine: DefaultSkillEngine | SkillSource) -> Iterator[httpx2.Client]:
+    """A client of a server that runs in a thread."""
+    listener = _listening("127.0.0.1", 0)
+    config = uvicorn.Config(create_app(engine), log_config=None, lifespan="off", ws="none")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    try:
+        with httpx2.Client(base_url=url, timeout=10, trust_env=False) as client:
+            yield client
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
+    """The document's example of skill IDs, served to all tests that only read."""
+    root = tmp_path_factory.mktemp("shelf")
+    for path in ("email-extractor", "fiction-extractor", "medical/diagnosis", "medical/imaging/ct-scan"):
+        skill(root, f"extraction/{path}")
+    skill(root, "formatting/markdown-output")
+    skill(root, "pdf-processing")
+    (root / "extraction" / "COLLECTION.md").write_text("Entity and relationship extraction\n")
+    with live(FilesystemSkillSource(root)) as client:
+        yield client
+
+
+def ids(response: httpx2.Response) -> list[str]:
+    assert response.status_code == 200, response.text
+    return [skill["id"] for skill in response.json()["skills"]]
+
+
+def error(response: httpx2.Response, status: int, code: str) -> str:
+    """The message of an error, which is JSON and nothing but a code and a message."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/json"
+    value = response.json()
+    assert list(value) == ["error"]
+    assert list(value["error"]) == ["code", "message"]
+    assert value["error"]["code"] == code
+    message: str = value["error"]["message"]
+    assert "Traceback" not in message
+    return message
+
+
+def test_list(api: httpx2.Client) -> None:
+    """[LIB: Wire Format (Meerkat Skills API)] the whole list, a collection, a search; empty means none."""
+    everything = ids(api.get("/skills"))
+    assert everything == sorted(everything)
+    assert len(everything) == 6
+    assert api.get("/skills").json()["skills"][0] == {
+        "id": "extraction/email-extractor",
+        "name": "email-extractor",
+        "description": "About email-extractor",
+        "scope": "project",
+        "metadata": {},
+    }
+    assert ids(api.get("/skills?collection=&query=&limit=&cursor=")) == everything
+    assert ids(api.get("/skills?collection=extraction/medical")) == everything[2:4]
+    assert ids(api.get("/skills", params={"collection": "/extraction/", "query": "FICTION"})) == [
+        everything[1]
+    ]
+    assert ids(api.get("/skills?collection=extract")) == []
+
+
+def test_pages(api: httpx2.Client) -> None:
+    """[LIB: Wire Format (Meerkat Skills API)] page by page it is the same list; limits are checked."""
+    found: list[str] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        answer = api.get("/skills", params={"limit": 4, "cursor": cursor})
+        found += ids(answer)
+        cursor = answer.json().get("next_cursor")
+    assert found == ids(api.get("/skills"))
+    assert "next_cursor" not in api.get("/skills?limit=6").json()
+    for bad in ("0", "-1", "x", "1001", "99999999999", "1.5", "٣"):
+        error(api.get("/skills", params={"limit": bad}), 400, "E100")
+    error(api.get("/skills?cursor=../x"), 400, "E070")
+
+
+def test_one_skill(api: httpx2.Client) -> None:
+    """[LIB: Wire Format (Meerkat Skills API)] `%2F` and `/` are the same; unknown 404, no ID 400."""
+    one = api.get("/skills/extraction%2Fmedical%2Fdiagnosis")
+    assert one.json()["body"] == "# diagnosis\n\nBody.\n"
+    assert one.content == api.get("/skills/extraction/medical/diagnosis").content
+    assert error(api.get("/skills/not/there"), 404, "E001") == "skill 'not/there' not found"
+    assert error(api.get("/skills/extraction"), 404, "E001")
+    for bad in (
+        "/skills/",
+        "/skills/..%2F..%2Fetc",
+        "/skills/UPPER",
+        "/skills/a//b",
+        "/skills/%00",
+        "/skills/%FF",
+    ):
+        error(api.get(bad), 400, "E070")
+
+
+def test_collections(api: httpx2.Client) -> None:
+    """[LIB: Wire Format (Meerkat Skills API)] [D26] every prefix, recursive counts, words."""
+    found = api.get("/skill-collections").json()["collections"]
+    words = "Entity and relationship extraction"
+    assert found[0] == {"path": "extraction", "description": words, "count": 4}
+    assert [c["path"] for c in found[1:]] == [
+        "extraction/medical",
+        "extraction/medical/imaging",
+        "formatting",
+    ]
+
+
+@pytest.mark.parametrize(
+    "path", ["/skills", "/skills?collection=extraction", "/skills/a", "/skill-collections"]
+)
+def test_etags(shelf: Path, path: str) -> None:
+    """[D28] 304 as long as nothing changes, for tags weak or among others; another one when it does."""
+    skill(shelf, "a")
+    with live(FilesystemSkillSource(shelf)) as api:
+        first = api.get(path)
+        tag = first.headers["etag"]
+        for sent in (tag, f"W/{tag}", f'"x", {tag}', "*"):
+            again = api.get(path, headers={"If-None-Match": sent})
+            assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+        assert api.get(path, headers={"If-None-Match": '"x"'}).content == first.content
+        (shelf / "a" / "SKILL.md").write_text("---\nname: a\ndescription: new\n---\nchanged, longer\n")
+        skill(shelf, "extraction/new")
+        changed = api.get(path, headers={"If-None-Match": tag})
+        assert changed.status_code == 200
+        assert changed.headers["etag"] != tag
+
+
+def test_the_source_sees_a_304(shelf: Path) -> None:
+    """[D28] our source revalidates with our server, and follows it when skills change."""
+    with live(FilesystemSkillSource(shelf)) as api:
+        source = HttpSkillSource(str(api.base_url), cache_ttl=0.0)
+        before = run(source.list())
+        etag = source._kept["skills"].etag
+        kept = source._kept["skills"].value
+        assert run(source.list()) == before
+        assert source._kept["skills"].value is kept  # the very list: nothing was sent again
+        assert etag
+        skill(shelf, "new")
+        assert len(run(source.list())) == len(before) + 1
+
+
+def test_the_same_as_the_local_source(shelf: Path) -> None:
+    """[LIB: Wire Format (Meerkat Skills API)] [D28] list, load, collections equal the folder's."""
+    text = '---\nname: odd\ndescription: "Ünï </skill> 🦊"\nlicense: MIT\nmetadata:\n  n: 3\n  v: "1"\n'
+    skill(
+        shelf,
+        "deep/er/odd",
+        text + "requires_capabilities: [shell, net]\nx: [1, .nan, null]\n---\n\n# É\r\n\x01\n",
+    )
+    local = FilesystemSkillSource(shelf)
+    with live(local) as api:
+        remote = HttpSkillSource(str(api.base_url))
+        skills = run(local.list())
+        assert run(remote.list()) == skills
+        assert run(remote.collections()) == run(local.collections())
+        for found in skills:
+            assert run(remote.load(found.id)) == run(local.load(found.id))
+        odd = run(remote.load(SkillId("deep/er/odd")))
+        assert odd.extensions == {"license": "MIT", "x": [1, ".nan", None]}
+        for filter in (
+            SkillFilter(collection="extraction"),
+            SkillFilter(query="odd"),
+            SkillFilter(query="ünï"),
+        ):
+            assert run(remote.list(filter)) == run(local.list(filter))
+
+
+def test_what_an_engine_hides_stays_hidden(shelf: Path) -> None:
+    """[D32] `deny` counts for who reads, too; capabilities are those of the reader's own engine."""
+    skill(shelf, "needs", "---\nname: needs\ndescription: x\nrequires_capabilities: shell\n---\nx\n")
+    engine = DefaultSkillEngine(FilesystemSkillSource(shelf), EngineOptions(deny=("extraction",)))
+    with live(engine) as api:
+        assert ids(api.get("/skills")) == ["formatting/markdown-output", "needs", "pdf-processing"]
+        assert [c["path"] for c in api.get("/skill-collections").json()["collections"]] == ["formatting"]
+        error(api.get("/skills/extraction/email-extractor"), 404, "E001")
+        assert api.get("/skills/needs").json()["requires_capabilities"] == ["shell"]
+        turn = api.post("/turns", json={"message": "x", "preload_skills": ["needs"]})
+        assert "needs the capability 'shell'" in error(turn, 422, "E001")
+
+
+def test_turns(api: httpx2.Client) -> None:
+    """[D31] [LIB: Failure semantics] what a model would get; a reference that is not found is an event."""
+    given: dict[str, Any] = {
+        "message": "/pdf-processing go",
+        "preload_skills": ["formatting/markdown-output"],
+        "skill_references": ["not/there", "../x"],
+    }
+    turn = api.post("/turns", json=given).json()
+    assert list(turn) == ["system", "message", "events", "notices"]
+    assert turn["system"].startswith("<available_skills>")
+    assert turn["system"].endswith("</skill>")
+    assert turn["message"] == '<skill id="pdf-processing">\n# pdf-processing\n\nBody.\n</skill>\n\ngo'
+    kinds = [event["type"] for event in turn["events"]]
+    assert kinds == ["SkillsResolved", "SkillResolutionFailed", "SkillResolutionFailed"]
+    assert turn["notices"] == ["skill 'not/there' not found", "invalid skill id: '../x'"]
+
+
+def test_none_and_empty_mean_none(api: httpx2.Client) -> None:
+    """[LIB: Wire format alignment] null, [] and nothing at all are the same."""
+    given: list[dict[str, Any]] = [
+        {},
+        {"preload_skills": None, "skill_references": None},
+        {"preload_skills": [], "skill_references": []},
+    ]
+    answers = {api.post("/turns", json={"message": "go"} | more).text for more in given}
+    assert len(answers) == 1
+    turn = json.loads(answers.pop())
+    assert (turn["message"], turn["events"], turn["notices"]) == ("go", [], [])
+
+
+def test_a_preload_that_is_not_found(api: httpx2.Client) -> None:
+    """[LIB: Failure semantics] is the caller's mistake: 422."""
+    for skill_id, code in (("not/there", "E001"), ("../x", "E070")):
+        error(api.post("/turns", json={"message": "x", "preload_skills": [skill_id]}), 422, code)
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        (b"", 400),
+        (b"{", 400),
+        (b"\xff", 400),
+        (b"[" * 100_000, 400),
+        (b"[]", 422),
+        (b"null", 422),
+        (b"{}", 422),
+        (b'{"message": 3}', 422),
+        (b'{"message": "x", "preload_skills": "a"}', 422),
+        (b'{"message": "x", "skill_references": [3]}', 422),
+        (b'{"message": "x", "skill_references": [' + b'"a",' * 100 + b'"a"]}', 422),
+        (b'{"message": "' + b"x" * (1 << 20) + b'"}', 413),
+    ],
+)
+def test_bad_turns(api: httpx2.Client, content: bytes, status: int) -> None:
+    """[LIB: Wire format alignment] not JSON 400, not the right shape 422, too much 413."""
+    error(api.post("/turns", content=content), status, "E100")
+    assert api.get("/healthz").json() == {"status": "ok"}
+
+
+def test_half_characters(api: httpx2.Client) -> None:
+    """[D31] a message that JSON can hold and UTF-8 can't is answered all the same."""
+    assert api.post("/turns", content=b'{"message": "a\\ud800b"}').json()["message"] == "a?b"
+
+
+def test_bodies_without_end(api: httpx2.Client) -> None:
+    """[LIB: Wire format alignment] a body is bounded whatever length it claims."""
+
+    def forever() -> Iterator[bytes]:
+        while True:
+            yield b" " * 65536
+
+    try:
+        answer = api.post("/turns", content=forever())
+    except httpx2.TransportError:
+        return  # the connection was closed in our face, which is as well
+    error(answer, 413, "E100")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/", 404),
+        ("GET", "/nope", 404),
+        ("POST", "/skills", 405),
+        ("DELETE", "/skills/pdf-processing", 405),
+        ("PUT", "/skill-collections", 405),
+        ("GET", "/turns", 405),
+        ("BREW", "/healthz", 405),
+    ],
+)
+def test_what_is_not_there(api: httpx2.Client, method: str, path: str, status: int) -> None:
+    """[LIB: Wire Format (Meerkat Skills API)] reading only; errors are JSON, 405 says what is allowed."""
+    answer = api.request(method, path)
+    error(answer, status, "E100")
+    assert ("allow" in answer.headers) == (status == 405)
+
+
+class Broken(SkillSource):
+    def __init__(self, failure: Exception) -> None:
+        self.failure = failure
+
+    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+        raise self.failure
+
+    async def load(self, skill_id: SkillId) -> SkillDocument:
+        raise self.failure
+
+
+def test_sources_that_fail(caplog: pytest.LogCaptureFixture) -> None:
+    """[D27] 503 for a repository that is away, 500 without a word of what it was; one line in the log."""
+    for failure, status, code in (
+        (RepositoryUnavailable("company", "status 500"), 503, "E200"),
+        (ValueError("s3cr3t\nsecond line"), 500, "E999"),
+    ):
+        with live(Broken(failure)) as api:
+            for path in ("/skills", "/skills/a", "/skill-collections"):
+                assert "s3cr3t" not in error(api.get(path), status, code)
+            turn = {"message": "x", "preload_skills": ["a"]}
+            error(api.post("/turns", json=turn), status, code)
+            assert api.get("/healthz").status_code == 200
+    lines = [record for record in caplog.records if record.name == "skillc.server"]
+    assert lines[0].getMessage() == "GET /skills: error[E999]: ValueError: s3cr3t\\nsecond line"
+    assert all(record.exc_info is None and record.levelno == logging.ERROR for record in lines)
+    assert "Traceback" not in caplog.text
+
+
+def test_memory(caplog: pytest.LogCaptureFixture) -> None:
+    """[LIB: Skill Sources (meerkat-skills)] any source will do, and many may ask at once."""
+    builtin = SkillDescriptor(SkillId("a"), description="x", scope=SkillScope.BUILTIN)
+    odd: dict[Any, Any] = {"self": object, (1, 2): 3}
+    source = InMemorySkillSource([SkillDocument(builtin, "Hello", odd)])
+    with live(source) as api:
+        found: list[str] = []
+        threads = [
+            threading.Thread(target=lambda: found.append(api.get("/skills/a").json()["body"]))
+            for _ in range(20)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found == ["Hello"] * 20
+        remote = HttpSkillSource(str(api.base_url))
+        assert run(remote.load(SkillId("a"))).descriptor == builtin
+    assert caplog.text == ""
+
+
+def test_stale_after_the_server_ends(shelf: Path) -> None:
+    """[D28] what was read is served on when the server has ended, in the same process."""
+    with live(FilesystemSkillSource(shelf)) as api:
+        source = HttpSkillSource(str(api.base_url), cache_ttl=0.05)
+        before = run(source.list()), run(source.collections()), run(source.load(SkillId("pdf-processing")))
+    time.sleep(0.1)
+    after = run(source.list()), run(source.collections()), run(source.load(SkillId("pdf-processing")))
+    assert after == before
+    assert (source.status, source.error) == ("stale", "Connection refused")
