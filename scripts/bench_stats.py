@@ -68,7 +68,7 @@ def grown_log(bench: Bench) -> str:
     path = home / "runtime" / "log" / ".skillc-meta" / "logs.db"
     path.parent.mkdir(parents=True)
     connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute("PRAGMA page_size=2048")
+    connection.execute("PRAGMA page_size=1024")
     connection.execute("PRAGMA journal_mode=OFF")
     connection.execute("PRAGMA synchronous=OFF")
     names = "timestamp, run_id, command, skill, skill_path, cwd, args, error"

@@ -88,10 +88,12 @@ class SkillcError(Exception):
 
 
 class SkillNotFound(SkillcError):
+    """`reason` is why a skill that exists is not there for whoever asks."""
+
     code = "E001"
 
-    def __init__(self, skill: str, details: str = "") -> None:
-        super().__init__(f"skill '{skill}' not found", details)
+    def __init__(self, skill: str, reason: str = "") -> None:
+        super().__init__(f"skill '{skill}' not found{f': {reason}' if reason else ''}")
 
 
 class IndexUnusable(SkillcError):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from skillc.engine.events import SkillEvent, SkillResolutionFailed, SkillsResolved
     from skillc.engine.factory import AgentBuildConfig, AgentFactory, BuiltAgent
     from skillc.engine.prompts import system_prompt
-    from skillc.engine.skill_engine import CapabilityMissing, DefaultSkillEngine, EngineOptions, ResolvedSkill
+    from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
     from skillc.engine.sync import SyncSkillEngine
     from skillc.engine.tools import SkillTools, ToolDefinition, ToolResult
     from skillc.engine.turns import Turn, prepare_turn
@@ -21,7 +21,6 @@ __all__ = [
     "AgentBuildConfig",
     "AgentFactory",
     "BuiltAgent",
-    "CapabilityMissing",
     "DefaultSkillEngine",
     "EngineOptions",
     "ResolvedSkill",
@@ -43,7 +42,7 @@ __getattr__ = front_door(
         "events": ("SkillEvent", "SkillResolutionFailed", "SkillsResolved"),
         "factory": ("AgentBuildConfig", "AgentFactory", "BuiltAgent"),
         "prompts": ("system_prompt",),
-        "skill_engine": ("CapabilityMissing", "DefaultSkillEngine", "EngineOptions", "ResolvedSkill"),
+        "skill_engine": ("DefaultSkillEngine", "EngineOptions", "ResolvedSkill"),
         "sync": ("SyncSkillEngine",),
         "tools": ("SkillTools", "ToolDefinition", "ToolResult"),
         "turns": ("Turn", "prepare_turn"),

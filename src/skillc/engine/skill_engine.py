@@ -9,7 +9,7 @@ from typing import Any
 
 from skillc.engine import rendering
 from skillc.engine.resources import file_names, read_text
-from skillc.errors import FileNotFound, SkillcError, SkillNotFound
+from skillc.errors import FileNotFound, SkillNotFound
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
 from skillc.library.sources import ALL, SkillSource
 from skillc.skills import SkillId
@@ -23,15 +23,6 @@ class ResolvedSkill:
     name: str
     rendered_body: str
     byte_size: int
-
-
-class CapabilityMissing(SkillcError):
-    """A skill needs something that this agent does not have."""
-
-    code = "E001"
-
-    def __init__(self, skill_id: str, capability: str) -> None:
-        super().__init__(f"skill '{skill_id}' needs the capability '{capability}', which is not available")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +97,14 @@ class DefaultSkillEngine:
         }
 
     async def load(self, skill_id: str) -> SkillDocument:
-        """A skill with its body; raises InvalidSkillId, SkillNotFound or CapabilityMissing."""
+        """A skill with its body; raises InvalidSkillId or SkillNotFound."""
         wanted = SkillId(skill_id)
         if not self._allowed(wanted):
             raise SkillNotFound(wanted)
         document = await self.source.load(wanted)
         missing = self._missing(document.descriptor)
         if missing:
-            raise CapabilityMissing(wanted, missing)
+            raise SkillNotFound(wanted, f"it needs the capability '{missing}', which is not available")
         return document
 
     async def resolve_and_render(self, ids: Iterable[str]) -> builtins.list[ResolvedSkill]:

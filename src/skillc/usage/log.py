@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 BUSY_SECONDS = 20.0
-WAL_LIMIT = 1 << 20  # bytes; the next process would read all of it before it can write
+WAL_LIMIT = 1 << 19  # bytes; the next process reads all of it before it can write
 KEPT_OPEN = 8
 STALE_SECONDS = 3600  # a fallback log this old has been forgotten (W003)
 
@@ -104,8 +104,11 @@ def logged(
 
 def runtime_in_use(skill: Skill) -> str:
     """The runtime directory that is in use: the one that was built, else the one that would be."""
-    runtimes = skill.runtimes()
-    return next((r for r in runtimes if os.path.exists(places.index_file(r, skill.source))), runtimes[0])
+    first, *others = skill.runtimes()
+    if not any(map(os.path.isdir, others)):  # most often; the name of the index need not be computed
+        return first
+    built = (r for r in (first, *others) if os.path.exists(places.index_file(r, skill.source)))
+    return next(built, first)
 
 
 def append(path: str, row: Row) -> None:
@@ -208,15 +211,22 @@ def _run_id(now: float) -> str:
 
 
 def as_json(arguments: dict[str, Value]) -> str:
-    """Arguments as a JSON object, without loading `json`, whose decoder costs more than the row."""
-    from _json import encode_basestring_ascii as quoted
+    """Arguments as a JSON object, without loading `json`, which costs more than the row."""
+    return "{" + ", ".join(f"{_quoted(key)}: {_json(item)}" for key, item in arguments.items()) + "}"
 
-    def value(item: Value) -> str:
-        if isinstance(item, str):
-            return quoted(as_text(item))
-        return "null" if item is None else "true" if item is True else "false" if item is False else str(item)
 
-    return "{" + ", ".join(f"{quoted(key)}: {value(item)}" for key, item in arguments.items()) + "}"
+def _json(item: Value) -> str:
+    if isinstance(item, str):
+        return _quoted(as_text(item))
+    return "null" if item is None else "true" if item is True else "false" if item is False else str(item)
+
+
+def _quoted(text: str) -> str:
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    from _json import encode_basestring_ascii  # for what has to be escaped
+
+    return encode_basestring_ascii(text)
 
 
 def as_text(value: str) -> str:

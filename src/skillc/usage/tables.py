@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 NO_DAY, NO_WEEK = -719_163, -102_737  # of a time that nobody can read: before there were days
-PAGE_SIZE = 2048  # an access changes a few bytes on each of several pages, and the WAL takes whole ones
+PAGE_SIZE = 1024  # an access changes a few bytes on each of several pages, and the WAL takes whole ones
 CHUNK = 100_000  # rows that are counted at a time
 
 _ROWS = (
