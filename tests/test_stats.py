@@ -751,11 +751,11 @@ def test_prune(world: World, skill: Skill, age: str, left: int) -> None:
     days = (0, 1, 30, 80, 90, 100, 400)
     rows: list[Row] = [(ago(days=n), "show", {"section": str(n), "file": "f"}, None, f"/w/{n}") for n in days]
     note(skill, rows)
-    assert world.ok("stats", "--prune", age).stdout == f"Removed {7 - left} entries of 1 skills\n"
+    assert world.ok("stats", "--prune", age).stdout == f"Removed {7 - left} entries of 1 skill\n"
     assert sums(skill) == {left}
     assert len(stats_of(skill, "sections").data) == len(stats_of(skill, "projects").data) == left
     check(skill, rows[:left], Filters())
-    assert world.ok("stats", "--prune", age).stdout == "Removed 0 entries of 1 skills\n"
+    assert world.ok("stats", "--prune", age).stdout == "Removed 0 entries of 1 skill\n"
     with closing(sqlite3.connect(log_of(skill))) as connection:
         for table in ("access_kind", "access_place"):
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (left,)

@@ -95,6 +95,7 @@ class _Log:
         self, path: str, connection: Connection, filters: Filters, folders: set[str], own: bool
     ) -> None:
         self.connection = connection
+        connection.execute("BEGIN")  # all questions are about one moment, whoever writes meanwhile
         self._path = path
         self._filters = filters
         self._counted = tables.is_counted(connection)
@@ -103,12 +104,12 @@ class _Log:
         inside, outside = self._places() if self._counted else (0, 0)
         self._everywhere = self._counted and not outside
         # What to add up: the places that count, or everywhere less those that don't, if they are fewer.
-        self._count, self._failed, others = "count", "failed", self._where
+        here = f"SELECT r.id FROM access_place r WHERE {self._where}"  # noqa: S608
+        self._place, self._count, self._failed = f"place IN ({here})", "count", "failed"
         if outside < inside:
-            self._count, self._failed = (f"iif(place, -{name}, {name})" for name in ("count", "failed"))
-            others = f"NOT ({self._where})"
-        everywhere = "SELECT 0 UNION ALL " if outside < inside else ""
-        self._place = f"place IN ({everywhere}SELECT r.id FROM access_place r WHERE {others})"  # noqa: S608
+            others = f"SELECT r.id FROM access_place r WHERE NOT ({self._where})"  # noqa: S608
+            self._place = f"place IN (SELECT 0 UNION ALL {others})"
+            self._count, self._failed = "iif(place, -count, count)", "iif(place, -failed, failed)"
 
     def _other_skills(self, folders: set[str]) -> list[str]:
         """Folders with accesses in this log that are skills, and not those asked about.

@@ -99,8 +99,8 @@ def _answer(arguments: Arguments) -> int:
         stats = stats_of_all(skills, group, filters)
         return stats, [] if as_json or group != "summary" else _by_skill(skills, filters)
 
-    noted = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
-    stats, skills = _with_skills(arguments, {**noted}, answer)
+    noted: dict[str, Value] = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
+    stats, skills = _with_skills(arguments, noted, answer)
     warn(stats.diagnostics)
     if as_json:
         print_json(stats.as_json())
@@ -149,7 +149,8 @@ def _prune(arguments: Arguments, given: str) -> int:
     if arguments.text("format") == "json":
         print_json({"removed": removed})
     else:
-        print(f"Removed {sum(removed.values()):,} entries of {len(removed)} skills")
+        skills = "1 skill" if len(removed) == 1 else f"{len(removed)} skills"
+        print(f"Removed {sum(removed.values()):,} entries of {skills}")
     return 1 if failed else 0
 
 
