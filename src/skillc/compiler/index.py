@@ -56,6 +56,8 @@ def open_for(skill: Skill, setting: str) -> Index:
 
     An index stays open and is given again as long as it and its manifest are the same files.
     """
+    if not skill.runtimes():
+        places.require_home()  # says what is missing
     for runtime in skill.runtimes():
         path = places.index_file(runtime, skill.source)
         identity = _identity(path)

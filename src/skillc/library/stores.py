@@ -45,6 +45,8 @@ class Skill:
     def runtimes(self) -> list[str]:
         """Where the compiled form may be, in the order to look [D13a]."""
         home = places.home()
+        if not self.root and home is None:
+            return []  # a folder from elsewhere and no home: there is nowhere to look
         if self.scope == GLOBAL or home is None:
             return [self.runtime()]
         return [self.runtime(), self.global_runtime()]

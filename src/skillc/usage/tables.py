@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 NO_DAY, NO_WEEK = -719_163, -102_737  # of a time that nobody can read: before there were days
 PAGE_SIZE = 1024  # an access changes a few bytes on each of several pages, and the WAL takes whole ones
-CHUNK = 100_000  # rows that are counted at a time
+CHUNK = 300_000  # rows that are counted at a time
+CACHE = 131_072  # KiB of memory for that, at most
 
 _ROWS = (
     """
@@ -152,7 +153,8 @@ def is_counted(connection: Connection) -> bool:
 
 
 def _count_all(connection: Connection) -> None:
-    """Make the counts anew, from all rows there are."""
+    """Make the counts anew, from all rows there are; a minute or two for ten million."""
+    connection.execute(f"PRAGMA cache_size=-{CACHE}")
     connection.execute("DROP TRIGGER IF EXISTS access_counted")
     for table, statement in _COUNTS.items():
         connection.execute(f"DROP TABLE IF EXISTS {table}")
