@@ -164,3 +164,12 @@ def test_no_home_at_all(world: World) -> None:
         assert refused.stderr.startswith("error[E999]: there is no home directory")
         assert len(refused.stderr.splitlines()) == 1
     assert skc("outline", "nothing").stderr == "error[E001]: skill 'nothing' not found\n"
+
+
+def test_logs_make_no_project(world: World) -> None:
+    """[RFC-0007] a directory where accesses were only noted beside is no project."""
+    elsewhere = world.root / "elsewhere"
+    (elsewhere / ".skillc" / "logs" / "pdf").mkdir(parents=True)
+    assert list(places.project_roots(str(elsewhere))) == []
+    (elsewhere / ".skillc" / "skills").mkdir()
+    assert list(places.project_roots(str(elsewhere))) == [str(elsewhere)]

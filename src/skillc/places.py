@@ -59,12 +59,20 @@ def project_roots(start: str) -> Iterator[str]:
         not_a_project = os.path.realpath(not_a_project)
     directory = os.path.realpath(start)
     while True:
-        if directory != not_a_project and os.path.isdir(os.path.join(directory, DIRECTORY)):
+        if directory != not_a_project and _is_project(directory):
             yield directory
         parent = os.path.dirname(directory)
         if parent == directory:
             return
         directory = parent
+
+
+def _is_project(directory: str) -> bool:
+    """Whether a directory has a `.skillc` that holds more than the logs of a session elsewhere."""
+    try:
+        return os.listdir(os.path.join(directory, DIRECTORY)) != ["logs"]
+    except OSError:
+        return False
 
 
 def skills_store(root: str) -> str:
