@@ -8,6 +8,7 @@ nobody has loaded `functools` yet, it is lent one that has just that: the C func
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -35,4 +36,10 @@ _import()
 
 from _sqlite3 import Error, OperationalError, connect  # noqa: E402 -- with or without the loan
 
-__all__ = ["Error", "OperationalError", "connect"]
+__all__ = ["Error", "OperationalError", "connect", "uri"]
+
+
+def uri(path: str, parameters: str) -> str:
+    """The URI that opens a file with parameters such as `mode=ro`."""
+    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return f"file:{quoted if os.sep == '/' else '/' + quoted.replace(os.sep, '/')}?{parameters}"

@@ -56,24 +56,22 @@ def open_for(skill: Skill, setting: str) -> Index:
 
     An index stays open and is given again as long as it and its manifest are the same files.
     """
-    if not skill.runtimes():
+    if not skill.built():
         places.require_home()  # says what is missing
-    for runtime in skill.runtimes():
-        path = places.index_file(runtime, skill.source)
+    for runtime, path, built in skill.built():
         identity = _identity(path)
-        if identity is not None:
-            break
-    else:
-        raise IndexUnusable(skill.name)
-    stamp = (setting, skill.source, identity, _identity(places.manifest_file(runtime)))
-    kept = _opened.get(path)
-    if kept is not None and kept[0] == stamp:
-        return kept[1]
-    opened = _open_checked(skill, setting, runtime, path)
-    if len(_opened) >= KEPT_OPEN:
-        _opened.pop(next(iter(_opened)))
-    _opened[path] = (stamp, opened)
-    return opened
+        if identity is None:
+            continue
+        stamp = (setting, skill.source, identity, _identity(built))
+        kept = _opened.get(path)
+        if kept is not None and kept[0] == stamp:
+            return kept[1]
+        opened = _open_checked(skill, setting, runtime, path)
+        if len(_opened) >= KEPT_OPEN:
+            _opened.pop(next(iter(_opened)))
+        _opened[path] = (stamp, opened)
+        return opened
+    raise IndexUnusable(skill.name)
 
 
 _opened: dict[str, tuple[object, Index]] = {}  # a cache of the indexes last used, by path
@@ -134,16 +132,10 @@ def connect(path: str) -> Connection:
     if not os.path.exists(path):
         raise Unreadable(path)
     try:
-        return sqlite.connect(
-            f"file:{_uri(path)}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
-        )
+        name = sqlite.uri(path, "mode=ro&immutable=1")
+        return sqlite.connect(name, uri=True, isolation_level=None, check_same_thread=False)
     except Error as error:
         raise Unreadable(str(error)) from None
-
-
-def _uri(path: str) -> str:
-    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    return quoted if os.sep == "/" else "/" + quoted.replace(os.sep, "/")
 
 
 def read_meta(connection: Connection) -> dict[str, str]:

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.gateway.contents import Opened, more_lines, open_file
     from skillc.gateway.freshness import changed_files
-    from skillc.gateway.fulltext import Found, Result, search
+    from skillc.gateway.fulltext import Found, Result, occurring, search
     from skillc.gateway.headings import Entry, outline
     from skillc.gateway.sections import Shown, show
     from skillc.gateway.tree import Node, Tree, sources
@@ -27,6 +27,7 @@ __all__ = [
     "Tree",
     "changed_files",
     "more_lines",
+    "occurring",
     "open_file",
     "outline",
     "search",
@@ -39,7 +40,7 @@ __getattr__ = front_door(
     {
         "contents": ("Opened", "more_lines", "open_file"),
         "freshness": ("changed_files",),
-        "fulltext": ("Found", "Result", "search"),
+        "fulltext": ("Found", "Result", "occurring", "search"),
         "headings": ("Entry", "outline"),
         "sections": ("Shown", "show"),
         "tree": ("Node", "Tree", "sources"),

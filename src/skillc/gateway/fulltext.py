@@ -8,7 +8,7 @@ from skillc.skills.files import display_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from sqlite3 import Connection
 
     from skillc.library import Skill
@@ -40,14 +40,13 @@ class Result:
 
 
 class Found:
-    """The results of a search. Where there are none, `occurring` says which words occur, and how often."""
+    """The results of a search. Where there are none, `occurring` says which words would find something."""
 
-    __slots__ = ("occurring", "query", "results")
+    __slots__ = ("query", "results")
 
-    def __init__(self, query: str, results: list[Result], occurring: Sequence[tuple[str, int]] = ()) -> None:
+    def __init__(self, query: str, results: list[Result]) -> None:
         self.query = query
         self.results = results
-        self.occurring = occurring
 
 
 def search(skill: Skill, query: str, *, limit: int = 10, mode: str = ALL, tokenizer: str = "ascii") -> Found:
@@ -58,7 +57,6 @@ def search(skill: Skill, query: str, *, limit: int = 10, mode: str = ALL, tokeni
     opened = index.open_for(skill, tokenizer)
     cjk = opened.tokenizer == "cjk"
     spell = index.segment if cjk else str
-    occurring: Sequence[tuple[str, int]] = ()
     try:
         if mode == RAW:
             rows = _raw(opened.connection, spell(display_name(query)), limit)
@@ -69,11 +67,27 @@ def search(skill: Skill, query: str, *, limit: int = 10, mode: str = ALL, tokeni
             rows = _rows(opened.connection, expression, limit)
         else:
             rows = _all(opened.connection, words, spell, limit)
-            if not rows and len(words) > 1:
-                occurring = _occurring(opened.connection, words, spell)
-        return Found(query, [_result(row, index.unsegment if cjk else None) for row in rows], occurring)
+        return Found(query, [_result(row, index.unsegment if cjk else None) for row in rows])
     except index.Error:
         raise IndexUnusable(skill.name) from None
+
+
+def occurring(skill: Skill, query: str, tokenizer: str = "ascii") -> list[tuple[str, int]]:
+    """The words of a query that some section holds, and how many sections: what to try when all find nothing.
+
+    Apart from `search`, so that a search costs what its SQL costs, also when it finds nothing.
+    """
+    opened = index.open_for(skill, tokenizer)
+    spell = index.segment if opened.tokenizer == "cjk" else str
+    sql = "SELECT count(*) FROM sections WHERE sections MATCH ?"
+    try:
+        counts = [
+            (word, opened.connection.execute(sql, (quoted(spell(word)),)).fetchone()[0])
+            for word in _distinct(split(display_name(query)))[:MAX_COUNTED]
+        ]
+    except index.Error:
+        raise IndexUnusable(skill.name) from None
+    return [(word, count) for word, count in counts if count]
 
 
 def split(query: str) -> list[str]:
@@ -183,14 +197,3 @@ def _check(query: str) -> None:
         raise InvalidOption(f"--raw query is not FTS5 syntax: {error}") from None
     finally:
         empty.close()
-
-
-def _occurring(
-    connection: Connection, words: list[str], spell: Callable[[str], str]
-) -> list[tuple[str, int]]:
-    """The words that some section holds, and how many sections hold each."""
-    counts = []
-    for word in _distinct(words)[:MAX_COUNTED]:
-        sql = "SELECT count(*) FROM sections WHERE sections MATCH ?"
-        counts.append((word, connection.execute(sql, (quoted(spell(word)),)).fetchone()[0]))
-    return [(word, count) for word, count in counts if count]

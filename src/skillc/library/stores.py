@@ -26,7 +26,7 @@ class Skill:
     `stored` tells whether it lives in that store or is a folder from elsewhere.
     """
 
-    __slots__ = ("name", "root", "scope", "source", "stored")
+    __slots__ = ("_built", "name", "root", "scope", "source", "stored")
 
     def __init__(self, name: str, source: str, scope: str, root: str, stored: bool) -> None:
         self.name = name
@@ -34,6 +34,7 @@ class Skill:
         self.scope = scope
         self.root = root
         self.stored = stored
+        self._built: list[tuple[str, str, str]] | None = None
 
     def runtime(self) -> str:
         """The runtime directory that `build` writes without --global."""
@@ -50,6 +51,15 @@ class Skill:
         if self.scope == GLOBAL or home is None:
             return [self.runtime()]
         return [self.runtime(), self.global_runtime()]
+
+    def built(self) -> list[tuple[str, str, str]]:
+        """Those directories, each with the index and the manifest in it; put together once."""
+        if self._built is None:
+            self._built = [
+                (runtime, places.index_file(runtime, self.source), places.manifest_file(runtime))
+                for runtime in self.runtimes()
+            ]
+        return self._built
 
     def __repr__(self) -> str:
         return f"<Skill {self.name!r} {self.scope} {self.source!r}>"

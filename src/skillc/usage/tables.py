@@ -11,8 +11,6 @@ what failed: it keeps searches, of which there are many kinds, and failures apar
 
 from __future__ import annotations
 
-import os
-
 from skillc import sqlite
 from skillc.usage.log import BUSY_SECONDS, COLUMNS
 
@@ -234,7 +232,7 @@ def open_to_read(path: str) -> Connection | None:
     for mode in ("mode=rw", "mode=ro", "mode=ro&immutable=1"):
         try:
             connection = sqlite.connect(
-                f"file:{_uri(path)}?{mode}",
+                sqlite.uri(path, mode),
                 timeout=BUSY_SECONDS,
                 isolation_level=None,
                 check_same_thread=False,
@@ -247,11 +245,6 @@ def open_to_read(path: str) -> Connection | None:
         connection.execute("PRAGMA synchronous=NORMAL")
         return connection
     return None
-
-
-def _uri(path: str) -> str:
-    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    return quoted if os.sep == "/" else "/" + quoted.replace(os.sep, "/")
 
 
 def _decoded(data: bytes) -> str:

@@ -55,7 +55,7 @@ def run(arguments: Arguments) -> int:
         lambda skill: (skill, search(skill, query, limit=limit, mode=mode, tokenizer=setting)),
         lambda pair: {"result_count": len(pair[1].results)},
     )
-    _remark(found, skill, setting)
+    _remark(found, mode, skill, setting)
     if arguments.text("format") == "json":
         from skillc.cli.printing import print_json
 
@@ -67,7 +67,7 @@ def run(arguments: Arguments) -> int:
     return 0
 
 
-def _remark(found: Found, skill: Skill, tokenizer: str) -> None:
+def _remark(found: Found, mode: str, skill: Skill, tokenizer: str) -> None:
     """Say on stderr what helps: that the index is behind, or which words would have been found."""
     from skillc.cli.printing import warn
     from skillc.errors import notice, one_line
@@ -75,9 +75,13 @@ def _remark(found: Found, skill: Skill, tokenizer: str) -> None:
 
     if changed_files(skill, tokenizer):
         warn([notice("W004", skill.name, skill.name)])
-    if found.occurring:
-        words = ", ".join(f"{one_line(word)} ({count})" for word, count in found.occurring)
-        print(f"note: no section holds all words; these occur: {words}; --any ranks by them", file=sys.stderr)
+    if mode == "all" and not found.results and len(found.query.split()) > 1:
+        from skillc.gateway import occurring
+
+        counts = occurring(skill, found.query, tokenizer)
+        words = ", ".join(f"{one_line(word)} ({count})" for word, count in counts)
+        note = f"note: no section holds all words; these occur: {words}; --any ranks by them\n"
+        sys.stderr.write(note if words else "")
 
 
 def _print(found: Found) -> None:
