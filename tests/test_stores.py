@@ -110,12 +110,13 @@ def test_dot(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["../outside", "../../outside", "x/../../outside", "pdf/", "sub/pdf", "/pdf"]
+    "name", ["../outside", "../../outside", "x/../../outside", "pdf/", "Sub/pdf", "sub//pdf", "/pdf"]
 )
 def test_names_do_not_leave_the_store(world: World, name: str) -> None:
-    """[RFC-0007] what has a slash is a path from here; stores are asked for plain names only."""
+    """[RFC-0007] what has a slash is a path from here or an ID; stores are asked for nothing else."""
     world.skill("pdf")
     world.skill("pdf", store=world.store / "sub")
+    world.skill("pdf", store=world.store / "Sub")
     world.skill("outside", store=world.store.parent)
     world.skill("outside", store=world.project / ".skillc" / "x")
     with pytest.raises(SkillNotFound):

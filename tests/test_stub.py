@@ -11,8 +11,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillc.compiler.stub import MAX_LINES, render, shell_word, yaml_string
+from skillc.compiler.stub import MAX_LINES, render, shell_word
 from skillc.skills import parse
+from skillc.skills.yaml_text import yaml_string
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 

@@ -287,6 +287,7 @@ class RepositoryUnavailable(SkillcError):
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(f"repository '{name}' unavailable: {message}")
+        self.reason = message
 
 
 class LintFailed(SkillcError):
@@ -335,6 +336,8 @@ WARNINGS = {
     "W022": "skill '{}' is shadowed by the repository '{}'",
     "W030": "copied to '{}': {}",
     "W071": "configuration: {}: {}",
+    "W200": "repository '{}' is left out: {}",
+    "W201": "repository '{}' is served as it was: {}",
     "W300": "{} {}: {}",
 }
 

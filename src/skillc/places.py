@@ -85,6 +85,11 @@ def runtime_store(root: str) -> str:
     return os.path.join(root, DIRECTORY, "runtime")
 
 
+def cache_directory() -> str:
+    """What can be fetched or made again; safe to delete while nothing runs."""
+    return os.path.join(require_home(), DIRECTORY, "cache")
+
+
 def config_file(root: str) -> str:
     return os.path.join(root, DIRECTORY, "config.toml")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc.cli.printing import warn
-from skillc.library import resolve
+from skillc.library import locate
 from skillc.places import current_directory
 from skillc.usage import logged
 
@@ -27,10 +27,29 @@ def access(
 ) -> Result:
     """Run an operation on the skill called `name` and log it; `learned` adds what the result tells."""
     cwd = current_directory()
-    skill = resolve(name, cwd)
+    skill = locate(name, cwd)
+    warn(skill.noticed)
+    if skill.repository and command in ("show", "search"):
+        _index(skill, cwd)
     result, diagnostics = logged(skill, command, noted, cwd, lambda: run(skill), learned)
     warn(diagnostics)
     return result
+
+
+def _index(skill: Skill, cwd: str) -> None:
+    """Bring the index of a repository's skill up to date: nobody builds those by hand.
+
+    Where that fails, the command says what is missing.
+    """
+    from skillc.compiler import build
+    from skillc.config import load
+    from skillc.errors import SkillcError
+
+    config = load(cwd)
+    try:
+        build(skill, tokenizer=config.tokenizer, formats=config.formats)
+    except (SkillcError, OSError):
+        pass
 
 
 def tokenizer() -> str:

@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from skillc import places
 from skillc.cli.printing import warn
 from skillc.engine import DefaultSkillEngine, EngineOptions
+from skillc.library.composite import CompositeSkillSource
 from skillc.library.configuration import SkillsConfig
 from skillc.library.repositories import resolve_repositories
 
 if TYPE_CHECKING:
-    from skillc.library.composite import CompositeSkillSource
+    from skillc.library.sources import SkillSource
 
 Answer = TypeVar("Answer")
 
 
-def run(question: Coroutine[Any, Any, Answer]) -> Answer:
-    return asyncio.run(question)
+def run(question: Coroutine[Any, Any, Answer], library: SkillSource | None = None) -> Answer:
+    """The answer to a question, and a word about the repositories of `library` that had no part in it."""
+    answer = asyncio.run(question)
+    warn(library.warnings() if isinstance(library, CompositeSkillSource) else ())
+    return answer
 
 
 def library() -> tuple[CompositeSkillSource, SkillsConfig]:

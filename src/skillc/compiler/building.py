@@ -226,7 +226,7 @@ class _Build:
         with open(os.path.join(self.skill.source, self.main), "rb") as file:
             raw = file.read()
         self.main_digest = sha256_hex(raw)
-        return metadata(parse(raw), self.skill.name)
+        return metadata(parse(raw), self.skill.segment)
 
     def _commit(self, writer: indexing.Writer, temporary: str, metadata: Metadata, changed: int) -> Built:
         from skillc.compiler import stub

@@ -37,7 +37,7 @@ def deploy(
     skill: Skill, runtime: str, target: Target, *, copy: bool = False, force: bool = False
 ) -> Deployment:
     """Deploy the compiled skill in `runtime` into an agent's directory."""
-    path = os.path.join(target.directory, skill.name)
+    path = os.path.join(target.directory, skill.segment)
     _keep_off(skill, runtime, path)
     _check(skill, path, force)
     os.makedirs(target.directory, exist_ok=True)

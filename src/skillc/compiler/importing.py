@@ -8,6 +8,7 @@ from skillc import atomic, places
 from skillc.errors import InvalidOption, InvalidSkill, SkillExists
 from skillc.library import Skill, import_root, is_compiled
 from skillc.skills import list_files, main_file, metadata, parse
+from skillc.skills.copying import make_folder
 from skillc.skills.files import is_inside
 
 
@@ -33,20 +34,5 @@ def import_skill(found: Skill, cwd: str, *, force: bool = False) -> Skill:
         metadata(parse(file.read()), found.name)
     os.makedirs(store, exist_ok=True)
     atomic.sweep(store)
-    _copy_folder(found.source, path)
+    make_folder(path, copy_of=found.source)
     return Skill(found.name, os.path.realpath(path), scope, root, stored=True)
-
-
-def _copy_folder(source: str, path: str) -> None:
-    import shutil
-
-    temporary = atomic.beside(path)
-    os.mkdir(temporary)
-    try:
-        for file in list_files(source, hidden=True):
-            copy = os.path.join(temporary, *file.name.split("/"))
-            os.makedirs(os.path.dirname(copy), exist_ok=True)
-            shutil.copy2(file.path, copy)
-        atomic.replace(temporary, path)
-    finally:
-        atomic.discard(temporary)

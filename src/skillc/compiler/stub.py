@@ -6,6 +6,8 @@ MAX_LINES lines because every part of it has a limit; what is left out is counte
 
 from __future__ import annotations
 
+from skillc.skills.yaml_text import yaml_string
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -99,34 +101,13 @@ def _reference_lines(references: Sequence[tuple[str, str | None]], count: int) -
     return lines
 
 
-def yaml_string(text: str) -> str:
-    r"""`text` as a YAML double-quoted scalar on one line, which every YAML reader reads back equal.
-
-    >>> print(yaml_string('He said: "é\n"'))
-    "He said: \"é\n\""
-    """
-    return '"' + "".join(_yaml_character(c) for c in text) + '"'
-
-
-def _yaml_character(c: str) -> str:
-    if c in '"\\':
-        return "\\" + c
-    if c == "\n":
-        return "\\n"
-    if c == "\t":
-        return "\\t"
-    if c.isprintable():
-        return c
-    code = ord(c)
-    if 0xD800 <= code <= 0xDFFF:
-        return "\\uFFFD"  # half a character, which no file can hold
-    return f"\\x{code:02X}" if code < 0x100 else f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
-
-
 def _on_one_line(text: str) -> str:
     """`text` with its white space folded and anything else that is not printable left out."""
     folded = " ".join(text.split())
     return folded if folded.isprintable() else "".join(c for c in folded if c.isprintable() or c == "\u200d")
+
+
+_PLAIN = dict.fromkeys(map(ord, "-_./"))
 
 
 def shell_word(text: str) -> str:
@@ -135,7 +116,7 @@ def shell_word(text: str) -> str:
     >>> print(shell_word("pdf"), shell_word("my skill"), shell_word("it's"))
     pdf 'my skill' 'it'\''s'
     """
-    if text.isascii() and text.replace("-", "").replace("_", "").replace(".", "").isalnum():
+    if text.isascii() and text.translate(_PLAIN).isalnum():
         return text
     if text.isprintable():
         return "'" + text.replace("'", "'\\''") + "'"

@@ -1,6 +1,6 @@
-"""Where skills come from: the source stores of projects and the home.
+"""Where skills come from: the stores of projects and the home, and repositories of every kind.
 
-Gives folders and their places; does not read what is in them.
+Gives folders, descriptions and texts; does not compile, show or run them.
 """
 
 from __future__ import annotations
@@ -9,10 +9,15 @@ from skillc.lazy import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.library.locating import locate
     from skillc.library.stores import Skill, at_path, import_root, is_compiled, resolve, stored_skills
 
-__all__ = ["Skill", "at_path", "import_root", "is_compiled", "resolve", "stored_skills"]
+__all__ = ["Skill", "at_path", "import_root", "is_compiled", "locate", "resolve", "stored_skills"]
 
 __getattr__ = front_door(
-    __name__, {"stores": ("Skill", "at_path", "import_root", "is_compiled", "resolve", "stored_skills")}
+    __name__,
+    {
+        "locating": ("locate",),
+        "stores": ("Skill", "at_path", "import_root", "is_compiled", "resolve", "stored_skills"),
+    },
 )

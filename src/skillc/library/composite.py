@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from skillc.errors import RepositoryUnavailable, SkillcError, SkillNotFound, notice, unexpected
+from skillc.errors import Diagnostic, RepositoryUnavailable, SkillcError, SkillNotFound, notice, unexpected
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -21,6 +21,7 @@ from skillc.library.sources import ALL, SkillSource, SourceDiagnostic
 from skillc.skills import SkillId
 
 log = logging.getLogger("skillc.library")
+logging.getLogger("skillc").addHandler(logging.NullHandler())  # nothing is printed unless somebody asks
 
 TIME_OUT = 30.0  # seconds that a source may take; the others are served without it
 
@@ -69,7 +70,7 @@ class CompositeSkillSource(SkillSource):
     def __init__(self, sources: Iterable[NamedSource], *, time_out: float = TIME_OUT) -> None:
         self.sources = tuple(sources)
         self.time_out = time_out
-        self.failures: dict[str, SkillcError] = {}
+        self.failures: dict[str, RepositoryUnavailable] = {}
         self.shadowed: builtins.list[Shadowed] = []
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
@@ -95,7 +96,7 @@ class CompositeSkillSource(SkillSource):
         return [winners[skill_id] for skill_id in sorted(winners)]
 
     async def load(self, skill_id: SkillId) -> SkillDocument:
-        failures: dict[str, SkillcError] = {}
+        failures: dict[str, RepositoryUnavailable] = {}
         for named in self.sources:
             try:
                 document = await asyncio.wait_for(named.source.load(skill_id), self.time_out)
@@ -104,7 +105,9 @@ class CompositeSkillSource(SkillSource):
             except Exception as error:
                 self._note_failure(named, error, failures)
                 continue
+            self.failures = failures
             return SkillDocument(document.descriptor.named(named.name), document.body, document.extensions)
+        self.failures = failures
         self._complain_if_nothing_answered(failures)
         raise SkillNotFound(skill_id)
 
@@ -149,6 +152,17 @@ class CompositeSkillSource(SkillSource):
             states.append(SourceState(named.name, kind, status, own, quarantined, lost, words))
         return states
 
+    def warnings(self) -> builtins.list[Diagnostic]:
+        """Which sources the last answer was given without, and which could not be refreshed for it."""
+        told = []
+        for named in self.sources:
+            stale = getattr(named.source, "error", None)
+            if named.name in self.failures:
+                told.append(notice("W200", named.name, self.failures[named.name].reason))
+            elif stale:
+                told.append(notice("W201", named.name, stale))
+        return told
+
     async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
         """What each source has to say of its skills, what is shadowed, and which source failed."""
         found: builtins.list[SourceDiagnostic] = []
@@ -171,7 +185,7 @@ class CompositeSkillSource(SkillSource):
         self, question: Callable[[SkillSource], Awaitable[Answer]]
     ) -> builtins.list[tuple[NamedSource, Answer]]:
         """Put a question to all sources at once; the answers in order of precedence."""
-        failures: dict[str, SkillcError] = {}
+        failures: dict[str, RepositoryUnavailable] = {}
         asked = [asyncio.wait_for(question(named.source), self.time_out) for named in self.sources]
         answers = await asyncio.gather(*asked, return_exceptions=True)
         good: builtins.list[tuple[NamedSource, Answer]] = []
@@ -186,11 +200,13 @@ class CompositeSkillSource(SkillSource):
         self._complain_if_nothing_answered(failures)
         return good
 
-    def _note_failure(self, named: NamedSource, error: Exception, failures: dict[str, SkillcError]) -> None:
+    def _note_failure(
+        self, named: NamedSource, error: Exception, failures: dict[str, RepositoryUnavailable]
+    ) -> None:
         if isinstance(error, TimeoutError):
-            failure: SkillcError = RepositoryUnavailable(named.name, f"no answer in {self.time_out:g} s")
+            failure = RepositoryUnavailable(named.name, f"no answer in {self.time_out:g} s")
         elif isinstance(error, RepositoryUnavailable):
-            failure = error
+            failure = RepositoryUnavailable(named.name, error.reason)
         else:
             failure = RepositoryUnavailable(named.name, unexpected(error).message)
         failures[named.name] = failure
@@ -198,7 +214,7 @@ class CompositeSkillSource(SkillSource):
         if named.required:
             raise failure
 
-    def _complain_if_nothing_answered(self, failures: dict[str, SkillcError]) -> None:
+    def _complain_if_nothing_answered(self, failures: dict[str, RepositoryUnavailable]) -> None:
         """An error only where every configured repository failed."""
         configured = [named.name for named in self.sources if not named.fallback]
         if configured and all(name in failures for name in configured):

@@ -1,7 +1,8 @@
 """Source stores: where a name leads, and which skills a project and the home hold.
 
 The first of these that has it: a path to a folder with SKILL.md, the project stores from the
-working directory upwards, the global store (RFC-0007, D13a).
+working directory upwards, the global store (RFC-0007, D13a). In a store, `billing/refunds` is a
+folder in a folder. Skills of repositories come after all of these (`locating`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from skillc.errors import Diagnostic
+
 PROJECT = "project"
 GLOBAL = "global"
 
@@ -22,26 +25,51 @@ GLOBAL = "global"
 class Skill:
     """A skill's folder and where its compiled form belongs.
 
-    `source` is canonical. `root` is the project (or home) whose `.skillc` it belongs to;
-    `stored` tells whether it lives in that store or is a folder from elsewhere.
+    `name` is what resolves: in a collection its ID, with slashes. `source` is canonical. `root` is the
+    project (or home) whose `.skillc` it belongs to; `stored` tells whether it is built where it is or is
+    a folder from elsewhere. `repository` is the one it was found in, if it was none of the stores, and
+    `copied` tells whether the folder is a copy from there; `noticed` is what was to say on the way.
     """
 
-    __slots__ = ("_built", "name", "root", "scope", "source", "stored")
+    __slots__ = ("_built", "copied", "name", "noticed", "repository", "root", "scope", "source", "stored")
 
-    def __init__(self, name: str, source: str, scope: str, root: str, stored: bool) -> None:
+    def __init__(
+        self,
+        name: str,
+        source: str,
+        scope: str,
+        root: str,
+        stored: bool,
+        repository: str = "",
+        copied: bool = False,
+        noticed: tuple[Diagnostic, ...] = (),
+    ) -> None:
         self.name = name
         self.source = source
         self.scope = scope
         self.root = root
         self.stored = stored
+        self.repository = repository
+        self.copied = copied
+        self.noticed = noticed
         self._built: list[tuple[str, str, str]] | None = None
+
+    @property
+    def segment(self) -> str:
+        """The name without its collection: what its folder is called, for agents and in the format."""
+        return self.name.rpartition("/")[2]
+
+    @property
+    def folder(self) -> str:
+        """The name as one directory among those of all skills."""
+        return folder_name(self.name)
 
     def runtime(self) -> str:
         """The runtime directory that `build` writes without --global."""
-        return os.path.join(places.runtime_store(self.root or places.require_home()), self.name)
+        return os.path.join(places.runtime_store(self.root or places.require_home()), self.folder)
 
     def global_runtime(self) -> str:
-        return os.path.join(places.runtime_store(places.require_home()), self.name)
+        return os.path.join(places.runtime_store(places.require_home()), self.folder)
 
     def runtimes(self) -> list[str]:
         """Where the compiled form may be, in the order to look [D13a]."""
@@ -65,6 +93,15 @@ class Skill:
         return f"<Skill {self.name!r} {self.scope} {self.source!r}>"
 
 
+def folder_name(name: str) -> str:
+    """A name with slashes as the name of one directory; IDs have no plus sign.
+
+    >>> folder_name("billing/refunds")
+    'billing+refunds'
+    """
+    return name.replace("/", "+")
+
+
 def resolve(name: str, cwd: str) -> Skill:
     """The skill that `name` (a name or a path) means in `cwd`; raises SkillNotFound or InvalidSkill."""
     incomplete = None
@@ -84,27 +121,58 @@ def _candidates(name: str, cwd: str) -> Iterator[Skill]:
     path = os.path.join(cwd, name)
     if os.path.isdir(path):
         yield at_path(path)
-    if os.path.basename(name) != name or name in (os.curdir, os.pardir):
+    if name in (os.curdir, os.pardir) or (os.path.basename(name) != name and not _is_id(name)):
         return
     for scope, root in roots(cwd):
-        source = os.path.join(places.skills_store(root), name)
-        if os.path.isdir(source):
+        source = os.path.join(places.skills_store(root), *name.split("/"))
+        if os.path.isdir(source) and not _within_a_skill(source, name):
             yield Skill(name, os.path.realpath(source), scope, root, stored=True)
 
 
+def _is_id(name: str) -> bool:
+    from skillc.skills.ids import is_segment  # only for names with slashes
+
+    return all(map(is_segment, name.split("/")))
+
+
+def _within_a_skill(source: str, name: str) -> bool:
+    """Whether a directory in a store is among the files of a skill and so no skill itself [D25]."""
+    for _ in range(name.count("/")):
+        source = os.path.dirname(source)
+        if is_skill(source):
+            return True
+    return False
+
+
 def at_path(path: str) -> Skill:
-    """The skill in a directory: of the store it stands in, or of none and then global."""
+    """The skill in a directory: of the store or repository it stands in, or of none and then global."""
     path = os.path.abspath(path)
+    home = places.home()
     for place in (path, os.path.realpath(path)):
-        store, name = os.path.split(place)
-        dot_directory, skills = os.path.split(store)
-        root, marker = os.path.split(dot_directory)
-        if marker == places.DIRECTORY and skills == "skills":
-            home = places.home()
-            scope = GLOBAL if home and os.path.realpath(root) == os.path.realpath(home) else PROJECT
-            return Skill(name, os.path.realpath(path), scope, root, stored=True)
+        before, marker, inside = place.rpartition(os.path.join(os.sep, places.DIRECTORY, ""))
+        kind, _, name = inside.replace(os.sep, "/").partition("/")
+        if not marker or not name:
+            continue
+        if kind == "skills" and ("/" not in name or (_is_id(name) and not _within_a_skill(place, name))):
+            scope = GLOBAL if home and os.path.realpath(before) == os.path.realpath(home) else PROJECT
+            return Skill(name, os.path.realpath(path), scope, before or os.sep, stored=True)
+        if kind == "cache" and home and os.path.realpath(before) == os.path.realpath(home):
+            copy = _copied(os.path.realpath(path), name, home)
+            if copy is not None:
+                return copy
     source = os.path.realpath(path)
-    return Skill(os.path.basename(path) or "root", source, GLOBAL, places.home() or "", stored=False)
+    return Skill(os.path.basename(path) or "root", source, GLOBAL, home or "", stored=False)
+
+
+def _copied(source: str, inside: str, home: str) -> Skill | None:
+    """The skill whose copy a directory of the cache is: `skills/<repository>/<name>`."""
+    kind, _, rest = inside.partition("/")
+    repository, _, folder = rest.partition("/")
+    if kind != "skills" or not repository or not folder or "/" in folder:
+        return None
+    from skillc.library.copies import origin  # only for paths in there
+
+    return Skill(folder.replace("+", "/"), source, GLOBAL, home, True, origin(source), copied=True)
 
 
 def roots(cwd: str) -> Iterator[tuple[str, str]]:

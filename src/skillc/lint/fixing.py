@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from skillc import atomic
+from skillc.errors import InvalidOption
 from skillc.lint.configuration import Settings, settings_for
 from skillc.lint.fixes import mend
 from skillc.lint.linting import lint
@@ -28,6 +29,10 @@ def fix(
     Only rules that are on and not suppressed are fixed, only in files that are really inside of the
     skill, and never in a compiled one: the next build would undo it.
     """
+    if skill.copied:
+        raise InvalidOption(
+            f"'{skill.name}' is a copy from the repository '{skill.repository}'; fix it there"
+        )
     settings = settings or settings_for(skill.source)
     fixed: dict[Fixed, None] = {}
     report = lint(skill, settings=settings, force=force, strict=strict)
@@ -50,7 +55,7 @@ def _write_fixes(skill: Skill, report: Report) -> list[Fixed]:
         path = resolve_inside(skill.source, name)  # a link that stays inside is followed, not replaced
         with open(path, "rb") as file:
             raw = file.read()
-        mended = mend(raw, pairs, skill.name, main=name == main_file(skill.source))
+        mended = mend(raw, pairs, skill.segment, main=name == main_file(skill.source))
         if mended.data != raw:
             _write(path, mended.data)
             fixed += [Fixed(BY_ID[rule], name) for rule in sorted({rule for rule, _ in mended.done})]

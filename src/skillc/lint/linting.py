@@ -51,7 +51,7 @@ def _problems(skill: Skill, folder: Folder, tokens: Tokens | None, settings: Set
     main = folder.main
     for page in folder.pages.values():
         if page is main:
-            yield from frontmatter.check(page, skill.name, settings)
+            yield from frontmatter.check(page, skill.segment, settings)
             yield from headings.check_main(page, _name(page))
         else:
             yield from frontmatter.check_reference(page)
@@ -102,6 +102,6 @@ def fixable_in(problems: list[Problem], skill: Skill, folder: Folder) -> set[tup
     found: set[tuple[str, str, str]] = set()
     for name, pairs in wanted.items():
         page = folder.pages[name]
-        done = mend(page.raw, pairs, skill.name, main=page is folder.main).done
+        done = mend(page.raw, pairs, skill.segment, main=page is folder.main).done
         found |= {(name, rule, cause) for rule, cause in done}
     return found

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from skillc import places
 from skillc.errors import InvalidSkill, SkillNotFound
-from skillc.library import at_path, resolve
+from skillc.library import at_path
+from skillc.library import locate as anywhere
 from skillc.library.stores import is_skill
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _PASSED_OVER = (".git", ".hg", ".svn", ".skillc-meta", ".venv", "node_modules", 
 def locate(name: str, cwd: str) -> Skill:
     """The skill that a name, a path to its folder, or a path to one of its files means in `cwd`."""
     try:
-        return resolve(name, cwd)
+        return anywhere(name, cwd)
     except SkillNotFound:
         path = os.path.join(cwd, name)
         if not name or "\0" in name or not os.path.lexists(path):

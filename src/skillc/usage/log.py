@@ -71,12 +71,12 @@ def record(
         as_json(arguments),
         error if error is None else as_text(error),
     )
-    stale = _stale(fallback_file(cwd, skill.name), skill.name, now)
+    stale = _stale(fallback_file(cwd, skill.folder), skill.name, now)
     try:
         append(log_file(runtime_in_use(skill)), row)
     except Exception:  # whatever it was: logging never fails a command
         try:
-            _append_to_fallback(cwd, skill.name, row)
+            _append_to_fallback(cwd, skill.folder, row)
         except Exception:
             return (*stale, notice("W002"))
     return stale

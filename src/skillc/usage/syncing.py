@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from skillc import atomic, places, sqlite
 from skillc.errors import NoLocalLogs, SkillcError, SyncNotReadable, SyncNotWritable
-from skillc.library import at_path, resolve
+from skillc.library import at_path, locate, resolve
 from skillc.usage import log, tables
 
 if TYPE_CHECKING:
@@ -136,8 +136,13 @@ def _runtime(name: str, folder: str, cwd: str, project: str) -> str:
 
 
 def _found(name: str, place: str) -> Skill | None:
+    """The skill of a path or of a folder's name: `billing+refunds` is one in a collection."""
     try:
         return resolve(name, place)
+    except SkillcError:
+        pass
+    try:
+        return locate(name.replace("+", "/"), place) if "+" in name and not os.path.isabs(name) else None
     except SkillcError:
         return None
 

@@ -26,7 +26,8 @@ def run(arguments: Arguments) -> int:
     from skillc.errors import one_line
 
     path, query = arguments.optional("path") or "", arguments.optional("query")
-    found = prompting.run(prompting.engine().browse(path, query))
+    engine = prompting.engine()
+    found = prompting.run(engine.browse(path, query), engine.source)
     if arguments.text("format") == "json":
         print_json(found)
         return 0

@@ -146,7 +146,7 @@ class Outcome:
 def run(arguments: Arguments) -> int:
     from skillc.cli.syntax import see
     from skillc.errors import InvalidOption
-    from skillc.library import resolve, stored_skills
+    from skillc.library import locate, stored_skills
     from skillc.places import current_directory
 
     name = arguments.optional("skill")
@@ -159,12 +159,12 @@ def run(arguments: Arguments) -> int:
         from skillc.cli.watch import watch
 
         return watch(
-            lambda: list(stored_skills(job.cwd)) if name is None else [resolve(name, job.cwd)],
+            lambda: list(stored_skills(job.cwd)) if name is None else [locate(name, job.cwd)],
             lambda skill: _one(skill, job, as_json),
         )
     if name is None:
         return _all(job, as_json)
-    return _one(resolve(name, job.cwd), job, as_json)
+    return _one(locate(name, job.cwd), job, as_json)
 
 
 def _one(skill: Skill, job: Job, as_json: bool) -> int:
@@ -173,7 +173,7 @@ def _one(skill: Skill, job: Job, as_json: bool) -> int:
 
     noted: dict[str, Value] = {"global": job.to_global, "force": job.force}
     outcome, noticed = logged(skill, "build", noted, job.cwd, lambda: job.run(skill))
-    warn(noticed)
+    warn((*skill.noticed, *noticed))
     outcome.complain()
     if as_json:
         print_json(outcome.as_json())

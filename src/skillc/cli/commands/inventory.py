@@ -26,7 +26,7 @@ def run(arguments: Arguments) -> int:
         await engine.resolve_and_render(preload)  # one that is not there is an error
         return engine.mode(await engine.list_skills()), await engine.inventory_section(preload)
 
-    mode, xml = prompting.run(answer())
+    mode, xml = prompting.run(answer(), engine.source)
     if arguments.text("format") == "json":
         print_json({"mode": mode, "xml": xml})
     else:

@@ -17,7 +17,8 @@ def run(arguments: Arguments) -> int:
     from skillc.cli import prompting
     from skillc.cli.printing import print_json
 
-    skill = prompting.run(prompting.engine().resolve_and_render([arguments.text("id")]))[0]
+    engine = prompting.engine()
+    skill = prompting.run(engine.resolve_and_render([arguments.text("id")]), engine.source)[0]
     if arguments.text("format") == "json":
         fields = {"id": skill.id, "name": skill.name, "body": skill.rendered_body}
         print_json(fields | {"byte_size": skill.byte_size})

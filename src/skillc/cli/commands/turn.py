@@ -34,7 +34,7 @@ def run(arguments: Arguments) -> int:
         system = await system_prompt(engine, preload)
         return {"system": system, **(await prepare_turn(engine, message, references)).as_json()}
 
-    turn = prompting.run(answer())
+    turn = prompting.run(answer(), engine.source)
     if arguments.text("format") == "json":
         print_json(turn)
         return 0

@@ -1,0 +1,93 @@
+"""Any skill by its name: a path, the stores, and after them the repositories by canonical ID.
+
+`skc show company/billing/refunds` works on a skill of a git, HTTP or MCP repository as on a local one:
+a remote skill becomes a folder (`copies`) when somebody asks for it, and not before.
+"""
+
+from __future__ import annotations
+
+from skillc.errors import RepositoryUnavailable, SkillNotFound
+from skillc.library.stores import GLOBAL, PROJECT, Skill, resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.library.composite import CompositeSkillSource
+    from skillc.library.configuration import SkillsConfig
+    from skillc.library.descriptors import SkillDocument
+    from skillc.skills import SkillId
+
+
+def locate(name: str, cwd: str) -> Skill:
+    """The skill that `name` means in `cwd`, wherever it comes from; raises SkillNotFound and others.
+
+    Not from a running event loop: repositories are asked in one of their own.
+    """
+    try:
+        return resolve(name, cwd)
+    except SkillNotFound:
+        from skillc.skills.ids import is_segment
+
+        if not all(map(is_segment, name.split("/"))):
+            raise
+    import asyncio  # for names that are in no store; they are not what agents ask for most
+
+    from skillc.skills import SkillId
+
+    return asyncio.run(_in_repositories(SkillId(name), cwd))
+
+
+async def _in_repositories(skill_id: SkillId, cwd: str) -> Skill:
+    from skillc import places
+    from skillc.library.configuration import SkillsConfig
+    from skillc.library.repositories import resolve_repositories
+
+    config = SkillsConfig.load(cwd)
+    library = resolve_repositories(config, next(places.project_roots(cwd), None))
+    try:
+        document = await library.load(skill_id)
+    except (SkillNotFound, RepositoryUnavailable):
+        kept = _kept(skill_id, library, config)
+        if kept is None:
+            raise
+        return kept
+    found = _found(document, await library.directory(skill_id), config, cwd)
+    found.noticed = tuple(library.warnings())
+    return found
+
+
+def _found(document: SkillDocument, directory: str | None, config: SkillsConfig, cwd: str) -> Skill:
+    """A skill's own folder where it is on this machine, else a copy."""
+    import os
+
+    from skillc import places
+    from skillc.library import copies
+    from skillc.library.descriptors import SkillScope
+
+    skill = document.descriptor
+    home = places.home() or ""
+    if directory is not None and skill.scope is not SkillScope.REMOTE:
+        project = next(places.project_roots(cwd), "") if skill.scope is SkillScope.PROJECT else ""
+        scope, root = (PROJECT, project) if project else (GLOBAL, home)
+        return Skill(skill.id, os.path.realpath(directory), scope, root, True, skill.source_name)
+    repository = next(r for r in config.repositories if r.name == skill.source_name)
+    path = copies.keep(copies.place(repository, skill.id), repository.name, document, directory)
+    return Skill(skill.id, os.path.realpath(path), GLOBAL, home, True, repository.name, copied=True)
+
+
+def _kept(skill_id: SkillId, library: CompositeSkillSource, config: SkillsConfig) -> Skill | None:
+    """The copy of a skill that was there when its repository could last be asked."""
+    import os
+
+    from skillc import places
+    from skillc.errors import notice
+    from skillc.library import copies
+    from skillc.library.stores import is_skill
+
+    home = places.home()
+    for repository in config.repositories if home else ():
+        path = copies.place(repository, skill_id)
+        if repository.name in library.failures and is_skill(path):
+            why = notice("W201", repository.name, library.failures[repository.name].reason)
+            source = os.path.realpath(path)
+            return Skill(skill_id, source, GLOBAL, home or "", True, repository.name, True, (why,))
+    return None
