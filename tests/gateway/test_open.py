@@ -21,7 +21,7 @@ from skillc.library import Skill, at_path
 from skillc.skills import resolve_inside
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
-from tests.skills.test_core_schema import within
+from tests.skills.test_core_schema import ends
 
 ANYTHING = bytes(range(256)) * 3 + b"\r\n\r\r\n\n\0"
 
@@ -225,7 +225,7 @@ def test_what_is_no_file(world: World, run: Run, monkeypatch: pytest.MonkeyPatch
     os.mkfifo(Path(skill.source, "pipe"))
     Path(skill.source, "to-pipe").symlink_to("pipe")
     monkeypatch.chdir(skill.source)
-    with within(5), socket.socket(socket.AF_UNIX) as server:
+    with ends(), socket.socket(socket.AF_UNIX) as server:
         server.bind("socket")
         for path in ("pipe", "to-pipe", "socket"):
             assert code(run("open", ".", path)) == "E021"
@@ -410,7 +410,7 @@ paths = st.builds(
 @example("../" * 300_000 + "secret")
 def test_no_path_leads_outside(maze: Skill, path: str) -> None:
     """[RFC-0002:C-OPEN] [D20] no path whatever reads outside: a file of the skill, E012 or E021."""
-    with within(5):
+    with ends():
         try:
             data = content(maze, path)
         except (PathEscapes, FileNotFound):

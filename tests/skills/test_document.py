@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from skillc.errors import InvalidSkill, MissingField
 from skillc.skills import Document, Metadata, main_file, metadata, parse
-from tests.skills.test_core_schema import within
+from tests.skills.test_core_schema import ends
 
 BOM = b"\xef\xbb\xbf"
 GOOD = b"---\nname: pdf\ndescription: Fill forms\n---\n# PDF\n"
@@ -151,7 +151,7 @@ NASTY = {
 )
 def test_nasty_documents(start: bytes, raw: bytes) -> None:
     """[D5] a megabyte of anything is read in bounded time."""
-    with within(5):
+    with ends():
         document = parse(start + raw)
         document.headings()
         if start:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillc.skills.frontmatter import MAX_BYTES, Frontmatter, find
-from tests.skills.test_core_schema import NASTY, billion_laughs, json_values, within, yaml_like
+from tests.skills.test_core_schema import NASTY, billion_laughs, ends, json_values, yaml_like
 
 GOOD = "name: pdf\ndescription: Fill forms\n"
 
@@ -315,7 +315,7 @@ def test_nasty_blocks(unit: str, close: str) -> None:
     """[D5] 64 KiB of anything between fences costs no time, and what is read is JSON."""
     text = unit * (60_000 // len(unit.encode()))
     for start in ("", "name: ", f"{GOOD}x: ", "a: b: c\nx: "):
-        with within(3):
+        with ends():
             found = find(f"---\n{start}{text}{close}")
             json.dumps(found.fields if found else None)
 
@@ -324,7 +324,7 @@ def test_nasty_blocks(unit: str, close: str) -> None:
 @pytest.mark.parametrize("after", ["x", "---x", "---\n"])
 def test_many_blank_lines(eol: str, after: str) -> None:
     """[D5] a document that begins with blank lines, however many, costs no time."""
-    with within(2):
+    with ends():
         assert find(eol * 100_000 + after) is None
 
 
@@ -339,7 +339,7 @@ def test_long_lines(line: str) -> None:
         f"---\n{GOOD}---{line}",
         f"{line}\n---",
     ):
-        with within(3):
+        with ends():
             find(text)
 
 
@@ -353,7 +353,7 @@ def small_bombs() -> str:
 @pytest.mark.parametrize("broken", ["", "broken: a: b\n"], ids=["yaml", "repaired"])
 def test_alias_bombs(broken: str, bomb: str) -> None:
     """[D5] aliases make no more than a megabyte of it, also where the block is repaired key by key."""
-    with within(5):
+    with ends():
         size = len(json.dumps(read(broken + bomb).fields))
     assert size < 16 * MAX_BYTES
 
