@@ -76,7 +76,7 @@ def test_a_filter_never_shows_the_loser() -> None:
 
 @pytest.mark.parametrize("bad", [Broken(), Hanging()])
 def test_one_that_fails_takes_no_other_down(bad: SkillSource) -> None:
-    """[D27] the others are served, ends the time-out; the failure is told."""
+    """[D27] the others are served, within the time-out; the failure is told."""
     three = CompositeSkillSource(
         [NamedSource("bad", bad), NamedSource("good", memory(a="x")), NamedSource("more", memory(b="y"))],
         time_out=0.05,

@@ -590,7 +590,7 @@ def test_clone_that_fails(origin: Origin, cache: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fault", ["hang", "drip", "stall"])
 def test_server_that_hangs(origin: Origin, server: Server, cache: Path, fault: str) -> None:
-    """[D29] is given up, before it answers, ends its headers and within the pack."""
+    """[D29] is given up, before it answers, within its headers and within the pack."""
     origin.write("large.bin", os.urandom(300_000))
     origin.push()
     server.fault = fault
