@@ -394,6 +394,18 @@ def test_refresh_by_hand(origin: Origin, cache: Path) -> None:
     assert "new" in ids(source)
 
 
+def test_known_skills_and_commit(origin: Origin, cache: Path) -> None:
+    """[D29] what the last checkout has, without the remote; the commit; a tag is never fetched again."""
+    source = GitSkillSource(GitSkillConfig(str(origin.bare), GitRef.tag("v1"), cache_dir=cache))
+    assert (run(source.known()), source.commit) == (None, None)
+    run(source.refresh())
+    assert (run(source.known()), source.commit) == (2, origin.git("rev-parse", "v1^{commit}"))
+    origin.bare.rename(origin.bare.with_name("gone"))
+    assert run(source.refresh()) is False
+    again = GitSkillSource(GitSkillConfig(str(origin.bare), GitRef.tag("v1"), cache_dir=cache))
+    assert run(again.known()) == 2
+
+
 @pytest.mark.parametrize("kind", ["tag", "light tag", "commit", "short commit"])
 def test_tags_and_commits_are_never_fetched_again(
     origin: Origin, server: Server, cache: Path, kind: str

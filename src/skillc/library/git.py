@@ -339,6 +339,16 @@ class GitSkillSource(SkillSource):
         await asyncio.to_thread(self._bring_up_to_date, True)
         return self._state.commit != before
 
+    async def known(self) -> int | None:
+        """How many skills there are without looking at the remote; None before the first checkout."""
+        commit = self._read_state().commit
+        return len(await self._folder_of(commit).list()) if commit else None
+
+    @property
+    def commit(self) -> str | None:
+        """The commit that was served last."""
+        return self._state.commit or None
+
     @property
     def status(self) -> str:
         """`stale` when the last look at the remote failed, else `ok`."""

@@ -189,6 +189,20 @@ class HttpSkillSource(SkillSource):
         shelf, words = await asyncio.gather(self._shelf(), self._ask(question))
         return derive_collections(shelf.skills.values(), words)
 
+    async def refresh(self) -> bool:
+        """Ask for the list now; gives whether it has changed. Documents are asked for when next wanted."""
+        with self._lock:
+            old = self._kept.get("skills")
+            self._kept = {path: replace(kept, until=0.0) for path, kept in self._kept.items()}
+        shelf = await self._shelf()
+        return old is None or old.value is _NOTHING or old.value.skills != shelf.skills
+
+    async def known(self) -> int | None:
+        """How many skills the last good list has; None before the first."""
+        with self._lock:
+            kept = self._kept.get("skills")
+        return len(kept.value.skills) if kept is not None and kept.value is not _NOTHING else None
+
     @property
     def error(self) -> str | None:
         """Why something that is served could not be refreshed."""
