@@ -27,9 +27,16 @@ import time
 from dataclasses import asdict, dataclass, field, replace
 from urllib.parse import quote, unquote, urlsplit
 
-from skillc import atomic, places
+from skillc import atomic, extras, places
 from skillc.digest import sha256_hex
-from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, one_line, unexpected
+from skillc.errors import (
+    InvalidConfiguration,
+    MissingExtra,
+    RepositoryUnavailable,
+    SkillcError,
+    one_line,
+    unexpected,
+)
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -437,10 +444,8 @@ class GitSkillSource(SkillSource):
 
     def _fetch(self, state: _State) -> _State:
         """Fetch, and make the new commit the current one. The caller holds the lock."""
-        try:
-            from skillc.library import checkout  # dulwich is an extra, and takes long to import
-        except ImportError:
-            raise self._unavailable("git repositories need dulwich: pip install 'skillc[git]'") from None
+        with extras.needed("git"):
+            from skillc.library import checkout  # dulwich takes long to import
         atomic.sweep(self._directory)
         temporary = atomic.beside(os.path.join(self._directory, "checkout"))
         os.mkdir(temporary, 0o700)
@@ -503,7 +508,7 @@ class GitSkillSource(SkillSource):
 
     def _told(self, error: Exception, what: str) -> SkillcError:
         """A failure as this repository's, without secrets."""
-        if isinstance(error, RepositoryUnavailable):
+        if isinstance(error, RepositoryUnavailable | MissingExtra):
             return error
         words = str(error) if isinstance(error, FetchFailed) else unexpected(error).message
         return self._unavailable(f"{what}: {words}")

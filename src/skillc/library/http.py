@@ -34,10 +34,11 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
 
-from skillc import __version__
+from skillc import __version__, extras
 from skillc.errors import (
     InvalidSkill,
     InvalidSkillId,
+    MissingExtra,
     RepositoryUnavailable,
     SkillcError,
     SkillNotFound,
@@ -270,6 +271,11 @@ class HttpSkillSource(SkillSource):
                 raise _Failure(self._problem)
             answer = await self._get(question, old.etag if old else "")
             kept = self._judged(question, answer, old)
+        except MissingExtra as error:
+            with self._lock:
+                del self._flights[question.path]
+            flight.set_exception(error)
+            return
         except Exception as error:
             reason = _reason(error, self.time_out)
         if reason:
@@ -350,10 +356,8 @@ async def _fetch(
     url: str, headers: dict[str, str], credentials: dict[str, str], time_out: float, limit: int
 ) -> _Answer:
     """GET, with a few redirects; those to another origin, and all after them, without the credentials."""
-    try:
+    with extras.needed("http"):
         import httpx2
-    except ImportError:
-        raise _Failure("httpx2 is not installed; run: pip install 'skillc[http]'") from None
 
     async with httpx2.AsyncClient(verify=_trusted(), timeout=time_out) as client:
         at = httpx2.URL(url)
