@@ -29,10 +29,11 @@ from dulwich.refs import Ref
 from dulwich.repo import Repo
 
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillNotFound
-from skillc.library import checkout
 from skillc.library.composite import CompositeSkillSource, NamedSource
 from skillc.library.descriptors import SkillScope
-from skillc.library.git import GitAuth, GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
+from skillc.library.git import GitAuth, GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey, files
+from skillc.library.git.packs import PackReader
+from skillc.library.git.watch import Watch
 from skillc.library.sources import SkillSource
 from skillc.skills import SkillId
 from tests.conftest import World
@@ -961,7 +962,7 @@ def test_too_much(origin: Origin, server: Server, cache: Path, monkeypatch: pyte
     (origin.work / "large").unlink()
     origin.push()
     assert complaint() == "the files are too large"
-    monkeypatch.setattr(checkout, "MAX_FILES", 3)
+    monkeypatch.setattr(files, "MAX_FILES", 3)
     assert complaint() == "the repository has over 3 files"
 
 
@@ -974,7 +975,7 @@ def test_sizes_in_a_pack(origin: Origin) -> None:
     origin.git("gc", "-q", at=origin.bare)
     [pack] = (origin.bare / "objects" / "pack").glob("*.pack")
     with pack.open("rb") as file:
-        reader = checkout._PackReader(file)
+        reader = PackReader(file)
         sizes = [reader.object_size() for _ in range(int.from_bytes(reader.take(12)[8:], "big"))]
     told = origin.git("cat-file", "--batch-all-objects", "--batch-check=%(objectsize)", at=origin.bare)
     assert sorted(sizes) == sorted(map(int, told.split()))
@@ -1149,7 +1150,7 @@ def test_nothing_of_asyncio_waits(origin: Origin, server: Server, cache: Path) -
 def test_watch_ends_what_never_ends() -> None:
     """[D29] something that comes again and again is no reason to go on for ever."""
     cut, released = threading.Event(), threading.Event()
-    with checkout.Watch(0.02) as watch:
+    with Watch(0.02) as watch:
         watch.guard(cut.set, released.set)
         while not cut.is_set():
             watch.fed()

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound
-from skillc.library import http
 from skillc.library.composite import CompositeSkillSource, NamedSource
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillFilter, SkillScope
-from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
+from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource, fetching, wire
+from skillc.library.http import source as http
 from skillc.library.sources import SkillSource
 from skillc.skills import SkillId
 from tests.library.test_composite import memory
@@ -621,8 +621,8 @@ def test_never_from_https_to_http() -> None:
     import httpx2
 
     response = httpx2.Response(302, headers={"Location": "http://example.com/"})
-    with pytest.raises(http._Failure, match="from https to http"):
-        http._target(httpx2.URL("https://example.com/skills"), response)
+    with pytest.raises(fetching.Failure, match="from https to http"):
+        fetching._target(httpx2.URL("https://example.com/skills"), response)
 
 
 @pytest.mark.parametrize(
@@ -640,7 +640,7 @@ def test_secrets_stay_secret(
         run(source.list())
     assert caught.value.__context__ is None
     seen = "".join(traceback.format_exception(caught.value)) + repr(caught.value)
-    source._kept["skills"] = http._Kept(http._Shelf())
+    source._kept["skills"] = http._Kept(wire.Shelf())
     run(source.list())
     seen += repr([source, auth, vars(source)["_kept"], source.error, run(source.diagnostics())])
     seen += caplog.text + repr([vars(record) for record in caplog.records])
