@@ -44,6 +44,7 @@ ERRORS = {
     "E071": "invalid configuration: <file>: <message>",
     "E100": "invalid option: '<message>'",
     "E200": "repository '<name>' unavailable: <message>",
+    "E201": "<need>: pip install 'skillc[<extra>]'",
     "E300": "<rule-id> <rule-name>: <message>",
     "E999": "<message>",
 }

@@ -26,11 +26,13 @@ def beside(path: str) -> str:
     return os.path.join(directory, f".{start}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
 
 
-def write(path: str, data: bytes, *, durable: bool = False) -> None:
+def write(path: str, data: bytes, *, durable: bool = False, mode: int | None = None) -> None:
     """Put a file with `data` at `path`; `durable` waits for the disk, for what can't be made again."""
     temporary = beside(path)
     try:
         with open(temporary, "xb") as file:
+            if mode is not None:
+                os.chmod(temporary, mode)
             file.write(data)
             if durable:
                 file.flush()
@@ -120,6 +122,7 @@ def _exchange(one: str, other: str) -> bool:
 class Lock:
     """One holder at a time, over processes; gone with the process that held it.
 
+    The path is that of a file, which is made, or (where the system is not Windows) of a directory.
     Where the system can't lock (some network file systems), everyone is let in: what is
     written is whole all the same, and one of the writers wins.
     """
@@ -131,7 +134,8 @@ class Lock:
         self._descriptor = -1
 
     def __enter__(self) -> None:
-        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        flags = os.O_RDONLY if os.path.isdir(self._path) else os.O_RDWR | os.O_CREAT
+        self._descriptor = os.open(self._path, flags, 0o644)
         try:
             if sys.platform == "win32":
                 import msvcrt

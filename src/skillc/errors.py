@@ -29,6 +29,7 @@
     ├── InvalidConfiguration    E071
     ├── InvalidOption           E100
     ├── RepositoryUnavailable   E200
+    ├── MissingExtra            E201
     └── LintFailed              E300
 
 An error ends the command that met it; a `Diagnostic` is something noticed on
@@ -288,6 +289,13 @@ class RepositoryUnavailable(SkillcError):
     def __init__(self, name: str, message: str) -> None:
         super().__init__(f"repository '{name}' unavailable: {message}")
         self.reason = message
+
+
+class MissingExtra(SkillcError):
+    code = "E201"
+
+    def __init__(self, need: str, extra: str) -> None:
+        super().__init__(f"{need}: pip install 'skillc[{extra}]'")
 
 
 class LintFailed(SkillcError):

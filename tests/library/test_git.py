@@ -29,10 +29,11 @@ from dulwich.refs import Ref
 from dulwich.repo import Repo
 
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillNotFound
-from skillc.library import checkout
 from skillc.library.composite import CompositeSkillSource, NamedSource
 from skillc.library.descriptors import SkillScope
-from skillc.library.git import GitAuth, GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
+from skillc.library.git import GitAuth, GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey, files
+from skillc.library.git.packs import PackReader
+from skillc.library.git.watch import Watch
 from skillc.library.sources import SkillSource
 from skillc.skills import SkillId
 from tests.conftest import World
@@ -392,6 +393,18 @@ def test_refresh_by_hand(origin: Origin, cache: Path) -> None:
     assert "new" not in ids(source)
     assert run(source.refresh()) is True
     assert "new" in ids(source)
+
+
+def test_known_skills_and_commit(origin: Origin, cache: Path) -> None:
+    """[D29] what the last checkout has, without the remote; the commit; a tag is never fetched again."""
+    source = GitSkillSource(GitSkillConfig(str(origin.bare), GitRef.tag("v1"), cache_dir=cache))
+    assert (run(source.known()), source.commit) == (None, None)
+    run(source.refresh())
+    assert (run(source.known()), source.commit) == (2, origin.git("rev-parse", "v1^{commit}"))
+    origin.bare.rename(origin.bare.with_name("gone"))
+    assert run(source.refresh()) is False
+    again = GitSkillSource(GitSkillConfig(str(origin.bare), GitRef.tag("v1"), cache_dir=cache))
+    assert run(again.known()) == 2
 
 
 @pytest.mark.parametrize("kind", ["tag", "light tag", "commit", "short commit"])
@@ -949,7 +962,7 @@ def test_too_much(origin: Origin, server: Server, cache: Path, monkeypatch: pyte
     (origin.work / "large").unlink()
     origin.push()
     assert complaint() == "the files are too large"
-    monkeypatch.setattr(checkout, "MAX_FILES", 3)
+    monkeypatch.setattr(files, "MAX_FILES", 3)
     assert complaint() == "the repository has over 3 files"
 
 
@@ -962,7 +975,7 @@ def test_sizes_in_a_pack(origin: Origin) -> None:
     origin.git("gc", "-q", at=origin.bare)
     [pack] = (origin.bare / "objects" / "pack").glob("*.pack")
     with pack.open("rb") as file:
-        reader = checkout._PackReader(file)
+        reader = PackReader(file)
         sizes = [reader.object_size() for _ in range(int.from_bytes(reader.take(12)[8:], "big"))]
     told = origin.git("cat-file", "--batch-all-objects", "--batch-check=%(objectsize)", at=origin.bare)
     assert sorted(sizes) == sorted(map(int, told.split()))
@@ -1137,7 +1150,7 @@ def test_nothing_of_asyncio_waits(origin: Origin, server: Server, cache: Path) -
 def test_watch_ends_what_never_ends() -> None:
     """[D29] something that comes again and again is no reason to go on for ever."""
     cut, released = threading.Event(), threading.Event()
-    with checkout.Watch(0.02) as watch:
+    with Watch(0.02) as watch:
         watch.guard(cut.set, released.set)
         while not cut.is_set():
             watch.fed()

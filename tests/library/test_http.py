@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from skillc.errors import RepositoryUnavailable, SkillNotFound
-from skillc.library import http
+from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound
 from skillc.library.composite import CompositeSkillSource, NamedSource
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillFilter, SkillScope
-from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
+from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource, fetching, wire
+from skillc.library.http import source as http
 from skillc.library.sources import SkillSource
 from skillc.skills import SkillId
 from tests.library.test_composite import memory
@@ -237,6 +237,39 @@ def test_etags(stub: Stub, clock: Clock) -> None:
     tag = '"two"'
     clock.now += 61
     assert run(source.load(SkillId("a"))).body == '"two"'
+
+
+def test_refresh_now(stub: Stub) -> None:
+    """[D28] the list is revalidated with its ETag, and a failure leaves the last good one."""
+    source = HttpSkillSource(stub.url, cache_ttl=3600)
+    assert run(source.known()) is None
+    stub.gives(page(LIST, ETag='"1"'))
+    assert run(source.refresh()) is True
+    assert run(source.known()) == 3
+
+    def unchanged(request: Request) -> list[bytes]:
+        return [page(b"", 304)] if request.headers.get("if-none-match") == '"1"' else [page({}, 500)]
+
+    stub.answer = unchanged
+    assert run(source.refresh()) is False
+    assert len(stub.requests) == 2
+    assert source.status == "ok"
+    stub.gives(page({"skills": [entry("one")]}))
+    assert len(run(source.list())) == 3  # its time has not come
+    assert run(source.refresh()) is True
+    assert run(source.known()) == 1
+    stub.gives(page({}, 500))
+    assert run(source.refresh()) is False
+    assert (source.status, source.error, run(source.known())) == ("stale", "status 500", 1)
+
+
+def test_refresh_of_what_never_answered(stub: Stub) -> None:
+    """[D28] nothing is known, and after a failure still nothing."""
+    stub.gives(page({}, 500))
+    source = HttpSkillSource(stub.url)
+    with pytest.raises(RepositoryUnavailable, match="status 500"):
+        run(source.refresh())
+    assert run(source.known()) is None
 
 
 def test_304_without_a_question(stub: Stub) -> None:
@@ -588,8 +621,8 @@ def test_never_from_https_to_http() -> None:
     import httpx2
 
     response = httpx2.Response(302, headers={"Location": "http://example.com/"})
-    with pytest.raises(http._Failure, match="from https to http"):
-        http._target(httpx2.URL("https://example.com/skills"), response)
+    with pytest.raises(fetching.Failure, match="from https to http"):
+        fetching._target(httpx2.URL("https://example.com/skills"), response)
 
 
 @pytest.mark.parametrize(
@@ -607,7 +640,7 @@ def test_secrets_stay_secret(
         run(source.list())
     assert caught.value.__context__ is None
     seen = "".join(traceback.format_exception(caught.value)) + repr(caught.value)
-    source._kept["skills"] = http._Kept(http._Shelf())
+    source._kept["skills"] = http._Kept(wire.Shelf())
     run(source.list())
     seen += repr([source, auth, vars(source)["_kept"], source.error, run(source.diagnostics())])
     seen += caplog.text + repr([vars(record) for record in caplog.records])
@@ -619,7 +652,9 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """[LIB: New: HttpSkillSource (feature-gated)] says what to install, and takes no other source down."""
     monkeypatch.setitem(sys.modules, "httpx2", None)
     source = HttpSkillSource("http://127.0.0.1:1", name="company")
-    assert "pip install 'skillc[http]'" in failure(source)
+    for _ in range(2):
+        with pytest.raises(MissingExtra, match=r"httpx2: pip install 'skillc\[http\]'"):
+            run(source.list())
     both = CompositeSkillSource([NamedSource("company", source), NamedSource("own", memory(a="x"))])
     assert ids(run(both.list())) == ["a"]
 

@@ -143,4 +143,7 @@ def test_without_the_extra(library: World, missing: str, monkeypatch: pytest.Mon
     for name in [name for name in sys.modules if name.split(".")[0] == missing]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
-    assert "pip install 'skillc[server]'" in fails("--read-only", "--port", "0").message
+    error = fails("--read-only", "--port", "0")
+    assert error.line() == (
+        "error[E201]: 'skc serve' needs Starlette and uvicorn: pip install 'skillc[server]'"
+    )

@@ -10,8 +10,8 @@ from skillc import places
 from skillc.cli.printing import warn
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.library.composite import CompositeSkillSource
-from skillc.library.configuration import SkillsConfig
-from skillc.library.repositories import resolve_repositories
+from skillc.library.configuration import SkillRepositoryConfig, SkillsConfig
+from skillc.library.repositories import repositories_in_force, resolve_repositories
 
 if TYPE_CHECKING:
     from skillc.library.sources import SkillSource
@@ -28,10 +28,21 @@ def run(question: Coroutine[Any, Any, Answer], library: SkillSource | None = Non
 
 def library() -> tuple[CompositeSkillSource, SkillsConfig]:
     """The source of all configured repositories, and the configuration."""
+    config, project = _configuration()
+    return resolve_repositories(config, project), config
+
+
+def repositories() -> tuple[SkillRepositoryConfig, ...]:
+    """The repositories in force themselves."""
+    return repositories_in_force(*_configuration())
+
+
+def _configuration() -> tuple[SkillsConfig, str | None]:
+    """What skills.toml says, and the nearest project."""
     cwd = places.current_directory()
     config = SkillsConfig.load(cwd)
     warn(config.diagnostics)
-    return resolve_repositories(config, next(places.project_roots(cwd), None)), config
+    return config, next(places.project_roots(cwd), None)
 
 
 def engine() -> DefaultSkillEngine:

@@ -34,6 +34,7 @@ _OF_TYPE: dict[str, dict[str, type]] = {
         "depth": int,
     },
 }
+TYPES = tuple(_OF_TYPE)
 _NEEDED = {"filesystem": "path", "http": "url", "git": "url"}
 _REF_TYPES = ("branch", "tag", "commit")
 _TOP: dict[str, type] = {"enabled": bool, "max_injection_bytes": int, "inventory_threshold": int}
@@ -139,10 +140,19 @@ def _merge(first: _File, then: SkillsConfig) -> SkillsConfig:
 
 def _read(path: str) -> _File:
     try:
-        with open(path, "rb") as file:
-            data = tomllib.load(file)
-    except (OSError, ValueError, RecursionError) as error:
+        with open(path, encoding="utf-8", newline="") as file:
+            text = file.read()
+    except (OSError, ValueError) as error:
         raise InvalidConfiguration(path, getattr(error, "strerror", None) or str(error)) from None
+    return parse(path, text)
+
+
+def parse(path: str, text: str) -> _File:
+    """What the text of the file at `path` sets; raises InvalidConfiguration."""
+    try:
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidConfiguration(path, str(error)) from None
     tables = data.pop("repositories", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise InvalidConfiguration(path, "'repositories' must be [[repositories]] tables")

@@ -14,22 +14,28 @@ from skillc.library.embedded import EmbeddedSkillSource
 from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.sources import SkillSource
 
+EMBEDDED = "embedded"  # the name of what comes with skc
 GIT_SILENCE = 25.0  # seconds; less than the composite waits, so that no thread outlives its question
 
 
 def resolve_repositories(config: SkillsConfig, project_root: str | None = None) -> CompositeSkillSource:
     """The configured repositories in order, or the default chain, and the embedded skills last."""
-    home = places.home()
-    roots = [project_root] if project_root else []
-    chain = config.repositories or default_repositories(roots, home)
-    named = [NamedSource(repo.name, _source(repo, home), required=repo.required) for repo in chain]
-    return CompositeSkillSource([*named, NamedSource("embedded", EmbeddedSkillSource(), fallback=True)])
+    chain = repositories_in_force(config, project_root)
+    named = [NamedSource(repo.name, source_of(repo), required=repo.required) for repo in chain]
+    return CompositeSkillSource([*named, NamedSource(EMBEDDED, EmbeddedSkillSource(), fallback=True)])
 
 
-def _source(repository: SkillRepositoryConfig, home: str | None) -> SkillSource:
+def repositories_in_force(
+    config: SkillsConfig, project_root: str | None = None
+) -> tuple[SkillRepositoryConfig, ...]:
+    """Those that are configured or, where none is, the default chain."""
+    return config.repositories or default_repositories([project_root] if project_root else [], places.home())
+
+
+def source_of(repository: SkillRepositoryConfig) -> SkillSource:
     """The source that a repository's settings describe; variables are expanded here, where it is used."""
     if repository.type == "filesystem":
-        scope = SkillScope.USER if repository.base == home else SkillScope.PROJECT
+        scope = SkillScope.USER if repository.base == places.home() else SkillScope.PROJECT
         configured = bool(repository.file)  # only what somebody wrote down must be there
         return FilesystemSkillSource(repository.path, scope, strict=repository.strict, required=configured)
     settings = repository.expanded()

@@ -6,6 +6,11 @@
         async def collections(self) -> list[SkillCollection]: ...
 
 `SkillSource` can also be inherited from; `collections` is then derived from the IDs.
+
+A source may have more, which is looked for where it is used: `directory(skill_id)`, a skill's folder;
+`diagnostics()`; `status`, `error` and `quarantined`; and, if it keeps what it was told, `refresh()`, which
+asks again now and gives whether something changed, and `known()`, the number of skills it would give
+without asking, or None.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from skillc import extras
 from skillc.errors import SkillcError
 
 if TYPE_CHECKING:
@@ -20,18 +21,12 @@ GRACE = 3  # seconds that running requests have to finish
 def serve(engine: DefaultSkillEngine, host: str, port: int, announce: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM; `announce` gets the URL as soon as requests are answered.
 
-    Port 0 is any that is free. Raises SkillcError where the extra is missing or the port taken.
+    Port 0 is any that is free. Raises MissingExtra, and SkillcError where the port is taken.
     """
-    try:
+    with extras.needed("server"):
         import uvicorn
 
         from skillc.server.app import create_app
-    except ImportError as error:
-        if error.name is not None and error.name.startswith("skillc"):
-            raise
-        raise SkillcError(
-            "Starlette and uvicorn are not installed; run: pip install 'skillc[server]'"
-        ) from None
 
     class Server(uvicorn.Server):
         """uvicorn's, but a signal is a wish to end and nothing more: the status stays 0."""

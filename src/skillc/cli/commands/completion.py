@@ -141,6 +141,8 @@ def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
             from skillc.library import stored_skills
 
             return sorted({skill.name for skill in stored_skills(current_directory())})
+        if what == "repos":
+            return _repositories(before)
         if what == "agents":
             from skillc.compiler import known_agents
 
@@ -157,6 +159,21 @@ def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
     except (SkillcError, OSError):
         return []
     return what.split()
+
+
+def _repositories(before: Sequence[str]) -> list[str]:
+    """The names that `repo remove` and `repo sync` can be given."""
+    from skillc.library import configuration, repositories
+    from skillc.places import current_directory, project_roots
+
+    if not {"remove", "sync"} & set(before):
+        return []
+    cwd = current_directory()
+    config = configuration.SkillsConfig.load(cwd)
+    if "remove" in before:
+        return [repository.name for repository in config.repositories]
+    chain = repositories.repositories_in_force(config, next(project_roots(cwd), None))
+    return [repository.name for repository in chain]
 
 
 def _starting(prefix: str, words: Iterable[str]) -> list[str]:

@@ -1,0 +1,88 @@
+"""What somebody calls a repository by: which type an address is of, and how it is written down.
+
+>>> guess_type("https://github.com/company/skills"), guess_type("https://skills.example.com/api")
+('git', 'http')
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from urllib.parse import urlsplit
+
+from skillc.errors import DirectoryNotFound, InvalidOption
+
+FORGES = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht")
+_VARIABLES = re.compile(r"(\$\{[A-Za-z_][A-Za-z0-9_]*\})+")
+_SCP = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:(?!//).+")  # git@host:path
+
+
+def guess_type(place: str) -> str:
+    """`git`, `http` or, for whatever is no URL, `filesystem`."""
+    scheme, separator, rest = place.partition("://")
+    if not separator:
+        return "git" if _SCP.fullmatch(place) or place.rstrip("/").endswith(".git") else "filesystem"
+    if scheme.lower() not in ("http", "https"):
+        return "git"
+    host = rest.partition("/")[0].rpartition("@")[2].partition(":")[0].lower()
+    forge = host in FORGES or host.startswith(("git.", "gitlab.", "github."))
+    return "git" if forge or rest.rstrip("/").endswith(".git") else "http"
+
+
+def stored_url(url: str, kind: str, cwd: str) -> str:
+    """An address as it is written down: with no secret in it [D24]; the errors don't repeat it."""
+    if not _is_plain(url):
+        raise InvalidOption("the address has control characters or is not UTF-8")
+    if "${" in url and "://" not in url:
+        return url
+    if kind == "http" and not re.match("https?://.", url, re.IGNORECASE):
+        raise InvalidOption("the address of a repository of type http starts with http:// or https://")
+    if "://" not in url:
+        return url if _SCP.fullmatch(url) else _local(url, cwd)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise InvalidOption("the address is not a valid URL") from None
+    user, at, _ = parts.netloc.rpartition("@")
+    name, colon, password = user.partition(":")
+    secret = password if colon else name if parts.scheme in ("http", "https") else ""
+    if (at and secret and not _VARIABLES.fullmatch(secret)) or parts.query or parts.fragment:
+        raise InvalidOption(
+            "the address holds credentials or a query, and they would be on disk; leave them out, and put "
+            'a token into a variable: --auth-token-env NAME, or auth_token = "${NAME}" in skills.toml'
+        )
+    return url
+
+
+def stored_path(place: str, cwd: str, base: str) -> str:
+    """A folder as it is written down: relative to `base` where it is below it or was given relative.
+
+    Raises DirectoryNotFound where there is no folder.
+    """
+    path = _local(place, cwd)
+    below = os.path.relpath(path, os.path.realpath(base)) if _same_drive(path, base) else path
+    outside = below.split(os.sep)[0] in (os.pardir, "") or os.path.isabs(below)
+    if outside and (os.path.isabs(os.path.expanduser(place)) or os.path.realpath(base) != base):
+        return path
+    return below.replace(os.sep, "/")
+
+
+def _local(place: str, cwd: str) -> str:
+    """The absolute path of a folder that is there."""
+    path = os.path.normpath(os.path.join(os.path.realpath(cwd), os.path.expanduser(place)))
+    if not _is_plain(path):
+        raise InvalidOption("the path has control characters or is not UTF-8")
+    if not os.path.isdir(path):
+        missing = DirectoryNotFound(place)
+        if re.fullmatch(r"[A-Za-z0-9-]+/[A-Za-z0-9_.-]+", place):
+            missing.details = f"hint: a repository on GitHub is https://github.com/{place}"
+        raise missing
+    return path
+
+
+def _same_drive(one: str, other: str) -> bool:
+    return os.path.splitdrive(one)[0].lower() == os.path.splitdrive(os.path.realpath(other))[0].lower()
+
+
+def _is_plain(text: str) -> bool:
+    return bool(text) and not any(c < " " or c == "\x7f" or "\ud800" <= c <= "\udfff" for c in text)
