@@ -11,7 +11,7 @@ from skillc.lazy import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.engine.factory import AgentBuildConfig, AgentFactory
+    from skillc.engine.factory import AgentBuildConfig, AgentFactory, BuiltAgent
     from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
     from skillc.engine.sync import SyncSkillEngine
     from skillc.engine.turns import prepare_turn
@@ -41,6 +41,7 @@ __all__ = [
     "AgentBuildConfig",
     "AgentFactory",
     "BearerAuth",
+    "BuiltAgent",
     "CompositeSkillSource",
     "DefaultSkillEngine",
     "EmbeddedSkillSource",
@@ -76,7 +77,7 @@ __all__ = [
 __getattr__ = front_door(
     __name__,
     {
-        "engine.factory": ("AgentBuildConfig", "AgentFactory"),
+        "engine.factory": ("AgentBuildConfig", "AgentFactory", "BuiltAgent"),
         "engine.skill_engine": ("DefaultSkillEngine", "EngineOptions", "ResolvedSkill"),
         "engine.sync": ("SyncSkillEngine",),
         "engine.turns": ("prepare_turn",),

@@ -109,12 +109,27 @@ def test_switched_off(world: World) -> None:
     assert 'id="one"' in run(override.build_agent()).system_prompt
 
 
-def test_configured_repositories(world: World) -> None:
+def test_configured_repositories(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """[LIB: Resolution: config → SkillSource] without a source of its own it takes the configured ones."""
     skill(world.store, "one")
-    agent = run(AgentFactory(project_root=str(world.project)).build_agent())
+    below = world.project / "src"
+    below.mkdir()
+    for directory, root in ((world.root, str(world.project)), (below, None)):
+        monkeypatch.chdir(directory)
+        agent = AgentFactory(project_root=root).build_agent_sync()
+        assert 'id="one"' in agent.system_prompt
+        assert 'id="skillc"' in agent.system_prompt
+
+
+def test_configuration_of_the_given_project(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[LIB: Resolution: config → SkillSource] skills.toml is read where the project is, not where we are."""
+    skill(world.root / "shared", "one")
+    config = '[[repositories]]\nname = "shared"\ntype = "filesystem"\npath = "../shared"\n'
+    (world.project / ".skillc" / "skills.toml").write_text(config)
+    monkeypatch.chdir(world.root)
+    agent = AgentFactory(project_root=str(world.project)).build_agent_sync()
     assert 'id="one"' in agent.system_prompt
-    assert 'id="skillc"' in agent.system_prompt
+    assert agent.prepare_turn_sync("/one go").message.startswith('<skill id="one">')
 
 
 def test_events(shelf: Path) -> None:

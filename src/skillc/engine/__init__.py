@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from skillc.engine.factory import AgentBuildConfig, AgentFactory, BuiltAgent
     from skillc.engine.prompts import system_prompt
     from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
-    from skillc.engine.sync import SyncSkillEngine
+    from skillc.engine.sync import SyncSkillEngine, run_sync
     from skillc.engine.tools import SkillTools, ToolDefinition, ToolResult
     from skillc.engine.turns import Turn, prepare_turn
 
@@ -33,6 +33,7 @@ __all__ = [
     "ToolResult",
     "Turn",
     "prepare_turn",
+    "run_sync",
     "system_prompt",
 ]
 
@@ -43,7 +44,7 @@ __getattr__ = front_door(
         "factory": ("AgentBuildConfig", "AgentFactory", "BuiltAgent"),
         "prompts": ("system_prompt",),
         "skill_engine": ("DefaultSkillEngine", "EngineOptions", "ResolvedSkill"),
-        "sync": ("SyncSkillEngine",),
+        "sync": ("SyncSkillEngine", "run_sync"),
         "tools": ("SkillTools", "ToolDefinition", "ToolResult"),
         "turns": ("Turn", "prepare_turn"),
     },

@@ -13,8 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from skillc import places
 from skillc.engine.prompts import system_prompt
 from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions
+from skillc.engine.sync import run_sync
 from skillc.engine.tools import TOOLS, SkillTools, ToolDefinition, ToolResult
 from skillc.engine.turns import Observer, Turn, prepare_turn
 from skillc.library.configuration import SkillsConfig
@@ -60,6 +62,10 @@ class BuiltAgent:
             return Turn(message, (), ())
         return await prepare_turn(self.engine, message, skill_references, self.observer)
 
+    def prepare_turn_sync(self, message: str, skill_references: Sequence[str] | None = None) -> Turn:
+        """`prepare_turn` for scripts."""
+        return run_sync(self.prepare_turn(message, skill_references))
+
     async def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
         """What a tool returns to the model; failures are results, too."""
         if self.engine is None:
@@ -70,6 +76,7 @@ class BuiltAgent:
 class AgentFactory:
     """Builds agents over the configured repositories, or over a source that a program sets.
 
+    The project is the one of the current directory unless `project_root` says otherwise.
     A source that is set counts even where the configuration switches skills off.
     """
 
@@ -104,13 +111,25 @@ class AgentFactory:
         config: SkillsConfig | None = None,
     ) -> BuiltAgent:
         """Put an agent together; a skill to preload that is not there is raised."""
-        settings = config or self._config or (SkillsConfig() if self._source else SkillsConfig.load())
+        root = self._project_root
+        settings = config or self._config or (SkillsConfig() if self._source else SkillsConfig.load(root))
         if self._source is None and not settings.enabled:
             return BuiltAgent(build.model, "", (), None)
-        source = self._source or resolve_repositories(settings, self._project_root)
+        source = self._source or resolve_repositories(settings, root or _current_project())
         engine = DefaultSkillEngine(source, _options(build, settings))
         prompt = await system_prompt(engine, build.preload_skills)
         return BuiltAgent(build.model, prompt, TOOLS if self._with_tools else (), engine, self._observer)
+
+    def build_agent_sync(
+        self, build: AgentBuildConfig = AgentBuildConfig(), config: SkillsConfig | None = None
+    ) -> BuiltAgent:
+        """`build_agent` for scripts."""
+        return run_sync(self.build_agent(build, config))
+
+
+def _current_project() -> str | None:
+    """The project that a program runs in, as for the commands."""
+    return next(places.project_roots(places.current_directory()), None)
 
 
 def _options(build: AgentBuildConfig, settings: SkillsConfig) -> EngineOptions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import contextvars
 import threading
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
@@ -23,53 +24,63 @@ class SyncSkillEngine:
         self.engine = DefaultSkillEngine(source, options)
 
     def list_skills(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        return _run(self.engine.list_skills(filter))
+        return run_sync(self.engine.list_skills(filter))
 
     def collections(self) -> builtins.list[SkillCollection]:
-        return _run(self.engine.collections())
+        return run_sync(self.engine.collections())
 
     def inventory_section(self, active: Iterable[str] = ()) -> str:
-        return _run(self.engine.inventory_section(active))
+        return run_sync(self.engine.inventory_section(active))
 
     def browse(self, path: str = "", query: str | None = None) -> dict[str, Any]:
-        return _run(self.engine.browse(path, query))
+        return run_sync(self.engine.browse(path, query))
 
     def load(self, skill_id: str) -> SkillDocument:
-        return _run(self.engine.load(skill_id))
+        return run_sync(self.engine.load(skill_id))
 
     def resolve_and_render(self, ids: Iterable[str]) -> builtins.list[ResolvedSkill]:
-        return _run(self.engine.resolve_and_render(ids))
+        return run_sync(self.engine.resolve_and_render(ids))
 
     def files(self, skill_id: str) -> builtins.list[str]:
-        return _run(self.engine.files(skill_id))
+        return run_sync(self.engine.files(skill_id))
 
     def read_file(self, skill_id: str, path: str) -> str:
-        return _run(self.engine.read_file(skill_id, path))
+        return run_sync(self.engine.read_file(skill_id, path))
 
     def prepare_turn(self, message: str, skill_references: Sequence[str] | None = None) -> Turn:
-        return _run(prepare_turn(self.engine, message, skill_references))
+        return run_sync(prepare_turn(self.engine, message, skill_references))
 
 
-def _run(question: Coroutine[Any, Any, Answer]) -> Answer:
+def run_sync(question: Coroutine[Any, Any, Answer]) -> Answer:
+    """The answer to something that is awaited elsewhere; inside a running event loop, too."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(question)
+        return _run_here(question)
     return _run_apart(question)
 
 
+def _run_here(question: Coroutine[Any, Any, Answer]) -> Answer:
+    """asyncio.run, but the thread's own event loop stays what it was: others may have set one."""
+    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+        return runner.run(question)
+
+
 def _run_apart(question: Coroutine[Any, Any, Answer]) -> Answer:
-    """Inside an event loop, as in a notebook: another thread has a loop of its own."""
+    """Inside an event loop, as in a notebook: another thread has a loop of its own.
+
+    It has the caller's context variables, so that observers can tell whose question it is.
+    """
     answers: builtins.list[Answer] = []
     errors: builtins.list[BaseException] = []
 
     def work() -> None:
         try:
-            answers.append(asyncio.run(question))
+            answers.append(_run_here(question))
         except BaseException as error:  # raised again where it was asked
             errors.append(error)
 
-    thread = threading.Thread(target=work)
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(work,))
     thread.start()
     thread.join()
     if errors:

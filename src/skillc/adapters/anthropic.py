@@ -1,0 +1,113 @@
+"""The Anthropic SDK: system prompt, tools and messages for `client.beta.messages.tool_runner`.
+
+    from anthropic import Anthropic
+    from skillc import AgentFactory
+    from skillc.adapters.anthropic import instructions, skill_tools, user_message
+
+    skills = AgentFactory().build_agent_sync()
+    runner = Anthropic().beta.messages.tool_runner(
+        model="claude-sonnet-5", max_tokens=4096,
+        system=instructions(skills, "Be brief."), tools=skill_tools(skills),
+        messages=[user_message(skills, "/release-notes for version 2")],
+    )
+    print(runner.until_done().content)
+
+Tools for `AsyncAnthropic` are `async_skill_tools`. Without the runner, `tool.to_dict()` is a tool's
+definition and `tool.call(block.input)` its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from skillc.adapters.calling import BoundTool, bound_tools
+from skillc.adapters.missing import cannot_import
+from skillc.adapters.prompting import joined
+
+try:
+    from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
+    from anthropic.types.beta import BetaMessageParam, BetaToolParam
+except ImportError as error:
+    raise cannot_import(error, "the Anthropic SDK", "anthropic") from None
+
+if TYPE_CHECKING:
+    from skillc.engine import BuiltAgent, ToolResult
+
+
+def instructions(skills: BuiltAgent, own: str = "") -> str:
+    """`tool_runner(system=...)`: your own words, then the skills.
+
+    >>> from skillc import AgentFactory, InMemorySkillSource
+    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
+    >>> print(instructions(skills, "Be brief."))
+    Be brief.
+    <BLANKLINE>
+    <available_skills>
+    </available_skills>
+    """
+    return joined(own, skills.system_prompt)
+
+
+def skill_tools(skills: BuiltAgent) -> list[BetaBuiltinFunctionTool]:
+    """`Anthropic().beta.messages.tool_runner(tools=...)`. A failure is a result with `is_error`.
+
+    >>> from skillc import AgentFactory, InMemorySkillSource
+    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
+    >>> skill_tools(skills)[1].to_dict()["name"]
+    'load_skill'
+    """
+    return [_SkillTool(tool) for tool in bound_tools(skills)]
+
+
+def async_skill_tools(skills: BuiltAgent) -> list[BetaAsyncBuiltinFunctionTool]:
+    """`AsyncAnthropic().beta.messages.tool_runner(tools=...)`: the same, awaited."""
+    return [_AsyncSkillTool(tool) for tool in bound_tools(skills)]
+
+
+def user_message(
+    skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
+) -> BetaMessageParam:
+    """An entry of `messages`: the text with a leading `/reference` and the others resolved."""
+    return {"role": "user", "content": skills.prepare_turn_sync(text, skill_references).message}
+
+
+async def async_user_message(
+    skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
+) -> BetaMessageParam:
+    """The same, awaited."""
+    return {"role": "user", "content": (await skills.prepare_turn(text, skill_references)).message}
+
+
+class _SkillTool(BetaBuiltinFunctionTool):
+    """Takes the arguments as they are: a function's parameters could not have every name."""
+
+    def __init__(self, tool: BoundTool) -> None:
+        self._tool = tool
+
+    def to_dict(self) -> BetaToolParam:
+        return _definition(self._tool)
+
+    def call(self, input: object) -> str:
+        return _content(self._tool.call_sync(input))
+
+
+class _AsyncSkillTool(BetaAsyncBuiltinFunctionTool):
+    def __init__(self, tool: BoundTool) -> None:
+        self._tool = tool
+
+    def to_dict(self) -> BetaToolParam:
+        return _definition(self._tool)
+
+    async def call(self, input: object) -> str:
+        return _content(await self._tool.call(input))
+
+
+def _definition(tool: BoundTool) -> BetaToolParam:
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+
+
+def _content(result: ToolResult) -> str:
+    if result.is_error:
+        raise ToolError(result.text)
+    return result.text

@@ -1,0 +1,148 @@
+"""LangChain: middleware for `create_agent`, or its parts for a graph of one's own.
+
+from langchain.agents import create_agent
+from skillc import AgentFactory
+from skillc.adapters.langchain import SkillsMiddleware
+
+skills = AgentFactory().build_agent_sync()
+agent = create_agent("anthropic:claude-sonnet-5", middleware=[SkillsMiddleware(skills)])
+agent.invoke({"messages": [("user", "/release-notes for version 2")]})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from skillc.adapters.calling import BoundTool, bound_tools
+from skillc.adapters.missing import cannot_import
+from skillc.adapters.prompting import joined, resolved
+from skillc.engine import run_sync
+
+try:
+    from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+    from langchain_core.messages import HumanMessage, SystemMessage
+    from langchain_core.tools import BaseTool, ToolException
+    from pydantic import PrivateAttr
+except ImportError as error:
+    raise cannot_import(error, "LangChain", "langchain") from None
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
+    from skillc.engine import BuiltAgent, ToolResult
+
+
+def instructions(skills: BuiltAgent, own: str = "") -> str:
+    """`create_agent(system_prompt=...)` without the middleware: your own words, then the skills.
+
+    >>> from skillc import AgentFactory, InMemorySkillSource
+    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
+    >>> print(instructions(skills, "Be brief."))
+    Be brief.
+    <BLANKLINE>
+    <available_skills>
+    </available_skills>
+    """
+    return joined(own, skills.system_prompt)
+
+
+def skill_tools(skills: BuiltAgent) -> list[BaseTool]:
+    """Tools for `create_agent`, `bind_tools` or a ToolNode. A failure is a ToolMessage with status `error`.
+
+    >>> from skillc import AgentFactory, InMemorySkillSource
+    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
+    >>> browse, load, *_ = skill_tools(skills)
+    >>> load.invoke({"id": "pdf"})
+    "skill 'pdf' not found"
+    """
+    return [_skill_tool(tool) for tool in bound_tools(skills)]
+
+
+def user_message(
+    skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
+) -> HumanMessage:
+    """A message with a leading `/reference` and the others resolved."""
+    return HumanMessage(skills.prepare_turn_sync(text, skill_references).message)
+
+
+async def async_user_message(
+    skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
+) -> HumanMessage:
+    """The same, awaited."""
+    return HumanMessage((await skills.prepare_turn(text, skill_references)).message)
+
+
+class SkillsMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
+    """Skills for an agent: the tools, the inventory in the system prompt, references in messages.
+
+    The user's message is changed once, at the start of a run, and kept so in the agent's state, so that
+    every later request repeats it word for word.
+    """
+
+    def __init__(self, skills: BuiltAgent) -> None:
+        super().__init__()
+        self.skills = skills
+        self.tools = skill_tools(skills)
+
+    def before_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
+        return run_sync(self.abefore_agent(state, runtime))
+
+    async def abefore_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
+        last = state["messages"][-1] if state["messages"] else None
+        if not isinstance(last, HumanMessage):
+            return None
+        content, changed = await resolved(self.skills, last.content)
+        # The same ID: the message takes the old one's place.
+        return {"messages": [last.model_copy(update={"content": content})]} if changed else None
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
+        return handler(self._with_skills(request))
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        return await handler(self._with_skills(request))
+
+    def _with_skills(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        prompt, before = self.skills.system_prompt, request.system_message
+        if not prompt:
+            return request
+        if before is None:
+            return request.override(system_message=SystemMessage(prompt))
+        content: Any = before.content
+        if isinstance(content, str):
+            content = joined(content, prompt)
+        else:  # blocks, which may carry marks for caches
+            content = [*content, {"type": "text", "text": prompt}]
+        return request.override(system_message=before.model_copy(update={"content": content}))
+
+
+class _SkillTool(BaseTool):
+    """Takes arguments of any name; a StructuredTool keeps `config` and `run_manager` for itself."""
+
+    _tool: BoundTool = PrivateAttr()
+
+    def _run(self, /, **arguments: Any) -> str:
+        return _content(self._tool.call_sync(arguments))
+
+    async def _arun(self, /, **arguments: Any) -> str:
+        return _content(await self._tool.call(arguments))
+
+
+def _skill_tool(tool: BoundTool) -> BaseTool:
+    made = _SkillTool(
+        name=tool.name, description=tool.description, args_schema=tool.parameters, handle_tool_error=True
+    )
+    made._tool = tool
+    return made
+
+
+def _content(result: ToolResult) -> str:
+    if result.is_error:
+        raise ToolException(result.text)
+    return result.text

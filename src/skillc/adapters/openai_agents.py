@@ -1,0 +1,99 @@
+"""The OpenAI Agents SDK: instructions, tools and input for an `Agent`.
+
+from agents import Agent, Runner
+from skillc import AgentFactory
+from skillc.adapters.openai_agents import async_user_message, instructions, skill_tools
+
+skills = await AgentFactory().build_agent()
+agent = Agent("Writer", instructions=instructions(skills, "Be brief."), tools=skill_tools(skills))
+await Runner.run(agent, await async_user_message(skills, "/release-notes for version 2"))
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from skillc.adapters.calling import BoundTool, bound_tools
+from skillc.adapters.missing import cannot_import
+from skillc.adapters.prompting import joined
+
+try:
+    from agents import Agent, FunctionTool, RunContextWrapper, Tool
+    from agents.tool_context import ToolContext
+except ImportError as error:
+    raise cannot_import(error, "the OpenAI Agents SDK", "openai-agents") from None
+
+if TYPE_CHECKING:
+    from skillc.engine import BuiltAgent
+
+Words = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str] | str]
+
+
+@overload
+def instructions(skills: BuiltAgent, own: str = "") -> str: ...
+@overload
+def instructions(
+    skills: BuiltAgent, own: Words
+) -> Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]: ...
+def instructions(skills: BuiltAgent, own: str | Words = "") -> Any:
+    """`Agent(instructions=...)`: your own words, then the skills.
+
+    Where your words are a function of context and agent, the skills come first: what is the same in
+    every request has to be at the start for prompt caches to hold.
+
+    >>> from skillc import AgentFactory, InMemorySkillSource
+    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
+    >>> print(instructions(skills, "Be brief."))
+    Be brief.
+    <BLANKLINE>
+    <available_skills>
+    </available_skills>
+    """
+    if isinstance(own, str):
+        return joined(own, skills.system_prompt)
+
+    async def dynamic(context: RunContextWrapper[Any], agent: Agent[Any]) -> str:
+        words = own(context, agent)
+        return joined(skills.system_prompt, await words if inspect.isawaitable(words) else words)
+
+    return dynamic
+
+
+def skill_tools(skills: BuiltAgent) -> list[Tool]:
+    """`Agent(tools=...)`: a FunctionTool for each tool. A failure is a text that starts with `Error: `.
+
+    >>> from skillc import AgentFactory, InMemorySkillSource
+    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
+    >>> [tool.name for tool in skill_tools(skills)]
+    ['browse_skills', 'load_skill', 'list_skill_files', 'read_skill_file']
+    """
+    return [_function_tool(tool) for tool in bound_tools(skills)]
+
+
+def user_message(skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None) -> str:
+    """`Runner.run_sync(agent, ...)`: the message with a leading `/reference` and the others resolved."""
+    return skills.prepare_turn_sync(text, skill_references).message
+
+
+async def async_user_message(
+    skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
+) -> str:
+    """`await Runner.run(agent, ...)`: the same, awaited."""
+    return (await skills.prepare_turn(text, skill_references)).message
+
+
+def _function_tool(tool: BoundTool) -> FunctionTool:
+    async def invoke(context: ToolContext[Any], arguments: str) -> str:
+        result = await tool.call_json(arguments)
+        # The protocol has no mark for errors, and what is raised ends the run.
+        return f"Error: {result.text}" if result.is_error else result.text
+
+    return FunctionTool(
+        name=tool.name,
+        description=tool.description,
+        params_json_schema=tool.parameters,
+        on_invoke_tool=invoke,
+        strict_json_schema=False,  # would make every argument required, and refuse some schemas
+    )

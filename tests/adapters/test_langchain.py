@@ -1,0 +1,81 @@
+"""What is LangChain's alone: messages in blocks, system prompts in blocks, tools outside of an agent."""
+
+from __future__ import annotations
+
+import contextvars
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
+
+from skillc import AgentFactory, FilesystemSkillSource
+from skillc.adapters.langchain import SkillsMiddleware, skill_tools
+from tests.adapters.conftest import QUESTION, TIDES, Shelf
+from tests.adapters.drive_langchain import ScriptedChatModel
+from tests.adapters.model import reader
+from tests.adapters.providers import Provider
+
+PICTURE = {"type": "image", "url": "https://example.com/harbour.png"}
+
+
+def test_messages_in_blocks(shelf: Shelf, server: Provider) -> None:
+    """[LIB: Per-turn /skill-ref processing] the reference is in the first text; pictures stay."""
+    server.mind = reader
+    agent: Any = create_agent(ScriptedChatModel(server=server), middleware=[SkillsMiddleware(shelf.agent())])
+    blocks: list[Any] = [PICTURE, {"type": "text", "text": f"/{TIDES} What is this?"}]
+    messages = agent.invoke({"messages": [HumanMessage(blocks, name="ann")]})["messages"]
+    assert messages[-1].text == f"{shelf.word} Asked: What is this?"
+    assert messages[0].content[0] == PICTURE
+    assert messages[0].name == "ann"
+    assert len(messages) == 2
+
+
+def test_a_picture_alone(shelf: Shelf, server: Provider) -> None:
+    """[LIB: Per-turn /skill-ref processing] a message without text is left alone."""
+    server.mind = lambda seen: "A harbour."
+    agent: Any = create_agent(ScriptedChatModel(server=server), middleware=[SkillsMiddleware(shelf.agent())])
+    assert agent.invoke({"messages": [HumanMessage([PICTURE])]})["messages"][0].content == [PICTURE]
+
+
+def test_system_prompt_in_blocks(shelf: Shelf, server: Provider) -> None:
+    """[LIB: Inventory mode (system prompt)] a block of its own, and the marks of the others stay."""
+    skills = shelf.agent()
+    own = {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}
+    taken: list[Any] = []
+
+    class Watching(ScriptedChatModel):
+        def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
+            taken.append(messages[0].content)
+            return super()._generate(messages, *args, **kwargs)
+
+    agent: Any = create_agent(
+        Watching(server=server),
+        system_prompt=SystemMessage([own]),
+        middleware=[SkillsMiddleware(skills)],
+    )
+    assert agent.invoke({"messages": [("user", QUESTION)]})["messages"][-1].text == shelf.word
+    assert taken[0] == [own, {"type": "text", "text": skills.system_prompt}]
+
+
+def test_tools_outside_of_an_agent(shelf: Shelf) -> None:
+    """[LIB: Failure semantics] a call gives a ToolMessage; one that failed has status error."""
+    load = next(tool for tool in skill_tools(shelf.agent()) if tool.name == "load_skill")
+    for skill_id, status in ((TIDES, "success"), ("not/there", "error")):
+        message = load.invoke(
+            {"type": "tool_call", "id": "1", "name": "load_skill", "args": {"id": skill_id}}
+        )
+        assert isinstance(message, ToolMessage)
+        assert message.status == status
+
+
+def test_whose_event_it_is(shelf: Shelf, server: Provider) -> None:
+    """[LIB: load_skill tool] an observer sees the context variables of the conversation it is called for."""
+    user = contextvars.ContextVar("user", default="nobody")
+    heard: list[str] = []
+    factory = AgentFactory(observer=lambda event: heard.append(user.get()))
+    skills = factory.skill_source(FilesystemSkillSource(shelf.root)).build_agent_sync()
+    agent: Any = create_agent(ScriptedChatModel(server=server), middleware=[SkillsMiddleware(skills)])
+    for name in ("ann", "bob"):
+        user.set(name)
+        agent.invoke({"messages": [("user", QUESTION)]})
+    assert heard == ["ann", "bob"]

@@ -1,0 +1,74 @@
+"""What is pydantic-ai's alone: prompts of several parts, streams, TestModel, calls out of shape."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from pydantic_ai import Agent, ImageUrl, UserPromptPart
+from pydantic_ai.models.test import TestModel
+
+from skillc.adapters.pydantic_ai import SkillsCapability, user_message
+from tests.adapters.conftest import QUESTION, TIDES, Shelf
+from tests.adapters.drive_pydantic_ai import function_model
+from tests.adapters.model import Call, Reply, Seen, reader
+from tests.adapters.providers import Provider
+
+
+def test_prompts_of_several_parts(shelf: Shelf, server: Provider) -> None:
+    """[LIB: Per-turn /skill-ref processing] the reference is in the first text; the rest stays."""
+    server.mind = reader
+    agent = Agent(function_model(server), capabilities=[SkillsCapability(shelf.agent())])
+    picture = ImageUrl("https://example.com/harbour.png")
+    result = agent.run_sync([f"/{TIDES} What is this?", picture])
+    assert result.output == f"{shelf.word} Asked: What is this?"
+    prompt = result.all_messages()[0].parts[-1]
+    assert isinstance(prompt, UserPromptPart)
+    assert prompt.content[1] == picture
+
+
+def test_streamed(shelf: Shelf, server: Provider) -> None:
+    """[LIB: 2. CLI — Interactive skill discovery] the same conversation, as a stream over HTTP."""
+
+    async def talk() -> str:
+        agent = Agent("openai:gpt-5", capabilities=[SkillsCapability(shelf.agent())])
+        async with agent.run_stream(QUESTION) as stream:
+            return await stream.get_output()
+
+    assert asyncio.run(talk()) == shelf.word
+
+
+def test_every_tool_can_be_called(shelf: Shelf) -> None:
+    """[LIB: Builtin Tools (meerkat-tools)] TestModel calls each with made-up arguments: no run dies of it."""
+    agent = Agent(TestModel(), capabilities=[SkillsCapability(shelf.agent())])
+    answers = json.loads(agent.run_sync("Go.").output)
+    assert list(answers) == ["browse_skills", "load_skill", "list_skill_files", "read_skill_file"]
+
+
+@pytest.mark.parametrize("arguments", ["[]", "3", "null", '"id"'])
+def test_arguments_that_are_no_object(shelf: Shelf, server: Provider, arguments: str) -> None:
+    """[LIB: Failure semantics] the model hears of it and can try again."""
+
+    def mind(seen: Seen) -> Reply:
+        if not seen.results:
+            return [Call("load_skill", arguments)]
+        return str(seen.results[0].is_error)
+
+    server.mind = mind
+    agent = Agent(function_model(server), capabilities=[SkillsCapability(shelf.agent())])
+    assert agent.run_sync("Load.").output == "True"
+
+
+def test_more_failures_than_retries(shelf: Shelf, server: Provider) -> None:
+    """[LIB: Failure semantics] skills that are not there cost no retries, however many are asked for."""
+    server.mind = lambda seen: (
+        [Call("load_skill", {"id": "not/there"})] if len(seen.results) < 9 else "Enough."
+    )
+    agent = Agent(function_model(server), capabilities=[SkillsCapability(shelf.agent())], retries=0)
+    assert agent.run_sync("Load.").output == "Enough."
+
+
+def test_prompt_without_the_capability(shelf: Shelf) -> None:
+    """[D31] the text for `agent.run_sync`."""
+    assert user_message(shelf.agent(), f"/{TIDES} Go.").endswith("</skill>\n\nGo.")
