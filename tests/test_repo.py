@@ -143,6 +143,7 @@ def test_all_options(world: World) -> None:
         ("add", "x", ".", "--ref", "main"),
         ("add", "x", "http://h", "--type", "http", "--skills-root", "s"),
         ("add", "x", "http://h/x.git", "--ref-type", "tag"),
+        ("add", "x", "http://h", "--strict"),
         ("add", "x", "ftp", "--type", "http"),
         ("add", "x", "http://h/\x01"),
         ("add", "x", "http://[h"),

@@ -159,6 +159,20 @@ def test_files_that_are_left_alone(tmp_path: Path, text: str, message: str) -> N
     assert read(file) == text
 
 
+def test_many_lines_like_headers(tmp_path: Path) -> None:
+    """[D23a] a long list is no hindrance; a long text full of headers is for people to edit."""
+    one = '[[repositories]]\nname = "a"\n'
+    for before in ("x = [\n" + "[1],\n" * 30_000 + "]\n", "[x] # a, b,\n[y]\n"):
+        file = write(tmp_path, before + one)
+        editing.remove(file, "a")
+        assert read(file) == before
+    text = "x = '''\n" + "[[repositories]]\n" * 30_000 + "'''\n" + one
+    file = write(tmp_path, text)
+    with pytest.raises(InvalidConfiguration, match="edit it by hand"):
+        editing.remove(file, "a")
+    assert read(file) == text
+
+
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     """[D23a] E071, untouched."""
     file = tmp_path / "skills.toml"

@@ -76,6 +76,8 @@ def _table(wanted: Wanted, cwd: str, base: str) -> editing.Table:
     else:
         table["url"] = addresses.stored_url(wanted.place, kind, cwd)
     table |= _options(kind, wanted.options)
+    if kind == "http" and "strict" in wanted.switches:
+        raise InvalidOption("--strict is not for repositories of type http: the server sends no SKILL.md")
     if kind == "git":
         _check_git(table)
     return table | dict.fromkeys(wanted.switches, True)

@@ -22,6 +22,7 @@ from skillc.errors import InvalidConfiguration, InvalidOption
 from skillc.library import configuration
 
 KEY = "repositories"
+MAX_TRIES = 200  # lines that look like a header and are none; after them a file is for people to edit
 
 Table = Mapping[str, str | bool]
 
@@ -172,19 +173,25 @@ def _parts(lines: Sequence[str]) -> Iterator[_Part]:
     A line that starts with `[` is one only where what is before it is complete: inside a text of
     several lines, or a list, it is not.
     """
-    start = 0
-    for number, line in enumerate([*lines, "["]):
-        if not line.lstrip(" \t").startswith("["):
+    start, tries = 0, MAX_TRIES
+    for number in range(len(lines) + 1):
+        if number < len(lines) and (tries == 0 or not _may_be_header(lines[number])):
             continue
         try:
             data = tomllib.loads("".join(lines[start:number]))
         except (ValueError, RecursionError):
+            tries -= 1
             continue
         end = number
         while end > start and (_is_blank(lines[end - 1]) or _is_comment(lines[end - 1])):
             end -= 1
         yield _Part(start, end, number, data)
         start = number
+
+
+def _may_be_header(line: str) -> bool:
+    """Whether a line starts as a header does and does not end as an item of a list."""
+    return line.lstrip(" \t").startswith("[") and ("#" in line or not line.rstrip().endswith(","))
 
 
 def _lines(text: str) -> list[str]:
