@@ -80,11 +80,21 @@ class SkillcError(Exception):
         self.message = message
         self.details = details
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """So that it survives the way to another process: constructors take other arguments."""
+        return _again, (type(self), self.__dict__)
+
     def line(self) -> str:
         return f"error[{self.code}]: {one_line(self.message)}"
 
     def text(self) -> str:
         return f"{self.line()}\n{self.details}" if self.details else self.line()
+
+
+def _again(kind: type[SkillcError], fields: dict[str, object]) -> SkillcError:
+    error = kind.__new__(kind, fields["message"])
+    error.__dict__.update(fields)
+    return error
 
 
 class SkillNotFound(SkillcError):

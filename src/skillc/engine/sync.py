@@ -8,6 +8,7 @@ import threading
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
+from skillc.engine.prompts import ModelInput, model_input
 from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
 from skillc.engine.turns import Turn, prepare_turn
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
@@ -48,6 +49,14 @@ class SyncSkillEngine:
 
     def prepare_turn(self, message: str, skill_references: Sequence[str] | None = None) -> Turn:
         return _run(prepare_turn(self.engine, message, skill_references))
+
+    def model_input(
+        self,
+        message: str,
+        preload_skills: Sequence[str] | None = None,
+        skill_references: Sequence[str] | None = None,
+    ) -> ModelInput:
+        return _run(model_input(self.engine, message, preload_skills, skill_references))
 
 
 def _run(question: Coroutine[Any, Any, Answer]) -> Answer:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skillc.engine.events import SkillsResolved
-from skillc.errors import SkillcError
+from skillc.errors import unexpected
 
 if TYPE_CHECKING:
     from skillc.engine.skill_engine import DefaultSkillEngine
@@ -87,13 +87,16 @@ class SkillTools:
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
         """Call a tool by name with the arguments that a model gave."""
-        problem = _problem(name, arguments or {})
+        if not isinstance(arguments, Mapping | None):
+            return ToolResult(f"the arguments of {name} must be an object", is_error=True)
+        given = {key: value for key, value in (arguments or {}).items() if value is not None}
+        problem = _problem(name, given)
         if problem:
             return ToolResult(problem, is_error=True)
         try:
-            return ToolResult(await self._calls[name](**(arguments or {})))
-        except SkillcError as error:
-            return ToolResult(error.message, is_error=True)
+            return ToolResult(await self._calls[name](**given))
+        except Exception as error:  # also of sources that are not ours
+            return ToolResult(unexpected(error).message, is_error=True)
 
     async def _browse(self, path: str = "", query: str = "") -> str:
         return json.dumps(await self._engine.browse(path, query or None), ensure_ascii=False)

@@ -2,49 +2,69 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
 from skillc import places
 from skillc.errors import InvalidConfiguration
-from skillc.library.composite import CompositeSkillSource, NamedSource
+from skillc.library.composite import TIME_OUT, CompositeSkillSource, NamedSource
 from skillc.library.configuration import SkillRepositoryConfig, SkillsConfig, default_repositories
 from skillc.library.descriptors import SkillScope
 from skillc.library.embedded import EmbeddedSkillSource
 from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.sources import SkillSource
 
-GIT_SILENCE = 25.0  # seconds; less than the composite waits, so that no thread outlives its question
+# How long a server may be silent, as a part of what its repository may take: less than the composite
+# waits, so that it is the source that says what is wrong, and no thread outlives its question.
+GIT_SILENCE = 5 / 6
+HTTP_SILENCE = 1 / 3
 
 
-def resolve_repositories(config: SkillsConfig, project_root: str | None = None) -> CompositeSkillSource:
-    """The configured repositories in order, or the default chain, and the embedded skills last."""
+def resolve_repositories(
+    config: SkillsConfig, project_root: str | os.PathLike[str] | None = None, *, time_out: float = TIME_OUT
+) -> CompositeSkillSource:
+    """The configured repositories in order, or the default chain, and the embedded skills last.
+
+    Without a `project_root` the default chain has the user's skills alone. `time_out` is how many
+    seconds a repository may take to answer before the others are served without it; one that sets
+    `timeout_seconds` has its own.
+    """
     home = places.home()
-    roots = [project_root] if project_root else []
+    roots = [os.fspath(project_root)] if project_root else []
     chain = config.repositories or default_repositories(roots, home)
-    named = [NamedSource(repo.name, _source(repo, home), required=repo.required) for repo in chain]
-    return CompositeSkillSource([*named, NamedSource("embedded", EmbeddedSkillSource(), fallback=True)])
+    named = [_named(repository, home, repository.time_out or time_out) for repository in chain]
+    last = NamedSource("embedded", EmbeddedSkillSource(), fallback=True)
+    return CompositeSkillSource([*named, last], time_out=time_out)
 
 
-def _source(repository: SkillRepositoryConfig, home: str | None) -> SkillSource:
+def _named(repository: SkillRepositoryConfig, home: str | None, time_out: float) -> NamedSource:
+    source = _source(repository, home, time_out)
+    return NamedSource(repository.name, source, required=repository.required, time_out=time_out)
+
+
+def _source(repository: SkillRepositoryConfig, home: str | None, time_out: float) -> SkillSource:
     """The source that a repository's settings describe; variables are expanded here, where it is used."""
     if repository.type == "filesystem":
         scope = SkillScope.USER if repository.base == home else SkillScope.PROJECT
         configured = bool(repository.file)  # only what somebody wrote down must be there
         return FilesystemSkillSource(repository.path, scope, strict=repository.strict, required=configured)
     settings = repository.expanded()
-    return _http(repository.name, settings) if repository.type == "http" else _git(repository, settings)
+    if repository.type == "http":
+        return _http(repository.name, settings, round(time_out * HTTP_SILENCE, 2))
+    return _git(repository, settings, round(time_out * GIT_SILENCE, 2))
 
 
-def _http(name: str, settings: Mapping[str, Any]) -> SkillSource:
+def _http(name: str, settings: Mapping[str, Any], silence: float) -> SkillSource:
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource  # with the extra `http` alone
 
     token, header = settings.get("auth_token"), settings.get("auth_header")
     auth = (HeaderAuth(header, token) if header else BearerAuth(token)) if token else None
-    return HttpSkillSource(settings["url"], auth, float(settings.get("refresh_seconds", 60)), name=name)
+    refresh = float(settings.get("refresh_seconds", 60))
+    return HttpSkillSource(settings["url"], auth, refresh, name=name, time_out=silence)
 
 
-def _git(repository: SkillRepositoryConfig, settings: Mapping[str, Any]) -> SkillSource:
+def _git(repository: SkillRepositoryConfig, settings: Mapping[str, Any], silence: float) -> SkillSource:
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
 
     token, key = settings.get("auth_token"), settings.get("ssh_key")
@@ -57,7 +77,7 @@ def _git(repository: SkillRepositoryConfig, settings: Mapping[str, Any]) -> Skil
             auth=HttpsToken(token) if token else SshKey(key) if key else None,
             depth=settings.get("depth", 1) or None,
             strict=repository.strict,
-            time_out=GIT_SILENCE,
+            time_out=silence,
         )
     except InvalidConfiguration as error:
         reason = error.message.rpartition(": ")[2]
