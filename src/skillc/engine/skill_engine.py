@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import builtins
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -72,24 +71,22 @@ class DefaultSkillEngine:
 
     async def collections(self) -> builtins.list[SkillCollection]:
         """The collections of those skills, with the source's words for them."""
-        return (await self._shelf())[1]
+        return await self._collections_of(await self.list_skills())
 
-    async def _shelf(self) -> tuple[builtins.list[SkillDescriptor], builtins.list[SkillCollection]]:
-        """Skills and collections as they are at one time; both are asked for at once."""
-        if not self.options.enabled:
-            return [], []
-        skills, told = await asyncio.gather(self.list_skills(), self.source.collections())
-        words = {c.path: c.description for c in told if not _is_a_count(c)}
-        return skills, derive_collections(skills, words)
+    async def _collections_of(self, skills: Sequence[SkillDescriptor]) -> builtins.list[SkillCollection]:
+        """Counted over these very skills, so that lists and counts never disagree."""
+        told = await self.source.collections() if any(skill.collection for skill in skills) else []
+        return derive_collections(skills, {c.path: c.description for c in told if not _is_a_count(c)})
 
     async def inventory_section(self, active: Iterable[str] = ()) -> str:
         """The `<available_skills>` block: the same text as long as the skills are the same."""
         if not self.options.enabled:
             return ""
-        skills, collections = await self._shelf()
+        skills = await self.list_skills()
         loaded, budget = frozenset(active), self.options.inventory_budget
         if self.mode(skills) == "flat":
             return rendering.flat_inventory(skills, loaded, budget)
+        collections = await self._collections_of(skills)
         at_root = sum(1 for skill in skills if not skill.collection)
         chosen = [skill for skill in skills if skill.id in loaded]
         return rendering.collections_inventory(collections, at_root, chosen, budget)
@@ -104,8 +101,8 @@ class DefaultSkillEngine:
             found = await self.list_skills(SkillFilter(query=query))
             return {"type": "search", "query": query, "skills": [skill.as_json() for skill in found]}
         where = path.strip("/")
-        skills, collections = await self._shelf()
-        below = [c for c in collections if c.path.rpartition("/")[0] == where]
+        skills = await self.list_skills()
+        below = [c for c in await self._collections_of(skills) if c.path.rpartition("/")[0] == where]
         return {
             "type": "listing",
             "path": where,
