@@ -275,7 +275,8 @@ class InvalidSkillId(SkillcError):
     code = "E070"
 
     def __init__(self, skill_id: str, details: str = "") -> None:
-        super().__init__(f"invalid skill id: '{skill_id}'", details)
+        shown = skill_id if len(skill_id) <= 200 else f"{skill_id[:200]}…"
+        super().__init__(f"invalid skill id: '{shown}'", details)
 
 
 class InvalidConfiguration(SkillcError):

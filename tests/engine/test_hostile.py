@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from skillc import (
     DefaultSkillEngine,
     EngineOptions,
     FilesystemSkillSource,
+    InvalidSkillId,
     SkillCollection,
     SkillDescriptor,
     SkillDocument,
@@ -200,3 +202,32 @@ def test_threads_and_event_loops(tmp_path: Path) -> None:
         texts = list(pool.map(work, range(40)))
     assert all('id="s19"' in text for text in texts)
     assert shared.inventory_section().count("<skill ") == 28
+
+
+def test_ids_that_are_none() -> None:
+    """[D30a] whatever is given for one, E070 says so, in a line that can be read."""
+    for bad in ("x" * 1_000_000, 3, None, b"pdf", ["pdf"]):
+        with pytest.raises(InvalidSkillId) as caught:
+            run(engine().load(bad))  # type: ignore[arg-type]
+        assert len(caught.value.message) < 300
+
+
+def test_files_in_bounds(tmp_path: Path) -> None:
+    """[LIB: Builtin Tools (meerkat-tools)] many files are counted, a long one is cut between characters."""
+    folder = skill(tmp_path, "big")
+    for number in range(501):
+        (folder / f"f{number:03}").touch()
+    (folder / "long.txt").write_text("x" + "é" * 200_000)
+    agent = run(AgentFactory().skill_source(FilesystemSkillSource(tmp_path)).build_agent())
+    listed = json.loads(run(agent.call_tool("list_skill_files", {"id": "big"})).text)
+    assert (len(listed["files"]), listed["more"]) == (500, 3)
+    text = run(agent.call_tool("read_skill_file", {"id": "big", "path": "long.txt"})).text
+    assert text.endswith("é\n[truncated]")
+    assert len(text.encode()) <= 256 * 1024 + len("\n[truncated]")
+
+
+def test_errors_without_await_are_plain() -> None:
+    """[D33] a script sees the error alone, not how the twin came to it."""
+    with pytest.raises(SkillNotFound) as caught:
+        SyncSkillEngine(engine().source).load("not/there")
+    assert caught.value.__context__ is None

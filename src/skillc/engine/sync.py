@@ -62,9 +62,10 @@ class SyncSkillEngine:
 def _run(question: Coroutine[Any, Any, Answer]) -> Answer:
     try:
         asyncio.get_running_loop()
+        inside = True
     except RuntimeError:
-        return asyncio.run(question)
-    return _run_apart(question)
+        inside = False
+    return _run_apart(question) if inside else asyncio.run(question)
 
 
 def _run_apart(question: Coroutine[Any, Any, Answer]) -> Answer:

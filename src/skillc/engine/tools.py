@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from skillc.engine.turns import Observer
 
 
+MAX_LISTED = 500  # files of a skill; of more, their number is told
+
+
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
     """A tool as a model sees it; `parameters` is a JSON schema."""
@@ -108,7 +111,11 @@ class SkillTools:
         return skill.rendered_body
 
     async def _list_files(self, id: str) -> str:
-        return json.dumps({"id": id, "files": await self._engine.files(id)}, ensure_ascii=False)
+        files = await self._engine.files(id)
+        answer: dict[str, Any] = {"id": id, "files": files[:MAX_LISTED]}
+        if len(files) > MAX_LISTED:
+            answer["more"] = len(files) - MAX_LISTED
+        return json.dumps(answer, ensure_ascii=False)
 
     async def _read_file(self, id: str, path: str) -> str:
         return await self._engine.read_file(id, path)

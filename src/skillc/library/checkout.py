@@ -45,6 +45,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from skillc import atomic
 from skillc.library.git import FetchFailed, GitRef, RefMissing, Remote
+from skillc.library.wire_log import unlogged
 
 if TYPE_CHECKING:
     from dulwich.client import HTTPResponse
@@ -197,7 +198,7 @@ class _Fetch:
         self, wants: Callable[..., list[ObjectID]], depth: int | None, prefixes: Sequence[bytes]
     ) -> None:
         """Talk to the remote once; every way in which that fails becomes FetchFailed."""
-        with Watch(self._remote.time_out) as watch:
+        with unlogged(), Watch(self._remote.time_out) as watch:
             try:
                 self._receive(watch, wants, depth, prefixes)
             except (FetchFailed, RefMissing):

@@ -73,19 +73,16 @@ class SkillRepositoryConfig:
         }
 
     def _expand(self, text: str) -> str:
-        done, rest = "", text
-        while "${" in rest:
-            before, _, after = rest.partition("${")
-            name, closed, rest = after.partition("}")
+        first, *rest = text.split("${")
+        parts = [part.partition("}") for part in rest]
+        for name, closed, _ in parts:  # before any value is at hand, to be in nobody's way
             if not closed:
                 raise InvalidConfiguration(self.file, f"repository '{self.name}': a '${{' is not closed")
-            value = os.environ.get(name)
-            if not value:
+            if not os.environ.get(name):
                 raise InvalidConfiguration(
                     self.file, f"repository '{self.name}': the variable {name} is not set"
                 )
-            done += before + value
-        return done + rest
+        return first + "".join(os.environ[name] + after for name, _, after in parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -279,7 +279,10 @@ class GitSkillConfig:
         return os.path.join(base, sha256_hex(key.encode())[:32])
 
     def __repr__(self) -> str:
-        return f"GitSkillConfig({self.remote().url!r}, {self.git_ref!r})"
+        try:
+            return f"GitSkillConfig({self.remote().url!r}, {self.git_ref!r})"
+        except InvalidConfiguration:  # a debugger may ask while it is being refused
+            return f"GitSkillConfig(<invalid>, {self.git_ref!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,18 +395,19 @@ class GitSkillSource(SkillSource):
         with self._turn:
             if self._failure is not None and self._attempts != asked:
                 raise self._failure
+            self._failure = None
             try:
                 os.makedirs(self._directory, mode=0o700, exist_ok=True)
                 with atomic.Lock(os.path.join(self._directory, "lock")):
                     state = self._read_state()
                     if not state.commit:  # else another process was faster
                         state = self._fetch(state)
-                self._failure = None
             except Exception as error:
                 self._failure = self._told(error, "git clone failed")
-                raise self._failure from None
             finally:
                 self._attempts += 1
+            if self._failure is not None:  # raised here: what led to it may have secrets in its words
+                raise self._failure
         return state
 
     def _refresh(self, state: _State, now: bool) -> _State:

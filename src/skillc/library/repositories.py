@@ -15,6 +15,8 @@ from skillc.library.embedded import EmbeddedSkillSource
 from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.sources import SkillSource
 
+EMBEDDED = "embedded"  # the name of what comes with skc
+
 # How long a server may be silent, as a part of what its repository may take: less than the composite
 # waits, so that it is the source that says what is wrong, and no thread outlives its question.
 GIT_SILENCE = 5 / 6
@@ -30,23 +32,27 @@ def resolve_repositories(
     seconds a repository may take to answer before the others are served without it; one that sets
     `timeout_seconds` has its own.
     """
-    home = places.home()
-    roots = [os.fspath(project_root)] if project_root else []
-    chain = config.repositories or default_repositories(roots, home)
-    named = [_named(repository, home, repository.time_out or time_out) for repository in chain]
-    last = NamedSource("embedded", EmbeddedSkillSource(), fallback=True)
+    named = []
+    for repository in repositories_in_force(config, project_root):
+        patience = repository.time_out or time_out
+        source = source_of(repository, patience)
+        named.append(NamedSource(repository.name, source, repository.required, time_out=patience))
+    last = NamedSource(EMBEDDED, EmbeddedSkillSource(), fallback=True)
     return CompositeSkillSource([*named, last], time_out=time_out)
 
 
-def _named(repository: SkillRepositoryConfig, home: str | None, time_out: float) -> NamedSource:
-    source = _source(repository, home, time_out)
-    return NamedSource(repository.name, source, required=repository.required, time_out=time_out)
+def repositories_in_force(
+    config: SkillsConfig, project_root: str | os.PathLike[str] | None = None
+) -> tuple[SkillRepositoryConfig, ...]:
+    """Those that are configured or, where none is, the default chain."""
+    roots = [os.fspath(project_root)] if project_root else []
+    return config.repositories or default_repositories(roots, places.home())
 
 
-def _source(repository: SkillRepositoryConfig, home: str | None, time_out: float) -> SkillSource:
+def source_of(repository: SkillRepositoryConfig, time_out: float = TIME_OUT) -> SkillSource:
     """The source that a repository's settings describe; variables are expanded here, where it is used."""
     if repository.type == "filesystem":
-        scope = SkillScope.USER if repository.base == home else SkillScope.PROJECT
+        scope = SkillScope.USER if repository.base == places.home() else SkillScope.PROJECT
         configured = bool(repository.file)  # only what somebody wrote down must be there
         return FilesystemSkillSource(repository.path, scope, strict=repository.strict, required=configured)
     settings = repository.expanded()
