@@ -94,7 +94,7 @@ def test_the_time_out_can_be_set(world: World, stub: Stub, how: str) -> None:  #
     file = world.project / ".skillc" / "skills.toml"
     file.write_text(CONFIGURED.format(url=stub.url, more="timeout_seconds = 1" if how == "file" else ""))
     config = SkillsConfig.load()
-    source = resolve_repositories(config) if how == "file" else resolve_repositories(config, time_out=0.3)
+    source = resolve_repositories(config) if how == "file" else resolve_repositories(config, time_out=3)
     assert [str(s.id) for s in run(source.list())] == ["one", "skillc"]
     states = run(source.states())
     assert [(s.name, s.status) for s in states] == [
@@ -102,7 +102,7 @@ def test_the_time_out_can_be_set(world: World, stub: Stub, how: str) -> None:  #
         ("here", "ok"),
         ("embedded", "ok"),
     ]
-    assert "answer in 0." in str(states[0].error)
+    assert "answer in" in str(states[0].error)
 
 
 def test_a_server_that_hangs_and_the_command(world: World, stub: Stub) -> None:  # noqa: F811
@@ -112,7 +112,7 @@ def test_a_server_that_hangs_and_the_command(world: World, stub: Stub) -> None: 
     file = world.project / ".skillc" / "skills.toml"
     file.write_text(CONFIGURED.format(url=stub.url, more="timeout_seconds = 1"))
     assert "one" in world.ok("browse").stdout
-    assert "answer in 0." in world.ok("diagnose").stdout
+    assert "hangs: : repository 'hangs' unavailable: no " in world.ok("diagnose").stdout
     assert '<skill id="one">' in world.ok("turn", "/one go").stdout
 
 
@@ -216,3 +216,12 @@ def test_errors_survive_the_way_to_another_process() -> None:
         for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
             assert type(again) is type(error)
             assert (again.text(), str(again), again.code) == (error.text(), str(error), error.code)
+
+
+def test_a_folder_for_another_process(tmp_path: Path) -> None:
+    """[D33] a source over a folder can be sent to a pool of processes."""
+    skill(tmp_path, "one")
+    source = FilesystemSkillSource(tmp_path, strict=True)
+    run(source.list())
+    again = pickle.loads(pickle.dumps(source))
+    assert (again.strict, [str(s.id) for s in run(again.list())]) == (True, ["one"])

@@ -77,7 +77,7 @@ class Surroundings:
     def address(self, url: str, user: str) -> str:
         return url.replace("http://", f"http://{user}@")
 
-    def sources(self, time_out: float = TIME_OUT) -> dict[str, SkillSource]:
+    def sources(self, time_out: float) -> dict[str, SkillSource]:
         """Every way to give a secret in Python."""
         http, git, secret = self.http_url, self.git_url, SECRETS.secrets
         cache = self.world.home / "python-cache"
@@ -281,7 +281,8 @@ def test_in_python(around: Surroundings, fault: str) -> None:
     heard = Everything()
     with heard.listening():
         around.go(fault)
-        for name, source in around.sources().items():
+        soon = TIME_OUT if fault == "hang" else 10.0
+        for name, source in around.sources(soon).items():
             heard.hear(f"configuration of {name}", getattr(source, "config", ""))
             question_all(heard, name, source)
         around.go("")
@@ -289,10 +290,10 @@ def test_in_python(around: Surroundings, fault: str) -> None:
         for name, source in sources.items():
             question_all(heard, name, source)
         around.go(fault)
-        for name, source in around.sources().items():  # which have something to serve
+        for name, source in around.sources(soon).items():  # which have something to serve
             old = sources[name]
             if isinstance(old, HttpSkillSource):
-                old.time_out, source = TIME_OUT, old
+                old.time_out, source = soon, old
             question_all(heard, name, source)
     for auth in (BearerAuth(SECRETS.secrets["BEARER"]), HeaderAuth("X-API-Key", SECRETS.secrets["HEADER"])):
         heard.hear("auth", auth)
@@ -321,7 +322,7 @@ def test_configured(around: Surroundings, monkeypatch: pytest.MonkeyPatch) -> No
             around.configure()
             config = SkillsConfig.load()
             heard.hear("configuration", config, pickle.dumps(config).decode("latin-1"))
-            question_all(heard, "composite", resolve_repositories(config, time_out=2))
+            question_all(heard, "composite", resolve_repositories(config))
         file = around.world.project / ".skillc" / "skills.toml"
         for broken in BROKEN:
             file.write_text(

@@ -108,6 +108,13 @@ class FilesystemSkillSource(SkillSource):
         self._known: dict[str, _Entry] = {}
         self.quarantined = 0  # at the last look
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process needs of it; locks don't travel."""
+        return {name: value for name, value in vars(self).items() if name != "_turn"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _turn=threading.Lock())
+
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
         scan = await asyncio.to_thread(self.scan)
         return [skill for skill in scan.skills.values() if filter.matches(skill)]

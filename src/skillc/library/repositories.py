@@ -49,16 +49,17 @@ def repositories_in_force(
     return config.repositories or default_repositories(roots, places.home())
 
 
-def source_of(repository: SkillRepositoryConfig, time_out: float = TIME_OUT) -> SkillSource:
+def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) -> SkillSource:
     """The source that a repository's settings describe; variables are expanded here, where it is used."""
     if repository.type == "filesystem":
         scope = SkillScope.USER if repository.base == places.home() else SkillScope.PROJECT
         configured = bool(repository.file)  # only what somebody wrote down must be there
         return FilesystemSkillSource(repository.path, scope, strict=repository.strict, required=configured)
     settings = repository.expanded()
+    patience = time_out or repository.time_out or TIME_OUT
     if repository.type == "http":
-        return _http(repository.name, settings, round(time_out * HTTP_SILENCE, 2))
-    return _git(repository, settings, round(time_out * GIT_SILENCE, 2))
+        return _http(repository.name, settings, round(patience * HTTP_SILENCE, 2))
+    return _git(repository, settings, round(patience * GIT_SILENCE, 2))
 
 
 def _http(name: str, settings: Mapping[str, Any], silence: float) -> SkillSource:
