@@ -6,7 +6,7 @@ import asyncio
 import builtins
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -142,7 +142,7 @@ class CompositeSkillSource(SkillSource):
     async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
         """What each source has to say of its skills, what is shadowed, and which source failed."""
         look = await self._look()
-        answers, failures = await self._ask(_told_by)
+        answers, failures = await self._ask(_told_by, without=look.failures)
         found: builtins.list[SourceDiagnostic] = []
         for named, answer in answers:
             for told in answer:
@@ -174,14 +174,15 @@ class CompositeSkillSource(SkillSource):
         return _Look([winners[skill_id][1] for skill_id in sorted(winners)], shadowed, failures)
 
     async def _ask(
-        self, question: Callable[[SkillSource], Awaitable[Answer]]
+        self, question: Callable[[SkillSource], Awaitable[Answer]], without: Container[str] = ()
     ) -> tuple[builtins.list[tuple[NamedSource, Answer]], dict[str, SkillcError]]:
         """Put a question to all sources at once: the answers in order of precedence, and who failed."""
-        asked = [self._answer(named, question) for named in self.sources]
-        answers = await asyncio.gather(*asked, return_exceptions=True)
+        asked = [named for named in self.sources if named.name not in without]
+        waiting = [self._answer(named, question) for named in asked]
+        answers = await asyncio.gather(*waiting, return_exceptions=True)
         good: builtins.list[tuple[NamedSource, Answer]] = []
         failures: dict[str, SkillcError] = {}
-        for named, answer in zip(self.sources, answers, strict=True):
+        for named, answer in zip(asked, answers, strict=True):
             if isinstance(answer, SkillcError):
                 failures[named.name] = answer
             elif isinstance(answer, BaseException):
