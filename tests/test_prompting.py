@@ -119,3 +119,25 @@ def test_a_repository_that_is_not_there(library: World) -> None:
     assert "No such file" in states[0]["error"]
     (library.project / ".skillc" / "skills.toml").write_text("x = [")
     library.fails("E071", "browse")
+
+
+def test_switched_off(library: World) -> None:
+    """[LIB: Build flow (factory.rs step 11, revised)] enabled = false: nothing is said, listed or loaded."""
+    (library.project / ".skillc" / "skills.toml").write_text("enabled = false\n")
+    assert library.ok("inventory").stdout == "\n"
+    assert library.ok("browse").stdout == "No skills.\n"
+    assert "skills are switched off" in library.fails("E001", "load", "pdf-processing").stderr
+    turn = json.loads(library.ok("turn", "/pdf-processing go", "--format", "json").stdout)
+    assert turn == {"system": "", "message": "/pdf-processing go", "events": [], "notices": []}
+
+
+def test_diagnose_where_all_is_broken(library: World) -> None:
+    """[D27] what fails is told by `diagnose` and `repo list`, also where nothing can be listed."""
+    (library.project / ".skillc" / "skills.toml").write_text(
+        '[[repositories]]\nname="gone"\ntype="filesystem"\npath="nowhere"\nrequired=true\n'
+    )
+    library.fails("E200", "browse")
+    told = json.loads(library.ok("diagnose", "--format", "json").stdout)["diagnostics"]
+    assert [(d["source_name"], d["code"]) for d in told] == [("gone", "E200")]
+    states = json.loads(library.ok("repo", "list", "--format", "json").stdout)["repositories"]
+    assert (states[0]["name"], states[0]["status"]) == ("gone", "unavailable")

@@ -81,11 +81,21 @@ class SkillcError(Exception):
         self.message = message
         self.details = details
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """So that it survives the way to another process: constructors take other arguments."""
+        return _again, (type(self), self.__dict__)
+
     def line(self) -> str:
         return f"error[{self.code}]: {one_line(self.message)}"
 
     def text(self) -> str:
         return f"{self.line()}\n{self.details}" if self.details else self.line()
+
+
+def _again(kind: type[SkillcError], fields: dict[str, object]) -> SkillcError:
+    error = kind.__new__(kind, fields["message"])
+    error.__dict__.update(fields)
+    return error
 
 
 class SkillNotFound(SkillcError):
@@ -266,7 +276,8 @@ class InvalidSkillId(SkillcError):
     code = "E070"
 
     def __init__(self, skill_id: str, details: str = "") -> None:
-        super().__init__(f"invalid skill id: '{skill_id}'", details)
+        shown = skill_id if len(skill_id) <= 200 else f"{skill_id[:200]}…"
+        super().__init__(f"invalid skill id: '{shown}'", details)
 
 
 class InvalidConfiguration(SkillcError):

@@ -50,6 +50,8 @@ def engine() -> DefaultSkillEngine:
     return DefaultSkillEngine(
         source,
         EngineOptions(
-            max_injection_bytes=config.max_injection_bytes, inventory_threshold=config.inventory_threshold
+            max_injection_bytes=config.max_injection_bytes,
+            inventory_threshold=config.inventory_threshold,
+            enabled=config.enabled,
         ),
     )

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.engine.events import SkillEvent, SkillResolutionFailed, SkillsResolved
     from skillc.engine.factory import AgentBuildConfig, AgentFactory, BuiltAgent
-    from skillc.engine.prompts import system_prompt
+    from skillc.engine.prompts import ModelInput, model_input, system_prompt
     from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
     from skillc.engine.sync import SyncSkillEngine, run_sync
     from skillc.engine.tools import SkillTools, ToolDefinition, ToolResult
@@ -23,6 +23,7 @@ __all__ = [
     "BuiltAgent",
     "DefaultSkillEngine",
     "EngineOptions",
+    "ModelInput",
     "ResolvedSkill",
     "SkillEvent",
     "SkillResolutionFailed",
@@ -32,6 +33,7 @@ __all__ = [
     "ToolDefinition",
     "ToolResult",
     "Turn",
+    "model_input",
     "prepare_turn",
     "run_sync",
     "system_prompt",
@@ -42,7 +44,7 @@ __getattr__ = front_door(
     {
         "events": ("SkillEvent", "SkillResolutionFailed", "SkillsResolved"),
         "factory": ("AgentBuildConfig", "AgentFactory", "BuiltAgent"),
-        "prompts": ("system_prompt",),
+        "prompts": ("ModelInput", "model_input", "system_prompt"),
         "skill_engine": ("DefaultSkillEngine", "EngineOptions", "ResolvedSkill"),
         "sync": ("SyncSkillEngine", "run_sync"),
         "tools": ("SkillTools", "ToolDefinition", "ToolResult"),

@@ -5,10 +5,13 @@ agent = await factory.build_agent(AgentBuildConfig("my-model").with_preloaded_sk
 agent.system_prompt, agent.tools                # for the model
 await agent.prepare_turn("/pdf fill this in")   # each user message
 await agent.call_tool("load_skill", {"id": "pdf"})
+if await agent.is_stale():                      # whenever a new prompt is worth its price
+    agent = await agent.reload()
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -19,6 +22,7 @@ from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions
 from skillc.engine.sync import run_sync
 from skillc.engine.tools import TOOLS, SkillTools, ToolDefinition, ToolResult
 from skillc.engine.turns import Observer, Turn, prepare_turn
+from skillc.errors import SkillNotFound
 from skillc.library.configuration import SkillsConfig
 from skillc.library.repositories import resolve_repositories
 from skillc.skills import SkillId
@@ -47,6 +51,11 @@ class AgentBuildConfig:
 class BuiltAgent:
     """An agent's skills: its system prompt, its tools, and what to do with each message.
 
+    Tools and turns always work on the skills as they are now: one that is new, changed or gone is so
+    at the next call. `system_prompt` alone is a snapshot, because a prompt that changes in mid
+    conversation costs the model its cache; `is_stale` says when the skills have moved on, `reload`
+    gives an agent with a prompt of today. Both keep the sources; for a changed skills.toml, build anew.
+
     Where skills are switched off there is no engine, no tool and no prompt, and messages stay as they are.
     """
 
@@ -55,6 +64,24 @@ class BuiltAgent:
     tools: tuple[ToolDefinition, ...]
     engine: DefaultSkillEngine | None
     observer: Observer | None = None
+    preload_skills: tuple[SkillId, ...] | None = None
+
+    async def is_stale(self) -> bool:
+        """Whether the system prompt would be another now; also where a preloaded skill is gone."""
+        try:
+            return (await self.reload()) is not self
+        except SkillNotFound:
+            return True
+
+    async def reload(self) -> BuiltAgent:
+        """This agent with the skills as they are now; itself where its prompt would be the same.
+
+        A preloaded skill that is gone is raised, as it is by `build_agent`.
+        """
+        if self.engine is None:
+            return self
+        prompt = await system_prompt(self.engine, self.preload_skills)
+        return self if prompt == self.system_prompt else replace(self, system_prompt=prompt)
 
     async def prepare_turn(self, message: str, skill_references: Sequence[str] | None = None) -> Turn:
         """A user's message as the model should get it."""
@@ -76,21 +103,22 @@ class BuiltAgent:
 class AgentFactory:
     """Builds agents over the configured repositories, or over a source that a program sets.
 
-    The project is the one of the current directory unless `project_root` says otherwise.
-    A source that is set counts even where the configuration switches skills off.
+    A source that is set counts even where the configuration switches skills off. Without one, the
+    skills.toml of `project_root` counts, which is the project around the working directory unless it
+    is given. `store` is kept for programs that have one; skillc itself needs none.
     """
 
     def __init__(
         self,
-        store: str = "",
+        store: str | os.PathLike[str] = "",
         *,
         config: SkillsConfig | None = None,
-        project_root: str | None = None,
+        project_root: str | os.PathLike[str] | None = None,
         observer: Observer | None = None,
     ) -> None:
         self.store = store
         self._config = config
-        self._project_root = project_root
+        self._project_root = os.fspath(project_root) if project_root else None
         self._observer = observer
         self._source: SkillSource | None = None
         self._with_tools = True
@@ -111,25 +139,27 @@ class AgentFactory:
         config: SkillsConfig | None = None,
     ) -> BuiltAgent:
         """Put an agent together; a skill to preload that is not there is raised."""
-        root = self._project_root
-        settings = config or self._config or (SkillsConfig() if self._source else SkillsConfig.load(root))
+        settings = config or self._config or self._settings()
         if self._source is None and not settings.enabled:
             return BuiltAgent(build.model, "", (), None)
-        source = self._source or resolve_repositories(settings, root or _current_project())
-        engine = DefaultSkillEngine(source, _options(build, settings))
+        engine = DefaultSkillEngine(self._source or self._repositories(settings), _options(build, settings))
         prompt = await system_prompt(engine, build.preload_skills)
-        return BuiltAgent(build.model, prompt, TOOLS if self._with_tools else (), engine, self._observer)
+        tools = TOOLS if self._with_tools else ()
+        return BuiltAgent(build.model, prompt, tools, engine, self._observer, build.preload_skills or None)
+
+    def _settings(self) -> SkillsConfig:
+        """The configured ones; a source of one's own does without."""
+        return SkillsConfig() if self._source is not None else SkillsConfig.load(self._project_root)
+
+    def _repositories(self, settings: SkillsConfig) -> SkillSource:
+        root = self._project_root or next(places.project_roots(places.current_directory()), None)
+        return resolve_repositories(settings, root)
 
     def build_agent_sync(
         self, build: AgentBuildConfig = AgentBuildConfig(), config: SkillsConfig | None = None
     ) -> BuiltAgent:
         """`build_agent` for scripts."""
         return run_sync(self.build_agent(build, config))
-
-
-def _current_project() -> str | None:
-    """The project that a program runs in, as for the commands."""
-    return next(places.project_roots(places.current_directory()), None)
 
 
 def _options(build: AgentBuildConfig, settings: SkillsConfig) -> EngineOptions:

@@ -7,14 +7,16 @@ them early, that the text is the same from call to call, and that it has a limit
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument
 
 MAX_INJECTION_BYTES = 32 * 1024
 INVENTORY_THRESHOLD = 12  # skills up to which each is listed
+MAX_DESCRIPTION = 1024  # characters of one in an inventory; the format allows no more
 MARKER = "\n[truncated]"
+ESCAPED = "<\\/skill>"
 SHORTENED = "  Descriptions are shortened; the browse_skills tool shows them whole.\n"
 HINT = (
     "\n  Use the browse_skills tool to list skills in a collection or search.\n"
@@ -34,32 +36,52 @@ def render_skill(document: SkillDocument, max_bytes: int = MAX_INJECTION_BYTES) 
     Say <\\/skill> hello
     </skill>
     """
-    body = _CLOSING.sub(r"<\\/skill>", document.body).strip("\n")
+    body = _CLOSING.sub(lambda _: ESCAPED, document.body).strip("\n")
     return f"<skill id={quoteattr(document.descriptor.id)}>\n{_cut(body, max_bytes)}\n</skill>"
 
 
 def _cut(body: str, max_bytes: int) -> str:
-    """At most `max_bytes` with the marker, and never half a character."""
+    """At most `max_bytes` with the marker, and never half a character or half of an escape."""
     data = body.encode("utf-8", "replace")
     if len(data) <= max_bytes:
-        return body
+        return data.decode()
     room = max(0, max_bytes - len(MARKER))
-    return data[:room].decode("utf-8", "ignore") + MARKER
+    reach = len(ESCAPED) - 1  # from the cut, within which an escape that it goes through lies
+    through = data.rfind(ESCAPED.encode(), max(0, room - reach), room + reach)
+    return data[: room if through < 0 else through].decode("utf-8", "ignore") + MARKER
 
 
 def flat_inventory(
     skills: Sequence[SkillDescriptor], active: Collection[str] = (), budget: int | None = None
 ) -> str:
     """Every skill with its description; within `budget` characters, if need be by shortening them all."""
-    longest = max((len(skill.description) for skill in skills), default=0)
-    text = _flat(skills, active, longest)
+    return _fitting(lambda length: _flat(skills, active, length), [s.description for s in skills], budget)
+
+
+def collections_inventory(
+    collections: Sequence[SkillCollection],
+    at_root: int,
+    active: Sequence[SkillDescriptor] = (),
+    budget: int | None = None,
+) -> str:
+    """The top-level collections, skills without one counted, and the skills that are already loaded."""
+    top = [collection for collection in collections if "/" not in collection.path]
+    if at_root:
+        top.append(SkillCollection("", f"{at_root} skills", at_root))
+    return _fitting(lambda length: _grouped(top, active, length), [c.description for c in top], budget)
+
+
+def _fitting(render: Callable[[int], str], descriptions: Sequence[str], budget: int | None) -> str:
+    """The text with the longest descriptions that fit, the same limit for all; nothing is ever left out."""
+    longest = min(MAX_DESCRIPTION, max(map(len, descriptions), default=0))
+    text = render(longest)
     if budget is None or len(text) <= budget:
         return text
-    low, high = 0, longest  # the longest descriptions that fit, the same limit for all
+    low, high = 0, longest
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if len(_flat(skills, active, middle)) <= budget else (low, middle - 1)
-    return _flat(skills, active, low)
+        low, high = (middle, high) if len(render(middle)) <= budget else (low, middle - 1)
+    return render(low)
 
 
 def _flat(skills: Sequence[SkillDescriptor], active: Collection[str], length: int) -> str:
@@ -75,20 +97,16 @@ def _flat(skills: Sequence[SkillDescriptor], active: Collection[str], length: in
     return "".join(lines) + "</available_skills>"
 
 
-def _shortened(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: max(0, length - 1)].rstrip() + "…"
-
-
-def collections_inventory(
-    collections: Sequence[SkillCollection], at_root: int, active: Sequence[SkillDescriptor] = ()
-) -> str:
-    """The top-level collections, skills without one counted, and the skills that are already loaded."""
+def _grouped(top: Sequence[SkillCollection], active: Sequence[SkillDescriptor], length: int) -> str:
     lines = ['<available_skills mode="collections">\n']
-    top = [collection for collection in collections if "/" not in collection.path]
-    if at_root:
-        top.append(SkillCollection("", f"{at_root} skills", at_root))
     for collection in top:
-        path, words = quoteattr(collection.path), escape(collection.description)
+        path, words = quoteattr(collection.path), escape(_shortened(collection.description, length))
         lines.append(f'  <collection path={path} count="{collection.count}">{words}</collection>\n')
     lines += [f'  <skill id={quoteattr(skill.id)} active="true"/>\n' for skill in active]
+    if any(len(collection.description) > length for collection in top):
+        lines.append(SHORTENED)
     return "".join(lines) + HINT + "</available_skills>"
+
+
+def _shortened(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: max(0, length - 1)].rstrip() + "…"

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 
 from skillc.errors import FileNotFound
 from skillc.skills import list_files, resolve_inside
 
-MAX_LISTED = 500
 MAX_READ = 256 * 1024  # bytes of a file that enter a context
 
 
 def file_names(directory: str) -> list[str]:
-    """Paths of a skill's files, at most MAX_LISTED."""
-    return [file.name for file in list_files(directory)[:MAX_LISTED]]
+    """Paths of a skill's files."""
+    return [file.name for file in list_files(directory)]
 
 
 def read_text(directory: str, path: str) -> str:
@@ -23,5 +23,7 @@ def read_text(directory: str, path: str) -> str:
         raise FileNotFound(path)
     with open(real, "rb") as file:
         data = file.read(MAX_READ + 1)
-    text = data[:MAX_READ].decode("utf-8", "replace")
-    return f"{text}\n[truncated]" if len(data) > MAX_READ else text
+    if len(data) <= MAX_READ:
+        return data.decode("utf-8", "replace")
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")  # which leaves half a character at the end out
+    return f"{decoder.decode(data[:MAX_READ])}\n[truncated]"

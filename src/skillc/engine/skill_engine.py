@@ -10,7 +10,13 @@ from typing import Any
 from skillc.engine import rendering
 from skillc.engine.resources import file_names, read_text
 from skillc.errors import FileNotFound, SkillNotFound
-from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
+from skillc.library.descriptors import (
+    SkillCollection,
+    SkillDescriptor,
+    SkillDocument,
+    SkillFilter,
+    derive_collections,
+)
 from skillc.library.sources import ALL, SkillSource
 from skillc.skills import SkillId
 
@@ -30,7 +36,8 @@ class EngineOptions:
     """Limits of an engine and what its agent may use.
 
     `allow` and `deny` are IDs or collections; without `allow` everything is allowed, and `deny` wins.
-    `inventory_budget` is in characters.
+    `inventory_budget` is in characters. Where it is not `enabled` there are no skills at all, and
+    nothing is said of them.
     """
 
     max_injection_bytes: int = rendering.MAX_INJECTION_BYTES
@@ -39,12 +46,17 @@ class EngineOptions:
     capabilities: frozenset[str] = frozenset()
     allow: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()
+    enabled: bool = True
 
 
 class DefaultSkillEngine:
     """Inventory, browsing, loading and rendering over one source.
 
     Skills that need a capability the agent has not, or that it may not use, are not there for it.
+    Nothing is kept between calls: each asks the source, so that skills that are new, changed or gone
+    are seen by the next one, as soon as the source sees them. Folders are looked at every time; git
+    and HTTP repositories when their refresh interval has passed. One engine can be used from several
+    threads and event loops.
     """
 
     def __init__(self, source: SkillSource, options: EngineOptions = EngineOptions()) -> None:
@@ -53,25 +65,31 @@ class DefaultSkillEngine:
 
     async def list_skills(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
         """The skills this agent can use, by ID."""
-        skills = await self.source.list(filter)
-        return [skill for skill in skills if self._allowed(skill.id) and not self._missing(skill)]
+        skills = await self.source.list(filter) if self.options.enabled else []
+        mine = (skill for skill in skills if self._allowed(skill.id) and not self._missing(skill))
+        return sorted(mine, key=lambda skill: skill.id)
 
     async def collections(self) -> builtins.list[SkillCollection]:
         """The collections of those skills, with the source's words for them."""
-        from skillc.library.descriptors import derive_collections
+        return await self._collections_of(await self.list_skills())
 
-        words = {c.path: c.description for c in await self.source.collections() if not _is_a_count(c)}
-        return derive_collections(await self.list_skills(), words)
+    async def _collections_of(self, skills: Sequence[SkillDescriptor]) -> builtins.list[SkillCollection]:
+        """Counted over these very skills, so that lists and counts never disagree."""
+        told = await self.source.collections() if any(skill.collection for skill in skills) else []
+        return derive_collections(skills, {c.path: c.description for c in told if not _is_a_count(c)})
 
     async def inventory_section(self, active: Iterable[str] = ()) -> str:
         """The `<available_skills>` block: the same text as long as the skills are the same."""
+        if not self.options.enabled:
+            return ""
         skills = await self.list_skills()
-        loaded = frozenset(active)
+        loaded, budget = frozenset(active), self.options.inventory_budget
         if self.mode(skills) == "flat":
-            return rendering.flat_inventory(skills, loaded, self.options.inventory_budget)
+            return rendering.flat_inventory(skills, loaded, budget)
+        collections = await self._collections_of(skills)
         at_root = sum(1 for skill in skills if not skill.collection)
         chosen = [skill for skill in skills if skill.id in loaded]
-        return rendering.collections_inventory(await self.collections(), at_root, chosen)
+        return rendering.collections_inventory(collections, at_root, chosen, budget)
 
     def mode(self, skills: Sequence[SkillDescriptor]) -> str:
         """How the inventory shows so many skills: `flat` or `collections`."""
@@ -79,14 +97,12 @@ class DefaultSkillEngine:
 
     async def browse(self, path: str = "", query: str | None = None) -> dict[str, Any]:
         """What the `browse_skills` tool returns; a query is global and wins over a path."""
-        if query:
+        if query and query.strip():
             found = await self.list_skills(SkillFilter(query=query))
             return {"type": "search", "query": query, "skills": [skill.as_json() for skill in found]}
         where = path.strip("/")
-        skills = await self.list_skills(SkillFilter(collection=where or None))
-        below = [
-            c for c in await self.collections() if c.path.rpartition("/")[0] == where and c.path != where
-        ]
+        skills = await self.list_skills()
+        below = [c for c in await self._collections_of(skills) if c.path.rpartition("/")[0] == where]
         return {
             "type": "listing",
             "path": where,
@@ -99,6 +115,8 @@ class DefaultSkillEngine:
     async def load(self, skill_id: str) -> SkillDocument:
         """A skill with its body; raises InvalidSkillId or SkillNotFound."""
         wanted = SkillId(skill_id)
+        if not self.options.enabled:
+            raise SkillNotFound(wanted, "skills are switched off")
         if not self._allowed(wanted):
             raise SkillNotFound(wanted)
         document = await self.source.load(wanted)

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
+from skillc.engine.prompts import ModelInput, model_input
 from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
 from skillc.engine.turns import Turn, prepare_turn
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
@@ -50,14 +51,23 @@ class SyncSkillEngine:
     def prepare_turn(self, message: str, skill_references: Sequence[str] | None = None) -> Turn:
         return run_sync(prepare_turn(self.engine, message, skill_references))
 
+    def model_input(
+        self,
+        message: str,
+        preload_skills: Sequence[str] | None = None,
+        skill_references: Sequence[str] | None = None,
+    ) -> ModelInput:
+        return run_sync(model_input(self.engine, message, preload_skills, skill_references))
+
 
 def run_sync(question: Coroutine[Any, Any, Answer]) -> Answer:
     """The answer to something that is awaited elsewhere; inside a running event loop, too."""
     try:
         asyncio.get_running_loop()
+        inside = True
     except RuntimeError:
-        return _run_here(question)
-    return _run_apart(question)
+        inside = False
+    return _run_apart(question) if inside else _run_here(question)
 
 
 def _run_here(question: Coroutine[Any, Any, Answer]) -> Answer:

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skillc.engine.events import SkillsResolved
-from skillc.errors import SkillcError
+from skillc.errors import unexpected
 
 if TYPE_CHECKING:
     from skillc.engine.skill_engine import DefaultSkillEngine
     from skillc.engine.turns import Observer
+
+
+MAX_LISTED = 500  # files of a skill; of more, their number is told
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +90,16 @@ class SkillTools:
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
         """Call a tool by name with the arguments that a model gave."""
-        problem = _problem(name, arguments or {})
+        if not isinstance(arguments, Mapping | None):
+            return ToolResult(f"the arguments of {name} must be an object", is_error=True)
+        given = {key: value for key, value in (arguments or {}).items() if value is not None}
+        problem = _problem(name, given)
         if problem:
             return ToolResult(problem, is_error=True)
         try:
-            return ToolResult(await self._calls[name](**(arguments or {})))
-        except SkillcError as error:
-            return ToolResult(error.message, is_error=True)
+            return ToolResult(await self._calls[name](**given))
+        except Exception as error:  # also of sources that are not ours
+            return ToolResult(unexpected(error).message, is_error=True)
 
     async def _browse(self, path: str = "", query: str = "") -> str:
         return json.dumps(await self._engine.browse(path, query or None), ensure_ascii=False)
@@ -105,7 +111,11 @@ class SkillTools:
         return skill.rendered_body
 
     async def _list_files(self, id: str) -> str:
-        return json.dumps({"id": id, "files": await self._engine.files(id)}, ensure_ascii=False)
+        files = await self._engine.files(id)
+        answer: dict[str, Any] = {"id": id, "files": files[:MAX_LISTED]}
+        if len(files) > MAX_LISTED:
+            answer["more"] = len(files) - MAX_LISTED
+        return json.dumps(answer, ensure_ascii=False)
 
     async def _read_file(self, id: str, path: str) -> str:
         return await self._engine.read_file(id, path)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skillc.engine.events import SkillEvent, SkillResolutionFailed, SkillsResolved
-from skillc.errors import SkillcError
+from skillc.errors import unexpected
 
 if TYPE_CHECKING:
     from skillc.engine.skill_engine import DefaultSkillEngine, ResolvedSkill
@@ -42,9 +42,11 @@ async def prepare_turn(
 ) -> Turn:
     """Resolve a leading `/reference` and those given beside the message, one by one.
 
-    What resolves is put in front; a `/reference` that does is taken out of the text. What does not
-    leaves the text as it is, is an event, and gives the user a message.
+    What resolves is put in front; a `/reference` that does is taken out of the text. What does not,
+    for whatever reason, leaves the text as it is, is an event, and gives the user a message.
     """
+    if not engine.options.enabled:
+        return Turn(message, (), ())
     resolved: list[ResolvedSkill] = []
     events: list[SkillEvent] = []
     text = message
@@ -53,8 +55,8 @@ async def prepare_turn(
     for reference in dict.fromkeys(wanted):
         try:
             resolved += await engine.resolve_and_render([reference])
-        except SkillcError as error:
-            events.append(SkillResolutionFailed(reference, error.message))
+        except Exception as error:  # also of sources that are not ours: the turn goes on
+            events.append(SkillResolutionFailed(reference, unexpected(error).message))
         else:
             if match and reference == match[1]:
                 text = message[match.end() :]

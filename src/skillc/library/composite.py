@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import builtins
 import logging
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+import time
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from skillc.errors import Diagnostic, RepositoryUnavailable, SkillcError, SkillNotFound, notice, unexpected
+from skillc.errors import Diagnostic, RepositoryUnavailable, SkillNotFound, notice, unexpected
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -33,13 +34,15 @@ class NamedSource:
     """A source with the name it has in skills.toml.
 
     Where a `required` one fails, everything fails; a `fallback` (the embedded skills) does not count
-    when the question is whether any repository could be reached.
+    when the question is whether any repository could be reached. `time_out` is in seconds; without
+    it the composite's counts.
     """
 
     name: str
     source: SkillSource
     required: bool = False
     fallback: bool = False
+    time_out: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,93 +67,80 @@ class SourceState:
     error: str | None = None
 
 
-class CompositeSkillSource(SkillSource):
-    """Sources in order of precedence, merged into one namespace; repository names are no part of IDs."""
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What the sources said at one time."""
 
-    def __init__(self, sources: Iterable[NamedSource], *, time_out: float = TIME_OUT) -> None:
-        self.sources = tuple(sources)
+    skills: Sequence[SkillDescriptor]
+    shadowed: Sequence[Shadowed]
+    failures: Mapping[str, RepositoryUnavailable]
+
+
+class CompositeSkillSource(SkillSource):
+    """Sources in order of precedence, merged into one namespace; repository names are no part of IDs.
+
+    A source without a name goes by its kind. One that does not answer in time is left out, and not
+    asked again before as much time has passed: it costs the others one time-out, not one each call.
+    """
+
+    def __init__(self, sources: Iterable[NamedSource | SkillSource], *, time_out: float = TIME_OUT) -> None:
+        self.sources = _named(sources)
         self.time_out = time_out
-        self.failures: dict[str, RepositoryUnavailable] = {}
-        self.shadowed: builtins.list[Shadowed] = []
+        self.failures: Mapping[str, RepositoryUnavailable] = {}  # at the last look
+        self._silent: dict[str, tuple[float, str]] = {}  # until when not to ask, and why
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        answers = await self._ask(lambda source: source.list())
-        merged = self._merge(answers)
-        return [skill for skill in merged if filter.matches(skill)]
-
-    def _merge(
-        self, answers: builtins.list[tuple[NamedSource, builtins.list[SkillDescriptor]]]
-    ) -> builtins.list[SkillDescriptor]:
-        """First source wins; filters come after, so that a loser never shows through."""
-        winners: dict[SkillId, SkillDescriptor] = {}
-        shadowed: builtins.list[Shadowed] = []
-        for named, skills in answers:
-            for skill in skills:
-                winner = winners.setdefault(skill.id, skill.named(named.name))
-                if winner.source_name != named.name:
-                    shadowed.append(Shadowed(skill.id, winner.source_name, named.name))
-                    log.info(
-                        "skill '%s' of '%s' is shadowed by '%s'", skill.id, named.name, winner.source_name
-                    )
-        self.shadowed = shadowed
-        return [winners[skill_id] for skill_id in sorted(winners)]
+        look = await self._look()
+        self._complain(look.failures)
+        return [skill for skill in look.skills if filter.matches(skill)]
 
     async def load(self, skill_id: SkillId) -> SkillDocument:
+        return (await self._find(skill_id))[1]
+
+    async def _find(self, skill_id: SkillId) -> tuple[NamedSource, SkillDocument]:
+        """The first source that has a skill, and what it has."""
         failures: dict[str, RepositoryUnavailable] = {}
         for named in self.sources:
             try:
-                document = await asyncio.wait_for(named.source.load(skill_id), self.time_out)
+                document = await self._answer(named, lambda source: source.load(skill_id))
             except SkillNotFound:
                 continue
-            except Exception as error:
-                self._note_failure(named, error, failures)
+            except RepositoryUnavailable as failure:
+                failures[named.name] = failure
+                if named.required:
+                    raise
                 continue
             self.failures = failures
-            return SkillDocument(document.descriptor.named(named.name), document.body, document.extensions)
+            return named, SkillDocument(
+                document.descriptor.named(named.name), document.body, document.extensions
+            )
         self.failures = failures
-        self._complain_if_nothing_answered(failures)
+        self._complain(failures)
         raise SkillNotFound(skill_id)
 
     async def directory(self, skill_id: SkillId) -> str | None:
         """The folder of a skill, where the source that it comes from has one."""
-        winner = (await self.load(skill_id)).descriptor.source_name
-        source = next(named.source for named in self.sources if named.name == winner)
-        locate = getattr(source, "directory", None)
-        return await locate(skill_id) if locate else None
+        named, _ = await self._find(skill_id)
+        locate: Callable[[SkillId], Awaitable[str | None]] | None = getattr(named.source, "directory", None)
+        return await self._answer(named, lambda _: locate(skill_id)) if locate else None
 
     async def collections(self) -> builtins.list[SkillCollection]:
         """Derived from the merged IDs, described by the first source that has words for one."""
-        skills = await self.list()
+        look, (answers, _) = await asyncio.gather(
+            self._look(), self._ask(lambda source: source.collections())
+        )
+        self._complain(look.failures)
         words: dict[str, str] = {}
-        for _, found in await self._ask(lambda source: source.collections()):
+        for _, found in answers:
             for collection in found:
                 if collection.description != f"{collection.count} skills":
                     words.setdefault(collection.path, collection.description)
-        return derive_collections(skills, words)
+        return derive_collections(look.skills, words)
 
     async def states(self) -> builtins.list[SourceState]:
         """How each source is doing, in order of precedence."""
-        try:
-            skills = await self.list()
-        except SkillcError:
-            skills = []
-        states = []
-        for named in self.sources:
-            kind = getattr(named.source, "kind", "memory")
-            if named.name in self.failures:
-                message = self.failures[named.name].message
-                states.append(SourceState(named.name, kind, "unavailable", error=message))
-                continue
-            own = sum(1 for skill in skills if skill.source_name == named.name)
-            lost = sum(1 for shadow in self.shadowed if shadow.loser == named.name)
-            quarantined = getattr(named.source, "quarantined", 0)
-            status = (
-                "unused" if getattr(named.source, "unused", False) else getattr(named.source, "status", "ok")
-            )
-            error = getattr(named.source, "error", None)
-            words = str(error) if error else None
-            states.append(SourceState(named.name, kind, status, own, quarantined, lost, words))
-        return states
+        look = await self._look()
+        return [_state(named, look) for named in self.sources]
 
     def warnings(self) -> builtins.list[Diagnostic]:
         """Which sources the last answer was given without, and which could not be refreshed for it."""
@@ -165,57 +155,119 @@ class CompositeSkillSource(SkillSource):
 
     async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
         """What each source has to say of its skills, what is shadowed, and which source failed."""
+        look = await self._look()
+        answers, failures = await self._ask(_told_by, without=look.failures)
         found: builtins.list[SourceDiagnostic] = []
-        await self.list()
-        for named in self.sources:
-            ask = getattr(named.source, "diagnostics", None)
-            if ask is not None and named.name not in self.failures:
-                for told in await ask():
-                    found.append(
-                        SourceDiagnostic(told.path, told.code, told.severity, told.message, named.name)
-                    )
-        for shadow in self.shadowed:
-            told = notice("W022", shadow.skill_id, shadow.winner)
-            found.append(SourceDiagnostic(shadow.skill_id, told.code, "warning", told.message, shadow.loser))
-        for name, error in self.failures.items():
+        for named, answer in answers:
+            for told in answer:
+                found.append(SourceDiagnostic(told.path, told.code, told.severity, told.message, named.name))
+        for shadow in look.shadowed:
+            shadowing = notice("W022", shadow.skill_id, shadow.winner)
+            found.append(
+                SourceDiagnostic(shadow.skill_id, shadowing.code, "warning", shadowing.message, shadow.loser)
+            )
+        for name, error in {**failures, **look.failures}.items():
             found.append(SourceDiagnostic("", error.code, "error", error.message, name))
         return found
 
+    async def _look(self) -> _Look:
+        """The skills of all sources that answer: first source wins.
+
+        Filters come after, so that a loser never shows through.
+        """
+        answers, failures = await self._ask(lambda source: source.list())
+        winners: dict[SkillId, tuple[NamedSource, SkillDescriptor]] = {}
+        shadowed: builtins.list[Shadowed] = []
+        for named, skills in answers:
+            for skill in skills:
+                winner, _ = winners.setdefault(skill.id, (named, skill.named(named.name)))
+                if winner is not named:
+                    shadowed.append(Shadowed(skill.id, winner.name, named.name))
+                    log.info("skill '%s' of '%s' is shadowed by '%s'", skill.id, named.name, winner.name)
+        self.failures = failures
+        return _Look([winners[skill_id][1] for skill_id in sorted(winners)], shadowed, failures)
+
     async def _ask(
-        self, question: Callable[[SkillSource], Awaitable[Answer]]
-    ) -> builtins.list[tuple[NamedSource, Answer]]:
-        """Put a question to all sources at once; the answers in order of precedence."""
-        failures: dict[str, RepositoryUnavailable] = {}
-        asked = [asyncio.wait_for(question(named.source), self.time_out) for named in self.sources]
-        answers = await asyncio.gather(*asked, return_exceptions=True)
+        self, question: Callable[[SkillSource], Awaitable[Answer]], without: Container[str] = ()
+    ) -> tuple[builtins.list[tuple[NamedSource, Answer]], dict[str, RepositoryUnavailable]]:
+        """Put a question to all sources at once: the answers in order of precedence, and who failed."""
+        asked = [named for named in self.sources if named.name not in without]
+        waiting = [self._answer(named, question) for named in asked]
+        answers = await asyncio.gather(*waiting, return_exceptions=True)
         good: builtins.list[tuple[NamedSource, Answer]] = []
-        for named, answer in zip(self.sources, answers, strict=True):
-            if isinstance(answer, Exception):
-                self._note_failure(named, answer, failures)
+        failures: dict[str, RepositoryUnavailable] = {}
+        for named, answer in zip(asked, answers, strict=True):
+            if isinstance(answer, RepositoryUnavailable):
+                failures[named.name] = answer
             elif isinstance(answer, BaseException):
                 raise answer
             else:
                 good.append((named, answer))
-        self.failures = failures
-        self._complain_if_nothing_answered(failures)
-        return good
+        return good, failures
 
-    def _note_failure(
-        self, named: NamedSource, error: Exception, failures: dict[str, RepositoryUnavailable]
-    ) -> None:
-        if isinstance(error, TimeoutError):
-            failure = RepositoryUnavailable(named.name, f"no answer in {self.time_out:g} s")
-        elif isinstance(error, RepositoryUnavailable):
+    async def _answer(
+        self, named: NamedSource, question: Callable[[SkillSource], Awaitable[Answer]]
+    ) -> Answer:
+        """What one source says, within its time; raises SkillNotFound or RepositoryUnavailable."""
+        until, reason = self._silent.get(named.name, (0.0, ""))
+        if time.monotonic() < until:
+            raise RepositoryUnavailable(named.name, reason)
+        patience = named.time_out or self.time_out
+        try:
+            return await asyncio.wait_for(question(named.source), patience)
+        except SkillNotFound:
+            raise
+        except TimeoutError:
+            reason = f"no answer in {patience:g} s"
+            self._silent[named.name] = (time.monotonic() + patience, reason)
+            failure = RepositoryUnavailable(named.name, reason)
+        except RepositoryUnavailable as error:
             failure = RepositoryUnavailable(named.name, error.reason)
-        else:
+        except Exception as error:
             failure = RepositoryUnavailable(named.name, unexpected(error).message)
-        failures[named.name] = failure
         log.warning("%s", failure.message)
-        if named.required:
-            raise failure
+        raise failure
 
-    def _complain_if_nothing_answered(self, failures: dict[str, RepositoryUnavailable]) -> None:
-        """An error only where every configured repository failed."""
+    def _complain(self, failures: Mapping[str, RepositoryUnavailable]) -> None:
+        """An error only where a required repository failed, or every one that is configured."""
+        required = [named.name for named in self.sources if named.required and named.name in failures]
+        if required:
+            raise failures[required[0]]
         configured = [named.name for named in self.sources if not named.fallback]
         if configured and all(name in failures for name in configured):
             raise failures[configured[0]]
+
+
+def _named(sources: Iterable[NamedSource | SkillSource]) -> tuple[NamedSource, ...]:
+    """Every source with a name of its own."""
+    named: dict[str, NamedSource] = {}
+    for source in sources:
+        if isinstance(source, NamedSource):
+            own = source
+        else:
+            own = NamedSource(getattr(source, "kind", "memory"), source)
+        name, number = own.name, 2
+        while name in named:
+            name, number = f"{own.name}-{number}", number + 1
+        named[name] = replace(own, name=name)
+    return tuple(named.values())
+
+
+async def _told_by(source: SkillSource) -> builtins.list[SourceDiagnostic]:
+    ask: Callable[[], Awaitable[builtins.list[SourceDiagnostic]]] | None
+    ask = getattr(source, "diagnostics", None)
+    return await ask() if ask is not None else []
+
+
+def _state(named: NamedSource, look: _Look) -> SourceState:
+    kind = getattr(named.source, "kind", "memory")
+    if named.name in look.failures:
+        return SourceState(named.name, kind, "unavailable", error=look.failures[named.name].message)
+    own = sum(1 for skill in look.skills if skill.source_name == named.name)
+    lost = sum(1 for shadow in look.shadowed if shadow.loser == named.name)
+    quarantined = getattr(named.source, "quarantined", 0)
+    unused = getattr(named.source, "unused", False)
+    status = "unused" if unused else getattr(named.source, "status", "ok")
+    error = getattr(named.source, "error", None)
+    words = str(error) if error else None
+    return SourceState(named.name, kind, status, own, quarantined, lost, words)

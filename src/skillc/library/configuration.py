@@ -19,7 +19,13 @@ FILE = "skills.toml"
 DIRECTORIES = (places.DIRECTORY, ".rkat")  # ours, and that of the document
 EXPANDED = ("url", "auth_token", "ssh_key")
 
-_COMMON: dict[str, type] = {"name": str, "type": str, "strict": bool, "required": bool}
+_COMMON: dict[str, type] = {
+    "name": str,
+    "type": str,
+    "strict": bool,
+    "required": bool,
+    "timeout_seconds": int,
+}
 _OF_TYPE: dict[str, dict[str, type]] = {
     "filesystem": {"path": str},
     "http": {"url": str, "auth_header": str, "auth_token": str, "refresh_seconds": int},
@@ -42,7 +48,10 @@ _TOP: dict[str, type] = {"enabled": bool, "max_injection_bytes": int, "inventory
 
 @dataclass(frozen=True, slots=True)
 class SkillRepositoryConfig:
-    """A named repository. `file` is where it was configured, `base` what its relative paths start from."""
+    """A named repository. `file` is where it was configured, `base` what its relative paths start from.
+
+    `time_out` (`timeout_seconds` in the file) is how long it may take to answer.
+    """
 
     name: str
     type: str
@@ -51,6 +60,7 @@ class SkillRepositoryConfig:
     required: bool = False
     file: str = ""
     base: str = ""
+    time_out: int | None = None
 
     @property
     def path(self) -> str:
@@ -64,19 +74,16 @@ class SkillRepositoryConfig:
         }
 
     def _expand(self, text: str) -> str:
-        done, rest = "", text
-        while "${" in rest:
-            before, _, after = rest.partition("${")
-            name, closed, rest = after.partition("}")
+        first, *rest = text.split("${")
+        parts = [part.partition("}") for part in rest]
+        for name, closed, _ in parts:  # before any value is at hand, to be in nobody's way
             if not closed:
                 raise InvalidConfiguration(self.file, f"repository '{self.name}': a '${{' is not closed")
-            value = os.environ.get(name)
-            if not value:
+            if not os.environ.get(name):
                 raise InvalidConfiguration(
                     self.file, f"repository '{self.name}': the variable {name} is not set"
                 )
-            done += before + value
-        return done + rest
+        return first + "".join(os.environ[name] + after for name, _, after in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +186,13 @@ def _repository(table: dict[str, Any], path: str, noticed: list[Diagnostic]) -> 
         raise InvalidConfiguration(path, f"repository '{name}': '{_NEEDED[kind]}' is missing")
     if values.get("ref_type", "branch") not in _REF_TYPES:
         raise InvalidConfiguration(path, f"repository '{name}': ref_type must be {', '.join(_REF_TYPES)}")
+    time_out = values.get("timeout_seconds")
+    if time_out is not None and time_out < 1:
+        raise InvalidConfiguration(path, f"repository '{name}': timeout_seconds must be positive")
     settings = {key: value for key, value in values.items() if key not in _COMMON}
     base = os.path.dirname(os.path.dirname(os.path.abspath(path)))
     strict, required = values.get("strict", False), values.get("required", False)
-    return SkillRepositoryConfig(name, kind, settings, strict, required, path, base)
+    return SkillRepositoryConfig(name, kind, settings, strict, required, path, base, time_out)
 
 
 def _checked(

@@ -97,7 +97,8 @@ class SkillFilter:
     query: str | None = None
 
     def matches(self, skill: SkillDescriptor) -> bool:
-        if self.collection and f"{skill.collection}/".startswith(f"{self.collection}/") is False:
+        within = (self.collection or "").strip("/")
+        if within and not f"{skill.collection}/".startswith(f"{within}/"):
             return False
         text = f"{skill.name} {skill.description}".casefold()
         return all(word in text for word in (self.query or "").casefold().split())

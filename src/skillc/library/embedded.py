@@ -66,6 +66,6 @@ def _declared() -> builtins.list[str]:
         try:
             spec = util.find_spec(entry.module)
             folders += (spec.submodule_search_locations or []) if spec else []
-        except (ImportError, ValueError) as error:
+        except Exception as error:  # finding a package imports those around it, which may do anything
             log.warning("skills of '%s' can't be found: %s", entry.name, error)
     return folders

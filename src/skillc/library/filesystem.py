@@ -10,6 +10,8 @@ import asyncio
 import builtins
 import json
 import os
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +31,7 @@ from skillc.skills.format import violations
 from skillc.skills.ids import is_segment
 
 MAX_SKILL_FILE = 1 << 20  # bytes; a larger SKILL.md is quarantined
+MAX_DIRECTORIES = 100_000  # links to each other can make any number of a few
 COLLECTION_FILE = "COLLECTION.md"
 
 
@@ -40,6 +43,24 @@ class _Found:
     directory: str
     path: str
     stamp: tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A directory to look at, the ID so far, and the links (and the root) that lead there."""
+
+    directory: str
+    prefix: str
+    chain: frozenset[str]
+
+    def below(self, entry: os.DirEntry[str]) -> builtins.list[_Place]:
+        """A directory in this one; none where it leads back to where we came from."""
+        segment = entry.name if is_segment(entry.name) else to_segment(entry.name)
+        prefix = f"{self.prefix}/{segment}" if self.prefix else segment
+        if not entry.is_symlink():
+            return [_Place(entry.path, prefix, self.chain)]
+        real = os.path.realpath(entry.path)
+        return [] if real in self.chain else [_Place(entry.path, prefix, self.chain | {real})]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +78,7 @@ class _Scan:
 
     skills: dict[SkillId, SkillDescriptor] = field(default_factory=dict)
     directories: dict[SkillId, str] = field(default_factory=dict)
+    paths: dict[SkillId, str] = field(default_factory=dict)
     collections: dict[str, str] = field(default_factory=dict)
     diagnostics: builtins.list[SourceDiagnostic] = field(default_factory=builtins.list)
     quarantined: int = 0
@@ -82,8 +104,16 @@ class FilesystemSkillSource(SkillSource):
         self.scope = scope
         self.strict = strict
         self.required = required
+        self._turn = threading.Lock()  # of those who ask at once, one parses what is new
         self._known: dict[str, _Entry] = {}
         self.quarantined = 0  # at the last look
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process needs of it; locks don't travel."""
+        return {name: value for name, value in vars(self).items() if name != "_turn"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _turn=threading.Lock())
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
         scan = await asyncio.to_thread(self.scan)
@@ -114,10 +144,14 @@ class FilesystemSkillSource(SkillSource):
 
     def scan(self) -> _Scan:
         """Look at the folder as it is now; unchanged files are not read again."""
+        with self._turn:
+            return self._scan()
+
+    def _scan(self) -> _Scan:
         scan = _Scan()
         found = self._walk(scan)
         known = {item.path: self._entry(item) for item in found}
-        self._known = known  # whole: other threads may be scanning, too
+        self._known = known
         by_id: dict[str, builtins.list[_Found]] = {}
         for item in found:
             by_id.setdefault(item.skill_id, []).append(item)
@@ -129,30 +163,33 @@ class FilesystemSkillSource(SkillSource):
     def _walk(self, scan: _Scan) -> builtins.list[_Found]:
         """Every SKILL.md below the root; directories below one are its files."""
         found: builtins.list[_Found] = []
-        pending = [(self.root, "", frozenset({os.path.realpath(self.root)}))]
+        pending = [_Place(self.root, "", frozenset({os.path.realpath(self.root)}))]
+        seen = 0
         while pending:
-            directory, prefix, chain = pending.pop()
+            place = pending.pop()
+            seen += 1
+            if seen > MAX_DIRECTORIES:
+                problem = f"over {MAX_DIRECTORIES} directories; the rest was not looked at"
+                scan.diagnostics.append(_problem(self.root, "E999", problem))
+                break
             try:
-                entries = builtins.list(os.scandir(directory))
+                entries = builtins.list(os.scandir(place.directory))
             except OSError as error:
-                if directory == self.root:
+                if place.directory == self.root:
                     self._missing(error)
                     return []
-                scan.diagnostics.append(_problem(directory, "E999", f"cannot be read: {error.strerror}"))
+                problem = f"cannot be read: {error.strerror}"
+                scan.diagnostics.append(_problem(place.directory, "E999", problem))
                 continue
             main = _main(entries)
             if main is not None:
-                found += self._found(main, directory, prefix)
+                found += self._found(main, place.directory, place.prefix)
                 continue
             for entry in entries:
-                if entry.name == COLLECTION_FILE:
-                    scan.collections[prefix] = _first_line(entry.path)
-                elif entry.name[0] != "." and entry.is_dir():
-                    segment = entry.name if is_segment(entry.name) else to_segment(entry.name)
-                    real = os.path.realpath(entry.path) if entry.is_symlink() else ""
-                    if real not in chain:
-                        below = f"{prefix}/{segment}" if prefix else segment
-                        pending.append((entry.path, below, chain | {real} if real else chain))
+                if entry.name == COLLECTION_FILE and _is(entry.is_file):
+                    scan.collections[place.prefix] = _first_line(entry.path)
+                elif entry.name[0] != "." and _is(entry.is_dir):
+                    pending += place.below(entry)
         return found
 
     def _missing(self, error: OSError) -> None:
@@ -215,13 +252,11 @@ class FilesystemSkillSource(SkillSource):
         descriptor = scan.skills.get(skill_id)
         if descriptor is None:
             raise SkillNotFound(skill_id)
-        path = next(
-            path
-            for name in SKILL_FILES
-            if os.path.isfile(path := os.path.join(scan.directories[skill_id], name))
-        )
-        with open(path, "rb") as file:
-            document = parse(file.read(MAX_SKILL_FILE + 1))
+        try:
+            with open(scan.paths[skill_id], "rb") as file:
+                document = parse(file.read(MAX_SKILL_FILE + 1))
+        except OSError as error:  # gone, or closed, since the scan
+            raise SkillNotFound(skill_id, error.strerror or "") from None
         told = metadata(document, descriptor.name)
         body = document.data[document.body :].decode("utf-8", "replace").lstrip("\r\n")
         known = ("name", "description", "metadata", "requires_capabilities")
@@ -241,6 +276,7 @@ def _sort_in(scan: _Scan, items: builtins.list[_Found], known: dict[str, _Entry]
         elif entry.descriptor is not None:
             scan.skills[entry.descriptor.id] = entry.descriptor
             scan.directories[entry.descriptor.id] = item.directory
+            scan.paths[entry.descriptor.id] = item.path
             continue
         scan.quarantined += 1
 
@@ -248,9 +284,17 @@ def _sort_in(scan: _Scan, items: builtins.list[_Found], known: dict[str, _Entry]
 def _main(entries: builtins.list[os.DirEntry[str]]) -> os.DirEntry[str] | None:
     for name in SKILL_FILES:
         for entry in entries:
-            if entry.name == name and entry.is_file():
+            if entry.name == name and _is(entry.is_file):
                 return entry
     return None
+
+
+def _is(kind: Callable[[], bool]) -> bool:
+    """Whether an entry is of a kind; one that can't be told (a link to itself) is of none."""
+    try:
+        return kind()
+    except OSError:
+        return False
 
 
 def _first_line(path: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
 from skillc import places
 from skillc.errors import InvalidConfiguration
-from skillc.library.composite import CompositeSkillSource, NamedSource
+from skillc.library.composite import TIME_OUT, CompositeSkillSource, NamedSource
 from skillc.library.configuration import SkillRepositoryConfig, SkillsConfig, default_repositories
 from skillc.library.descriptors import SkillScope
 from skillc.library.embedded import EmbeddedSkillSource
@@ -15,42 +16,62 @@ from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.sources import SkillSource
 
 EMBEDDED = "embedded"  # the name of what comes with skc
-GIT_SILENCE = 25.0  # seconds; less than the composite waits, so that no thread outlives its question
+
+# How long a server may be silent, as a part of what its repository may take: less than the composite
+# waits, so that it is the source that says what is wrong, and no thread outlives its question.
+GIT_SILENCE = 5 / 6
+HTTP_SILENCE = 1 / 3
 
 
-def resolve_repositories(config: SkillsConfig, project_root: str | None = None) -> CompositeSkillSource:
-    """The configured repositories in order, or the default chain, and the embedded skills last."""
-    chain = repositories_in_force(config, project_root)
-    named = [NamedSource(repo.name, source_of(repo), required=repo.required) for repo in chain]
-    return CompositeSkillSource([*named, NamedSource(EMBEDDED, EmbeddedSkillSource(), fallback=True)])
+def resolve_repositories(
+    config: SkillsConfig, project_root: str | os.PathLike[str] | None = None, *, time_out: float = TIME_OUT
+) -> CompositeSkillSource:
+    """The configured repositories in order, or the default chain, and the embedded skills last.
+
+    Without a `project_root` the default chain has the user's skills alone. `time_out` is how many
+    seconds a repository may take to answer before the others are served without it; one that sets
+    `timeout_seconds` has its own.
+    """
+    named = []
+    for repository in repositories_in_force(config, project_root):
+        patience = repository.time_out or time_out
+        source = source_of(repository, patience)
+        named.append(NamedSource(repository.name, source, repository.required, time_out=patience))
+    last = NamedSource(EMBEDDED, EmbeddedSkillSource(), fallback=True)
+    return CompositeSkillSource([*named, last], time_out=time_out)
 
 
 def repositories_in_force(
-    config: SkillsConfig, project_root: str | None = None
+    config: SkillsConfig, project_root: str | os.PathLike[str] | None = None
 ) -> tuple[SkillRepositoryConfig, ...]:
     """Those that are configured or, where none is, the default chain."""
-    return config.repositories or default_repositories([project_root] if project_root else [], places.home())
+    roots = [os.fspath(project_root)] if project_root else []
+    return config.repositories or default_repositories(roots, places.home())
 
 
-def source_of(repository: SkillRepositoryConfig) -> SkillSource:
+def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) -> SkillSource:
     """The source that a repository's settings describe; variables are expanded here, where it is used."""
     if repository.type == "filesystem":
         scope = SkillScope.USER if repository.base == places.home() else SkillScope.PROJECT
         configured = bool(repository.file)  # only what somebody wrote down must be there
         return FilesystemSkillSource(repository.path, scope, strict=repository.strict, required=configured)
     settings = repository.expanded()
-    return _http(repository.name, settings) if repository.type == "http" else _git(repository, settings)
+    patience = time_out or repository.time_out or TIME_OUT
+    if repository.type == "http":
+        return _http(repository.name, settings, round(patience * HTTP_SILENCE, 2))
+    return _git(repository, settings, round(patience * GIT_SILENCE, 2))
 
 
-def _http(name: str, settings: Mapping[str, Any]) -> SkillSource:
+def _http(name: str, settings: Mapping[str, Any], silence: float) -> SkillSource:
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource  # with the extra `http` alone
 
     token, header = settings.get("auth_token"), settings.get("auth_header")
     auth = (HeaderAuth(header, token) if header else BearerAuth(token)) if token else None
-    return HttpSkillSource(settings["url"], auth, float(settings.get("refresh_seconds", 60)), name=name)
+    refresh = float(settings.get("refresh_seconds", 60))
+    return HttpSkillSource(settings["url"], auth, refresh, name=name, time_out=silence)
 
 
-def _git(repository: SkillRepositoryConfig, settings: Mapping[str, Any]) -> SkillSource:
+def _git(repository: SkillRepositoryConfig, settings: Mapping[str, Any], silence: float) -> SkillSource:
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
 
     token, key = settings.get("auth_token"), settings.get("ssh_key")
@@ -63,7 +84,7 @@ def _git(repository: SkillRepositoryConfig, settings: Mapping[str, Any]) -> Skil
             auth=HttpsToken(token) if token else SshKey(key) if key else None,
             depth=settings.get("depth", 1) or None,
             strict=repository.strict,
-            time_out=GIT_SILENCE,
+            time_out=silence,
         )
     except InvalidConfiguration as error:
         reason = error.message.rpartition(": ")[2]

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from skillc.engine import DefaultSkillEngine, prepare_turn, system_prompt
+from skillc.engine import DefaultSkillEngine, model_input
 from skillc.errors import RepositoryUnavailable, SkillcError
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter
 from skillc.library.sources import SkillSource
@@ -93,13 +93,12 @@ class _Api:
             raise Refused(422, "'message' must be text")
         preload, references = _ids(given, "preload_skills"), _ids(given, "skill_references")
         try:
-            system = await system_prompt(self._engine, preload)
+            found = await model_input(self._engine, message, preload, references)
         except RepositoryUnavailable:
             raise
         except SkillcError as error:
             raise Refused(422, error.message, error.code) from None
-        turn = await prepare_turn(self._engine, message, references)
-        return answer({"system": system, **turn.as_json()})
+        return answer(found.as_json())
 
     async def health(self, request: Request) -> Response:
         return answer({"status": "ok"})

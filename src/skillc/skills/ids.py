@@ -21,8 +21,8 @@ class SkillId(str):
     __slots__ = ()
 
     def __new__(cls, value: str) -> SkillId:
-        if not all(is_segment(segment) for segment in value.split("/")):
-            raise InvalidSkillId(value)
+        if not isinstance(value, str) or not all(is_segment(segment) for segment in value.split("/")):
+            raise InvalidSkillId(f"{value}")
         return super().__new__(cls, value)
 
     @property

@@ -24,23 +24,16 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     from skillc.cli import prompting
     from skillc.cli.printing import print_json
-    from skillc.engine import prepare_turn, system_prompt
+    from skillc.engine import model_input
 
     engine = prompting.engine()
-    preload = arguments.texts("preload")
-    message, references = arguments.text("message"), arguments.texts("ref")
-
-    async def answer() -> dict[str, object]:
-        system = await system_prompt(engine, preload)
-        return {"system": system, **(await prepare_turn(engine, message, references)).as_json()}
-
-    turn = prompting.run(answer(), engine.source)
+    message = arguments.text("message")
+    preload, references = arguments.texts("preload"), arguments.texts("ref")
+    found = prompting.run(model_input(engine, message, preload, references), engine.source)
     if arguments.text("format") == "json":
-        print_json(turn)
+        print_json(found.as_json())
         return 0
-    print(f"--- system ---\n{turn['system']}\n--- message ---\n{turn['message']}")
-    notices = turn["notices"]
-    assert isinstance(notices, list)
-    for notice in notices:
+    print(f"--- system ---\n{found.system}\n--- message ---\n{found.turn.message}")
+    for notice in found.turn.notices:
         print(f"notice: {notice}", file=sys.stderr)
     return 0

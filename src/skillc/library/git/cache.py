@@ -97,18 +97,19 @@ class Checkouts:
         with self._turn:
             if self._failure is not None and self._attempts != asked:
                 raise self._failure
+            self._failure = None
             try:
                 os.makedirs(self._directory, mode=0o700, exist_ok=True)
                 with self._lock():
                     state = self.state()
                     if not state.commit:  # else another process was faster
                         state = self._fetch(state)
-                self._failure = None
             except Exception as error:
                 self._failure = self._told(error, "git clone failed")
-                raise self._failure from None
             finally:
                 self._attempts += 1
+            if self._failure is not None:  # raised here: what led to it may have secrets in its words
+                raise self._failure
         return state
 
     def _refresh(self, state: State, now: bool) -> State:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from skillc import places
 from skillc.digest import sha256_hex
+from skillc.errors import InvalidConfiguration
 from skillc.library.git.refs import GitRef, invalid
 from skillc.library.git.remote import MAX_BYTES, TIME_OUT, Remote, remote_of
 
@@ -97,4 +98,7 @@ class GitSkillConfig:
         return os.path.join(base, sha256_hex(key.encode())[:32])
 
     def __repr__(self) -> str:
-        return f"GitSkillConfig({self.remote().url!r}, {self.git_ref!r})"
+        try:
+            return f"GitSkillConfig({self.remote().url!r}, {self.git_ref!r})"
+        except InvalidConfiguration:  # a debugger may ask while it is being refused
+            return f"GitSkillConfig(<invalid>, {self.git_ref!r})"

@@ -19,6 +19,7 @@ from skillc.library.git.remote import Remote
 from skillc.library.git.smart_http import HttpClient
 from skillc.library.git.ssh import ssh_client
 from skillc.library.git.watch import Greeting, Watch
+from skillc.library.git.wire_log import unlogged
 
 
 class Fetch:
@@ -68,7 +69,7 @@ class Fetch:
         self, wants: Callable[..., list[ObjectID]], depth: int | None, prefixes: Sequence[bytes]
     ) -> None:
         """Talk to the remote once; every way in which that fails becomes FetchFailed."""
-        with Watch(self._remote.time_out) as watch:
+        with unlogged(), Watch(self._remote.time_out) as watch:
             try:
                 self._receive(watch, wants, depth, prefixes)
             except (FetchFailed, RefMissing):

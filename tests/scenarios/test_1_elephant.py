@@ -1,0 +1,120 @@
+"""1. Elephant — SDK with remote skill source.
+
+Elephant stores extraction skills in its own database, serves them via HTTP.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from skillc import (
+    AgentBuildConfig,
+    AgentFactory,
+    BearerAuth,
+    HttpSkillSource,
+    RepositoryUnavailable,
+    SkillsConfig,
+    SkillsResolved,
+    SyncSkillEngine,
+)
+from tests.conftest import World
+from tests.library.test_filesystem import run, skill
+from tests.scenarios.conftest import Elephant, Serve
+
+BLOCK = (
+    '<skill id="extraction/email-extractor">\n# Email Entity Extractor\n\nExtract the following...\n</skill>'
+)
+
+
+def test_a_skill_for_each_extraction(elephant: Elephant) -> None:
+    """[LIB: 1. Elephant — SDK with remote skill source] the document's program, in Python."""
+
+    async def startup() -> None:
+        # Elephant startup: the skill source points at Elephant's own API
+        skill_source = HttpSkillSource(
+            elephant.url,  # base_url
+            BearerAuth("my-token"),
+            60.0,  # cache TTL, in seconds
+        )
+        factory = AgentFactory("/tmp/meerkat-store").skill_source(skill_source).builtins(True)
+
+        # Per extraction: preload the right skill by canonical ID
+        config = AgentBuildConfig("claude-sonnet-4-5").with_preloaded_skills(["extraction/email-extractor"])
+        agent = await factory.build_agent(config, SkillsConfig())
+        turn = await agent.prepare_turn("Extract entities from this email: ...")
+
+        assert agent.model == "claude-sonnet-4-5"
+        assert '<skill id="extraction/email-extractor" active="true">' in agent.system_prompt
+        assert '<skill id="extraction/fiction-extractor">' in agent.system_prompt
+        assert agent.system_prompt.endswith(f"</available_skills>\n\n{BLOCK}")
+        assert [tool.name for tool in agent.tools][:2] == ["browse_skills", "load_skill"]
+        assert turn.message == "Extract entities from this email: ..."
+
+    run(startup())
+    assert sorted(elephant.paths) == ["/api/skills", "/api/skills/extraction%2Femail-extractor"]
+
+
+def test_elephant_implements_the_skills_api(elephant: Elephant) -> None:
+    """[LIB: 1. Elephant — SDK with remote skill source] list, one skill with its body, collections."""
+    engine = SyncSkillEngine(HttpSkillSource(elephant.url, BearerAuth("my-token"), 60.0))
+    assert [str(skill.id) for skill in engine.list_skills()] == sorted(elephant.rows)
+    assert engine.load("extraction/email-extractor").body.startswith("# Email Entity Extractor")
+    assert [(c.path, c.description, c.count) for c in engine.collections()] == [
+        ("extraction", "Entity and relationship extraction", 2),
+        ("formatting", "1 skills", 1),
+    ]
+    assert elephant.paths == [
+        "/api/skills",
+        "/api/skills/extraction%2Femail-extractor",
+        "/api/skill-collections",
+    ]
+
+
+def test_the_database_changes(elephant: Elephant) -> None:
+    """[LIB: 1. Elephant — SDK with remote skill source] a new row is there when the cache has expired."""
+
+    async def conversation() -> None:
+        source = HttpSkillSource(elephant.url, BearerAuth("my-token"), 0.0)
+        agent = await AgentFactory().skill_source(source).build_agent()
+        elephant.put("extraction/legal-extractor", "Extract clauses", "Clauses.")
+        del elephant.rows["formatting/markdown-output"]
+        assert await agent.is_stale()
+        agent = await agent.reload()
+        assert 'id="extraction/legal-extractor"' in agent.system_prompt
+        assert "formatting" not in agent.system_prompt
+        turn = await agent.prepare_turn("/extraction/legal-extractor this contract: ...")
+        assert turn.events == (SkillsResolved(("extraction/legal-extractor",), 57),)
+
+    run(conversation())
+
+
+def test_a_wrong_token(elephant: Elephant) -> None:
+    """[LIB: 1. Elephant — SDK with remote skill source] the build fails, and says why."""
+    factory = AgentFactory().skill_source(
+        HttpSkillSource(elephant.url, BearerAuth("not-it"), name="elephant")
+    )
+    with pytest.raises(RepositoryUnavailable, match="repository 'elephant' unavailable: status 401"):
+        run(factory.build_agent())
+
+
+def test_our_own_server_is_such_a_source(world: World, serve: Serve) -> None:
+    """[LIB: 1. Elephant — SDK with remote skill source] with `skc serve --read-only` as the server."""
+    skill(world.store, "extraction/email-extractor")
+    factory = AgentFactory().skill_source(HttpSkillSource(serve(world.project)))
+    config = AgentBuildConfig("claude-sonnet-4-5").with_preloaded_skills(["extraction/email-extractor"])
+    agent = run(factory.build_agent(config))
+    assert agent.system_prompt.endswith(
+        '<skill id="extraction/email-extractor">\n# email-extractor\n\nBody.\n</skill>'
+    )
+
+
+def test_in_skills_toml(world: World, elephant: Elephant) -> None:
+    """[LIB: 1. Elephant — SDK with remote skill source] from configuration, as the command has it."""
+    elephant.token = "from-the-environment"
+    (world.project / ".skillc" / "skills.toml").write_text(
+        '[[repositories]]\nname = "elephant"\ntype = "http"\n'
+        f'url = "{elephant.url}"\nauth_token = "${{ELEPHANT_API_KEY}}"\nrefresh_seconds = 60\n'
+    )
+    key = {"ELEPHANT_API_KEY": "from-the-environment"}
+    assert world.ok("load", "extraction/email-extractor", env=key).stdout == f"{BLOCK}\n"
+    assert '"source_name": "elephant"' in world.ok("browse", "extraction", "--format", "json", env=key).stdout
