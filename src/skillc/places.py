@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DIRECTORY = ".skillc"
+ALTERNATIVE = ".rkat"  # where the design document has skills.toml and skills; read, never written [D23]
 SKILL_FILE = "SKILL.md"
 SKILL_FILES = (
     SKILL_FILE,
@@ -54,12 +55,26 @@ def current_directory() -> str:
 
 def project_roots(start: str) -> Iterator[str]:
     """The directories from `start` upwards that have a `.skillc`; never the home directory."""
+    return filter(_is_project, _upwards(start))
+
+
+def library_roots(start: str) -> Iterator[str]:
+    """The same, and those that have a `.rkat` alone: whose repositories and skills count."""
+    return (
+        directory
+        for directory in _upwards(start)
+        if _is_project(directory) or os.path.isdir(os.path.join(directory, ALTERNATIVE))
+    )
+
+
+def _upwards(start: str) -> Iterator[str]:
+    """The directories from `start` upwards, without the home directory."""
     not_a_project = home()
     if not_a_project is not None:
         not_a_project = os.path.realpath(not_a_project)
     directory = os.path.realpath(start)
     while True:
-        if directory != not_a_project and _is_project(directory):
+        if directory != not_a_project:
             yield directory
         parent = os.path.dirname(directory)
         if parent == directory:

@@ -155,3 +155,20 @@ def test_configured_replace_the_chain(world: World) -> None:
         "two": "b",
         "skillc": "embedded",
     }
+
+
+def test_a_directory_with_the_documents_folder_alone(world: World) -> None:
+    """[D23] `.rkat/skills.toml` is read, and `.rkat/skills` searched, where there is no `.skillc` at all."""
+    other = world.root / "other"
+    (other / "deep" / "down").mkdir(parents=True)
+    skill(other, ".rkat/skills/pdf")
+    found = world.ok("load", "pdf", cwd=other / "deep" / "down")
+    assert "Body." in found.stdout
+    skill(other, "library/docs/word")
+    (other / ".rkat/skills.toml").write_text(
+        '[[repositories]]\nname = "own"\ntype = "filesystem"\npath = "library"\n'
+    )
+    assert "Body." in world.ok("load", "docs/word", cwd=other / "deep").stdout
+    world.fails("E001", "load", "pdf", cwd=other)
+    assert "own" in world.ok("repo", "list", cwd=other).stdout
+    assert not (other / ".skillc").exists()

@@ -42,7 +42,7 @@ def _configuration() -> tuple[SkillsConfig, str | None]:
     cwd = places.current_directory()
     config = SkillsConfig.load(cwd)
     warn(config.diagnostics)
-    return config, next(places.project_roots(cwd), None)
+    return config, next(places.library_roots(cwd), None)
 
 
 def engine() -> DefaultSkillEngine:

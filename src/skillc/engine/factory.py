@@ -152,7 +152,7 @@ class AgentFactory:
         return SkillsConfig() if self._source is not None else SkillsConfig.load(self._project_root)
 
     def _repositories(self, settings: SkillsConfig) -> SkillSource:
-        root = self._project_root or next(places.project_roots(places.current_directory()), None)
+        root = self._project_root or next(places.library_roots(places.current_directory()), None)
         return resolve_repositories(settings, root)
 
     def build_agent_sync(

@@ -116,7 +116,7 @@ def _check_git(table: editing.Table) -> None:
 
 def _defaults(cwd: str, added: str) -> list[SkillRepositoryConfig]:
     """The folders of the default chain that hold something, without the one that is being added."""
-    chain = configuration.default_repositories(places.project_roots(cwd), places.home())
+    chain = configuration.default_repositories(places.library_roots(cwd), places.home())
     return [repository for repository in chain if _holds_something(repository.path, added)]
 
 

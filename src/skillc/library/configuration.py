@@ -16,7 +16,7 @@ from skillc import places
 from skillc.errors import Diagnostic, InvalidConfiguration, notice
 
 FILE = "skills.toml"
-DIRECTORIES = (places.DIRECTORY, ".rkat")  # ours, and that of the document
+DIRECTORIES = (places.DIRECTORY, places.ALTERNATIVE)  # ours, and that of the document
 EXPANDED = ("url", "auth_token", "ssh_key")
 
 _COMMON: dict[str, type] = {
@@ -100,7 +100,7 @@ class SkillsConfig:
     def load(cls, cwd: str | None = None) -> SkillsConfig:
         """The user's and the nearest project's configuration, the project first."""
         here = cwd or places.current_directory()
-        project = next((path for root in places.project_roots(here) if (path := find(root))), None)
+        project = next((path for root in places.library_roots(here) if (path := find(root))), None)
         home = places.home()
         return cls.load_from_paths(find(home) if home else None, project)
 

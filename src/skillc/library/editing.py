@@ -29,7 +29,7 @@ Table = Mapping[str, str | bool]
 
 def file_to_edit(cwd: str, for_all: bool = False) -> str:
     """The project's file in force, else a new one in the nearest project; or that of the home."""
-    roots = [places.require_home()] if for_all else list(places.project_roots(cwd))
+    roots = [places.require_home()] if for_all else list(places.library_roots(cwd))
     if not roots:
         raise InvalidOption("there is no project here; make one with 'skc init', or use --global")
     found = (path for root in roots if (path := configuration.find(root)))

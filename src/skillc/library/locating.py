@@ -42,7 +42,7 @@ async def _in_repositories(skill_id: SkillId, cwd: str) -> Skill:
     from skillc.library.repositories import resolve_repositories
 
     config = SkillsConfig.load(cwd)
-    library = resolve_repositories(config, next(places.project_roots(cwd), None))
+    library = resolve_repositories(config, next(places.library_roots(cwd), None))
     try:
         document = await library.load(skill_id)
     except (SkillNotFound, RepositoryUnavailable):

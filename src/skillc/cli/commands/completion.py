@@ -164,7 +164,7 @@ def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
 def _repositories(before: Sequence[str]) -> list[str]:
     """The names that `repo remove` and `repo sync` can be given."""
     from skillc.library import configuration, repositories
-    from skillc.places import current_directory, project_roots
+    from skillc.places import current_directory, library_roots
 
     if not {"remove", "sync"} & set(before):
         return []
@@ -172,7 +172,7 @@ def _repositories(before: Sequence[str]) -> list[str]:
     config = configuration.SkillsConfig.load(cwd)
     if "remove" in before:
         return [repository.name for repository in config.repositories]
-    chain = repositories.repositories_in_force(config, next(project_roots(cwd), None))
+    chain = repositories.repositories_in_force(config, next(library_roots(cwd), None))
     return [repository.name for repository in chain]
 
 
