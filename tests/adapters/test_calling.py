@@ -68,7 +68,7 @@ def test_answers_without_await_leave_the_loop_alone() -> None:
     async def fail() -> None:
         raise SkillNotFound("pdf")
 
-    loop = asyncio.get_event_loop_policy().get_event_loop()
+    loop = asyncio.get_event_loop()
     with pytest.raises(SkillNotFound):
         run_sync(fail())
-    assert asyncio.get_event_loop_policy().get_event_loop() is loop
+    assert asyncio.get_event_loop() is loop

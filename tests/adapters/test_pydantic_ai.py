@@ -69,6 +69,11 @@ def test_more_failures_than_retries(shelf: Shelf, server: Provider) -> None:
     assert agent.run_sync("Load.").output == "Enough."
 
 
+def test_errors_stay_readable(shelf: Shelf) -> None:
+    """[RFC-0005] pydantic-ai puts capabilities into its messages; ours does not print the whole prompt."""
+    assert "available_skills" not in repr(SkillsCapability(shelf.agent()))
+
+
 def test_prompt_without_the_capability(shelf: Shelf) -> None:
     """[D31] the text for `agent.run_sync`."""
     assert user_message(shelf.agent(), f"/{TIDES} Go.").endswith("</skill>\n\nGo.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,17 @@ def test_readme(number: int, world: World, server: Provider) -> None:
     assert run(example, world, environment(server)) == f"{WORD} Asked: What comes first?\n"
     assert '<skill id="release-notes">' in server.seen[0].system
     assert "load_skill" in server.seen[0].tools
+
+
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_docstrings(name: str, world: World, server: Provider) -> None:
+    """[LIB: 3. CLI — Explicit skill invocation] what a module says of itself is a program that works."""
+    world.skill("release-notes", f"---\nname: release-notes\ndescription: Notes\n---\n{WORD}\n")
+    server.mind = reader
+    source = (ROOT / "src" / "skillc" / "adapters" / f"{name}.py").read_text(encoding="utf-8")
+    _, imports, program, *_ = (ast.get_docstring(ast.parse(source)) or "").split("\n\n")
+    run(textwrap.dedent(f"{imports}\n{program}\n"), world, environment(server))
+    assert WORD in server.seen[0].users[0]
 
 
 def test_building(world: World) -> None:

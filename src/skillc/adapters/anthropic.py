@@ -34,6 +34,8 @@ except ImportError as error:
 if TYPE_CHECKING:
     from skillc.engine import BuiltAgent, ToolResult
 
+__all__ = ["async_skill_tools", "async_user_message", "instructions", "skill_tools", "user_message"]
+
 
 def instructions(skills: BuiltAgent, own: str = "") -> str:
     """`tool_runner(system=...)`: your own words, then the skills.

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from skillc.engine import BuiltAgent, ToolResult
 
+__all__ = ["SkillsMiddleware", "async_user_message", "instructions", "skill_tools", "user_message"]
+
 
 def instructions(skills: BuiltAgent, own: str = "") -> str:
     """`create_agent(system_prompt=...)` without the middleware: your own words, then the skills.

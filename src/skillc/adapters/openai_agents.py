@@ -2,11 +2,13 @@
 
 from agents import Agent, Runner
 from skillc import AgentFactory
-from skillc.adapters.openai_agents import async_user_message, instructions, skill_tools
+from skillc.adapters.openai_agents import instructions, skill_tools, user_message
 
-skills = await AgentFactory().build_agent()
+skills = AgentFactory().build_agent_sync()
 agent = Agent("Writer", instructions=instructions(skills, "Be brief."), tools=skill_tools(skills))
-await Runner.run(agent, await async_user_message(skills, "/release-notes for version 2"))
+Runner.run_sync(agent, user_message(skills, "/release-notes for version 2"))
+
+In async code: `await AgentFactory().build_agent()`, `await Runner.run(...)`, `await async_user_message(...)`.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from skillc.engine import BuiltAgent
+
+__all__ = ["async_user_message", "instructions", "skill_tools", "user_message"]
 
 Words = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str] | str]
 

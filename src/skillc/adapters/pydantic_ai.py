@@ -12,7 +12,7 @@ agent.run_sync("/release-notes for version 2")
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from skillc.adapters.calling import BoundTool, bound_tools
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from pydantic_ai.capabilities import AgentNode
 
     from skillc.engine import BuiltAgent
+
+__all__ = ["SkillsCapability", "async_user_message", "instructions", "skill_tools", "user_message"]
 
 _AN_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
 
@@ -78,7 +80,7 @@ class SkillsCapability(AbstractCapability[Any]):
     A prompt is changed once, before it enters the history, so that later requests repeat it word for word.
     """
 
-    skills: BuiltAgent
+    skills: BuiltAgent = field(repr=False)
 
     def get_instructions(self) -> str | None:
         return self.skills.system_prompt or None
