@@ -334,6 +334,13 @@ WARNINGS = {
     "W021": "name '{}' is unlike the directory, '{}'",
     "W022": "skill '{}' is shadowed by the repository '{}'",
     "W030": "copied to '{}': {}",
+    "W060": "unknown frontmatter field '{}' is ignored",
+    "W061": "tool '{}' has no '#### Parameters'; it takes none",
+    "W062": "description is over {} characters and was cut",
+    "W063": "version '{}' is not a semantic version, such as 1.0.0",
+    "W064": "default '{}' of parameter '{}' of tool '{}' is not of type {} and does not count",
+    "W065": "'### {}' has a '#### Command' without a fenced block and is no tool",
+    "W066": "tool '{}': '{}' is an argument like any other; commands run without a shell",
     "W071": "configuration: {}: {}",
     "W300": "{} {}: {}",
 }
