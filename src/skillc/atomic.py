@@ -26,11 +26,14 @@ def beside(path: str) -> str:
     return os.path.join(directory, f".{start}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
 
 
-def write(path: str, data: bytes, *, durable: bool = False) -> None:
-    """Put a file with `data` at `path`; `durable` waits for the disk, for what can't be made again."""
+def write(path: str, data: bytes, *, durable: bool = False, private: bool = False) -> None:
+    """Put a file with `data` at `path`; `durable` waits for the disk, for what can't be made again.
+
+    A `private` one is its owner's alone from the first moment.
+    """
     temporary = beside(path)
     try:
-        with open(temporary, "xb") as file:
+        with open(temporary, "xb", opener=_private if private else None) as file:
             file.write(data)
             if durable:
                 file.flush()
@@ -39,6 +42,10 @@ def write(path: str, data: bytes, *, durable: bool = False) -> None:
     except BaseException:
         discard(temporary)
         raise
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def replace(new: str, path: str) -> None:

@@ -220,10 +220,12 @@ class InvalidTool(SkillcError):
 
 
 class ToolNotFound(SkillcError):
+    """`reason` says what there is instead, or why one that exists is not there now."""
+
     code = "E061"
 
-    def __init__(self, tool: str, skill: str) -> None:
-        super().__init__(f"tool '{tool}' not found in '{skill}'")
+    def __init__(self, tool: str, skill: str, reason: str = "") -> None:
+        super().__init__(f"tool '{tool}' not found in '{skill}'{f': {reason}' if reason else ''}")
 
 
 class InvalidParameter(SkillcError):
@@ -236,8 +238,8 @@ class InvalidParameter(SkillcError):
 class ApprovalRequired(SkillcError):
     code = "E063"
 
-    def __init__(self, skill: str) -> None:
-        super().__init__(f"approval required for '{skill}'; run 'skc trust allow {skill}'")
+    def __init__(self, skill: str, details: str = "") -> None:
+        super().__init__(f"approval required for '{skill}'; run 'skc trust allow {skill}'", details)
 
 
 class CannotRun(SkillcError):

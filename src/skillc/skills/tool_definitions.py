@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from skillc.digest import sha256_hex
 from skillc.errors import Diagnostic, InvalidTool, notice
 from skillc.places import SKILL_FILE
 from skillc.skills.document import Document, main_file, parse
@@ -51,7 +52,9 @@ class ToolDefinition:
 
 @dataclass(frozen=True, slots=True)
 class SkillDefinition:
-    """An executable skill. `timeout` is in seconds; a skill without tools is none, and has no version."""
+    """An executable skill. `timeout` is in seconds; `digest` is the hex SHA-256 of the SKILL.md it was
+    read from. A skill without tools is an ordinary one, and has neither version nor digest.
+    """
 
     name: str
     version: str
@@ -64,6 +67,7 @@ class SkillDefinition:
     network: bool = False
     tools: tuple[ToolDefinition, ...] = ()
     directory: str = ""
+    digest: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def offered_in(self, mode: str) -> bool:
@@ -71,12 +75,13 @@ class SkillDefinition:
         return mode in self.modes or "Global" in self.modes
 
 
-def read_definition(directory: str) -> SkillDefinition:
+def read_definition(directory: str, name: str = "") -> SkillDefinition:
     """The definition of the skill in a folder; raises InvalidTool (E060) for an executable one with a fault.
 
     A skill without tools is an ordinary one: its definition has none, and nothing of it is checked.
+    `name` is what the skill goes by, the folder's name unless it is given.
     """
-    name = os.path.basename(os.path.realpath(directory))
+    name = name or os.path.basename(os.path.realpath(directory))
     with open(os.path.join(directory, main_file(directory)), "rb") as file:
         raw = file.read(MAX_FILE + 1)
     if len(raw) > MAX_FILE:
@@ -112,6 +117,7 @@ def parse_definition(raw: bytes, name: str, directory: str = "") -> SkillDefinit
         network=_switch(fields, "network", refuse),
         tools=tools,
         directory=directory,
+        digest=sha256_hex(raw),
         diagnostics=tuple(diagnostic.at(SKILL_FILE) for diagnostic in noticed),
     )
 

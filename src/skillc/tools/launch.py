@@ -1,4 +1,4 @@
-"""What a run needs, decided before anything starts."""
+"""Everything a run needs, decided before anything starts."""
 
 from __future__ import annotations
 
