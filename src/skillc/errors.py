@@ -252,8 +252,8 @@ class CannotRun(SkillcError):
 class TimedOut(SkillcError):
     code = "E065"
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"timed out after {seconds:g} s")
+    def __init__(self, seconds: float, what: str = "timed out") -> None:
+        super().__init__(f"{what} after {seconds:g} s")
 
 
 class SandboxUnavailable(SkillcError):
