@@ -15,6 +15,7 @@ from skillc.errors import ApprovalRequired, Diagnostic, SandboxUnavailable
 from skillc.skills import main_file
 from skillc.tools import sandbox
 from skillc.tools.approval import Answer, ApprovalRequest
+from skillc.tools.decisions import decide
 from skillc.tools.environment import environment, find_program, working_directory
 from skillc.tools.executable import Tool, load_executable
 from skillc.tools.fingerprint import Fingerprint, fingerprint
@@ -22,8 +23,8 @@ from skillc.tools.launch import Launch
 from skillc.tools.origins import FoundSkill
 from skillc.tools.parameters import check_values, command_line
 from skillc.tools.runner import run
-from skillc.tools.schemas import words
-from skillc.tools.trust import ALLOW, DENY, Decision, TrustLevel, TrustStore, may_run
+from skillc.tools.schemas import tool_words
+from skillc.tools.trust import ALLOW, DENY, TrustLevel, TrustStore, may_run
 
 if TYPE_CHECKING:
     import threading
@@ -128,8 +129,7 @@ def settle(prepared: Run, approve: Approve | None, store: TrustStore) -> None:
     answer = approve(request(prepared, store))
     if answer in (Answer.ALWAYS, Answer.NEVER):
         decision = ALLOW if answer is Answer.ALWAYS else DENY
-        files = prepared.files
-        store.record(Decision(found.skill_id, found.path, decision, files.digest, files.files))
+        store.record(decide(found, decision, prepared.files))
     if answer in (Answer.NO, Answer.NEVER):
         raise ApprovalRequired(found.name, "It was not approved.")
     # Somebody may have denied it while the question stood open; deny wins.
@@ -152,7 +152,7 @@ def request(prepared: Run, store: TrustStore) -> ApprovalRequest:
         origin=found.origin,
         level=found.level,
         tool=tool.qualified,
-        tool_description=words(tool),
+        tool_description=tool_words(tool),
         argv=launch.argv,
         cwd=launch.cwd,
         permissions=sandbox.permissions(launch),

@@ -17,7 +17,7 @@ from typing import Any
 
 from skillc.errors import one_line
 from skillc.tools.executable import Tool
-from skillc.tools.schemas import words
+from skillc.tools.schemas import tool_words
 
 HEADER = "You are a model that can do function calling with the following functions:"
 
@@ -65,7 +65,7 @@ def manifest(tools: Sequence[Tool], native: Mapping[str, str] | None = None, mod
     """
     sections = [HEADER]
     listed = dict(native or {})
-    own = {tool.qualified: words(tool) for tool in in_mode(tools, mode) if tool.qualified not in listed}
+    own = {tool.qualified: tool_words(tool) for tool in in_mode(tools, mode) if tool.qualified not in listed}
     for title, entries in (("Native Tools", listed), ("Skills", own)):
         if entries:
             lines = [f"- {name}: {one_line(' '.join(text.split()))}" for name, text in entries.items()]

@@ -32,7 +32,11 @@ def as_format(tools: Sequence[Tool], form: str) -> list[dict[str, Any]]:
     names = function_names(tools)
     if form == "anthropic":
         return [
-            {"name": names[tool.qualified], "description": words(tool), "input_schema": tool_schema(tool)}
+            {
+                "name": names[tool.qualified],
+                "description": tool_words(tool),
+                "input_schema": tool_schema(tool),
+            }
             for tool in tools
         ]
     return [
@@ -40,7 +44,7 @@ def as_format(tools: Sequence[Tool], form: str) -> list[dict[str, Any]]:
             "type": "function",
             "function": {
                 "name": names[tool.qualified],
-                "description": words(tool),
+                "description": tool_words(tool),
                 "parameters": tool_schema(tool),
             },
         }
@@ -52,7 +56,7 @@ def _mcp(tool: Tool) -> dict[str, Any]:
     name = tool.qualified
     return {
         "name": name if len(name) <= MAX_MCP_NAME else _hashed(name, name, set()),
-        "description": words(tool),
+        "description": tool_words(tool),
         "inputSchema": tool_schema(tool),
         "annotations": {"readOnlyHint": tool.skill.read_only, "openWorldHint": tool.skill.network},
     }
@@ -62,7 +66,7 @@ def _plain(tool: Tool) -> dict[str, Any]:
     skill = tool.skill
     return {
         "name": tool.qualified,
-        "description": words(tool),
+        "description": tool_words(tool),
         "parameters": tool_schema(tool),
         "modes": list(skill.modes),
         "read_only": skill.read_only,
@@ -72,7 +76,7 @@ def _plain(tool: Tool) -> dict[str, Any]:
     }
 
 
-def words(tool: Tool) -> str:
+def tool_words(tool: Tool) -> str:
     """What a model is told of a tool; the skill's description stands in for one that is missing."""
     text = tool.description or tool.skill.description
     return text if len(text) <= MAX_DESCRIPTION else text[: MAX_DESCRIPTION - 1] + "…"

@@ -32,13 +32,17 @@ class TrustLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was decided about the skill at a path, when its files were those of `digest`."""
+    """What was decided about the skill at a path, when its files were those of `digest`.
+
+    `directory` is where they were then: `path` itself, except for a git checkout.
+    """
 
     skill: str
     path: str
     decision: str
     digest: str
     files: Mapping[str, str] = field(default_factory=dict)
+    directory: str = ""
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -47,6 +51,7 @@ class Decision:
             "decision": self.decision,
             "digest": self.digest,
             "files": dict(self.files),
+            "directory": self.directory,
         }
 
 
@@ -127,7 +132,8 @@ def _read(data: bytes) -> list[Decision]:
         raise ValueError(VERSION)
     found = [Decision(**entry) for entry in whole["decisions"]]
     for decision in found:
-        texts = (decision.skill, decision.path, decision.digest, *decision.files, *decision.files.values())
+        texts = [decision.skill, decision.path, decision.digest, decision.directory]
+        texts += [*decision.files, *decision.files.values()]
         if decision.decision not in (ALLOW, DENY) or not all(isinstance(text, str) for text in texts):
             raise ValueError(decision)
     if len({decision.path for decision in found}) != len(found):
