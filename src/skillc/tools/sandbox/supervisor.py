@@ -145,9 +145,11 @@ def kill_all() -> None:
 
 def watch(child: int, control: int) -> int | None:
     """The command's status once it ended; None when skc wants it dead, or is."""
-    ended = os.pidfd_open(child)
+    news = select.poll()  # not select, whose descriptors end at 1024
+    news.register(control, select.POLLIN)
+    news.register(os.pidfd_open(child), select.POLLIN)
     while True:
-        ready = select.select([control, ended], [], [], TICK)[0]
+        ready = [descriptor for descriptor, _ in news.poll(TICK * 1000)]
         while (found := os.waitpid(-1, os.WNOHANG))[0]:
             if found[0] == child:
                 return os.waitstatus_to_exitcode(found[1])
