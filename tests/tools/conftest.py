@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,6 +66,20 @@ class Bench:
     ) -> Envelope:
         launch = self.launch(*argv, timeout=timeout, network=network, read_only=read_only, cwd=cwd)
         return run(launch, cancel, check)
+
+    def python(
+        self,
+        code: str,
+        *arguments: str,
+        timeout: float = 60,
+        network: bool = False,
+        read_only: bool = True,
+        cwd: Path | None = None,
+    ) -> Envelope:
+        """Python code as the command, by the interpreter of these tests, wherever that is."""
+        launch = self.launch("true", timeout=timeout, network=network, read_only=read_only, cwd=cwd)
+        argv = (sys.executable, "-I", "-S", "-c", code, *arguments)
+        return run(replace(launch, argv=argv))
 
     def sh(self, text: str, **options: object) -> Envelope:
         return self.run("sh", "-c", text, **options)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ SYSTEM = (
     *("/nix", "/gnu/store", "/snap", "/run/current-system", "/var/lib/flatpak"),
     *("/sys/devices/system", "/sys/fs/cgroup"),
 )
-# Secrets among them, which root could read.
+# Secrets among them; who is not root could not read them anyway.
 SECRETS = (
     *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d"),
     *("/etc/ssh", "/etc/ssl/private", "/etc/pki/tls/private", "/etc/krb5.keytab", "/etc/security/opasswd"),
@@ -43,7 +43,8 @@ def access(launch: Launch) -> dict[str, str]:
     """What may be done at which path. What is not named, nor below a path that is, is not there."""
     home = home_of(launch)
     found = dict.fromkeys(_existing(SYSTEM), READ)
-    found |= dict.fromkeys(_existing(SECRETS), HIDE)
+    if os.geteuid() == 0:
+        found |= dict.fromkeys(_existing(SECRETS), HIDE)
     found |= dict.fromkeys(_programs(launch, home), READ)
     if launch.network:
         found |= dict.fromkeys(_existing(_names_of_hosts()), READ)
@@ -54,7 +55,16 @@ def access(launch: Launch) -> dict[str, str]:
     for path in working_paths(launch.skill_dir, home):
         if path != launch.cwd:  # who works in the skill's own folder may change it
             found[path] = READ
-    return found
+    return {path: mode for path, mode in found.items() if mode != _above(path, found)}
+
+
+def _above(path: str, paths: dict[str, str]) -> str | None:
+    """What the nearest directory above says, which need not be said again."""
+    while path != "/":
+        path = os.path.dirname(path)
+        if path in paths:
+            return paths[path]
+    return None
 
 
 def working_paths(cwd: str, home: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import select
 import shutil
 import signal
 import subprocess
@@ -18,6 +19,7 @@ from skillc.tools.sandbox.access import HIDE, WRITE, access, home_of
 from skillc.tools.sandbox.limits import TEMPORARY, limits
 from skillc.tools.sandbox.started import Started, spawn
 
+PATIENCE = 10.0  # seconds for the kernel to end all processes of a namespace
 PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"  # not PATH, which may lead anywhere
 
 
@@ -33,11 +35,15 @@ class Wrapped(Started):
         super().__init__(launch, process)
         self._status = os.fdopen(status, "rb")
         self._first = 0
+        self._first_end = -1
         try:
             self._first = int(self._next().get("child-pid", 0))
             if self._first:
+                self._first_end = os.pidfd_open(self._first)
                 for kind, value in limits(processes=True):
-                    _limit(self._first, kind, value)
+                    resource.prlimit(self._first, kind, (value, value))
+        except ProcessLookupError:  # it failed to start, which its status will say
+            pass
         finally:
             os.close(gate)  # it has waited for its limits
 
@@ -56,9 +62,13 @@ class Wrapped(Started):
         signal_each(self.processes(), signal.SIGTERM)
 
     def kill(self) -> None:
-        if self.process.poll() is None:
-            signal_each([self._first] if self._first else [], signal.SIGKILL)
+        if self._first_end < 0:
             self.process.kill()
+            return
+        try:
+            signal.pidfd_send_signal(self._first_end, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
 
     def exit_code(self, output: str) -> int:
         """bubblewrap only tells of an exit where the command was started; else `output` is its own."""
@@ -74,14 +84,12 @@ class Wrapped(Started):
 
     def close(self) -> None:
         super().close()
+        if self._first_end >= 0:
+            end = select.poll()
+            end.register(self._first_end, select.POLLIN)
+            end.poll(PATIENCE * 1000)  # it ends after all others of its namespace
+            os.close(self._first_end)
         self._status.close()
-
-
-def _limit(pid: int, kind: int, value: int) -> None:
-    try:
-        resource.prlimit(pid, kind, (value, value))
-    except ProcessLookupError:  # it failed to start, which its status will say
-        pass
 
 
 def start(launch: Launch) -> Started:

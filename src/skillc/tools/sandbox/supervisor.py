@@ -16,11 +16,15 @@ import marshal
 import os
 import resource
 import select
-import signal
 import struct
 import sys
-from typing import Any, NoReturn
+import time
 
+TYPE_CHECKING = False  # typing, and signal with its enums, would take longer than everything else here
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+SIGKILL, SIGPIPE, SIGSTOP, SIGXFSZ = 9, 13, 19, 25
 PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 22, 24
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 SECCOMP_MODE_FILTER = 2
@@ -84,11 +88,11 @@ def become(plan: dict[str, Any], status: int, supervisor: int) -> NoReturn:
     stage = "setup"
     try:
         os.setsid()
-        call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        call("prctl", PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
         if os.getppid() != supervisor:
             os._exit(1)
-        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python had set to be ignored
-            signal.signal(number, signal.SIG_DFL)
+        for number in (SIGPIPE, SIGXFSZ):  # which Python had set to be ignored
+            libc.signal(number, None)
         os.chdir(plan["cwd"])
         confine(plan)
         stage = "exec"
@@ -130,24 +134,32 @@ def send(pids: set[int], number: int) -> None:
 
 def kill_all() -> None:
     """Stop whatever forks, until nothing new appears, then kill it; again while anything is left."""
-    while True:
+    while _anyone_left():
         stopped = set[int]()
         while new := everyone(os.getpid()) - stopped:
-            send(new, signal.SIGSTOP)
+            send(new, SIGSTOP)
             stopped |= new
-        send(stopped, signal.SIGKILL)
-        try:
-            while True:
-                os.waitpid(-1, 0)
-        except ChildProcessError:
-            return
+        send(stopped, SIGKILL)
+        time.sleep(0.002)
+
+
+def _anyone_left() -> bool:
+    """Whether there are children that live; those that have ended are reaped."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return False
+    return True
 
 
 def watch(child: int, control: int) -> int | None:
     """The command's status once it ended; None when skc wants it dead, or is."""
-    ended = os.pidfd_open(child)
+    news = select.poll()  # not select, whose descriptors end at 1024
+    news.register(control, select.POLLIN)
+    news.register(os.pidfd_open(child), select.POLLIN)
     while True:
-        ready = select.select([control, ended], [], [], TICK)[0]
+        ready = [descriptor for descriptor, _ in news.poll(TICK * 1000)]
         while (found := os.waitpid(-1, os.WNOHANG))[0]:
             if found[0] == child:
                 return os.waitstatus_to_exitcode(found[1])
@@ -169,9 +181,13 @@ def main() -> None:
     for descriptor in (1, 2):  # only the command holds the pipes of its output
         os.close(descriptor)
     code = watch(child, control)
-    if code is not None:
-        os.write(status, f"exit {code}\n".encode())
+    try:
+        if code is not None:
+            os.write(status, f"exit {code}\n".encode())
+    except OSError:  # skc is gone
+        pass
     kill_all()
+    os._exit(0)  # there is nothing to tidy up
 
 
 if __name__ == "__main__":
