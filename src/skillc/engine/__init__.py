@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
     from skillc.engine.sync import SyncSkillEngine
     from skillc.engine.tools import SkillTools, ToolDefinition, ToolResult
+    from skillc.engine.toolsets import OfferedTools, Toolset
     from skillc.engine.turns import Turn, prepare_turn
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "BuiltAgent",
     "DefaultSkillEngine",
     "EngineOptions",
+    "OfferedTools",
     "ResolvedSkill",
     "SkillEvent",
     "SkillResolutionFailed",
@@ -31,6 +33,7 @@ __all__ = [
     "SyncSkillEngine",
     "ToolDefinition",
     "ToolResult",
+    "Toolset",
     "Turn",
     "prepare_turn",
     "system_prompt",
@@ -45,6 +48,7 @@ __getattr__ = front_door(
         "skill_engine": ("DefaultSkillEngine", "EngineOptions", "ResolvedSkill"),
         "sync": ("SyncSkillEngine",),
         "tools": ("SkillTools", "ToolDefinition", "ToolResult"),
+        "toolsets": ("OfferedTools", "Toolset"),
         "turns": ("Turn", "prepare_turn"),
     },
 )

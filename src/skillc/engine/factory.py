@@ -15,19 +15,23 @@ from typing import TYPE_CHECKING, Any
 
 from skillc.engine.prompts import system_prompt
 from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions
-from skillc.engine.tools import TOOLS, SkillTools, ToolDefinition, ToolResult
+from skillc.engine.tools import RESERVED, TOOLS, SkillTools, ToolDefinition, ToolResult
 from skillc.engine.turns import Observer, Turn, prepare_turn
 from skillc.library.configuration import SkillsConfig
 from skillc.library.repositories import resolve_repositories
 from skillc.skills import SkillId
 
 if TYPE_CHECKING:
+    from skillc.engine.toolsets import OfferedTools, Toolset
     from skillc.library.sources import SkillSource
 
 
 @dataclass(frozen=True, slots=True)
 class AgentBuildConfig:
-    """What one agent is to be. `preload_skills`: None or empty means inventory alone."""
+    """What one agent is to be. `preload_skills`: None or empty means inventory alone.
+
+    `tools` lets it run what its skills declare, such as a `skillc.SkillToolset`; off without one.
+    """
 
     model: str = ""
     preload_skills: tuple[SkillId, ...] | None = None
@@ -35,6 +39,7 @@ class AgentBuildConfig:
     allow: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()
     inventory_budget: int | None = None
+    tools: Toolset | None = None
 
     def with_preloaded_skills(self, ids: Iterable[str]) -> AgentBuildConfig:
         """The same with these skills in the system prompt from the start; none at all is None."""
@@ -53,6 +58,7 @@ class BuiltAgent:
     tools: tuple[ToolDefinition, ...]
     engine: DefaultSkillEngine | None
     observer: Observer | None = None
+    offered: OfferedTools | None = None
 
     async def prepare_turn(self, message: str, skill_references: Sequence[str] | None = None) -> Turn:
         """A user's message as the model should get it."""
@@ -64,7 +70,11 @@ class BuiltAgent:
         """What a tool returns to the model; failures are results, too."""
         if self.engine is None:
             return ToolResult(f"unknown tool '{name}'; skills are switched off", is_error=True)
-        return await SkillTools(self.engine, self.observer).call(name, arguments)
+        if self.offered is not None and any(tool.name == name for tool in self.offered.definitions):
+            outcome = await self.offered.call(name, arguments or {})
+            return ToolResult(outcome.text, outcome.is_error)
+        known = tuple(tool.name for tool in self.tools)
+        return await SkillTools(self.engine, self.observer, known).call(name, arguments)
 
 
 class AgentFactory:
@@ -110,7 +120,11 @@ class AgentFactory:
         source = self._source or resolve_repositories(settings, self._project_root)
         engine = DefaultSkillEngine(source, _options(build, settings))
         prompt = await system_prompt(engine, build.preload_skills)
-        return BuiltAgent(build.model, prompt, TOOLS if self._with_tools else (), engine, self._observer)
+        tools = TOOLS if self._with_tools else ()
+        offered = await build.tools.offer(engine, RESERVED) if build.tools else None
+        for tool in offered.definitions if offered else ():
+            tools = (*tools, ToolDefinition(tool.name, tool.description, tool.parameters))
+        return BuiltAgent(build.model, prompt, tools, engine, self._observer, offered)
 
 
 def _options(build: AgentBuildConfig, settings: SkillsConfig) -> EngineOptions:

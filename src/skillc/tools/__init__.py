@@ -9,6 +9,7 @@ from skillc.lazy import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.tools.agents import SkillToolset
     from skillc.tools.approval import Answer, ApprovalRequest
     from skillc.tools.decisions import Entry, allow, deny, entries, prune, standing
     from skillc.tools.envelope import Envelope
@@ -28,6 +29,7 @@ __all__ = [
     "ExecutableSkill",
     "FoundSkill",
     "Run",
+    "SkillToolset",
     "Tool",
     "ToolPolicy",
     "TrustLevel",
@@ -53,6 +55,7 @@ __all__ = [
 __getattr__ = front_door(
     __name__,
     {
+        "agents": ("SkillToolset",),
         "approval": ("Answer", "ApprovalRequest"),
         "decisions": ("Entry", "allow", "deny", "entries", "prune", "standing"),
         "envelope": ("Envelope",),
