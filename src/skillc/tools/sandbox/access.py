@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from skillc.tools.interpreters import chain
 from skillc.tools.launch import Launch
+from skillc.tools.sandbox.worktrees import repository
 
 HIDE, READ, WRITE = "hide", "read", "write"
 
@@ -52,6 +53,8 @@ def access(launch: Launch) -> dict[str, str]:
         found.setdefault(home, HIDE)
     mode = READ if launch.read_only else WRITE
     found |= dict.fromkeys(working_paths(launch.cwd, home), mode)
+    if git := repository(launch.cwd):
+        found |= dict.fromkeys(working_paths(git, home), mode)
     for path in working_paths(launch.skill_dir, home):
         if path != launch.cwd:  # who works in the skill's own folder may change it
             found[path] = READ
