@@ -140,7 +140,8 @@ def temporary(launch: Launch) -> str:
 def _options(launch: Launch) -> list[str]:
     options = ["--unshare-all", *(["--share-net"] if launch.network else [])]
     options += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    options += ["--proc", "/proc", "--dev", "/dev"]
+    # /proc/sys asks for the user root and no capability: a kernel setting can name a program to start.
+    options += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
     for _, step in sorted(_mounts(launch).items()):  # what is above comes before what is in it
         options += step
     home = home_of(launch)
