@@ -44,7 +44,8 @@ def test_listing(world: World, mine: Path) -> None:
     assert world.ok("tools", "mine").stdout == (
         "mine.say: Goes.\n  text             string, required. What\n  loud             boolean, optional.\n"
     )
-    assert json.loads(world.ok("tools", "mine", "--format", "json").stdout)[0]["name"] == "mine.say"
+    (plain,) = json.loads(world.ok("tools", "mine", "--format", "json").stdout)
+    assert (plain["name"], plain["source"], plain["read_only"]) == ("mine.say", {"skill": "mine"}, False)
     assert json.loads(world.ok("tools", "mine", "--format", "mcp").stdout)[0]["name"] == "mine.say"
     assert json.loads(world.ok("tools", "mine", "--format", "anthropic").stdout)[0]["name"] == "mine__say"
     (found,) = json.loads(world.ok("tools", "mine", "--format", "openai").stdout)

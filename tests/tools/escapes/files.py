@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from skillc.errors import CannotRun
 from tests.tools.conftest import Bench
 from tests.tools.escapes import attempt
 
@@ -20,22 +21,38 @@ def plant(path: Path) -> Path:
     return path
 
 
+PLACES = [
+    *(".ssh/id_ed25519", ".aws/credentials", ".netrc", ".config/gh/hosts.yml", ".git-credentials"),
+    *(".local/share/keyrings/login.keyring", ".cargo/credentials.toml", ".skillc/config.toml"),
+    *("notes.txt", ".fly/config.yml", ".docker/config.json", "src/private.py"),
+]
+
+
 @attempt("reading a secret in the home directory")
 def home(bench: Bench) -> bool:
-    places = [
-        *(".ssh/id_ed25519", ".aws/credentials", ".netrc", ".config/gh/hosts.yml", ".git-credentials"),
-        *(
-            ".local/share/keyrings/login.keyring",
-            ".cargo/credentials.toml",
-            ".skillc/config.toml",
-            "notes.txt",
-        ),
-    ]
-    for name in (".local/bin", ".cargo/bin", "bin"):
+    for name in (".local/bin", ".cargo/bin", ".fly/bin", ".docker/bin", "bin"):
         (bench.home / name).mkdir(parents=True)
-    bench.parent["PATH"] += "".join(f":{bench.home}/{name}" for name in (".local/bin", ".cargo/bin", "bin"))
-    paths = [plant(bench.home / name) for name in places]
-    return any(SECRET in bench.run("cat", str(path), network=True).output for path in paths)
+        bench.parent["PATH"] += f":{bench.home}/{name}:{bench.home}/{name}/../bin"
+    paths = [plant(bench.home / name) for name in PLACES]
+    return SECRET in bench.run("cat", *map(str, paths), network=True).output
+
+
+@attempt("the same, by an interpreter that the skill names")
+def interpreter(bench: Bench) -> bool:
+    secret = plant(bench.home / ".ssh" / "id_ed25519")
+    program = plant(bench.home / ".ssh" / "bin" / "tool")
+    program.write_text(f"#!/bin/sh\ncat {secret}\n")
+    program.chmod(0o755)
+    (bench.skill / "link").symlink_to(program)
+    lines = (str(program), f"{bench.home}/.ssh/../.ssh/bin/tool", f"{bench.skill}/link", str(secret))
+    return any(SECRET in tried(bench, bench.script(f"#!{line}\n")) for line in lines)
+
+
+def tried(bench: Bench, script: str) -> str:
+    try:
+        return bench.run(script, network=True).output
+    except CannotRun:
+        return ""
 
 
 @attempt("the same, with the home directory as working directory")

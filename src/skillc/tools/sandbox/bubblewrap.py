@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import resource
@@ -36,6 +37,7 @@ class Wrapped(Started):
         self._status = os.fdopen(status, "rb")
         self._first = 0
         self._first_end = -1
+        self._trouble = ""
         try:
             self._first = int(self._next().get("child-pid", 0))
             if self._first:
@@ -44,8 +46,12 @@ class Wrapped(Started):
                     resource.prlimit(self._first, kind, (value, value))
         except ProcessLookupError:  # it failed to start, which its status will say
             pass
+        except OSError as error:  # without limits it does not start
+            self._trouble = f"its limits could not be set: {error.strerror}"
+            process.kill()
+            process.wait()
         finally:
-            os.close(gate)  # it has waited for its limits
+            os.close(gate)  # behind which it has waited
 
     def _next(self) -> dict[str, Any]:
         line = self._status.readline(4096)
@@ -77,7 +83,7 @@ class Wrapped(Started):
             code = self._next().get("exit-code")
             if isinstance(code, int):
                 return code
-        said = output.strip().removeprefix("bwrap: ")
+        said = self._trouble or output.strip().removeprefix("bwrap: ")
         if said.startswith("execvp "):
             raise CannotRun(self.launch.argv[0], said.rpartition(": ")[2])
         raise SandboxUnavailable(said or f"bubblewrap ended with status {status}")
@@ -134,7 +140,8 @@ def temporary(launch: Launch) -> str:
 def _options(launch: Launch) -> list[str]:
     options = ["--unshare-all", *(["--share-net"] if launch.network else [])]
     options += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    options += ["--proc", "/proc", "--dev", "/dev"]
+    # /proc/sys asks for the user root and no capability: a kernel setting can name a program to start.
+    options += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
     for _, step in sorted(_mounts(launch).items()):  # what is above comes before what is in it
         options += step
     home = home_of(launch)
@@ -152,13 +159,30 @@ def _mounts(launch: Launch) -> dict[str, list[str]]:
     mounts = {path: _mount(path, paths[path]) for path in paths}
     for private in {home_of(launch), temporary(launch)} - {"/"}:
         if paths.get(private, HIDE) == HIDE:
-            mounts[private] = ["--size", str(TEMPORARY), "--perms", "0700", "--tmpfs", private]
+            mounts[private] = _empty(private, TEMPORARY, "0700")
     return mounts
+
+
+def _empty(path: str, size: int, mode: str) -> list[str]:
+    """An empty directory in memory. Before 0.7 its size is the kernel's default, half of the memory."""
+    known = version()
+    sized = ["--size", str(size)] if known >= (0, 7) else []
+    return [*sized, *(["--perms", mode] if known >= (0, 5) else []), "--tmpfs", path]
+
+
+@functools.cache
+def version() -> tuple[int, ...]:
+    """The version of bubblewrap, asked once in a process; empty if it does not say."""
+    found = subprocess.run(  # noqa: S603 - a program of the system, by its full name
+        [str(program()), "--version"], capture_output=True, encoding="utf-8", errors="replace", check=False
+    )
+    words = found.stdout.split()
+    return tuple(int(part) for part in words[-1].split(".") if part.isdigit()) if words else ()
 
 
 def _mount(path: str, mode: str) -> list[str]:
     if mode == HIDE and os.path.isdir(path):
-        return ["--size", "4096", "--perms", "0000", "--tmpfs", path]
+        return _empty(path, 4096, "0000")
     if mode == HIDE:
         return ["--ro-bind", "/dev/null", path]
     if os.path.islink(path) and path.count("/") == 1:  # /bin, where systems have merged it with /usr/bin

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skillc.tools.launch import Launch
 from skillc.tools.sandbox.access import home_of, working_paths
+from skillc.tools.sandbox.worktrees import repository
 
 
 def permissions(launch: Launch) -> list[str]:
@@ -25,5 +26,6 @@ def permissions(launch: Launch) -> list[str]:
 
 def _where(launch: Launch) -> str:
     if working_paths(launch.cwd, home_of(launch)) == [launch.cwd]:
-        return f"the working directory {launch.cwd}"
+        git = repository(launch.cwd)
+        return f"the working directory {launch.cwd}{f' and its repository {git}' if git else ''}"
     return f"what is not hidden (no leading dot) in {launch.cwd}"
