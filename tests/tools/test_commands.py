@@ -333,3 +333,23 @@ def test_programs(world: World) -> None:
     world.fails("E064", "run", "lost", "a", "--yes")
     world.fails("E012", "run", "lost", "b", "--yes")
     world.fails("E012", "run", "lost", "c", "--yes")
+
+
+def test_names_that_deceive(world: World) -> None:
+    """[D46] a folder's name can hold anything; nothing of it reaches the terminal as it is."""
+    folder = executable(world.root / "elsewhere", "plain", tool("go", "echo hi"))
+    odd = folder.rename(folder.with_name("a\x1b[2J\u202e\nb"))
+    for words in (
+        ("run", str(odd), "go"),
+        ("tools", str(odd)),
+        ("trust", "show", str(odd)),
+        ("trust", "deny", str(odd)),
+        ("trust", "list"),
+        ("run", str(odd), "go", "--yes"),
+        ("trust", "allow", str(odd), "--digest", "0"),
+        ("trust", "prune", str(odd)),
+    ):
+        result = world.skc(*words)
+        text = result.stdout + result.stderr
+        assert "Traceback" not in text
+        assert not {"\x1b", "\u202e"} & {*text}, words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any
 import pytest
 
 from skillc.places import embedded_skills
-from skillc.tools import as_format, load_executable, sandbox
+from skillc.tools import as_format, find_skill, load_executable, prepare, run_tool, sandbox
 from tests.conftest import World
+from tests.tools.reasons import works
 
 NAMES = sorted(path.name for path in Path(embedded_skills()).iterdir() if path.is_dir())
 
@@ -73,6 +75,29 @@ def test_git(world: World, repository: Path) -> None:
         world, "git", "diff", "--param", "stat=true", "--param", "paths=notes.txt"
     )
     assert output(world, "git", "branch", "--param", "all=true").startswith("* main ")
+
+
+@pytest.mark.parametrize("level", sandbox.LEVELS)
+def test_at_every_level(world: World, repository: Path, level: str) -> None:
+    """[D45] [TOOLS §6.2] each tool works in every sandbox that works here, and without one."""
+    works(level)
+    calls: list[tuple[str, str, dict[str, Any]]] = [
+        ("git", "status", {}),
+        ("git", "log", {}),
+        ("git", "diff", {"stat": True}),
+        ("git", "branch", {}),
+        ("files", "find", {}),
+        ("files", "read", {"path": "notes.txt"}),
+        ("files", "count", {"paths": ["notes.txt"]}),
+    ]
+    for name, tool, values in calls:
+        found = find_skill(name, str(repository))
+        prepared = prepare(found, tool, values, cwd=str(repository), env=world.env)
+        launch = dataclasses.replace(prepared.launch, sandbox=level)
+        envelope = run_tool(dataclasses.replace(prepared, launch=launch))
+        assert envelope.success, envelope
+        assert envelope.output
+        assert envelope.sandbox == level
 
 
 def test_git_starts_nothing_that_a_repository_asks_for(world: World, repository: Path) -> None:

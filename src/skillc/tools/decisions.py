@@ -99,7 +99,7 @@ def allow(now: Standing, store: TrustStore, digest: str | None = None) -> Entry:
         raise InvalidTool(name, "no tool definitions found")
     if digest is not None and digest.lower() != now.files.digest:
         raise ApprovalRequired(
-            name, f"The digest is not the one it has now; 'skc trust show {name}' prints that."
+            name, f"The digest is not the one it has now; 'skc trust show {visible(name)}' prints that."
         )
     if fingerprint(now.found.directory).digest != now.files.digest:
         raise ApprovalRequired(name, "Its files changed meanwhile; nothing was allowed.")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from skillc.errors import ApprovalRequired, Diagnostic, SandboxUnavailable
 from skillc.skills import main_file
 from skillc.tools import sandbox
-from skillc.tools.approval import Answer, ApprovalRequest
+from skillc.tools.approval import Answer, ApprovalRequest, visible
 from skillc.tools.decisions import decide
 from skillc.tools.environment import environment, find_program, working_directory
 from skillc.tools.executable import Tool, load_executable
@@ -165,6 +165,7 @@ def request(prepared: Run, store: TrustStore) -> ApprovalRequest:
 
 def nobody_to_ask(skill: str) -> str:
     """What to do where there is no terminal to ask on."""
+    skill = visible(skill)
     return (
         f"'skc trust show {skill}' prints what it is and its digest. Without a terminal, allow it with"
         f" 'skc trust allow {skill} --digest <digest>', or this one run with 'skc run --yes'."
@@ -172,7 +173,7 @@ def nobody_to_ask(skill: str) -> str:
 
 
 def _denied(found: FoundSkill) -> ApprovalRequired:
-    return ApprovalRequired(found.name, f"It was denied; 'skc trust show {found.name}' says where.")
+    return ApprovalRequired(found.name, f"It was denied; 'skc trust show {visible(found.name)}' says more.")
 
 
 def _changed(found: FoundSkill) -> ApprovalRequired:

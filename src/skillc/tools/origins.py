@@ -33,6 +33,7 @@ class FoundSkill:
     path: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "skill_id", str(self.skill_id))  # plain text, for whatever it is passed to
         object.__setattr__(self, "path", self.path or self.directory)
 
     @property
