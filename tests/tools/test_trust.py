@@ -22,7 +22,8 @@ from skillc.tools.fingerprint import Fingerprint, fingerprint
 from skillc.tools.origins import FoundSkill, find_skill, of_store
 from skillc.tools.trust import ALLOW, DENY, Decision, TrustLevel, TrustStore, may_run
 from tests.conftest import World
-from tests.tools.making import executable, tool
+from tests.library.test_git import Origin
+from tests.tools.making import executable, skill_md, tool
 
 NOW = Fingerprint("d1", {"SKILL.md": "1"})
 
@@ -398,3 +399,27 @@ def test_pruning(world: World, mine: FoundSkill) -> None:
     assert [made.path for made in prune(store)] == ["/not/there"]
     assert [made.path for made in prune(store, mine)] == [mine.path]
     assert json.loads(Path(store.path).read_text())["decisions"] == []
+
+
+def test_a_git_repository_that_moves_on(world: World) -> None:
+    """[D46] untrusted; what was allowed stays allowed while its files stay, in whichever commit."""
+    origin = Origin(world.root)
+    origin.make()
+    origin.write("team/demo/SKILL.md", skill_md("demo", tool("say", "echo hi")))
+    origin.push()
+    team = f'name = "team"\ntype = "git"\nurl = "{origin.bare.as_uri()}"\nrefresh_seconds = 0\n'
+    (world.project / ".skillc" / "skills.toml").write_text(f"[[repositories]]\n{team}")
+    here, store = str(world.project), TrustStore()
+    first = find_skill("team/demo", here)
+    assert first.level is TrustLevel.UNTRUSTED
+    assert origin.bare.as_uri() in first.origin
+    allow(standing(first, store), store)
+    origin.write("team/other/SKILL.md", "---\ndescription: Other\n---\n")
+    origin.push()
+    second = find_skill("team/demo", here)
+    assert second.directory != first.directory
+    assert standing(second, store).decision == ALLOW
+    origin.write("team/demo/SKILL.md", skill_md("demo", tool("say", "echo other")))
+    origin.push()
+    third = standing(find_skill("team/demo", here), store)
+    assert (third.decision, third.changed) == (None, ["changed: SKILL.md"])
