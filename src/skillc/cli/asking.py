@@ -22,16 +22,17 @@ def ask_to_run(request: ApprovalRequest) -> Answer:
     from skillc.tools import Answer
 
     print(request.text(), file=sys.stderr)
+    choices = {"o": Answer.ONCE, "once": Answer.ONCE, "v": Answer.NEVER, "never": Answer.NEVER}
     if request.lasts:
-        question, yes = "yes, until a file of it changes", Answer.ALWAYS
+        choices |= dict.fromkeys(("y", "yes", "a", "always"), Answer.ALWAYS)
+        yes = "(y)es, until a file of it changes, (o)nce"
+    elif request.always_ask:
+        choices |= dict.fromkeys(("y", "yes"), Answer.ONCE)
+        yes = "(y)es, this time"
     else:
-        question, yes = "yes, this time", Answer.ONCE
-    choices = {"y": yes, "yes": yes, "o": Answer.ONCE, "once": Answer.ONCE}
-    choices |= {"v": Answer.NEVER, "never": Answer.NEVER}
-    if not request.always_ask:
-        choices |= {"a": Answer.ALWAYS, "always": Answer.ALWAYS}
-    always = "" if request.always_ask else ", (a)lways"
-    return choices.get(ask(f"Run it? (y) {question}, (o)nce{always}, (N)o, ne(v)er: "), Answer.NO)
+        choices |= {"y": Answer.ONCE, "yes": Answer.ONCE, "a": Answer.ALWAYS, "always": Answer.ALWAYS}
+        yes = "(y)es, this time, (a)lways until a file of it changes"
+    return choices.get(ask(f"Run it? {yes}, (N)o, ne(v)er: "), Answer.NO)
 
 
 def confirm(text: str, question: str) -> bool:
