@@ -31,6 +31,28 @@ def _children_of(pid: int, task: str) -> list[int]:
         return []
 
 
+def all_tasks() -> int:
+    """How many processes and threads the whole machine has; 0 where it does not say."""
+    try:
+        with open("/proc/loadavg", "rb") as file:
+            return int(file.read().split()[3].partition(b"/")[2])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def of_session(leader: int) -> list[int]:
+    """All processes of a session, whoever their parents are."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and _session(name) == leader]
+
+
+def _session(name: str) -> int | None:
+    try:
+        with open(f"/proc/{name}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[3])
+    except OSError:
+        return None
+
+
 def signal_each(pids: Iterable[int], number: int) -> None:
     for pid in pids:
         try:

@@ -20,7 +20,7 @@ from skillc.tools.envelope import Envelope, Output
 from skillc.tools.launch import Launch
 from skillc.tools.sandbox import start
 from skillc.tools.sandbox.limits import PROCESSES
-from skillc.tools.sandbox.started import Started
+from skillc.tools.sandbox.started import PATIENCE, Started
 
 GRACE = 5.0  # seconds between SIGTERM and SIGKILL [D44]
 TICK = 0.1  # seconds between looks at what can't wake us: cancellation, how many processes there are
@@ -70,7 +70,7 @@ def _envelope(launch: Launch, watch: _Watch, code: int | None, duration: float) 
         duration_ms=round(duration * 1000),
         sandbox=launch.sandbox,
         error=error,
-        parsed=watch.output.parsed(),
+        parsed=watch.output.parsed() if code is not None else None,
         stopped=stopped,
     )
 
@@ -114,11 +114,11 @@ class _Watch:
         look = 0.0
         while True:
             for key, _ in selector.select(TICK):
-                if key.fileobj != ended and not self._read(key.fileobj):  # type: ignore[arg-type]
+                if key.fileobj != ended and self._read(key.fileobj) == 0:  # type: ignore[arg-type]
                     selector.unregister(key.fileobj)
-            if self._started.process.poll() is not None:
-                return
             now = time.monotonic()
+            if self._started.ended() or (self.why and now >= self._deadline + PATIENCE):
+                return
             if now >= look:
                 look = now + TICK
                 self._judge(now)
@@ -142,12 +142,12 @@ class _Watch:
         self._deadline = now + GRACE
         self._started.terminate()
 
-    def _read(self, stream: IO[bytes], most: int = CHUNK) -> int:
-        """The number of bytes read; 0 at the end, or if there is nothing now."""
+    def _read(self, stream: IO[bytes]) -> int | None:
+        """The number of bytes read; 0 at the end, None if there is nothing now."""
         try:
-            count = os.readv(stream.fileno(), [memoryview(self._buffer)[:most]])
+            count = os.readv(stream.fileno(), [self._buffer])
         except BlockingIOError:
-            return 0
+            return None
         self.output.add(memoryview(self._buffer)[:count], stdout=stream is self._started.stdout)
         return count
 

@@ -165,11 +165,32 @@ for generation in range(12):
 open("bomb", "a").write("x")
 time.sleep(20)
 """
+# The same, but parents end at once, and the first process has none of the others below it.
+ORPHANS = """
+import os, time
+if os.fork():
+    time.sleep(20)
+    os._exit(0)
+for generation in range(12):
+    try:
+        if os.fork() and os.fork():
+            os._exit(0)
+    except OSError:
+        break
+open("bomb", "a").write("x")
+time.sleep(20)
+"""
 
 
 @attempt("a fork bomb")
 def bomb(bench: Bench) -> bool:
-    found = bench.python(BOMB, read_only=False, timeout=15)
+    return any(goes_off(bench, code) for code in (BOMB, ORPHANS))
+
+
+def goes_off(bench: Bench, code: str) -> bool:
+    """Whether a bomb got beyond the limit without an end, or goes on after its end."""
+    (bench.project / "bomb").write_text("")
+    found = bench.python(code, read_only=False, timeout=15)
     before = len((bench.project / "bomb").read_text())
     time.sleep(0.5)
     after = len((bench.project / "bomb").read_text())

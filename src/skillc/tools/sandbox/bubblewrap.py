@@ -18,9 +18,8 @@ from skillc.tools.processes import descendants, signal_each
 from skillc.tools.sandbox import seccomp
 from skillc.tools.sandbox.access import HIDE, WRITE, access, home_of
 from skillc.tools.sandbox.limits import TEMPORARY, limits
-from skillc.tools.sandbox.started import Started, spawn
+from skillc.tools.sandbox.started import PATIENCE, Started, spawn
 
-PATIENCE = 10.0  # seconds for the kernel to end all processes of a namespace
 PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"  # not PATH, which may lead anywhere
 
 

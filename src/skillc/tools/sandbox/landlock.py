@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import marshal
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,10 +22,9 @@ from skillc.tools.sandbox import seccomp, supervisor
 from skillc.tools.sandbox.access import HIDE, WRITE, access
 from skillc.tools.sandbox.limits import limits
 from skillc.tools.sandbox.removal import remove
-from skillc.tools.sandbox.started import Started, cannot_run, spawn
+from skillc.tools.sandbox.started import PATIENCE, Started, cannot_run, spawn
 
 LEAST = 3  # the ABI below which this is no sandbox
-PATIENCE = 10.0  # seconds for the supervisor to end everything, before it is ended itself
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _IOCTL_DEV = 1, 1 << 1, 1 << 2, 1 << 3, 1 << 15
 _DEVICES = 1 << 6 | 1 << 11  # making device files
@@ -61,7 +61,7 @@ class Confined(Started):
         return descendants(self.process.pid, most)
 
     def terminate(self) -> None:
-        signal_each(self.processes(), 15)
+        signal_each(self.processes(), signal.SIGTERM)
 
     def kill(self) -> None:
         if self._control >= 0:
@@ -91,11 +91,19 @@ class Confined(Started):
 def start(launch: Launch) -> Started:
     """Start the command below a supervisor that confines it."""
     private = tempfile.mkdtemp(prefix="skillc-run-")
+    try:
+        return _start(launch, private)
+    except BaseException:
+        remove(private)
+        raise
+
+
+def _start(launch: Launch, private: str) -> Started:
     env = dict(launch.env) | {"TMPDIR": private, "HOME": os.path.join(private, "home")}
     os.mkdir(env["HOME"], 0o700)
+    source = _memory_file(marshal.dumps(_plan(launch, env, private)))
     status, status_end = os.pipe()
     control_end, control = os.pipe()
-    source = _memory_file(marshal.dumps(_plan(launch, env, private)))
     passed = (source, status_end, control_end)
     try:
         argv = [sys.executable, "-I", "-S", _code(), *map(str, passed)]
@@ -103,7 +111,6 @@ def start(launch: Launch) -> Started:
     except BaseException:
         os.close(status)
         os.close(control)
-        remove(private)
         raise
     finally:
         for descriptor in passed:

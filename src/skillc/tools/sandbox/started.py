@@ -11,7 +11,9 @@ from typing import IO
 
 from skillc.errors import CannotRun
 from skillc.tools.launch import Launch
-from skillc.tools.processes import descendants, signal_each, signal_group
+from skillc.tools.processes import all_tasks, descendants, of_session, signal_each, signal_group
+
+PATIENCE = 10.0  # seconds for processes to end that have got SIGKILL
 
 
 class Started:
@@ -20,6 +22,7 @@ class Started:
     def __init__(self, launch: Launch, process: subprocess.Popen[bytes]) -> None:
         self.launch = launch
         self.process = process
+        self._before = all_tasks()
 
     @property
     def stdout(self) -> IO[bytes]:
@@ -31,9 +34,24 @@ class Started:
         assert self.process.stderr is not None
         return self.process.stderr
 
+    def ended(self) -> bool:
+        """Whether the command's process has ended; its number stays taken, so that no other gets it."""
+        if not hasattr(os, "waitid"):
+            return self.process.poll() is not None
+        try:
+            return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:  # it has been waited for
+            return True
+
     def processes(self, most: int | None = None) -> list[int]:
-        """The command's processes, without those that the sandbox needs for itself."""
-        return [self.process.pid, *descendants(self.process.pid, most)]
+        """The command's processes, without those that the sandbox needs for itself.
+
+        Orphans are found by their session, which takes long: only where there are many new processes.
+        """
+        found = [self.process.pid, *descendants(self.process.pid, most)]
+        if most is not None and all_tasks() - self._before > most:
+            found = list({*found, *of_session(self.process.pid)})
+        return found
 
     def terminate(self) -> None:
         """SIGTERM to all of the command's processes."""
@@ -43,6 +61,8 @@ class Started:
 
     def kill(self) -> None:
         """SIGKILL to all of the command's processes that can still be found."""
+        if self.process.returncode is not None:  # its number may be another's by now
+            return
         left = self.processes()
         signal_group(self.process.pid, signal.SIGKILL)  # at one blow, so that nothing forks meanwhile
         signal_each(left, signal.SIGKILL)
@@ -58,7 +78,10 @@ class Started:
     def close(self) -> None:
         """End what is left, and give back what the run held."""
         self.kill()
-        self.process.wait()
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:  # a program of another user, such as sudo, which we can't end
+            self.process.returncode = -signal.SIGKILL  # or Python would wait for it again
         self.stdout.close()
         self.stderr.close()
 
