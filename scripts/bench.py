@@ -164,7 +164,8 @@ def bench_build(bench: Bench) -> None:
 
 
 def main() -> None:
-    from bench_search import bench_reading, bench_search  # here: they import this module
+    from bench_run import bench_run  # here: they import this module
+    from bench_search import bench_reading, bench_search
     from bench_stats import bench_stats
 
     bench = Bench(Path(sys.argv[1]), "--quick" in sys.argv)
@@ -174,6 +175,7 @@ def main() -> None:
         bench_build(bench)
         bench_search(bench)
         bench_stats(bench)
+        bench_run(bench)
     finally:
         shutil.rmtree(bench.root)
 

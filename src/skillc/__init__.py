@@ -69,12 +69,15 @@ if TYPE_CHECKING:
     from skillc.library.sources import SkillSource
     from skillc.library.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
     from skillc.skills.ids import SkillId
+    from skillc.tools.agents import SkillToolset
+    from skillc.tools.approval import ApprovalRequest
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AgentBuildConfig",
     "AgentFactory",
+    "ApprovalRequest",
     "ApprovalRequired",
     "BearerAuth",
     "BuiltAgent",
@@ -129,6 +132,7 @@ __all__ = [
     "SkillResolutionFailed",
     "SkillScope",
     "SkillSource",
+    "SkillToolset",
     "SkillcError",
     "SkillsConfig",
     "SkillsResolved",
@@ -208,5 +212,7 @@ __getattr__ = front_door(
         "library.sources": ("SkillSource",),
         "library.wrappers": ("FilteredSkillSource", "PrefixedSkillSource", "RenamedSkillSource"),
         "skills.ids": ("SkillId",),
+        "tools.agents": ("SkillToolset",),
+        "tools.approval": ("ApprovalRequest",),
     },
 )

@@ -26,11 +26,16 @@ def beside(path: str) -> str:
     return os.path.join(directory, f".{start}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
 
 
-def write(path: str, data: bytes, *, durable: bool = False, mode: int | None = None) -> None:
-    """Put a file with `data` at `path`; `durable` waits for the disk, for what can't be made again."""
+def write(
+    path: str, data: bytes, *, durable: bool = False, private: bool = False, mode: int | None = None
+) -> None:
+    """Put a file with `data` at `path`; `durable` waits for the disk, for what can't be made again.
+
+    A `private` one is its owner's alone from the first moment; `mode` is for one that stands in for another.
+    """
     temporary = beside(path)
     try:
-        with open(temporary, "xb") as file:
+        with open(temporary, "xb", opener=_private if private else None) as file:
             if mode is not None:
                 os.chmod(temporary, mode)
             file.write(data)
@@ -41,6 +46,10 @@ def write(path: str, data: bytes, *, durable: bool = False, mode: int | None = N
     except BaseException:
         discard(temporary)
         raise
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def replace(new: str, path: str) -> None:

@@ -231,10 +231,12 @@ class InvalidTool(SkillcError):
 
 
 class ToolNotFound(SkillcError):
+    """`reason` says what there is instead, or why one that exists is not there now."""
+
     code = "E061"
 
-    def __init__(self, tool: str, skill: str) -> None:
-        super().__init__(f"tool '{tool}' not found in '{skill}'")
+    def __init__(self, tool: str, skill: str, reason: str = "") -> None:
+        super().__init__(f"tool '{tool}' not found in '{skill}'{f': {reason}' if reason else ''}")
 
 
 class InvalidParameter(SkillcError):
@@ -247,8 +249,8 @@ class InvalidParameter(SkillcError):
 class ApprovalRequired(SkillcError):
     code = "E063"
 
-    def __init__(self, skill: str) -> None:
-        super().__init__(f"approval required for '{skill}'; run 'skc trust allow {skill}'")
+    def __init__(self, skill: str, details: str = "") -> None:
+        super().__init__(f"approval required for '{skill}'; run 'skc trust allow {skill}'", details)
 
 
 class CannotRun(SkillcError):
@@ -261,8 +263,8 @@ class CannotRun(SkillcError):
 class TimedOut(SkillcError):
     code = "E065"
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"timed out after {seconds:g} s")
+    def __init__(self, seconds: float, what: str = "timed out") -> None:
+        super().__init__(f"{what} after {seconds:g} s")
 
 
 class SandboxUnavailable(SkillcError):
@@ -354,6 +356,13 @@ WARNINGS = {
     "W021": "name '{}' is unlike the directory, '{}'",
     "W022": "skill '{}' is shadowed by the repository '{}'",
     "W030": "copied to '{}': {}",
+    "W060": "unknown frontmatter field '{}' is ignored",
+    "W061": "tool '{}' has no '#### Parameters'; it takes none",
+    "W062": "description is over {} characters and was cut",
+    "W063": "version '{}' is not a semantic version, such as 1.0.0",
+    "W064": "default '{}' of parameter '{}' of tool '{}' is not of type {} and does not count",
+    "W065": "'### {}' has a '#### Command' without a fenced block and is no tool",
+    "W066": "tool '{}': '{}' is an argument like any other; commands run without a shell",
     "W071": "configuration: {}: {}",
     "W200": "repository '{}' is left out: {}",
     "W201": "repository '{}' is served as it was: {}",

@@ -109,6 +109,16 @@ def config_file(root: str) -> str:
     return os.path.join(root, DIRECTORY, "config.toml")
 
 
+def embedded_skills() -> str:
+    """The folder of the skills that ship with skillc itself."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "embedded")
+
+
+def trust_file(root: str) -> str:
+    """What the user allowed to run and what not: in the home, never in a project [D46]."""
+    return os.path.join(root, DIRECTORY, "trust.json")
+
+
 def stub_file(runtime: str) -> str:
     return os.path.join(runtime, SKILL_FILE)
 

@@ -153,6 +153,8 @@ def test_configured_replace_the_chain(world: World) -> None:
     assert {str(s.id): s.source_name for s in run(source.list())} == {
         "one": "a",
         "two": "b",
+        "files": "embedded",
+        "git": "embedded",
         "skillc": "embedded",
     }
 

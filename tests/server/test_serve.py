@@ -63,7 +63,7 @@ def test_the_configured_library(library: World) -> None:
     with serving(library) as (url, _):
         remote = HttpSkillSource(url, name="served")
         skills = [replace(found, source_name="") for found in run(local.list())]
-        assert len(skills) == 4  # and the embedded one
+        assert len(skills) == 6  # and the embedded ones
         assert run(remote.list()) == skills
         assert run(remote.collections()) == run(local.collections())
         for found in skills:
@@ -90,7 +90,7 @@ def test_as_a_repository(library: World) -> None:
         library.fails("E071", "browse", cwd=other)
     states = json.loads(listed.stdout)["repositories"]
     assert [(s["name"], s["type"], s["status"], s["skills"]) for s in states[:2]] == [
-        ("elephant", "http", "ok", 4),
+        ("elephant", "http", "ok", 6),
         ("down", "http", "unavailable", 0),
     ]
     assert states[1]["error"] == "repository 'down' unavailable: Connection refused"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
     from skillc.engine.sync import SyncSkillEngine, run_sync
     from skillc.engine.tools import SkillTools, ToolDefinition, ToolResult
+    from skillc.engine.toolsets import OfferedTools, Toolset
     from skillc.engine.turns import Turn, prepare_turn
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "DefaultSkillEngine",
     "EngineOptions",
     "ModelInput",
+    "OfferedTools",
     "ResolvedSkill",
     "SkillEvent",
     "SkillResolutionFailed",
@@ -32,6 +34,7 @@ __all__ = [
     "SyncSkillEngine",
     "ToolDefinition",
     "ToolResult",
+    "Toolset",
     "Turn",
     "model_input",
     "prepare_turn",
@@ -48,6 +51,7 @@ __getattr__ = front_door(
         "skill_engine": ("DefaultSkillEngine", "EngineOptions", "ResolvedSkill"),
         "sync": ("SyncSkillEngine", "run_sync"),
         "tools": ("SkillTools", "ToolDefinition", "ToolResult"),
+        "toolsets": ("OfferedTools", "Toolset"),
         "turns": ("Turn", "prepare_turn"),
     },
 )

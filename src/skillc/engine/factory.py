@@ -20,7 +20,7 @@ from skillc import places
 from skillc.engine.prompts import system_prompt
 from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions
 from skillc.engine.sync import run_sync
-from skillc.engine.tools import TOOLS, SkillTools, ToolDefinition, ToolResult
+from skillc.engine.tools import RESERVED, TOOLS, SkillTools, ToolDefinition, ToolResult
 from skillc.engine.turns import Observer, Turn, prepare_turn
 from skillc.errors import SkillNotFound
 from skillc.library.configuration import SkillsConfig
@@ -28,12 +28,16 @@ from skillc.library.repositories import resolve_repositories
 from skillc.skills import SkillId
 
 if TYPE_CHECKING:
+    from skillc.engine.toolsets import OfferedTools, Toolset
     from skillc.library.sources import SkillSource
 
 
 @dataclass(frozen=True, slots=True)
 class AgentBuildConfig:
-    """What one agent is to be. `preload_skills`: None or empty means inventory alone."""
+    """What one agent is to be. `preload_skills`: None or empty means inventory alone.
+
+    `tools` lets it run what its skills declare, such as a `skillc.SkillToolset`; off without one.
+    """
 
     model: str = ""
     preload_skills: tuple[SkillId, ...] | None = None
@@ -41,6 +45,7 @@ class AgentBuildConfig:
     allow: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()
     inventory_budget: int | None = None
+    tools: Toolset | None = None
 
     def with_preloaded_skills(self, ids: Iterable[str]) -> AgentBuildConfig:
         """The same with these skills in the system prompt from the start; none at all is None."""
@@ -65,6 +70,7 @@ class BuiltAgent:
     engine: DefaultSkillEngine | None
     observer: Observer | None = None
     preload_skills: tuple[SkillId, ...] | None = None
+    offered: OfferedTools | None = None
 
     async def is_stale(self) -> bool:
         """Whether the system prompt would be another now; also where a preloaded skill is gone."""
@@ -97,7 +103,11 @@ class BuiltAgent:
         """What a tool returns to the model; failures are results, too."""
         if self.engine is None:
             return ToolResult(f"unknown tool '{name}'; skills are switched off", is_error=True)
-        return await SkillTools(self.engine, self.observer).call(name, arguments)
+        if self.offered is not None and any(tool.name == name for tool in self.offered.definitions):
+            outcome = await self.offered.call(name, arguments or {})
+            return ToolResult(outcome.text, outcome.is_error)
+        known = tuple(tool.name for tool in self.tools)
+        return await SkillTools(self.engine, self.observer, known).call(name, arguments)
 
 
 class AgentFactory:
@@ -145,7 +155,11 @@ class AgentFactory:
         engine = DefaultSkillEngine(self._source or self._repositories(settings), _options(build, settings))
         prompt = await system_prompt(engine, build.preload_skills)
         tools = TOOLS if self._with_tools else ()
-        return BuiltAgent(build.model, prompt, tools, engine, self._observer, build.preload_skills or None)
+        offered = await build.tools.offer(engine, RESERVED) if build.tools else None
+        for tool in offered.definitions if offered else ():
+            tools = (*tools, ToolDefinition(tool.name, tool.description, tool.parameters))
+        preload = build.preload_skills or None
+        return BuiltAgent(build.model, prompt, tools, engine, self._observer, preload, offered)
 
     def _settings(self) -> SkillsConfig:
         """The configured ones; a source of one's own does without."""

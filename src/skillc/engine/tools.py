@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -73,14 +73,23 @@ TOOLS = (
 )
 
 
+RESERVED = tuple(tool.name for tool in TOOLS)  # names that no other tool can have [D47]
+
+
 class SkillTools:
-    """The tools bound to an engine. A failure is a result for the model, never an exception."""
+    """The tools bound to an engine. A failure is a result for the model, never an exception.
+
+    `known` are the names of all tools that the agent has, for whoever asks for one that is none.
+    """
 
     definitions = TOOLS
 
-    def __init__(self, engine: DefaultSkillEngine, observer: Observer | None = None) -> None:
+    def __init__(
+        self, engine: DefaultSkillEngine, observer: Observer | None = None, known: Sequence[str] = RESERVED
+    ) -> None:
         self._engine = engine
         self._observer = observer
+        self._known = known
         self._calls: dict[str, Callable[..., Awaitable[str]]] = {
             "browse_skills": self._browse,
             "load_skill": self._load,
@@ -93,7 +102,7 @@ class SkillTools:
         if not isinstance(arguments, Mapping | None):
             return ToolResult(f"the arguments of {name} must be an object", is_error=True)
         given = {key: value for key, value in (arguments or {}).items() if value is not None}
-        problem = _problem(name, given)
+        problem = _problem(name, given, self._known)
         if problem:
             return ToolResult(problem, is_error=True)
         try:
@@ -121,16 +130,27 @@ class SkillTools:
         return await self._engine.read_file(id, path)
 
 
-def _problem(name: str, arguments: Mapping[str, Any]) -> str | None:
+# The types of JSON schema, as Python has them, and their names in a sentence.
+_KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "string": (str, "text"),
+    "integer": (int, "an integer"),
+    "number": ((int, float), "a number"),
+    "boolean": (bool, "true or false"),
+    "array": (list, "a list"),
+}
+
+
+def _problem(name: str, arguments: Mapping[str, Any], names: Sequence[str]) -> str | None:
     """What is wrong with a call, in words that a model can act on."""
     tool = next((tool for tool in TOOLS if tool.name == name), None)
     if tool is None:
-        return f"unknown tool '{name}'; there are {', '.join(tool.name for tool in TOOLS)}"
+        return f"unknown tool '{name}'; there are {', '.join(names)}"
     known = tool.parameters["properties"]
     for key, value in arguments.items():
         if key not in known:
             return f"unknown argument '{key}'; {name} takes {', '.join(known)}"
-        if not isinstance(value, str):
-            return f"argument '{key}' must be text"
+        kind, words = _KINDS[known[key]["type"]]
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            return f"argument '{key}' must be {words}"
     missing = [key for key in tool.parameters["required"] if key not in arguments]
     return f"argument '{missing[0]}' is missing" if missing else None

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import builtins
 import logging
-import os
 from importlib import metadata, util
 
+from skillc import places
 from skillc.errors import SkillNotFound
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter, SkillScope
 from skillc.library.filesystem import FilesystemSkillSource
@@ -30,8 +30,7 @@ class EmbeddedSkillSource(SkillSource):
     kind = "embedded"
 
     def __init__(self) -> None:
-        own = os.path.join(os.path.dirname(os.path.dirname(__file__)), "embedded")
-        folders = dict.fromkeys([own, *_declared()])
+        folders = dict.fromkeys([places.embedded_skills(), *_declared()])
         self._sources = [FilesystemSkillSource(folder, SkillScope.BUILTIN) for folder in folders]
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:

@@ -1,4 +1,4 @@
-"""What a skill is: SKILL.md, frontmatter, headings, links, files and their hash, IDs.
+"""What a skill is: SKILL.md, frontmatter, headings, links, files and their hash, IDs, tools.
 
 Reads folders and bytes; knows nothing of where skills come from or what is done with them.
 """
@@ -14,14 +14,19 @@ if TYPE_CHECKING:
     from skillc.skills.ids import SkillId, is_name, to_segment
     from skillc.skills.links import Link, find_links, local_target
     from skillc.skills.markdown import Heading, headings
+    from skillc.skills.tool_definitions import SkillDefinition, ToolDefinition, read_definition
+    from skillc.skills.tool_parameters import ParameterDefinition
 
 __all__ = [
     "Document",
     "Heading",
     "Link",
     "Metadata",
+    "ParameterDefinition",
+    "SkillDefinition",
     "SkillId",
     "SourceFile",
+    "ToolDefinition",
     "display_name",
     "find_links",
     "headings",
@@ -31,6 +36,7 @@ __all__ = [
     "main_file",
     "metadata",
     "parse",
+    "read_definition",
     "resolve_inside",
     "source_hash",
     "to_segment",
@@ -44,5 +50,7 @@ __getattr__ = front_door(
         "ids": ("SkillId", "is_name", "to_segment"),
         "links": ("Link", "find_links", "local_target"),
         "markdown": ("Heading", "headings"),
+        "tool_definitions": ("SkillDefinition", "ToolDefinition", "read_definition"),
+        "tool_parameters": ("ParameterDefinition",),
     },
 )

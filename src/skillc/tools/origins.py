@@ -1,0 +1,120 @@
+"""Finding a skill whose tools are asked for, and how far its location is to be trusted [D46]."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from skillc import places
+from skillc.errors import InvalidSkill, InvalidSkillId, SkillNotFound
+from skillc.library import Skill, resolve
+from skillc.library.stores import GLOBAL, at_path
+from skillc.skills import SkillId
+from skillc.tools.trust import TrustLevel
+
+if TYPE_CHECKING:
+    from skillc.library.composite import CompositeSkillSource
+    from skillc.library.sources import SkillSource
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSkill:
+    """A skill's folder, and where it comes from in words.
+
+    `path` is what decisions about it are kept under: its folder, or for a git checkout, whose folder
+    is another with each commit, the repository's place in the cache.
+    """
+
+    skill_id: str
+    directory: str
+    level: TrustLevel
+    origin: str
+    path: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "skill_id", str(self.skill_id))  # plain text, for whatever it is passed to
+        object.__setattr__(self, "path", self.path or self.directory)
+
+    @property
+    def name(self) -> str:
+        return self.skill_id.rpartition("/")[2]
+
+    def stored(self) -> Skill:
+        """The same for the access log."""
+        skill = at_path(self.directory)
+        return Skill(self.name, skill.source, skill.scope, skill.root, skill.stored)
+
+
+def find_skill(name: str, cwd: str) -> FoundSkill:
+    """The skill that a name, a path or an ID means in `cwd`: in the stores, then in the repositories."""
+    try:
+        return of_store(resolve(name, cwd))
+    except (SkillNotFound, InvalidSkill) as error:
+        try:
+            skill_id = SkillId(name)
+        except InvalidSkillId:
+            raise error from None
+        import asyncio  # most skills are in a store
+
+        try:
+            return asyncio.run(of_library(_repositories(cwd), skill_id))
+        except SkillNotFound as unknown:
+            raise (unknown if isinstance(error, SkillNotFound) else error) from None
+
+
+def _repositories(cwd: str) -> CompositeSkillSource:
+    from skillc.library.configuration import SkillsConfig
+    from skillc.library.repositories import resolve_repositories
+
+    return resolve_repositories(SkillsConfig.load(cwd), next(places.project_roots(cwd), None))
+
+
+def of_store(skill: Skill) -> FoundSkill:
+    """A skill of a store, or in a folder from elsewhere; only the home's own store is the user's."""
+    bundled = _bundled(skill.name, skill.source)
+    if bundled:
+        return bundled
+    if skill.stored and skill.scope == GLOBAL:
+        return FoundSkill(skill.name, skill.source, TrustLevel.USER, f"your own skills ({skill.source})")
+    what = "a project's skills" if skill.stored else "a folder"
+    return FoundSkill(skill.name, skill.source, TrustLevel.UNTRUSTED, f"{what} ({skill.source})")
+
+
+async def of_library(source: CompositeSkillSource, skill_id: SkillId) -> FoundSkill:
+    """A skill of the repositories; one that is not in a folder can be read, but has nothing to run."""
+    winner = (await source.load(skill_id)).descriptor.source_name
+    named = next(named for named in source.sources if named.name == winner)
+    directory = await source.directory(skill_id)
+    if directory is None:
+        raise SkillNotFound(skill_id, f"the repository '{winner}' gives its text, but no folder to run from")
+    return of_source(skill_id, os.path.realpath(directory), named.source, winner)
+
+
+def of_source(skill_id: str, directory: str, source: SkillSource | None, repository: str) -> FoundSkill:
+    """A skill in a folder that a source gave; what the source says of its scope counts for folders alone."""
+    bundled = _bundled(skill_id, directory)
+    if bundled:
+        return bundled
+    kind = getattr(source, "kind", "")
+    if kind == "filesystem" and getattr(source, "scope", None) == "user":
+        return FoundSkill(skill_id, directory, TrustLevel.USER, f"your own skills ({directory})")
+    if kind == "embedded":  # another installed package brought it along
+        return FoundSkill(skill_id, directory, TrustLevel.USER, f"an installed package ({directory})")
+    path = ""
+    config = getattr(source, "config", None)
+    if kind == "git" and config is not None:
+        path = os.path.join(config.directory(), *skill_id.split("/"))
+        where = config.remote().url
+    else:
+        where = directory
+    words = f"the {kind or 'other'} repository '{repository}' ({where})"
+    return FoundSkill(skill_id, directory, TrustLevel.UNTRUSTED, words, path)
+
+
+def _bundled(skill_id: str, directory: str) -> FoundSkill | None:
+    """A skill that ships with skillc, by its place alone."""
+    own = os.path.join(os.path.realpath(places.embedded_skills()), "")
+    if not directory.startswith(own):
+        return None
+    return FoundSkill(skill_id, directory, TrustLevel.BUNDLED, "ships with skillc")

@@ -1,0 +1,11 @@
+"""What a command is kept from: bubblewrap where it works, else Landlock with seccomp, else nothing [D45].
+
+docs/sandbox.md has the table of what each level stops; the tests try every cell of it.
+"""
+
+from __future__ import annotations
+
+from skillc.tools.sandbox.levels import BUBBLEWRAP, LANDLOCK, LEVELS, NONE, choose, explain, start
+from skillc.tools.sandbox.words import permissions
+
+__all__ = ["BUBBLEWRAP", "LANDLOCK", "LEVELS", "NONE", "choose", "explain", "permissions", "start"]

@@ -1,0 +1,194 @@
+"""The process between skc and a command under Landlock: confines it, watches it, and ends all of it.
+
+Run by file name with `python -I -S`, so it imports nothing of skillc. It exists because rules for a
+child have to be set in the child, and running Python between fork and exec is not safe in a program
+that has threads; here there are none. As the reaper of all orphans below it, it finds every process
+of the command, whatever session or group that moved to.
+
+Three descriptors: a plan to read, a line to write (`setup`, `exec` or `exit`, and a number or text),
+and a pipe whose other end skc holds: when that is closed, or skc is gone, everything is killed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import marshal
+import os
+import resource
+import select
+import struct
+import sys
+import time
+
+TYPE_CHECKING = False  # typing, and signal with its enums, would take longer than everything else here
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+SIGKILL, SIGPIPE, SIGSTOP, SIGXFSZ = 9, 13, 19, 25
+PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 22, 24
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
+SECCOMP_MODE_FILTER = 2
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # on every machine
+CAPSET = {"x86_64": 126, "aarch64": 91}
+TICK = 0.2  # seconds between looks for orphans that have ended
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def call(what: str, *arguments: int | bytes) -> int:
+    """A system call by number, or prctl; a failure says which."""
+    wide = [ctypes.c_long(item) if isinstance(item, int) else item for item in arguments]
+    result = int((libc.prctl if what == "prctl" else libc.syscall)(*wide))
+    if result < 0:
+        raise OSError(ctypes.get_errno(), f"{what}{arguments[:1]}: {os.strerror(ctypes.get_errno())}")
+    return result
+
+
+def confine(plan: dict[str, Any]) -> None:
+    """Limits, no privileges, Landlock, seccomp: in this order, since each takes away from the next."""
+    for kind, value in plan["limits"]:
+        resource.setrlimit(kind, (value, value))
+    drop_capabilities()
+    call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    ruleset = landlock(plan)
+    call("restrict_self", RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)
+    code = ctypes.create_string_buffer(plan["seccomp"])
+    filter_ = struct.pack("@HP", len(plan["seccomp"]) // 8, ctypes.addressof(code))
+    call("prctl", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, filter_)
+
+
+def drop_capabilities() -> None:
+    """Root keeps none, and can't get them back."""
+    if os.geteuid() == 0:
+        for capability in range(64):
+            if libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
+                break
+    header = struct.pack("=Ii", 0x20080522, 0)
+    call("capset", CAPSET[os.uname().machine], header, bytes(24))
+
+
+def landlock(plan: dict[str, Any]) -> int:
+    """A ruleset in which everything is refused but what the plan opens."""
+    attributes = struct.pack("=QQQ", *plan["handled"])[: plan["size"]]
+    ruleset = call("create_ruleset", CREATE_RULESET, attributes, len(attributes), 0)
+    for path, for_directory, for_file in plan["rules"]:
+        try:
+            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            continue  # it is gone
+        allowed = for_directory if os.path.isdir(path) else for_file
+        call("add_rule", ADD_RULE, ruleset, 1, struct.pack("=Qi", allowed, descriptor), 0)
+        os.close(descriptor)
+    return ruleset
+
+
+def become(plan: dict[str, Any], status: int, supervisor: int) -> NoReturn:
+    """The child: confine itself and become the command. It never returns."""
+    stage = "setup"
+    try:
+        os.setsid()
+        call("prctl", PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
+        if os.getppid() != supervisor:
+            os._exit(1)
+        for number in (SIGPIPE, SIGXFSZ):  # which Python had set to be ignored
+            libc.signal(number, None)
+        os.chdir(plan["cwd"])
+        confine(plan)
+        stage = "exec"
+        os.execve(plan["argv"][0], plan["argv"], plan["env"])  # noqa: S606 - what it is for
+    except OSError as error:
+        text = f"exec {error.errno}\n" if stage == "exec" else f"setup {error.strerror}\n"
+        os.write(status, text.encode())
+    finally:
+        os._exit(1)
+
+
+def everyone(pid: int) -> set[int]:
+    """All processes below `pid`, by the parents that /proc tells."""
+    parents: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", "rb") as file:
+                    fields = file.read().rpartition(b")")[2].split()
+            except OSError:
+                continue
+            if fields[0] != b"Z":
+                parents.setdefault(int(fields[1]), []).append(int(name))
+    found, new = set[int](), [pid]
+    while new:
+        children = parents.get(new.pop(), [])
+        found.update(children)
+        new += children
+    return found
+
+
+def send(pids: set[int], number: int) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except OSError:
+            pass
+
+
+def kill_all() -> None:
+    """Stop whatever forks, until nothing new appears, then kill it; again while anything is left."""
+    while _anyone_left():
+        stopped = set[int]()
+        while new := everyone(os.getpid()) - stopped:
+            send(new, SIGSTOP)
+            stopped |= new
+        send(stopped, SIGKILL)
+        time.sleep(0.002)
+
+
+def _anyone_left() -> bool:
+    """Whether there are children that live; those that have ended are reaped."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return False
+    return True
+
+
+def watch(child: int, control: int) -> int | None:
+    """The command's status once it ended; None when skc wants it dead, or is."""
+    news = select.poll()  # not select, whose descriptors end at 1024
+    news.register(control, select.POLLIN)
+    news.register(os.pidfd_open(child), select.POLLIN)
+    while True:
+        ready = [descriptor for descriptor, _ in news.poll(TICK * 1000)]
+        while (found := os.waitpid(-1, os.WNOHANG))[0]:
+            if found[0] == child:
+                return os.waitstatus_to_exitcode(found[1])
+        if control in ready:
+            return None
+
+
+def main() -> None:
+    source, status, control = (int(word) for word in sys.argv[1:])
+    with open(source, "rb") as file:
+        plan = marshal.loads(file.read())
+    for descriptor in (status, control):
+        os.set_inheritable(descriptor, False)
+    call("prctl", PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    supervisor = os.getpid()
+    child = os.fork()
+    if child == 0:
+        become(plan, status, supervisor)
+    for descriptor in (1, 2):  # only the command holds the pipes of its output
+        os.close(descriptor)
+    code = watch(child, control)
+    try:
+        if code is not None:
+            os.write(status, f"exit {code}\n".encode())
+    except OSError:  # skc is gone
+        pass
+    kill_all()
+    os._exit(0)  # there is nothing to tidy up
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,355 @@
+"""`skc tools`, `run` and `trust` as people, shells and agents use them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillc.tools import sandbox
+from tests.conftest import World
+from tests.tools.making import executable, tool
+
+SAY = tool(
+    "say", "./scripts/say.sh {{text}} {{loud:--loud}}", "text | string | yes | What\nloud | boolean | no |"
+)
+
+
+@pytest.fixture
+def mine(world: World) -> Path:
+    """A skill of the user's own with a script that prints its arguments, one a line."""
+    return executable(world.global_store, "mine", SAY, say='printf "%s\\n" "$@"')
+
+
+def run_json(world: World, *words: str, status: int = 0) -> Any:
+    result = world.skc("run", *words)
+    assert result.returncode == status, result.stderr
+    return json.loads(result.stdout)
+
+
+def digest(world: World, name: str) -> str:
+    return str(json.loads(world.ok("trust", "show", name, "--format", "json").stdout)["digest"])
+
+
+def test_listing(world: World, mine: Path) -> None:
+    """[D47] [D34] names with the skill in front; schemas in every form; an ordinary skill has none."""
+    assert world.ok("tools", "mine").stdout == (
+        "mine.say: Goes.\n  text             string, required. What\n  loud             boolean, optional.\n"
+    )
+    (plain,) = json.loads(world.ok("tools", "mine", "--format", "json").stdout)
+    assert (plain["name"], plain["source"], plain["read_only"]) == ("mine.say", {"skill": "mine"}, False)
+    assert json.loads(world.ok("tools", "mine", "--format", "mcp").stdout)[0]["name"] == "mine.say"
+    assert json.loads(world.ok("tools", "mine", "--format", "anthropic").stdout)[0]["name"] == "mine__say"
+    (found,) = json.loads(world.ok("tools", "mine", "--format", "openai").stdout)
+    assert found["function"]["name"] == "mine__say"
+    world.skill("plain")
+    assert json.loads(world.ok("tools", "plain", "--format", "json").stdout) == []
+    assert world.ok("tools", "plain").stdout == "'plain' declares no tools.\n"
+    world.fails("E060", "run", "plain", "any")
+    world.fails("E001", "tools", "nobody")
+
+
+def test_warnings_are_told(world: World) -> None:
+    """[TOOLS §9.2] on stderr, beside the list."""
+    executable(world.store, "odd", fields="colour: red\n")
+    assert world.ok("tools", "odd").stderr == (
+        "warning[W060]: SKILL.md: unknown frontmatter field 'colour' is ignored\n"
+    )
+
+
+def test_the_envelope(world: World, mine: Path) -> None:
+    """[D43] [TOOLS §4.3] JSON on stdout with the sandbox that ran; status 0 for success."""
+    envelope = run_json(world, "mine", "say", "--yes", "--param", "text=a  b; $(id)", "--param", "loud=true")
+    assert envelope["output"] == "a  b; $(id)\n--loud\n"
+    assert (envelope["success"], envelope["exit_code"], envelope["sandbox"]) == (True, 0, sandbox.choose())
+    words = ("mine", "say", "--yes", "--param", "text=plain", "--format", "text")
+    assert world.ok("run", *words).stdout == "plain\n"
+    executable(world.global_store, "mine", tool("fail", "./scripts/fail.sh"), fail="echo no >&2; exit 3")
+    envelope = run_json(world, "mine", "fail", "--yes", status=1)
+    assert (envelope["success"], envelope["exit_code"], envelope["output"]) == (False, 3, "no\n")
+
+
+def test_values_as_json(world: World, mine: Path) -> None:
+    """[D40] --json has typed values; what is wrong with them is said before anything starts."""
+    given = json.dumps({"text": "ü\n", "loud": False})
+    assert run_json(world, "mine", "say", "--yes", "--json", given)["output"] == "ü\n\n"
+    for value in ('{"text": 1}', "{}", '{"text": "a", "x": 1}', '{"text": "-rf"}', '{"text": "a\\u0000"}'):
+        world.fails("E062", "run", "mine", "say", "--yes", "--json", value)
+    for value in ("{", "[]", "1" * 5000, "[" * 100_000):
+        world.fails("E100", "run", "mine", "say", "--yes", "--json", value)
+    world.fails("E100", "run", "mine", "say", "--param", "text")
+    world.fails("E100", "run", "mine", "say", "--param", "text=a", "--json", '{"text": "b"}')
+    world.fails("E062", "run", "mine", "say", "--param", "text=a", "--param", "text=b")
+    world.fails("E062", "run", "mine", "say", "--param", "text=a", "--param", "loud=perhaps")
+
+
+def test_dry_run(world: World, mine: Path) -> None:
+    """[D42] prints what would be started, and starts nothing; nobody has to approve it."""
+    env = {"MY_TOKEN": "secret", "LC_ALL": "C.UTF-8"}
+    result = json.loads(world.ok("run", "mine", "say", "--param", "text=x", "--dry-run", env=env).stdout)
+    assert set(result) == {"argv", "cwd", "env", "sandbox"}
+    assert result["argv"] == [str(mine / "scripts" / "say.sh"), "x"]
+    assert result["cwd"] == str(world.home)
+    assert result["env"]["SKILLC_SKILL_NAME"] == result["env"]["GIBBERISH_SKILL_NAME"] == "mine"
+    assert "secret" not in json.dumps(result)
+
+
+def test_modes(world: World) -> None:
+    """[D48] [TOOLS §7.2] a skill for Dev is there in Dev alone; one for Global everywhere."""
+    executable(world.global_store, "dev", tool("go", "echo dev"), fields="modes: [Dev]\n")
+    executable(world.global_store, "both", tool("go", "echo both"), fields="modes: [Meeting, Global]\n")
+    failed = world.fails("E061", "run", "dev", "go", "--yes")
+    assert "it is for mode Dev, not Global" in failed.stderr
+    assert run_json(world, "dev", "go", "--yes", "--mode", "Dev")["success"]
+    assert run_json(world, "both", "go", "--yes", "--mode", "Dev")["success"]
+    world.fails("E061", "run", "both", "stop", "--yes")
+    world.fails("E100", "run", "both", "go", "--mode", "Work")
+
+
+def test_without_a_terminal(world: World, mine: Path) -> None:
+    """[D46] E063 until it is allowed by its current digest; any change asks again."""
+    go = ("run", "mine", "say", "--param", "text=x")
+    failed = world.fails("E063", *go)
+    assert failed.stderr.startswith("error[E063]: approval required for 'mine'; run 'skc trust allow mine'\n")
+    assert failed.stdout == ""
+    world.fails("E063", "trust", "allow", "mine")
+    world.fails("E063", "trust", "allow", "mine", "--digest", "0" * 64)
+    world.ok("trust", "allow", "mine", "--digest", digest(world, "mine"))
+    world.ok(*go)
+    (mine / "reference.md").write_text("New\n")
+    world.fails("E063", *go)
+    shown = json.loads(world.ok("trust", "show", "mine", "--format", "json").stdout)
+    assert (shown["decision"], shown["current"], shown["changed"]) == (None, False, ["added: reference.md"])
+
+
+def test_denied(world: World, mine: Path) -> None:
+    """[D46] deny beats --yes, and lasts when files change; allowing takes it back."""
+    go = ("run", "mine", "say", "--param", "text=x", "--yes")
+    assert world.ok("trust", "deny", "mine").stdout == f"Denied 'mine' ({mine})\n"
+    world.fails("E063", *go)
+    (mine / "reference.md").write_text("New\n")
+    world.fails("E063", *go)
+    assert world.ok("trust", "allow", "mine", "--digest", digest(world, "mine")).stdout.startswith(
+        "Allowed 'mine'"
+    )
+    world.ok(*go)
+
+
+def test_bundled_can_be_denied(world: World) -> None:
+    """[D46] deny wins, also over what would run without asking."""
+    world.ok("trust", "deny", "git")
+    world.fails("E063", "run", "git", "status")
+
+
+def test_deny_what_can_not_be_read(world: World) -> None:
+    """[D46] a skill with a fault can be denied as well."""
+    executable(world.global_store, "bad", tool("go", "echo 'open"))
+    world.fails("E060", "trust", "allow", "bad", "--digest", "0" * 64)
+    world.ok("trust", "deny", "bad")
+
+
+def test_always_ask(world: World) -> None:
+    """[TOOLS §6.3] an approval that lasts is not enough for it; --yes is, for one run."""
+    executable(world.global_store, "deploy", tool("go", "echo gone"), fields="always_ask: true\n")
+    world.ok("trust", "allow", "deploy", "--digest", digest(world, "deploy"))
+    world.fails("E063", "run", "deploy", "go")
+    assert run_json(world, "deploy", "go", "--yes")["output"] == "gone\n"
+
+
+def test_trust_list_and_prune(world: World, mine: Path) -> None:
+    """[D46] the entries as surfaces have them; those of folders that are gone are forgotten."""
+    assert json.loads(world.ok("trust", "list", "--format", "json").stdout) == {"entries": []}
+    assert world.ok("trust", "list").stdout == "Nothing was decided yet.\n"
+    world.ok("trust", "deny", "mine")
+    (entry,) = json.loads(world.ok("trust", "list", "--format", "json").stdout)["entries"]
+    assert entry == {
+        "skill": "mine",
+        "path": str(mine),
+        "decision": "deny",
+        "digest": entry["digest"],
+        "current": True,
+    }
+    assert "mine   deny      yes" in world.ok("trust", "list").stdout
+    assert world.ok("trust", "prune").stdout == "Nothing to forget.\n"
+    mine.rename(mine.with_name("moved"))
+    assert json.loads(world.ok("trust", "prune", "--format", "json").stdout) == {
+        "pruned": [{"skill": "mine", "path": str(mine)}]
+    }
+    for words in (("frobnicate",), ("allow",), ("list", "mine"), ("show", "moved", "--digest", "x")):
+        world.fails("E100", "trust", *words)
+
+
+def test_damaged_decisions(world: World, mine: Path) -> None:
+    """[D46] one coded line, and nothing runs: not what is bundled, not with --yes."""
+    (world.home / ".skillc" / "trust.json").write_text("{")
+    world.fails("E071", "run", "mine", "say", "--param", "text=x", "--yes")
+    world.fails("E071", "run", "git", "status")
+    world.fails("E071", "trust", "list")
+
+
+def test_runs_are_logged(world: World, mine: Path) -> None:
+    """[RFC-0007] with the tool and the outcome, but never with what was passed: it may be a secret."""
+    world.ok("run", "mine", "say", "--param", "text=hunter2", "--yes")
+    world.ok("tools", "mine")
+    log = (world.home / ".skillc" / "runtime" / "mine" / ".skillc-meta").rglob("logs.db*")
+    data = b"".join(path.read_bytes() for path in log)
+    assert b'"tool":"say"' in data.replace(b'": ', b'":')
+    assert b"hunter2" not in data
+
+
+# --- On a terminal -----------------------------------------------------------------------------------
+
+
+def on_terminal(world: World, answer: str, *words: str) -> tuple[int, str, str]:
+    """Run with a terminal for questions and answers; status, stdout, and what the terminal showed."""
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "skillc", *words],
+        cwd=world.project,
+        env=world.env,
+        stdin=terminal,
+        stderr=terminal,
+        stdout=subprocess.PIPE,
+    )
+    os.close(terminal)
+    os.write(controller, answer.encode())
+    out = process.communicate(timeout=120)[0].decode()
+    shown = b""
+    while True:
+        try:
+            piece = os.read(controller, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(controller)
+    return process.returncode, out, shown.decode().replace("\r\n", "\n")
+
+
+def test_asking(world: World, mine: Path) -> None:
+    """[TOOLS §6.3] [D46] the first run shows what it is and asks; a yes lasts until a file changes."""
+    go = ("run", "mine", "say", "--param", "text=a\u202eb")
+    status, out, shown = on_terminal(world, "\n", *go)
+    assert (status, out) == (1, "")
+    assert "error[E063]" in shown
+    status, out, shown = on_terminal(world, "y\n", *go)
+    assert (status, json.loads(out)["output"]) == (0, "a\u202eb\n")
+    for words in (
+        "mine 1.0.0",
+        "Made for a test.",
+        f"your own skills ({mine})",
+        "mine.say: Goes.",
+        f'"{mine}/scripts/say.sh" "a\\u202eb"',
+        "Run it?",
+    ):
+        assert words in shown
+    assert "\u202e" not in shown
+    assert "WARNING" not in shown
+    status, _, shown = on_terminal(world, "", *go)
+    assert (status, shown) == (0, "")
+    (mine / "scripts" / "say.sh").write_text("#!/bin/sh\necho other\n")
+    status, _, shown = on_terminal(world, "n\n", *go)
+    assert status == 1
+    assert "Since you allowed it:\n  changed: scripts/say.sh" in shown
+
+
+def test_asking_about_an_untrusted_skill(world: World) -> None:
+    """[TOOLS §6.2] [D46] a banner, every time, unless 'always' is said; 'never' is for good."""
+    if sandbox.choose() == sandbox.NONE:
+        pytest.skip("; ".join(sandbox.explain()))
+    executable(world.store, "theirs", tool("go", "echo hi"), fields="read_only: true\n")
+    for _ in range(2):
+        status, out, shown = on_terminal(world, "y\n", "run", "theirs", "go")
+        assert (status, json.loads(out)["output"]) == (0, "hi\n")
+        assert "WARNING: this skill is not one of your own." in shown
+    status, _, shown = on_terminal(world, "a\n", "run", "theirs", "go")
+    assert status == 0
+    world.ok("run", "theirs", "go")
+    (world.store / "theirs" / "new").write_text("")
+    status, _, shown = on_terminal(world, "v\n", "run", "theirs", "go")
+    assert status == 1
+    world.fails("E063", "run", "theirs", "go", "--yes")
+
+
+def test_allowing_on_a_terminal(world: World, mine: Path) -> None:
+    """[D46] shows the skill with all its commands, and asks."""
+    status, _, shown = on_terminal(world, "n\n", "trust", "allow", "mine")
+    assert status == 1
+    assert "mine.say: ./scripts/say.sh {{text}} {{loud:--loud}}" in shown
+    status, out, _ = on_terminal(world, "y\n", "trust", "allow", "mine")
+    assert status == 0
+    assert out.startswith("Allowed 'mine'")
+    world.ok("run", "mine", "say", "--param", "text=x")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted(world: World, number: signal.Signals) -> None:
+    """[D44] the command is stopped; the envelope is on stdout and E065 on stderr."""
+    executable(world.global_store, "slow", tool("go", "./scripts/go.sh"), go="touch started; exec sleep 600")
+    subprocess.run(["git", "init", "-q", str(world.project)], check=True, env=world.env)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "skillc", "run", "slow", "go", "--yes"],
+        cwd=world.project,
+        env=world.env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not (world.project / "started").exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    process.send_signal(number)
+    out, shown = process.communicate(timeout=120)
+    assert process.returncode == 1
+    envelope = json.loads(out)
+    assert (envelope["success"], envelope["exit_code"]) == (False, None)
+    assert shown.startswith("error[E065]")
+
+
+def test_timed_out(world: World) -> None:
+    """[D44] [TOOLS §9.3] the envelope on stdout, E065 on stderr, status 1."""
+    executable(world.global_store, "slow", tool("go", "sleep 600"), fields="timeout: 1\n")
+    failed = world.fails("E065", "run", "slow", "go", "--yes")
+    assert failed.stderr == "error[E065]: timed out after 1 s\n"
+    assert json.loads(failed.stdout)["exit_code"] is None
+
+
+def test_programs(world: World) -> None:
+    """[D41] [TOOLS §9.3] not found and outside of the skill: nothing is started."""
+    (world.global_store / "x.sh").parent.mkdir(parents=True, exist_ok=True)
+    executable(
+        world.global_store, "lost", tool("a", "no-such-program"), tool("b", "../x.sh"), tool("c", "/bin/ls")
+    )
+    world.fails("E064", "run", "lost", "a", "--yes")
+    world.fails("E012", "run", "lost", "b", "--yes")
+    world.fails("E012", "run", "lost", "c", "--yes")
+
+
+def test_names_that_deceive(world: World) -> None:
+    """[D46] a folder's name can hold anything; nothing of it reaches the terminal as it is."""
+    folder = executable(world.root / "elsewhere", "plain", tool("go", "echo hi"))
+    odd = folder.rename(folder.with_name("a\x1b[2J\u202e\nb"))
+    for words in (
+        ("run", str(odd), "go"),
+        ("tools", str(odd)),
+        ("trust", "show", str(odd)),
+        ("trust", "deny", str(odd)),
+        ("trust", "list"),
+        ("run", str(odd), "go", "--yes"),
+        ("trust", "allow", str(odd), "--digest", "0"),
+        ("trust", "prune", str(odd)),
+    ):
+        result = world.skc(*words)
+        text = result.stdout + result.stderr
+        assert "Traceback" not in text
+        assert not {"\x1b", "\u202e"} & {*text}, words
