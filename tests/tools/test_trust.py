@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import ApprovalRequired, InvalidConfiguration, SandboxUnavailable, SkillNotFound
-from skillc.library import resolve
+from skillc.library import copies, resolve
+from skillc.library.descriptors import SkillDescriptor, SkillDocument
 from skillc.places import embedded_skills
+from skillc.skills import SkillId
 from skillc.tools.approval import Answer, ApprovalRequest
 from skillc.tools.decisions import allow, decide, deny, entries, prune, standing
 from skillc.tools.execution import Run, prepare, run_tool, settle
@@ -86,6 +88,17 @@ def test_links_lead_to_what_they_are(world: World) -> None:
     """[D46] a link in a project's store to a bundled skill is that skill; it can't be changed there."""
     (world.store / "linked").symlink_to(os.path.join(embedded_skills(), "git"))
     assert of_store(resolve("linked", str(world.project))).level is TrustLevel.BUNDLED
+
+
+def test_the_copy_of_a_repositorys_skill_is_not_the_users(world: World) -> None:
+    """[D46] it is below the home directory, and somebody else's all the same."""
+    skill_id = SkillId("billing/refunds")
+    document = SkillDocument(SkillDescriptor(skill_id, description="d"), "# Body\n")
+    cache = world.home / ".skillc/cache/skills/0123456789abcdef"
+    path = copies.keep(str(cache / "billing+refunds"), "company", document, None)
+    found = find_skill(path, str(world.project))
+    assert (found.level, found.skill_id) == (TrustLevel.UNTRUSTED, "billing/refunds")
+    assert "company" in found.origin
 
 
 @pytest.mark.parametrize(

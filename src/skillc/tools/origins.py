@@ -43,7 +43,7 @@ class FoundSkill:
     def stored(self) -> Skill:
         """The same for the access log."""
         skill = at_path(self.directory)
-        return Skill(self.name, skill.source, skill.scope, skill.root, skill.stored)
+        return Skill(self.skill_id, skill.source, skill.scope, skill.root, skill.stored)
 
 
 def find_skill(name: str, cwd: str) -> FoundSkill:
@@ -67,7 +67,7 @@ def _repositories(cwd: str) -> CompositeSkillSource:
     from skillc.library.configuration import SkillsConfig
     from skillc.library.repositories import resolve_repositories
 
-    return resolve_repositories(SkillsConfig.load(cwd), next(places.project_roots(cwd), None))
+    return resolve_repositories(SkillsConfig.load(cwd), next(places.library_roots(cwd), None))
 
 
 def of_store(skill: Skill) -> FoundSkill:
@@ -75,6 +75,9 @@ def of_store(skill: Skill) -> FoundSkill:
     bundled = _bundled(skill.name, skill.source)
     if bundled:
         return bundled
+    if skill.copied:
+        what = f"a copy from the repository '{skill.repository}'"
+        return FoundSkill(skill.name, skill.source, TrustLevel.UNTRUSTED, f"{what} ({skill.source})")
     if skill.stored and skill.scope == GLOBAL:
         return FoundSkill(skill.name, skill.source, TrustLevel.USER, f"your own skills ({skill.source})")
     what = "a project's skills" if skill.stored else "a folder"
