@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from skillc.compiler.building import Built, build
     from skillc.compiler.deployment import Deployment, deploy
     from skillc.compiler.importing import import_skill
+    from skillc.compiler.publishing import Published, Publisher
     from skillc.compiler.scaffold import new_skill, new_store
     from skillc.compiler.status import Listed, Listing, list_skills
 
@@ -23,6 +24,8 @@ __all__ = [
     "Deployment",
     "Listed",
     "Listing",
+    "Published",
+    "Publisher",
     "Target",
     "build",
     "deploy",
@@ -41,6 +44,7 @@ __getattr__ = front_door(
         "building": ("Built", "build"),
         "deployment": ("Deployment", "deploy"),
         "importing": ("import_skill",),
+        "publishing": ("Published", "Publisher"),
         "scaffold": ("new_skill", "new_store"),
         "status": ("Listed", "Listing", "list_skills"),
     },

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from skillc.gateway.contents import Opened, more_lines, open_file
     from skillc.gateway.freshness import changed_files
     from skillc.gateway.fulltext import Found, Result, search
-    from skillc.gateway.headings import Entry, outline
+    from skillc.gateway.headings import Entry, outline, outline_lines
     from skillc.gateway.sections import Shown, show
     from skillc.gateway.tree import Node, Tree, sources
 
@@ -29,6 +29,7 @@ __all__ = [
     "more_lines",
     "open_file",
     "outline",
+    "outline_lines",
     "search",
     "show",
     "sources",
@@ -40,7 +41,7 @@ __getattr__ = front_door(
         "contents": ("Opened", "more_lines", "open_file"),
         "freshness": ("changed_files",),
         "fulltext": ("Found", "Result", "search"),
-        "headings": ("Entry", "outline"),
+        "headings": ("Entry", "outline", "outline_lines"),
         "sections": ("Shown", "show"),
         "tree": ("Node", "Tree", "sources"),
     },

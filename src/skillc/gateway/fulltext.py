@@ -8,8 +8,9 @@ from skillc.skills.files import display_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from sqlite3 import Connection
+    from typing import Any
 
     from skillc.library import Skill
 
@@ -48,6 +49,30 @@ class Found:
         self.query = query
         self.results = results
         self.occurring = occurring
+
+    def as_json(self) -> dict[str, Any]:
+        fields = ("file", "section", "snippet", "score")
+        results = [{field: getattr(result, field) for field in fields} for result in self.results]
+        return {"query": self.query, "results": results}
+
+    def lines(self) -> Iterator[str]:
+        """The results for reading."""
+        from skillc.errors import one_line
+
+        for result in self.results:
+            yield f"{one_line(result.file)}#{one_line(result.section)} (score: {result.score:.2f})"
+            yield f"  {one_line(' '.join(result.snippet.split()))}"
+        if not self.results:
+            yield "No results."
+
+    def hint(self, any_words: str) -> str:
+        """Which words would have been found, and by what (`any_words`); empty where nothing helps."""
+        from skillc.errors import one_line
+
+        if not self.occurring:
+            return ""
+        words = ", ".join(f"{one_line(word)} ({count})" for word, count in self.occurring)
+        return f"note: no section holds all words; these occur: {words}; {any_words} ranks by them"
 
 
 def search(skill: Skill, query: str, *, limit: int = 10, mode: str = ALL, tokenizer: str = "ascii") -> Found:

@@ -19,8 +19,7 @@ def run(arguments: Arguments) -> int:
 
     skill = prompting.run(prompting.engine().resolve_and_render([arguments.text("id")]))[0]
     if arguments.text("format") == "json":
-        fields = {"id": skill.id, "name": skill.name, "body": skill.rendered_body}
-        print_json(fields | {"byte_size": skill.byte_size})
+        print_json(skill.as_json())
     else:
         print(skill.rendered_body)
     return 0
