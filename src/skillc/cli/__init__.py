@@ -27,7 +27,7 @@ GROUPS = {
     "Write skills": ("init", "lint", "build", "list"),
     "Read them, as agents do": ("outline", "show", "search", "open", "sources"),
     "Put them into prompts": ("browse", "load", "inventory", "turn", "repo", "diagnose"),
-    "Serve them": ("serve",),
+    "Serve them": ("mcp", "serve"),
     "Learn what agents used": ("stats", "sync"),
     "Set up skc": ("completion",),
 }

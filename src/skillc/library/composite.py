@@ -115,6 +115,14 @@ class CompositeSkillSource(SkillSource):
         locate = getattr(source, "directory", None)
         return await locate(skill_id) if locate else None
 
+    async def directories(self) -> dict[SkillId, str]:
+        """The folders of all skills whose source keeps them at hand, by ID; the winners' alone."""
+        winners = {skill.id: skill.source_name for skill in await self.list()}
+        found: dict[SkillId, str] = {}
+        for named, folders in await self._ask(_directories):
+            found |= {s: folder for s, folder in folders.items() if winners.get(s) == named.name}
+        return found
+
     async def collections(self) -> builtins.list[SkillCollection]:
         """Derived from the merged IDs, described by the first source that has words for one."""
         skills = await self.list()
@@ -172,7 +180,11 @@ class CompositeSkillSource(SkillSource):
     ) -> builtins.list[tuple[NamedSource, Answer]]:
         """Put a question to all sources at once; the answers in order of precedence."""
         failures: dict[str, SkillcError] = {}
-        asked = [asyncio.wait_for(question(named.source), self.time_out) for named in self.sources]
+
+        async def ask(source: SkillSource) -> Answer:  # so that nothing is asked that nobody waits for
+            return await asyncio.wait_for(question(source), self.time_out)
+
+        asked = [ask(named.source) for named in self.sources]
         answers = await asyncio.gather(*asked, return_exceptions=True)
         good: builtins.list[tuple[NamedSource, Answer]] = []
         for named, answer in zip(self.sources, answers, strict=True):
@@ -203,3 +215,9 @@ class CompositeSkillSource(SkillSource):
         configured = [named.name for named in self.sources if not named.fallback]
         if configured and all(name in failures for name in configured):
             raise failures[configured[0]]
+
+
+async def _directories(source: SkillSource) -> dict[SkillId, str]:
+    """The folders of a source that has any; what would have to be fetched first is not at hand."""
+    locate = getattr(source, "directories", None)
+    return await locate() if locate else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from skillc.errors import SkillcError
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from skillc.engine import DefaultSkillEngine
 
+MISSING = "Starlette and uvicorn are not installed; run: pip install 'skillc[server]'"
 GRACE = 3  # seconds that running requests have to finish
 
 
@@ -23,15 +24,27 @@ def serve(engine: DefaultSkillEngine, host: str, port: int, announce: Callable[[
     Port 0 is any that is free. Raises SkillcError where the extra is missing or the port taken.
     """
     try:
-        import uvicorn
-
         from skillc.server.app import create_app
     except ImportError as error:
         if error.name is not None and error.name.startswith("skillc"):
             raise
-        raise SkillcError(
-            "Starlette and uvicorn are not installed; run: pip install 'skillc[server]'"
-        ) from None
+        raise SkillcError(MISSING) from None
+    run_app(lambda url: create_app(engine), host, port, announce)
+
+
+def run_app(
+    create: Callable[[str], Any],
+    host: str,
+    port: int,
+    announce: Callable[[str], None],
+    *,
+    lifespan: Literal["on", "off"] = "off",
+) -> None:
+    """Serve what `create` makes for a URL until SIGINT or SIGTERM; raises SkillcError as `serve` does."""
+    try:
+        import uvicorn
+    except ImportError:
+        raise SkillcError(MISSING) from None
 
     class Server(uvicorn.Server):
         """uvicorn's, but a signal is a wish to end and nothing more: the status stays 0."""
@@ -46,7 +59,7 @@ def serve(engine: DefaultSkillEngine, host: str, port: int, announce: Callable[[
 
     with _listening(host, port) as listener:
         url = _url(listener.getsockname())
-        Server(uvicorn.Config(create_app(engine), **_SETTINGS)).run([listener])
+        Server(uvicorn.Config(create(url), **_SETTINGS, lifespan=lifespan)).run([listener])
 
 
 _SETTINGS: dict[str, Any] = {
@@ -54,7 +67,6 @@ _SETTINGS: dict[str, Any] = {
     "log_level": "critical",  # what goes wrong in a request is logged by skillc.server, in one line
     "access_log": False,
     "loop": "asyncio",
-    "lifespan": "off",
     "ws": "none",
     "proxy_headers": False,
     "server_header": False,
