@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from skillc.library.filesystem import FilesystemSkillSource
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
+    from skillc.library.mcp import McpSkillSource
     from skillc.library.memory import InMemorySkillSource
     from skillc.library.repositories import resolve_repositories
     from skillc.library.sources import SkillSource
@@ -54,6 +55,7 @@ __all__ = [
     "HttpSkillSource",
     "HttpsToken",
     "InMemorySkillSource",
+    "McpSkillSource",
     "NamedSource",
     "PrefixedSkillSource",
     "RenamedSkillSource",
@@ -94,6 +96,7 @@ __getattr__ = front_door(
         "library.filesystem": ("FilesystemSkillSource",),
         "library.git": ("GitRef", "GitSkillConfig", "GitSkillSource", "HttpsToken", "SshKey"),
         "library.http": ("BearerAuth", "HeaderAuth", "HttpSkillSource"),
+        "library.mcp": ("McpSkillSource",),
         "library.memory": ("InMemorySkillSource",),
         "library.repositories": ("resolve_repositories",),
         "library.sources": ("SkillSource",),

@@ -9,9 +9,9 @@ from subprocess import PIPE, Popen
 from typing import Any
 
 import mcp_types as types
+from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from mcp import Client
 from skillc.mcp import Workplace, create_server
 from tests.conftest import World
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx2
 import pytest
+from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from mcp import Client
 from tests.conftest import World
 from tests.mcp.talking import ERAS, ask, over_http
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import ResourceListChangedNotification, ResourceUpdatedNotification
 
-from mcp import Client
 from tests.conftest import World, save
 from tests.library.test_filesystem import skill
 from tests.mcp.talking import ERAS, NEW, OLD, ask, near, over_stdio

@@ -10,10 +10,10 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
-from mcp import Client
 from skillc.mcp.calling import CATALOGUE
 from tests.conftest import World, save
 from tests.mcp.talking import ERAS, NEW, near, over_stdio

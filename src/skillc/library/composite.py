@@ -9,7 +9,14 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from skillc.errors import RepositoryUnavailable, SkillcError, SkillNotFound, notice, unexpected
+from skillc.errors import (
+    InvalidSkill,
+    RepositoryUnavailable,
+    SkillcError,
+    SkillNotFound,
+    notice,
+    unexpected,
+)
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -96,15 +103,21 @@ class CompositeSkillSource(SkillSource):
 
     async def load(self, skill_id: SkillId) -> SkillDocument:
         failures: dict[str, SkillcError] = {}
+        refused: InvalidSkill | None = None  # there, but not to be used
         for named in self.sources:
             try:
                 document = await asyncio.wait_for(named.source.load(skill_id), self.time_out)
             except SkillNotFound:
                 continue
+            except InvalidSkill as error:
+                refused = refused or error
+                continue
             except Exception as error:
                 self._note_failure(named, error, failures)
                 continue
             return SkillDocument(document.descriptor.named(named.name), document.body, document.extensions)
+        if refused is not None:
+            raise refused
         self._complain_if_nothing_answered(failures)
         raise SkillNotFound(skill_id)
 

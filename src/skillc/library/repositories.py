@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from skillc.library.embedded import EmbeddedSkillSource
 from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.sources import SkillSource
 
+ALLOW = "SKILLC_ALLOW_COMMANDS"
 GIT_SILENCE = 25.0  # seconds; less than the composite waits, so that no thread outlives its question
 
 
@@ -23,7 +25,10 @@ def resolve_repositories(config: SkillsConfig, project_root: str | None = None) 
     roots = [project_root] if project_root else []
     chain = config.repositories or default_repositories(roots, home)
     named = [NamedSource(repo.name, _source(repo, home), required=repo.required) for repo in chain]
-    return CompositeSkillSource([*named, NamedSource("embedded", EmbeddedSkillSource(), fallback=True)])
+    embedded = NamedSource("embedded", EmbeddedSkillSource(), fallback=True)
+    # What comes over MCP takes the place of nothing else, wherever it is configured.
+    remote = [own for own in named if getattr(own.source, "kind", "") == "mcp"]
+    return CompositeSkillSource([*(own for own in named if own not in remote), embedded, *remote])
 
 
 def _source(repository: SkillRepositoryConfig, home: str | None) -> SkillSource:
@@ -33,6 +38,8 @@ def _source(repository: SkillRepositoryConfig, home: str | None) -> SkillSource:
         configured = bool(repository.file)  # only what somebody wrote down must be there
         return FilesystemSkillSource(repository.path, scope, strict=repository.strict, required=configured)
     settings = repository.expanded()
+    if repository.type == "mcp":
+        return _mcp(repository, settings, home)
     return _http(repository.name, settings) if repository.type == "http" else _git(repository, settings)
 
 
@@ -42,6 +49,30 @@ def _http(name: str, settings: Mapping[str, Any]) -> SkillSource:
     token, header = settings.get("auth_token"), settings.get("auth_header")
     auth = (HeaderAuth(header, token) if header else BearerAuth(token)) if token else None
     return HttpSkillSource(settings["url"], auth, float(settings.get("refresh_seconds", 60)), name=name)
+
+
+def _mcp(repository: SkillRepositoryConfig, settings: Mapping[str, Any], home: str | None) -> SkillSource:
+    from skillc.library.http import BearerAuth, HeaderAuth
+    from skillc.library.mcp import McpSkillSource
+
+    token, header = settings.get("auth_token"), settings.get("auth_header")
+    command = settings.get("command", [])
+    return McpSkillSource(
+        repository.name,
+        command=command,
+        url=settings.get("url", ""),
+        auth=(HeaderAuth(header, token) if header else BearerAuth(token)) if token else None,
+        cwd=repository.base or None,
+        cache_ttl=float(settings.get("refresh_seconds", 60)),
+        problem=_not_allowed(repository, home) if command else "",
+    )
+
+
+def _not_allowed(repository: SkillRepositoryConfig, home: str | None) -> str:
+    """Why a command is not run: a project that was only cloned must not start programs."""
+    if os.environ.get(ALLOW) == "1" or (home and os.path.realpath(repository.base) == os.path.realpath(home)):
+        return ""
+    return f"its command is set by a project; set it in ~/.skillc/skills.toml instead, or {ALLOW}=1"
 
 
 def _git(repository: SkillRepositoryConfig, settings: Mapping[str, Any]) -> SkillSource:
