@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     CompleteRequestParams,
     CompleteResult,
@@ -101,7 +102,7 @@ class Prompts:
         try:
             skills = await self._place.engine().list_skills()
         except SkillcError as error:
-            raise MCPError(-32603, error.message) from None
+            raise MCPError(INTERNAL_ERROR, error.message) from None
         found = [str(skill.id) for skill in skills if skill.id.startswith(params.argument.value)]
         values = found[:MAX_COMPLETIONS]
         return CompleteResult(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     Annotations,
     BlobResourceContents,
@@ -99,7 +100,7 @@ class Resources:
             text = await self._place.engine().inventory_section()
             inventory = TextResourceContents(uri=uri, mime_type="text/plain", text=text)
             return ReadResourceResult(contents=[inventory], ttl_ms=0, cache_scope="private")
-        data, path = await _served(self._shelf.read(uri))
+        data, path = await _served(self._shelf.read(uri), uri)
         contents = _contents(uri, path, data)
         return ReadResourceResult(contents=[contents], ttl_ms=FRESH_MS, cache_scope="private")
 
@@ -116,14 +117,14 @@ class Resources:
         skill_id = main_of(params.uri)
         if skill_id is None:
             raise MCPError(INVALID_PARAMS, f"No skill is served at {params.uri[:256]}")
-        entry = await _served(self._shelf.entry(skill_id))
+        entry = await _served(self._shelf.entry(skill_id), params.uri)
         return {"resultType": "complete", "skill": entry.as_json(), **CACHING}
 
     async def directory_read(
         self, ctx: ServerRequestContext[Any, Any], params: DirectoryReadParams
     ) -> dict[str, Any]:
         """The direct children of a folder of a skill; those of a collection are its skills' folders."""
-        children = await _served(self._children(params.uri))
+        children = await _served(self._children(params.uri), params.uri)
         after = params.cursor or ""
         left = [child for child in children if child.uri > after]
         page = left[:CHILDREN]
@@ -167,14 +168,14 @@ class Resources:
         return await _served(self._shelf.page(after, PAGE, PAGE_FILES))
 
 
-async def _served(question: Awaitable[Found]) -> Found:
+async def _served(question: Awaitable[Found], uri: str = "") -> Found:
     """What is not there is the caller's mistake in MCP's terms, with our reason."""
     try:
         return await question
     except (SkillNotFound, NotServed) as error:
-        raise MCPError(INVALID_PARAMS, error.message) from None
+        raise MCPError(INVALID_PARAMS, error.message, {"uri": uri} if uri else None) from None
     except SkillcError as error:
-        raise MCPError(-32603, error.message) from None
+        raise MCPError(INTERNAL_ERROR, error.message) from None
 
 
 def _cursor(params: PaginatedRequestParams | None) -> str:

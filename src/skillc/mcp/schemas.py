@@ -11,8 +11,13 @@ NUMBER: Schema = {"type": "integer"}
 FLAG: Schema = {"type": "boolean"}
 
 
+def either(*types: str) -> Schema:
+    """A value of one of these types; spelled so that clients with one type for each thing understand it."""
+    return {"anyOf": [{"type": one} for one in types]}
+
+
 def optional(schema: Schema) -> Schema:
-    return schema | {"type": [schema["type"], "null"]}
+    return either(schema["type"], "null")
 
 
 def listed(items: Schema) -> Schema:
@@ -86,7 +91,7 @@ LINT = record(
                         )
                     ),
                     "fixed": listed({"type": "object"}),
-                    "tokens": about({"type": ["object", "null"]}, "an estimate of what it costs a context"),
+                    "tokens": about(either("object", "null"), "an estimate of what it costs a context"),
                 }
             )
         ),
@@ -152,7 +157,7 @@ STATS = record(
         "query": TEXT,
         "filters": {"type": "object"},
         "period": record({"start": optional(TEXT), "end": optional(TEXT)}),
-        "data": about({"type": ["object", "array"]}, "its form depends on group_by"),
+        "data": about(either("object", "array"), "its form depends on group_by"),
     }
 )
 

@@ -10,7 +10,7 @@ import anyio
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import ListenHandler
-from mcp_types import NotificationParams, PaginatedRequestParams
+from mcp_types import NotificationParams, PaginatedRequestParams, ServerCapabilities
 
 from skillc import __version__
 from skillc.mcp.calling import Toolbox
@@ -83,6 +83,14 @@ class _Server(Server[Any]):
     ) -> InitializationOptions:
         options = notification_options or NotificationOptions(resources_changed=True)
         return super().create_initialization_options(options, *args, **kwargs)
+
+    def get_capabilities(self, *args: Any, **kwargs: Any) -> ServerCapabilities:
+        """Tools and prompts never change; the SDK would say that they do because resources do."""
+        told = super().get_capabilities(*args, **kwargs)
+        for fixed in (told.tools, told.prompts):
+            if fixed is not None:
+                fixed.list_changed = False
+        return told
 
 
 class _Listen(ListenHandler):
