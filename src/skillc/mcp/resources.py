@@ -131,6 +131,7 @@ class Resources:
         told = {
             "resultType": "complete",
             "resources": [child.model_dump(by_alias=True, mode="json", exclude_none=True) for child in page],
+            **CACHING,  # not asked for, but some clients want it in every list
         }
         return told | ({"nextCursor": page[-1].uri} if len(left) > len(page) else {})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -144,7 +145,11 @@ def result(answer: Answer) -> CallToolResult:
     """An answer as MCP has it: the text first, then one line for each thing that was noticed."""
     content: list[ContentBlock] = [TextContent(text=_writable(answer.text))]
     content += [TextContent(text=_writable(line)) for line in answer.noticed]
-    value = _writable_value(answer.value)
+    value = answer.value
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        value = _writable_value(value)
     return CallToolResult(content=content, structured_content=value, is_error=answer.failed)
 
 
