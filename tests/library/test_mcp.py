@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -323,3 +326,76 @@ def test_our_own_server_over_http(world: World) -> None:
         with pytest.raises(RepositoryUnavailable) as failed:
             run(McpSkillSource("c", url=url, auth=BearerAuth("wrong")).list())
         assert "credentials" in failed.value.message
+
+
+class Liar(BaseHTTPRequestHandler):
+    """A server over HTTP that answers the first question with something that no client should swallow."""
+
+    lie = ""
+    elsewhere = ""
+    seen: ClassVar[list[tuple[str, str | None]]] = []
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.seen.append((self.path, self.headers.get("Authorization")))
+        if self.lie == "redirect" and self.path == "/mcp":
+            self.send_response(307)
+            self.send_header("Location", self.elsewhere)
+            self.end_headers()
+            return
+        self.send_response(500 if self.lie == "status" else 200)
+        self.send_header("Content-Type", "text/event-stream" if self.lie == "stream" else "application/json")
+        if self.lie == "packed":
+            self.send_header("Content-Encoding", "gzip")
+        self.end_headers()
+        try:
+            self.wfile.write(gzip.compress(bytes(1 << 20)) if self.lie == "packed" else b"data: {")
+            while self.lie in ("endless", "stream"):
+                self.wfile.write(b" " * (1 << 20))
+        except OSError:
+            pass
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+HTTP_LIES = {
+    "packed": "packed",
+    "endless": "over 32 MiB",
+    "stream": "over 32 MiB",
+    "status": "",
+    "redirect": "",
+    "rubbish": "",
+}
+
+
+@pytest.mark.parametrize("lie", sorted(HTTP_LIES))
+def test_lies_over_http(world: World, lie: str) -> None:
+    """[SEP-2640: host] [D28] answers are bounded and never unpacked; credentials stay with their server."""
+
+    class Other(Liar):
+        seen: ClassVar[list[tuple[str, str | None]]] = []
+
+    other = ThreadingHTTPServer(("127.0.0.1", 0), Other)
+
+    class This(Other):
+        seen: ClassVar[list[tuple[str, str | None]]] = []
+        elsewhere = f"http://127.0.0.1:{other.server_address[1]}/other"
+
+    This.lie = lie
+    liar = ThreadingHTTPServer(("127.0.0.1", 0), This)
+    for server in (liar, other):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{liar.server_address[1]}/mcp"
+        own = McpSkillSource("c", url=url, auth=BearerAuth("s3cret"), time_out=10)
+        with pytest.raises(RepositoryUnavailable) as failed:
+            run(own.list())
+        assert HTTP_LIES[lie] in failed.value.message
+        assert "s3cret" not in failed.value.message + repr(own)
+        assert This.seen[0] == ("/mcp", "Bearer s3cret")
+        assert not [seen for seen in Other.seen if seen[1]]
+    finally:
+        for server in (liar, other):
+            server.shutdown()
+            server.server_close()

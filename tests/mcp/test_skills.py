@@ -323,7 +323,6 @@ def test_changes_are_told_to_who_shook_hands(library: World) -> None:
         async with over_stdio(library, OLD, message_handler=hear) as client:
             await ask(client, "resources/subscribe", uri="skill://pdf/SKILL.md")
             await client.list_resources()
-            await anyio.sleep(0.3)
             change(library.store / "pdf")
             with anyio.fail_after(30):
                 await told.wait()
@@ -341,7 +340,6 @@ def test_changes_are_told_to_who_listens(library: World) -> None:
         async with over_stdio(library, NEW) as client:
             wanted = ["skill://pdf/SKILL.md", "skill://pdf/new.md"]
             async with client.listen(resources_list_changed=True, resource_subscriptions=wanted) as stream:
-                await anyio.sleep(0.3)
                 change(library.store / "pdf")
                 save(library.store / "pdf" / "new.md", "# New\n")
                 with anyio.fail_after(30):

@@ -101,5 +101,5 @@ class _Listen(ListenHandler):
         self._watch = watch
 
     async def __call__(self, ctx: Any, params: Any) -> Any:
-        self._watch.ask()
+        await self._watch.begin()
         return await super().__call__(ctx, params)

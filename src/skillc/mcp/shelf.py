@@ -82,6 +82,10 @@ class Shelf:
             self._refused[skill_id] = reason
             log.warning("skill '%s' is not served over MCP: %s", skill_id, reason)
 
+    def told(self) -> dict[SkillId, Stamps]:
+        """The stamps of the entries that clients were given."""
+        return {skill_id: entry.stamps for skill_id, entry in dict(self._entries).items()}
+
     async def stamps(self) -> dict[SkillId, Stamps]:
         """What tells whether anything changed: the stamps of all files of all skills."""
         folders = await self.directories()

@@ -42,10 +42,16 @@ class Watch:
         self.bus = InMemorySubscriptionBus()  # clients of 2026-07-28
         self._connections: dict[int, Connection] = {}  # clients that shook hands
         self._wanted = anyio.Event()
+        self._looking = anyio.Event()
 
     def ask(self) -> None:
         """From now on it is worth looking."""
         self._wanted.set()
+
+    async def begin(self) -> None:
+        """The same, and wait until every later change will be seen."""
+        self.ask()
+        await self._looking.wait()
 
     async def greet(self, ctx: ServerRequestContext[Any, Any], params: NotificationParams) -> None:
         """A client has shaken hands: it hears of changes until it leaves."""
@@ -56,7 +62,7 @@ class Watch:
     async def subscribe(
         self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams
     ) -> EmptyResult:
-        self.ask()
+        await self.begin()
         own: set[str] = ctx.session._connection.state.setdefault(SUBSCRIPTIONS, set())
         if len(own) < MAX_SUBSCRIPTIONS:
             own.add(str(params.uri))
@@ -71,7 +77,8 @@ class Watch:
     async def run(self) -> None:
         """Look until cancelled."""
         await self._wanted.wait()
-        known = await self._look({})
+        known = await self._look({}) | self._shelf.told()  # what changed since it was told counts, too
+        self._looking.set()
         while True:
             started = time.monotonic()
             now = await self._look(known)
