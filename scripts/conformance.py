@@ -17,7 +17,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "conformance.md"
-CITATION = re.compile(r"\[((?:RFC-\d{4}(?::C-[A-Z-]+)?)|(?:D\d+a?)|(?:TOOLS §[\d.]+)|(?:LIB: [^\]]+))\]")
+CITATION = re.compile(
+    r"\[((?:RFC-\d{4}(?::C-[A-Z-]+)?)|(?:D\d+a?)|(?:TOOLS §[\d.]+)|(?:(?:LIB|SEP-\d+|SURFACES): [^\]]+))\]"
+)
 
 
 def clauses() -> dict[str, str]:

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from skillc.library.filesystem import FilesystemSkillSource
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
+    from skillc.library.mcp import McpSkillSource
     from skillc.library.memory import InMemorySkillSource
     from skillc.library.repositories import resolve_repositories
     from skillc.library.sources import SkillSource
@@ -109,6 +110,7 @@ __all__ = [
     "InvalidSkillId",
     "InvalidTool",
     "LintFailed",
+    "McpSkillSource",
     "MissingExtra",
     "MissingField",
     "ModelInput",
@@ -207,6 +209,7 @@ __getattr__ = front_door(
         "library.filesystem": ("FilesystemSkillSource",),
         "library.git": ("GitRef", "GitSkillConfig", "GitSkillSource", "HttpsToken", "SshKey"),
         "library.http": ("BearerAuth", "HeaderAuth", "HttpSkillSource"),
+        "library.mcp": ("McpSkillSource",),
         "library.memory": ("InMemorySkillSource",),
         "library.repositories": ("resolve_repositories",),
         "library.sources": ("SkillSource",),

@@ -15,6 +15,7 @@ from skillc.errors import MissingExtra
 NEEDS = {
     "git": "git repositories need dulwich",
     "http": "http repositories need httpx2",
+    "mcp": "MCP needs its SDK",
     "server": "'skc serve' needs Starlette and uvicorn",
 }
 

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillc.cli.commands.sources import lines
 from skillc.errors import DirectoryNotFound, PathEscapes
 from skillc.gateway import sources
 from skillc.gateway.tree import matching
@@ -176,7 +175,7 @@ def test_deep_directories(monkeypatch: pytest.MonkeyPatch, cuda: Skill) -> None:
     monkeypatch.setattr("skillc.gateway.tree.list_files", lambda root: [file])
     tree = sources(cuda, limit=10_000)
     assert len(tree.entries) == 1501
-    assert len(list(lines(tree))) == 1502
+    assert len(list(tree.lines())) == 1502
     assert sources(cuda, depth=70).entries[69].files == 1
 
 

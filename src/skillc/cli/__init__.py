@@ -28,7 +28,7 @@ GROUPS = {
     "Read them, as agents do": ("outline", "show", "search", "open", "sources"),
     "Put them into prompts": ("browse", "load", "inventory", "turn", "repo", "diagnose"),
     "Run what they declare": ("tools", "run", "trust"),
-    "Serve them": ("serve",),
+    "Serve them": ("mcp", "serve"),
     "Learn what agents used": ("stats", "sync"),
     "Set up skc": ("completion",),
 }

@@ -29,27 +29,13 @@ def access(
     cwd = current_directory()
     skill = locate(name, cwd)
     warn(skill.noticed)
-    if skill.repository and command in ("show", "search"):
-        _index(skill, cwd)
+    if skill.repository and command in ("show", "search"):  # only then is there something to import
+        from skillc.compiler import keep_indexed
+
+        keep_indexed(skill, cwd)
     result, diagnostics = logged(skill, command, noted, cwd, lambda: run(skill), learned)
     warn(diagnostics)
     return result
-
-
-def _index(skill: Skill, cwd: str) -> None:
-    """Bring the index of a repository's skill up to date: nobody builds those by hand.
-
-    Where that fails, the command says what is missing.
-    """
-    from skillc.compiler import build
-    from skillc.config import load
-    from skillc.errors import SkillcError
-
-    config = load(cwd)
-    try:
-        build(skill, tokenizer=config.tokenizer, formats=config.formats)
-    except (SkillcError, OSError):
-        pass
 
 
 def tokenizer() -> str:

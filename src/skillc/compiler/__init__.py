@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from skillc.compiler.building import Built, build
     from skillc.compiler.deployment import Deployment, deploy
     from skillc.compiler.importing import import_skill
+    from skillc.compiler.publishing import Published, Publisher
     from skillc.compiler.scaffold import new_skill, new_store
     from skillc.compiler.status import Listed, Listing, list_skills
+    from skillc.compiler.upkeep import keep_indexed
 
 __all__ = [
     "Agent",
@@ -23,10 +25,13 @@ __all__ = [
     "Deployment",
     "Listed",
     "Listing",
+    "Published",
+    "Publisher",
     "Target",
     "build",
     "deploy",
     "import_skill",
+    "keep_indexed",
     "known_agents",
     "list_skills",
     "new_skill",
@@ -41,7 +46,9 @@ __getattr__ = front_door(
         "building": ("Built", "build"),
         "deployment": ("Deployment", "deploy"),
         "importing": ("import_skill",),
+        "publishing": ("Published", "Publisher"),
         "scaffold": ("new_skill", "new_store"),
         "status": ("Listed", "Listing", "list_skills"),
+        "upkeep": ("keep_indexed",),
     },
 )

@@ -19,7 +19,7 @@ from skillc.skills import display_name, list_files, main_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from skillc.errors import Diagnostic
     from skillc.library import Skill
@@ -60,10 +60,13 @@ def build(
     formats: frozenset[str] = frozenset(),
     to_global: bool = False,
     force: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Built:
     """Compile a skill; what did not change since the last build is kept, unless `force` is given.
 
     `formats` are those of `compiler.formats` that are indexed beside Markdown and plain text.
+    `progress` is told how many files are done, and of how many; what it raises ends the build, and
+    the last one still serves.
     """
     main = main_file(skill.source)
     if is_compiled(skill.source):
@@ -76,7 +79,7 @@ def build(
             for _ in range(ATTEMPTS):
                 try:
                     files = list_files(skill.source)
-                    return _Build(skill, runtime, main, files, tokenizer, formats).run(force)
+                    return _Build(skill, runtime, main, files, tokenizer, formats, progress).run(force)
                 except (_Changing, FileNotFoundError):
                     continue
     except index.Error as error:
@@ -99,9 +102,11 @@ class _Build:
         files: Sequence[SourceFile],
         tokenizer: str,
         formats: frozenset[str],
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.skill = skill
         self.runtime = runtime
+        self.progress = progress
         self.main = main
         self.files = files
         self.setting = tokenizer
@@ -207,8 +212,10 @@ class _Build:
                     writer.remove(name)
                 for name, stamp in touched.items():
                     writer.restamp(name, stamp)
-            for content in read_all(changed, self.formats):
+            for done, content in enumerate(read_all(changed, self.formats), 1):
                 writer.add(content)
+                if self.progress:
+                    self.progress(done, len(changed))
             writer.flush()
             return self._commit(writer, temporary, metadata, len(changed) + len(gone))
         finally:

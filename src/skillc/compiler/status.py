@@ -7,12 +7,15 @@ from fnmatch import fnmatchcase
 
 from skillc.compiler import index, manifest
 from skillc.digest import file_sha256_hex
-from skillc.errors import SkillcError
+from skillc.errors import SkillcError, notice
 from skillc.library import stored_skills
 from skillc.skills import display_name, list_files, main_file, metadata, parse, source_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from skillc.errors import Diagnostic
     from skillc.library import Skill
     from skillc.skills import SourceFile
 
@@ -44,6 +47,24 @@ class Listing:
         self.total = total
         self.filtered = filtered
         self.skipped = skipped
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """What was skipped, as warnings."""
+        return [notice("W001", error.message, error.code).at(skill.source) for skill, error in self.skipped]
+
+    def as_json(self) -> dict[str, Any]:
+        skills = [
+            {
+                "name": entry.skill.name,
+                "scope": entry.skill.scope,
+                "status": entry.status,
+                "source_path": entry.skill.source,
+                "runtime_path": entry.runtime,
+            }
+            for entry in self.skills
+        ]
+        return {"skills": skills, "total": self.total, "filtered": self.filtered}
 
 
 def list_skills(

@@ -30,6 +30,14 @@ class ResolvedSkill:
     rendered_body: str
     byte_size: int
 
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "id": str(self.id),
+            "name": self.name,
+            "body": self.rendered_body,
+            "byte_size": self.byte_size,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:

@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.gateway.contents import Opened, more_lines, open_file
     from skillc.gateway.freshness import changed_files
-    from skillc.gateway.fulltext import Found, Result, occurring, search
-    from skillc.gateway.headings import Entry, outline
+    from skillc.gateway.fulltext import Found, Result, hint, search
+    from skillc.gateway.headings import Entry, outline, outline_lines
     from skillc.gateway.sections import Shown, show
     from skillc.gateway.tree import Node, Tree, sources
 
@@ -26,10 +26,11 @@ __all__ = [
     "Shown",
     "Tree",
     "changed_files",
+    "hint",
     "more_lines",
-    "occurring",
     "open_file",
     "outline",
+    "outline_lines",
     "search",
     "show",
     "sources",
@@ -40,8 +41,8 @@ __getattr__ = front_door(
     {
         "contents": ("Opened", "more_lines", "open_file"),
         "freshness": ("changed_files",),
-        "fulltext": ("Found", "Result", "occurring", "search"),
-        "headings": ("Entry", "outline"),
+        "fulltext": ("Found", "Result", "hint", "search"),
+        "headings": ("Entry", "outline", "outline_lines"),
         "sections": ("Shown", "show"),
         "tree": ("Node", "Tree", "sources"),
     },

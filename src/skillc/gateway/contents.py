@@ -11,7 +11,7 @@ from skillc.skills.files import display_name, list_files, resolve_inside
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import BinaryIO
+    from typing import Any, BinaryIO
 
     from skillc.library import Skill
 
@@ -64,6 +64,17 @@ class Opened:
         """All pieces, and the line that says how much was left out."""
         data = b"".join(self.pieces())
         return data + more_lines(self.more_lines)
+
+    def as_json(self) -> dict[str, Any]:
+        """The file with its content: text where it is text, base64 where it is not."""
+        data = self.content()
+        try:
+            told = {"encoding": "utf-8", "content": data.decode()}
+        except UnicodeDecodeError:
+            from base64 import b64encode
+
+            told = {"encoding": "base64", "content": b64encode(data).decode()}
+        return {"path": self.path, "size": self.size, **told, "more_lines": self.more_lines}
 
 
 def open_file(skill: Skill, path: str, max_lines: int | None = None) -> Opened:

@@ -8,8 +8,9 @@ from skillc.skills.files import display_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from sqlite3 import Connection
+    from typing import Any
 
     from skillc.library import Skill
 
@@ -40,13 +41,28 @@ class Result:
 
 
 class Found:
-    """The results of a search. Where there are none, `occurring` says which words would find something."""
+    """The results of a search. Where there are none, `hint` says which words would find something."""
 
     __slots__ = ("query", "results")
 
     def __init__(self, query: str, results: list[Result]) -> None:
         self.query = query
         self.results = results
+
+    def as_json(self) -> dict[str, Any]:
+        fields = ("file", "section", "snippet", "score")
+        results = [{field: getattr(result, field) for field in fields} for result in self.results]
+        return {"query": self.query, "results": results}
+
+    def lines(self) -> Iterator[str]:
+        """The results for reading."""
+        from skillc.errors import one_line
+
+        for result in self.results:
+            yield f"{one_line(result.file)}#{one_line(result.section)} (score: {result.score:.2f})"
+            yield f"  {one_line(' '.join(result.snippet.split()))}"
+        if not self.results:
+            yield "No results."
 
 
 def search(skill: Skill, query: str, *, limit: int = 10, mode: str = ALL, tokenizer: str = "ascii") -> Found:
@@ -72,18 +88,29 @@ def search(skill: Skill, query: str, *, limit: int = 10, mode: str = ALL, tokeni
         raise IndexUnusable(skill.name) from None
 
 
-def occurring(skill: Skill, query: str, tokenizer: str = "ascii") -> list[tuple[str, int]]:
-    """The words of a query that some section holds, and how many sections: what to try when all find nothing.
+def hint(skill: Skill, query: str, any_words: str, tokenizer: str = "ascii") -> str:
+    """Which words of a query that found nothing do occur, for `any_words` to rank by; empty if none does.
 
     Apart from `search`, so that a search costs what its SQL costs, also when it finds nothing.
     """
+    words = _distinct(split(display_name(query)))[:MAX_COUNTED]
+    counts = _occurring(skill, words, tokenizer) if len(words) > 1 else []
+    if not counts:
+        return ""
+    from skillc.errors import one_line
+
+    told = ", ".join(f"{one_line(word)} ({count})" for word, count in counts)
+    return f"note: no section holds all words; these occur: {told}; {any_words} ranks by them"
+
+
+def _occurring(skill: Skill, words: list[str], tokenizer: str) -> list[tuple[str, int]]:
+    """The words that some section holds, and how many sections."""
     opened = index.open_for(skill, tokenizer)
     spell = index.segment if opened.tokenizer == "cjk" else str
     sql = "SELECT count(*) FROM sections WHERE sections MATCH ?"
     try:
         counts = [
-            (word, opened.connection.execute(sql, (quoted(spell(word)),)).fetchone()[0])
-            for word in _distinct(split(display_name(query)))[:MAX_COUNTED]
+            (word, opened.connection.execute(sql, (quoted(spell(word)),)).fetchone()[0]) for word in words
         ]
     except index.Error:
         raise IndexUnusable(skill.name) from None

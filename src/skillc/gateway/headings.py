@@ -12,6 +12,9 @@ from skillc.gateway.freshness import changed_text, indexed_files, markdown_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
     from skillc.gateway.freshness import Known
     from skillc.library import Skill
 
@@ -27,6 +30,9 @@ class Entry:
         self.heading = heading
         self.line = line
 
+    def as_json(self) -> dict[str, Any]:
+        return {field: getattr(self, field) for field in ("file", "level", "heading", "line")}
+
 
 def outline(skill: Skill, level: int | None = None) -> list[Entry]:
     """The headings of all Markdown files, files bytewise by path, down to `level`."""
@@ -36,6 +42,18 @@ def outline(skill: Skill, level: int | None = None) -> list[Entry]:
         text = changed_text(file, known.get(name))
         entries += indexed.get(name, ()) if text is None else _parsed(name, text)
     return entries if level is None else [entry for entry in entries if entry.level <= level]
+
+
+def outline_lines(entries: Iterable[Entry]) -> Iterator[str]:
+    """An outline for reading: each file's path, then its headings, indented [D14]."""
+    from skillc.errors import one_line
+
+    file = None
+    for entry in entries:
+        if entry.file != file:
+            file = entry.file
+            yield one_line(file)
+        yield f"{'  ' * max(1, entry.level - 1)}{'#' * entry.level} {one_line(entry.heading)}".rstrip()
 
 
 def _indexed(skill: Skill) -> tuple[dict[str, Known], dict[str, list[Entry]]]:

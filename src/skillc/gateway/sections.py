@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from sqlite3 import Connection
+    from typing import Any
 
     from skillc.library import Skill
 
@@ -43,6 +44,19 @@ class Shown:
         self.text = text
         self.more_lines = more_lines
         self.ambiguous = ambiguous
+
+    def content(self) -> bytes:
+        """The text, and the line that says how much of it was left out."""
+        if not self.more_lines:
+            return self.text
+        from skillc.gateway.contents import more_lines  # another module, for those who ask for it
+
+        return self.text + more_lines(self.more_lines)
+
+    def as_json(self) -> dict[str, Any]:
+        fields = ("file", "heading", "level", "line", "more_lines")
+        content = self.content().decode("utf-8", "replace")
+        return {field: getattr(self, field) for field in fields} | {"content": content}
 
 
 class Place:

@@ -9,7 +9,8 @@ from skillc.skills.files import display_name, list_files, resolve_inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
 
     from skillc.library import Skill
 
@@ -28,6 +29,10 @@ class Node:
         self.last = False  # of its directory
 
 
+# What stands before an entry, before the last one of a directory, and below each of the two.
+LINES = ("├── ", "└── ", "│   ", "    ")
+
+
 class Tree:
     """The entries in order, at most as many as were asked for, and how many more there are."""
 
@@ -37,6 +42,30 @@ class Tree:
         self.root = root
         self.entries = entries
         self.more = more
+
+    def as_json(self) -> dict[str, Any]:
+        entries = [
+            {"path": n.path, "type": "directory" if n.is_directory else "file"}
+            | ({"files": n.files} if n.files else {})
+            for n in self.entries
+        ]
+        return {"root": self.root, "entries": entries, "more": self.more}
+
+    def lines(self, marks: tuple[str, str, str, str] = LINES) -> Iterator[str]:
+        """The tree as people draw it."""
+        from skillc.errors import one_line
+
+        entry, last_entry, below, below_last = marks
+        yield f"{one_line(self.root)}/"
+        ended: dict[int, bool] = {}  # whether the directory at a depth has shown its last entry
+        for node in self.entries:
+            ended[node.depth] = node.last
+            bars = "".join(below_last if ended[depth] else below for depth in range(1, node.depth))
+            count = f" ({node.files} files)" if node.files else ""
+            slash = "/" if node.is_directory else ""
+            yield f"{bars}{last_entry if node.last else entry}{one_line(node.name)}{slash}{count}"
+        if self.more:
+            yield f"... ({self.more} more)"
 
 
 def sources(

@@ -10,7 +10,14 @@ from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, S
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from skillc.errors import Diagnostic, RepositoryUnavailable, SkillNotFound, notice, unexpected
+from skillc.errors import (
+    Diagnostic,
+    InvalidSkill,
+    RepositoryUnavailable,
+    SkillNotFound,
+    notice,
+    unexpected,
+)
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -100,10 +107,14 @@ class CompositeSkillSource(SkillSource):
     async def _find(self, skill_id: SkillId) -> tuple[NamedSource, SkillDocument]:
         """The first source that has a skill, and what it has."""
         failures: dict[str, RepositoryUnavailable] = {}
+        refused: InvalidSkill | None = None  # there, but not to be used
         for named in self.sources:
             try:
                 document = await self._answer(named, lambda source: source.load(skill_id))
             except SkillNotFound:
+                continue
+            except InvalidSkill as error:
+                refused = refused or error
                 continue
             except RepositoryUnavailable as failure:
                 failures[named.name] = failure
@@ -115,6 +126,8 @@ class CompositeSkillSource(SkillSource):
                 document.descriptor.named(named.name), document.body, document.extensions
             )
         self.failures = failures
+        if refused is not None:
+            raise refused
         self._complain(failures)
         raise SkillNotFound(skill_id)
 
@@ -123,6 +136,15 @@ class CompositeSkillSource(SkillSource):
         named, _ = await self._find(skill_id)
         locate: Callable[[SkillId], Awaitable[str | None]] | None = getattr(named.source, "directory", None)
         return await self._answer(named, lambda _: locate(skill_id)) if locate else None
+
+    async def directories(self) -> dict[SkillId, str]:
+        """The folders of all skills whose source keeps them at hand, by ID; the winners' alone."""
+        winners = {skill.id: skill.source_name for skill in await self.list()}
+        found: dict[SkillId, str] = {}
+        answers, _ = await self._ask(_directories)
+        for named, folders in answers:
+            found |= {s: folder for s, folder in folders.items() if winners.get(s) == named.name}
+        return found
 
     async def collections(self) -> builtins.list[SkillCollection]:
         """Derived from the merged IDs, described by the first source that has words for one."""
@@ -208,14 +230,14 @@ class CompositeSkillSource(SkillSource):
     async def _answer(
         self, named: NamedSource, question: Callable[[SkillSource], Awaitable[Answer]]
     ) -> Answer:
-        """What one source says, within its time; raises SkillNotFound or RepositoryUnavailable."""
+        """What one source says in time; raises SkillNotFound, InvalidSkill or RepositoryUnavailable."""
         until, reason = self._silent.get(named.name, (0.0, ""))
         if time.monotonic() < until:
             raise RepositoryUnavailable(named.name, reason)
         patience = named.time_out or self.time_out
         try:
             return await asyncio.wait_for(question(named.source), patience)
-        except SkillNotFound:
+        except (SkillNotFound, InvalidSkill):
             raise
         except TimeoutError:
             reason = f"no answer in {patience:g} s"
@@ -271,3 +293,9 @@ def _state(named: NamedSource, look: _Look) -> SourceState:
     error = getattr(named.source, "error", None)
     words = str(error) if error else None
     return SourceState(named.name, kind, status, own, quarantined, lost, words)
+
+
+async def _directories(source: SkillSource) -> dict[SkillId, str]:
+    """The folders of a source that has any; what would have to be fetched first is not at hand."""
+    locate = getattr(source, "directories", None)
+    return await locate() if locate else {}

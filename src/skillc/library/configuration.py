@@ -39,6 +39,7 @@ _OF_TYPE: dict[str, dict[str, type]] = {
         "refresh_seconds": int,
         "depth": int,
     },
+    "mcp": {"command": list, "url": str, "auth_header": str, "auth_token": str, "refresh_seconds": int},
 }
 TYPES = tuple(_OF_TYPE)
 _NEEDED = {"filesystem": "path", "http": "url", "git": "url"}
@@ -182,7 +183,9 @@ def _repository(table: dict[str, Any], path: str, noticed: list[Diagnostic]) -> 
         )
     known = _COMMON | _OF_TYPE[kind]
     values = _checked(table, known, path, f"repository '{name}': ", noticed)
-    if not values.get(_NEEDED[kind]):
+    if kind == "mcp":
+        _check_mcp(values, path, name)
+    elif not values.get(_NEEDED[kind]):
         raise InvalidConfiguration(path, f"repository '{name}': '{_NEEDED[kind]}' is missing")
     if values.get("ref_type", "branch") not in _REF_TYPES:
         raise InvalidConfiguration(path, f"repository '{name}': ref_type must be {', '.join(_REF_TYPES)}")
@@ -193,6 +196,15 @@ def _repository(table: dict[str, Any], path: str, noticed: list[Diagnostic]) -> 
     base = os.path.dirname(os.path.dirname(os.path.abspath(path)))
     strict, required = values.get("strict", False), values.get("required", False)
     return SkillRepositoryConfig(name, kind, settings, strict, required, path, base, time_out)
+
+
+def _check_mcp(values: dict[str, Any], path: str, name: str) -> None:
+    """A server is reached by a command, a list of words, or by a URL."""
+    command = values.get("command", [])
+    if not all(isinstance(word, str) and word for word in command):
+        raise InvalidConfiguration(path, f"repository '{name}': 'command' must be a list of words")
+    if bool(command) == bool(values.get("url")):
+        raise InvalidConfiguration(path, f"repository '{name}': give either 'command' or 'url'")
 
 
 def _checked(
@@ -210,7 +222,7 @@ def _checked(
     return values
 
 
-_WORDS: dict[type, str] = {str: "text", int: "an integer", bool: "true or false"}
+_WORDS: dict[type, str] = {str: "text", int: "an integer", bool: "true or false", list: "a list"}
 
 
 def default_repositories(project_roots: Iterable[str], home: str | None) -> tuple[SkillRepositoryConfig, ...]:

@@ -57,6 +57,13 @@ class EmbeddedSkillSource(SkillSource):
                 continue
         raise SkillNotFound(skill_id)
 
+    async def directories(self) -> dict[SkillId, str]:
+        """The folders of all skills."""
+        found: dict[SkillId, str] = {}
+        for source in reversed(self._sources):
+            found |= await source.directories()
+        return found
+
 
 def _declared() -> builtins.list[str]:
     """The folders that installed distributions declare; one that can't be found is logged."""

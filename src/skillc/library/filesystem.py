@@ -142,6 +142,10 @@ class FilesystemSkillSource(SkillSource):
             raise SkillNotFound(skill_id)
         return scan.directories[skill_id]
 
+    async def directories(self) -> dict[SkillId, str]:
+        """The folders of all skills, in one look."""
+        return (await asyncio.to_thread(self.scan)).directories
+
     def scan(self) -> _Scan:
         """Look at the folder as it is now; unchanged files are not read again."""
         with self._turn:

@@ -16,6 +16,7 @@ from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.sources import SkillSource
 
 EMBEDDED = "embedded"  # the name of what comes with skc
+ALLOW = "SKILLC_ALLOW_COMMANDS"
 
 # How long a server may be silent, as a part of what its repository may take: less than the composite
 # waits, so that it is the source that says what is wrong, and no thread outlives its question.
@@ -28,17 +29,20 @@ def resolve_repositories(
 ) -> CompositeSkillSource:
     """The configured repositories in order, or the default chain, and the embedded skills last.
 
+    What comes over MCP is after even those, wherever it is configured: it takes the place of nothing.
     Without a `project_root` the default chain has the user's skills alone. `time_out` is how many
     seconds a repository may take to answer before the others are served without it; one that sets
     `timeout_seconds` has its own.
     """
-    named = []
+    named: list[NamedSource] = []
+    remote: list[NamedSource] = []
     for repository in repositories_in_force(config, project_root):
         patience = repository.time_out or time_out
         source = source_of(repository, patience)
-        named.append(NamedSource(repository.name, source, repository.required, time_out=patience))
-    last = NamedSource(EMBEDDED, EmbeddedSkillSource(), fallback=True)
-    return CompositeSkillSource([*named, last], time_out=time_out)
+        own = NamedSource(repository.name, source, repository.required, time_out=patience)
+        (remote if repository.type == "mcp" else named).append(own)
+    embedded = NamedSource(EMBEDDED, EmbeddedSkillSource(), fallback=True)
+    return CompositeSkillSource([*named, embedded, *remote], time_out=time_out)
 
 
 def repositories_in_force(
@@ -57,6 +61,8 @@ def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) 
         return FilesystemSkillSource(repository.path, scope, strict=repository.strict, required=configured)
     settings = repository.expanded()
     patience = time_out or repository.time_out or TIME_OUT
+    if repository.type == "mcp":
+        return _mcp(repository, settings)
     if repository.type == "http":
         return _http(repository.name, settings, round(patience * HTTP_SILENCE, 2))
     return _git(repository, settings, round(patience * GIT_SILENCE, 2))
@@ -69,6 +75,31 @@ def _http(name: str, settings: Mapping[str, Any], silence: float) -> SkillSource
     auth = (HeaderAuth(header, token) if header else BearerAuth(token)) if token else None
     refresh = float(settings.get("refresh_seconds", 60))
     return HttpSkillSource(settings["url"], auth, refresh, name=name, time_out=silence)
+
+
+def _mcp(repository: SkillRepositoryConfig, settings: Mapping[str, Any]) -> SkillSource:
+    from skillc.library.http import BearerAuth, HeaderAuth
+    from skillc.library.mcp import McpSkillSource
+
+    token, header = settings.get("auth_token"), settings.get("auth_header")
+    command = settings.get("command", [])
+    return McpSkillSource(
+        repository.name,
+        command=command,
+        url=settings.get("url", ""),
+        auth=(HeaderAuth(header, token) if header else BearerAuth(token)) if token else None,
+        cwd=repository.base or None,
+        cache_ttl=float(settings.get("refresh_seconds", 60)),
+        problem=_not_allowed(repository) if command else "",
+    )
+
+
+def _not_allowed(repository: SkillRepositoryConfig) -> str:
+    """Why a command is not run: a project that was only cloned must not start programs."""
+    home = places.home()
+    if os.environ.get(ALLOW) == "1" or (home and os.path.realpath(repository.base) == os.path.realpath(home)):
+        return ""
+    return f"its command is set by a project; set it in ~/.skillc/skills.toml instead, or {ALLOW}=1"
 
 
 def _git(repository: SkillRepositoryConfig, settings: Mapping[str, Any], silence: float) -> SkillSource:

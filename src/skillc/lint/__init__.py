@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from skillc.lint.fixing import fix
     from skillc.lint.linting import lint
     from skillc.lint.locating import locate, skills_below
-    from skillc.lint.report import Finding, Fixed, Report
+    from skillc.lint.report import Finding, Fixed, Report, summary
     from skillc.lint.rules import RULES, Rule, find_rule
     from skillc.lint.sarif import sarif_log
     from skillc.lint.tokens import Tokens, estimate
@@ -36,6 +36,7 @@ __all__ = [
     "sarif_log",
     "settings_for",
     "skills_below",
+    "summary",
     "workflow_command",
 ]
 
@@ -46,7 +47,7 @@ __getattr__ = front_door(
         "fixing": ("fix",),
         "linting": ("lint",),
         "locating": ("locate", "skills_below"),
-        "report": ("Finding", "Fixed", "Report"),
+        "report": ("Finding", "Fixed", "Report", "summary"),
         "rules": ("RULES", "Rule", "find_rule"),
         "sarif": ("sarif_log",),
         "tokens": ("Tokens", "estimate"),

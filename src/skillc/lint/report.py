@@ -15,6 +15,9 @@ from skillc.lint.rules import ERROR, Rule
 from skillc.skills import display_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skillc.errors import SkillcError
     from skillc.library import Skill
     from skillc.lint.tokens import Tokens
 
@@ -108,3 +111,13 @@ class Report:
             "fixed": [fixed.as_json() for fixed in self.fixed],
             "tokens": self.tokens.as_json() if self.tokens else None,
         }
+
+
+def summary(reports: Sequence[Report], failures: Sequence[SkillcError] = ()) -> dict[str, Any]:
+    """All reports as one value, and the skills that could not be linted: what `--format json` prints."""
+    return {
+        "skills": [report.as_json() for report in reports],
+        "failed": [{"code": failure.code, "message": failure.message} for failure in failures],
+        "errors": sum(report.errors for report in reports),
+        "warnings": sum(report.warnings for report in reports),
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from skillc import extras
 from skillc.errors import SkillcError
@@ -24,9 +24,21 @@ def serve(engine: DefaultSkillEngine, host: str, port: int, announce: Callable[[
     Port 0 is any that is free. Raises MissingExtra, and SkillcError where the port is taken.
     """
     with extras.needed("server"):
-        import uvicorn
-
         from skillc.server.app import create_app
+    run_app(lambda url: create_app(engine), host, port, announce)
+
+
+def run_app(
+    create: Callable[[str], Any],
+    host: str,
+    port: int,
+    announce: Callable[[str], None],
+    *,
+    lifespan: Literal["on", "off"] = "off",
+) -> None:
+    """Serve what `create` makes for a URL until SIGINT or SIGTERM; raises SkillcError as `serve` does."""
+    with extras.needed("server"):
+        import uvicorn
 
     class Server(uvicorn.Server):
         """uvicorn's, but a signal is a wish to end and nothing more: the status stays 0."""
@@ -41,7 +53,7 @@ def serve(engine: DefaultSkillEngine, host: str, port: int, announce: Callable[[
 
     with _listening(host, port) as listener:
         url = _url(listener.getsockname())
-        Server(uvicorn.Config(create_app(engine), **_SETTINGS)).run([listener])
+        Server(uvicorn.Config(create(url), **_SETTINGS, lifespan=lifespan)).run([listener])
 
 
 _SETTINGS: dict[str, Any] = {
@@ -49,7 +61,6 @@ _SETTINGS: dict[str, Any] = {
     "log_level": "critical",  # what goes wrong in a request is logged by skillc.server, in one line
     "access_log": False,
     "loop": "asyncio",
-    "lifespan": "off",
     "ws": "none",
     "proxy_headers": False,
     "server_header": False,

@@ -8,10 +8,7 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from skillc.compiler import Built, Deployment, Target
-    from skillc.errors import SkillcError
+    from skillc.compiler import Published, Publisher
     from skillc.library import Skill
     from skillc.usage.log import Value
 
@@ -53,94 +50,33 @@ COMMAND = Command(
 )
 
 
-class Job:
+def _publisher(arguments: Arguments, cwd: str) -> Publisher:
     """What the options ask for, for any skill."""
+    from skillc.cli.printing import warn
+    from skillc.compiler import Publisher, targets
+    from skillc.config import load
 
-    def __init__(self, arguments: Arguments, cwd: str) -> None:
-        from skillc.cli.printing import warn
-        from skillc.compiler import targets
-        from skillc.config import load
-
-        config = load(cwd)
-        warn(config.diagnostics)
-        self.cwd = cwd
-        self.imported: set[str] = set()
-        self.tokenizer = config.tokenizer
-        self.formats = config.formats
-        self.to_global = arguments.given("global")
-        self.copy = arguments.given("copy")
-        self.force = arguments.given("force")
-        self.targets: list[Target] = targets(arguments.text("target"), arguments.text("deploy"), cwd)
-
-    def run(self, skill: Skill, *, to_agents: bool = True) -> Outcome:
-        """Import, build and deploy one skill; a target that fails does not keep it from the others."""
-        from skillc.compiler import build, deploy, import_skill
-        from skillc.errors import SkillcError, unexpected
-
-        if not skill.stored:
-            again = skill.source in self.imported  # --watch: the folder changed, and its copy follows
-            folder = skill.source
-            skill = import_skill(skill, self.cwd, force=self.force or again)
-            self.imported.add(folder)
-        built = build(
-            skill,
-            tokenizer=self.tokenizer,
-            formats=self.formats,
-            to_global=self.to_global,
-            force=self.force,
-        )
-        deployed: list[Deployment] = []
-        failed: list[SkillcError] = []
-        for target in self.targets if to_agents else ():
-            try:
-                deployed.append(deploy(skill, built.runtime, target, copy=self.copy, force=self.force))
-            except (SkillcError, OSError) as error:
-                failed.append(unexpected(error))
-        return Outcome(built, deployed, failed)
+    config = load(cwd)
+    warn(config.diagnostics)
+    return Publisher(
+        config,
+        cwd,
+        targets(arguments.text("target"), arguments.text("deploy"), cwd),
+        to_global=arguments.given("global"),
+        copy=arguments.given("copy"),
+        force=arguments.given("force"),
+    )
 
 
-class Outcome:
-    """A skill that was built, and how each of its deployments went."""
+def _complain(outcome: Published) -> None:
+    """Say on stderr what was repaired and what failed."""
+    from skillc.cli.printing import warn
 
-    __slots__ = ("built", "deployed", "failed")
-
-    def __init__(self, built: Built, deployed: list[Deployment], failed: list[SkillcError]) -> None:
-        self.built = built
-        self.deployed = deployed
-        self.failed = failed
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "skill": self.built.skill.name,
-            "status": self.built.status,
-            "source_path": self.built.skill.source,
-            "runtime_path": self.built.runtime,
-            "source_hash": self.built.source_hash,
-            "files": self.built.files,
-            "changed": self.built.changed,
-            "deployments": [{"target": d.target, "path": d.path, "method": d.method} for d in self.deployed],
-            "warnings": [d.line() for d in self.built.diagnostics],
-        }
-
-    def report(self) -> str:
-        from skillc.errors import one_line
-
-        built = self.built
-        files = f"{built.files} file{'' if built.files == 1 else 's'}"
-        detail = files if built.status == "unchanged" else f"{files}, {built.changed} changed"
-        lines = [f"{built.status.capitalize()} '{built.skill.name}' ({detail}) in {built.runtime}"]
-        lines += [f"  {d.target}: {d.path} ({d.method})" for d in self.deployed]
-        return "\n".join(map(one_line, lines))
-
-    def complain(self) -> None:
-        """Say on stderr what was repaired and what failed."""
-        from skillc.cli.printing import warn
-
-        warn(self.built.diagnostics)
-        for deployment in self.deployed:
-            warn(deployment.diagnostics)
-        for error in self.failed:
-            print(error.text(), file=sys.stderr)
+    warn(outcome.built.diagnostics)
+    for deployment in outcome.deployed:
+        warn(deployment.diagnostics)
+    for error in outcome.failed:
+        print(error.text(), file=sys.stderr)
 
 
 def run(arguments: Arguments) -> int:
@@ -153,7 +89,7 @@ def run(arguments: Arguments) -> int:
     if (name is None) != arguments.given("all"):
         problem = "--all takes no <skill>" if name else "<skill> is missing; give one, or --all"
         raise InvalidOption(f"{problem}; {see(COMMAND)}")
-    job = Job(arguments, current_directory())
+    job = _publisher(arguments, current_directory())
     as_json = arguments.text("format") == "json"
     if arguments.given("watch"):
         from skillc.cli.watch import watch
@@ -167,14 +103,14 @@ def run(arguments: Arguments) -> int:
     return _one(locate(name, job.cwd), job, as_json)
 
 
-def _one(skill: Skill, job: Job, as_json: bool) -> int:
+def _one(skill: Skill, job: Publisher, as_json: bool) -> int:
     from skillc.cli.printing import print_json, warn
     from skillc.usage import logged
 
     noted: dict[str, Value] = {"global": job.to_global, "force": job.force}
     outcome, noticed = logged(skill, "build", noted, job.cwd, lambda: job.run(skill))
     warn((*skill.noticed, *noticed))
-    outcome.complain()
+    _complain(outcome)
     if as_json:
         print_json(outcome.as_json())
     else:
@@ -182,7 +118,7 @@ def _one(skill: Skill, job: Job, as_json: bool) -> int:
     return 1 if outcome.failed else 0
 
 
-def _all(job: Job, as_json: bool) -> int:
+def _all(job: Publisher, as_json: bool) -> int:
     """Every skill of the stores; one that fails is reported and the others are built."""
     from skillc.cli.printing import print_json
     from skillc.cli.progress import Progress
@@ -190,7 +126,7 @@ def _all(job: Job, as_json: bool) -> int:
     from skillc.library import stored_skills
 
     skills = list(stored_skills(job.cwd))
-    outcomes: list[Outcome] = []
+    outcomes: list[Published] = []
     errors: list[dict[str, str]] = []
     deployed: set[str] = set()  # of two with one name, agents get the one that the name means
     with Progress(len(skills), "skills") as progress:
@@ -206,7 +142,7 @@ def _all(job: Job, as_json: bool) -> int:
                 continue
             outcomes.append(outcome)
             progress.clear()
-            outcome.complain()
+            _complain(outcome)
     failed = len(errors) + sum(bool(outcome.failed) for outcome in outcomes)
     if as_json:
         print_json({"built": [outcome.as_json() for outcome in outcomes], "failed": errors})

@@ -158,11 +158,10 @@ def _print(reports: Sequence[Report], failures: Sequence[SkillcError], cwd: str,
     """The result as a whole, on stdout."""
     from skillc.cli.printing import print_json
 
-    errors, warnings = sum(r.errors for r in reports), sum(r.warnings for r in reports)
     if form == "json":
-        skills = [report.as_json() for report in reports]
-        failed = [{"code": failure.code, "message": failure.message} for failure in failures]
-        print_json({"skills": skills, "failed": failed, "errors": errors, "warnings": warnings})
+        from skillc.lint import summary
+
+        print_json(summary(reports, failures))
     elif form == "sarif":
         from skillc.lint import sarif_log
 
@@ -176,6 +175,7 @@ def _print(reports: Sequence[Report], failures: Sequence[SkillcError], cwd: str,
     elif not reports and not failures:
         print("No skills.")
     elif len(reports) + len(failures) > 1:
+        errors, warnings = sum(r.errors for r in reports), sum(r.warnings for r in reports)
         print(f"{len(reports)} skills: {_counted(errors, 'error')}, {_counted(warnings, 'warning')}")
 
 

@@ -24,7 +24,6 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     from skillc.cli.printing import print_json, print_table, warn
     from skillc.compiler import list_skills
-    from skillc.errors import notice
     from skillc.places import current_directory
 
     listing = list_skills(
@@ -35,19 +34,9 @@ def run(arguments: Arguments) -> int:
         limit=arguments.count("limit"),
         check_obsolete=arguments.given("check_obsolete"),
     )
-    warn(notice("W001", error.message, error.code).at(skill.source) for skill, error in listing.skipped)
+    warn(listing.diagnostics)
     if arguments.text("format") == "json":
-        skills = [
-            {
-                "name": entry.skill.name,
-                "scope": entry.skill.scope,
-                "status": entry.status,
-                "source_path": entry.skill.source,
-                "runtime_path": entry.runtime,
-            }
-            for entry in listing.skills
-        ]
-        print_json({"skills": skills, "total": listing.total, "filtered": listing.filtered})
+        print_json(listing.as_json())
         return 0
     if not listing.skills:
         print("No skills." if listing.total else "No skills yet. 'skc init <name>' makes one.")

@@ -20,8 +20,7 @@ def run(arguments: Arguments) -> int:
     engine = prompting.engine()
     skill = prompting.run(engine.resolve_and_render([arguments.text("id")]), engine.source)[0]
     if arguments.text("format") == "json":
-        fields = {"id": skill.id, "name": skill.name, "body": skill.rendered_body}
-        print_json(fields | {"byte_size": skill.byte_size})
+        print_json(skill.as_json())
     else:
         print(skill.rendered_body)
     return 0

@@ -31,22 +31,9 @@ def run(arguments: Arguments) -> int:
         "open", arguments.text("skill"), {"path": path}, lambda skill: open_file(skill, path, limit)
     )
     if arguments.text("format") == "json":
-        data = opened.content()
-        print_json(
-            {"path": opened.path, "size": opened.size, **_as_text(data), "more_lines": opened.more_lines}
-        )
+        print_json(opened.as_json())
         return 0
     for piece in opened.pieces():
         write_bytes(piece)
     write_bytes(more_lines(opened.more_lines))
     return 0
-
-
-def _as_text(data: bytes) -> dict[str, str]:
-    """Content for JSON: text where it is text, base64 where it is not."""
-    try:
-        return {"encoding": "utf-8", "content": data.decode()}
-    except UnicodeDecodeError:
-        from base64 import b64encode
-
-        return {"encoding": "base64", "content": b64encode(data).decode()}

@@ -21,7 +21,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     from skillc.cli.access import access
-    from skillc.gateway import outline
+    from skillc.gateway import outline, outline_lines
 
     level = arguments.count("level")
     name = arguments.text("skill")
@@ -29,15 +29,8 @@ def run(arguments: Arguments) -> int:
     if arguments.text("format") == "json":
         from skillc.cli.printing import print_json
 
-        fields = ("file", "level", "heading", "line")
-        print_json([{field: getattr(entry, field) for field in fields} for entry in entries])
+        print_json([entry.as_json() for entry in entries])
         return 0
-    from skillc.errors import one_line
-
-    file = None
-    for entry in entries:
-        if entry.file != file:
-            file = entry.file
-            print(one_line(file))
-        print(f"{'  ' * max(1, entry.level - 1)}{'#' * entry.level} {one_line(entry.heading)}".rstrip())
+    for line in outline_lines(entries):
+        print(line)
     return 0

@@ -59,36 +59,24 @@ def run(arguments: Arguments) -> int:
     if arguments.text("format") == "json":
         from skillc.cli.printing import print_json
 
-        fields = ("file", "section", "snippet", "score")
-        results = [{field: getattr(result, field) for field in fields} for result in found.results]
-        print_json({"query": query, "results": results})
+        print_json(found.as_json())
     else:
-        _print(found)
+        for line in found.lines():
+            print(line)
     return 0
 
 
 def _remark(found: Found, mode: str, skill: Skill, tokenizer: str) -> None:
     """Say on stderr what helps: that the index is behind, or which words would have been found."""
     from skillc.cli.printing import warn
-    from skillc.errors import notice, one_line
+    from skillc.errors import notice
     from skillc.gateway import changed_files
 
     if changed_files(skill, tokenizer):
         warn([notice("W004", skill.name, skill.name)])
-    if mode == "all" and not found.results and len(found.query.split()) > 1:
-        from skillc.gateway import occurring
+    if mode == "all" and not found.results:
+        from skillc.gateway import hint
 
-        counts = occurring(skill, found.query, tokenizer)
-        words = ", ".join(f"{one_line(word)} ({count})" for word, count in counts)
-        note = f"note: no section holds all words; these occur: {words}; --any ranks by them\n"
-        sys.stderr.write(note if words else "")
-
-
-def _print(found: Found) -> None:
-    from skillc.errors import one_line
-
-    for result in found.results:
-        print(f"{one_line(result.file)}#{one_line(result.section)} (score: {result.score:.2f})")
-        print(f"  {one_line(' '.join(result.snippet.split()))}")
-    if not found.results:
-        print("No results.")
+        note = hint(skill, found.query, "--any", tokenizer)
+        if note:
+            print(note, file=sys.stderr)

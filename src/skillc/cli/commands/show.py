@@ -47,15 +47,8 @@ def run(arguments: Arguments) -> int:
     )
     if shown.ambiguous:
         print(f'warning: multiple matches for "{one_line(section)}"; showing first', file=sys.stderr)
-    text = shown.text
-    if shown.more_lines:
-        from skillc.gateway import more_lines  # another module, for those who ask for it
-
-        text += more_lines(shown.more_lines)
     if arguments.text("format") == "json":
-        content = text.decode("utf-8", "replace")
-        fields = ("file", "heading", "level", "line", "more_lines")
-        print_json({field: getattr(shown, field) for field in fields} | {"content": content})
+        print_json(shown.as_json())
     else:
-        write_bytes(text)
+        write_bytes(shown.content())
     return 0

@@ -11,12 +11,6 @@ import sys
 
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillc.gateway import Tree
-
 COMMAND = Command(
     "sources",
     "List the files of a skill as a tree.",
@@ -47,44 +41,22 @@ def run(arguments: Arguments) -> int:
     if arguments.text("format") == "json":
         from skillc.cli.printing import print_json
 
-        entries = [
-            {"path": n.path, "type": "directory" if n.is_directory else "file"}
-            | ({"files": n.files} if n.files else {})
-            for n in tree.entries
-        ]
-        print_json({"root": tree.root, "entries": entries, "more": tree.more})
+        print_json(tree.as_json())
         return 0
-    for line in lines(tree, _marks()):
+    for line in tree.lines(_marks()):
         print(line)
     return 0
 
 
-# What stands before an entry, before the last one of a directory, and below each of the two.
-LINES = ("├── ", "└── ", "│   ", "    ")
 ASCII_LINES = ("|-- ", "`-- ", "|   ", "    ")
 
 
 def _marks() -> tuple[str, str, str, str]:
     """What the terminal can show."""
+    from skillc.gateway.tree import LINES
+
     try:
         "".join(LINES).encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
         return ASCII_LINES
     return LINES
-
-
-def lines(tree: Tree, marks: tuple[str, str, str, str] = LINES) -> Iterator[str]:
-    """The tree as people draw it."""
-    from skillc.errors import one_line
-
-    entry, last_entry, below, below_last = marks
-    yield f"{one_line(tree.root)}/"
-    ended: dict[int, bool] = {}  # whether the directory at a depth has shown its last entry
-    for node in tree.entries:
-        ended[node.depth] = node.last
-        bars = "".join(below_last if ended[depth] else below for depth in range(1, node.depth))
-        count = f" ({node.files} files)" if node.files else ""
-        slash = "/" if node.is_directory else ""
-        yield f"{bars}{last_entry if node.last else entry}{one_line(node.name)}{slash}{count}"
-    if tree.more:
-        yield f"... ({tree.more} more)"

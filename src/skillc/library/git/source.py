@@ -57,6 +57,10 @@ class GitSkillSource(SkillSource):
         """The folder of a skill, which stays for an hour after the repository has moved on."""
         return await (await self._source()).directory(skill_id)
 
+    async def directories(self) -> dict[SkillId, str]:
+        """The folders of all skills, which stay as long."""
+        return await (await self._source()).directories()
+
     async def refresh(self) -> bool:
         """Look for a new commit of a branch now; gives whether there is one."""
         before = self._checkouts.state().commit

@@ -1,0 +1,172 @@
+"""What MCP costs: calls of `skc mcp` over stdio beside a tool that returns a constant, by the same SDK.
+
+    .venv/bin/python scripts/bench_mcp.py [--quick]
+
+The constant is the very answer of the call beside it, with the same schema, so that what is sent and what
+the client checks is the same. Calls of all servers take turns,
+so that a noisy machine disturbs them alike; a ratio is the median of ours over the constant's. Then 5,000
+mixed calls in one session: what the server holds in memory, descriptors and threads, before and after.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+
+ROOT = Path(__file__).parent.parent
+SKILL = "release-notes"
+SHOW = ("skc_show", {"skill": SKILL, "section": "Breaking changes"})
+SEARCH = ("skc_search", {"skill": SKILL, "query": "breaking change"})
+LIMIT = 1.5
+GROWTH = 8 << 20  # bytes that 4,000 more calls may add
+
+CONSTANT = """
+import json, sys
+import anyio
+from mcp.server.lowlevel.server import Server
+from mcp.server.stdio import stdio_server
+from mcp_types import CallToolResult, ListToolsResult, Tool
+
+with open(sys.argv[1], encoding="utf-8") as file:
+    known = json.load(file)
+
+async def listed(ctx, params):
+    schema = {"type": "object"}
+    tools = [Tool(name=n, input_schema=schema, output_schema=s) for n, (s, _) in known.items()]
+    return ListToolsResult(tools=tools)
+
+async def call(ctx, params):
+    return CallToolResult.model_validate(known[params.name][1])
+
+async def main():
+    server = Server("constant", on_list_tools=listed, on_call_tool=call)
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+anyio.run(main)
+"""
+
+MIXED: list[tuple[str, dict[str, Any]]] = [
+    SHOW,
+    SEARCH,
+    ("skc_outline", {"skill": SKILL}),
+    ("skc_open", {"skill": SKILL, "path": "scripts/commits.sh"}),
+    ("skc_sources", {"skill": SKILL}),
+    ("browse_skills", {}),
+    ("load_skill", {"id": SKILL}),
+    ("skc_show", {"skill": SKILL, "section": "not there"}),
+    ("skc_list", {}),
+    ("skc_stats", {"skill": SKILL}),
+]
+
+
+class Place:
+    """A home and a project with the example skill, built."""
+
+    def __init__(self) -> None:
+        self.root = Path(tempfile.mkdtemp(prefix="skillc-bench-mcp-"))
+        self.project = self.root / "project"
+        shutil.copytree(ROOT / "examples" / SKILL, self.project / ".skillc" / "skills" / SKILL)
+        (self.root / "home").mkdir()
+        self.env = {"HOME": str(self.root / "home"), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+
+    def client(self, *words: str) -> Client:
+        server = StdioServerParameters(
+            command=sys.executable, args=list(words), cwd=self.project, env=self.env
+        )
+        return Client(server, mode="2026-07-28")
+
+    def ours(self) -> Client:
+        return self.client("-m", "skillc", "mcp")
+
+
+async def medians(place: Place, calls: int) -> list[tuple[str, float, float]]:
+    """What was called, its median, and the constant's."""
+    async with place.ours() as ours:
+        await ours.call_tool("skc_build", {"skill": SKILL, "target": str(place.root / "agent")})
+        schemas = {tool.name: tool.output_schema for tool in (await ours.list_tools()).tools}
+        known = {}
+        for name, given in (SHOW, SEARCH):
+            answer = await ours.call_tool(name, given)
+            known[name] = (schemas[name], answer.model_dump(by_alias=True, mode="json"))
+        answers, program = place.root / "answers.json", place.root / "constant.py"
+        answers.write_text(json.dumps(known), encoding="utf-8")
+        program.write_text(CONSTANT, encoding="utf-8")
+        async with place.client(str(program), str(answers)) as constant:
+            await constant.list_tools()
+            questions = [(client, call) for call in (SHOW, SEARCH) for client in (ours, constant)]
+            taken: list[list[float]] = [[] for _ in questions]
+            for turn in range(calls + 50):
+                for times, (client, (name, given)) in zip(taken, questions, strict=True):
+                    started = time.perf_counter()
+                    await client.call_tool(name, given)
+                    if turn >= 50:  # the first ones warm up
+                        times.append(time.perf_counter() - started)
+    middle = [statistics.median(times) for times in taken]
+    return [("skc_show", middle[0], middle[1]), ("skc_search", middle[2], middle[3])]
+
+
+def held(pid: int) -> tuple[int, int, int, int]:
+    """Bytes in memory, descriptors, threads and children of a process."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    fields = dict(line.split(":", 1) for line in status.splitlines())
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
+    memory = int(fields["VmRSS"].split()[0]) * 1024
+    return memory, len(os.listdir(f"/proc/{pid}/fd")), int(fields["Threads"]), len(children)
+
+
+async def session(place: Place, calls: int) -> list[tuple[int, tuple[int, int, int, int]]]:
+    """What a server holds after so many calls."""
+    found = []
+    before = _children()
+    async with place.ours() as client:
+        [server] = _children() - before
+        for number in range(1, calls + 1):
+            name, given = MIXED[number % len(MIXED)]
+            await client.call_tool(name, given)
+            if number in (calls // 5, calls):
+                found.append((number, held(server)))
+        await client.list_resources()
+    assert not Path(f"/proc/{server}").exists(), "the server is still there"
+    return found
+
+
+def _children() -> set[int]:
+    own = os.getpid()
+    return {int(pid) for pid in Path(f"/proc/{own}/task/{own}/children").read_text().split()}
+
+
+def main() -> int:
+    quick = "--quick" in sys.argv
+    place = Place()
+    wrong = 0
+    try:
+        print(f"{'call over stdio':<16} {'ours':>9} {'constant':>9} {'ratio':>6} {'limit':>6}")
+        for name, ours, constant in asyncio.run(medians(place, 100 if quick else 1000)):
+            ratio = ours / constant
+            wrong += ratio > LIMIT
+            print(f"{name:<16} {ours * 1e3:7.2f}ms {constant * 1e3:7.2f}ms {ratio:6.2f} {LIMIT:6.2f}")
+        print(f"\n{'after calls':<12} {'memory':>9} {'descriptors':>12} {'threads':>8} {'children':>9}")
+        rows = asyncio.run(session(place, 500 if quick else 5000))
+        for number, (memory, descriptors, threads, children) in rows:
+            print(f"{number:<12} {memory / (1 << 20):6.1f}MiB {descriptors:>12} {threads:>8} {children:>9}")
+        (_, first), (_, last) = rows
+        wrong += last[0] - first[0] > GROWTH or last[1] > first[1] or last[3] > first[3]
+    finally:
+        shutil.rmtree(place.root)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""`skc mcp`: the skills for agents, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import sys
+
+from skillc import extras
+from skillc.cli.syntax import Arguments, Command, Option
+from skillc.errors import InvalidOption
+
+COMMAND = Command(
+    "mcp",
+    "Serve tools, skills and their files to agents, over the Model Context Protocol.",
+    options=(
+        Option("--http", "Listen here instead of talking over stdin and stdout.", value="<host:port>"),
+        Option(
+            "--tools",
+            "Which groups of tools to offer.",
+            value="<a,b>",
+            default="gateway,library,run",
+            completes="gateway library run",
+        ),
+        Option(
+            "--allow-host",
+            "Another name that clients reach this server by; may be repeated.",
+            value="<name>",
+            repeat=True,
+        ),
+        Option("--install", "Add this server to an agent's configuration.", value="<agent>"),
+        Option("--project", "With --install: this project's configuration instead of the user's."),
+        Option("--print", "With --install: only print what would be written."),
+    ),
+    description=(
+        "Over stdio it serves one client, which starts it and ends it. Over HTTP it serves any number at"
+        " /mcp, checks who asks for which host, and wants the token in SKILLC_MCP_TOKEN if there is one.\n"
+        "docs/mcp.md lists tools, resources and prompts. Needs: pip install 'skillc[mcp]'"
+    ),
+    examples=(
+        "skc mcp",
+        "skc mcp --http 127.0.0.1:8765",
+        "skc mcp --install claude --print",
+        "skc mcp --install cursor --project",
+    ),
+)
+
+
+def run(arguments: Arguments) -> int:
+    agent = arguments.optional("install")
+    groups = _groups(arguments.text("tools"))
+    if agent is not None:
+        return _install(agent, arguments)
+    if arguments.given("print") or arguments.given("project"):
+        raise InvalidOption("--print and --project go with --install")
+    address = arguments.optional("http")
+    with extras.needed("mcp"):
+        from skillc.mcp import Workplace, serve_http, serve_stdio
+    if address is None:
+        serve_stdio(Workplace(), groups)
+        return 0
+    host, port = _address(address)
+    serve_http(Workplace(), groups, host, port, arguments.texts("allow_host"), _announce)
+    return 0
+
+
+def _groups(text: str) -> list[str]:
+    known = ("gateway", "library", "run")
+    groups = [group.strip() for group in text.split(",") if group.strip()]
+    wrong = next((group for group in groups if group not in known), None)
+    if wrong is not None or not groups:
+        raise InvalidOption(f'--tools takes {", ".join(known)}, not "{wrong or text}"')
+    return groups
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not colon:
+        host, port = "127.0.0.1", text
+    if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535):
+        raise InvalidOption(f'--http takes a host and a port from 0 to 65535, not "{text}"')
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def _announce(url: str) -> None:
+    print(f"Serving on {url}", flush=True)
+
+
+def _install(agent: str, arguments: Arguments) -> int:
+    from skillc.mcp.installing import plan
+    from skillc.places import current_directory
+
+    change = plan(agent, current_directory(), project=arguments.given("project"))
+    print(f"{change.path}:\n{change.shown}")
+    if change.text is None:
+        print("Nothing to do: it is there already.", file=sys.stderr)
+    elif arguments.given("print"):
+        print("Nothing was written.", file=sys.stderr)
+    else:
+        change.write()
+        print(f"Written to {change.path}", file=sys.stderr)
+    return 0

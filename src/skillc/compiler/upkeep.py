@@ -1,0 +1,25 @@
+"""Indexes that nobody builds by hand: those of skills that come from repositories."""
+
+from __future__ import annotations
+
+from skillc.compiler.building import build
+from skillc.config import load
+from skillc.errors import SkillcError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.library import Skill
+
+
+def keep_indexed(skill: Skill, cwd: str) -> None:
+    """Bring the index of a repository's skill up to date; those of the stores are their authors' to build.
+
+    Where that fails, whoever needs the index says what is missing.
+    """
+    if not skill.repository:
+        return
+    config = load(cwd)
+    try:
+        build(skill, tokenizer=config.tokenizer, formats=config.formats)
+    except (SkillcError, OSError):
+        pass

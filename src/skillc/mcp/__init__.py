@@ -1,0 +1,29 @@
+"""Surface: agents, over MCP. Tools, resources and prompts; Skills over MCP for the whole library.
+
+`create_server` gives the SDK's server, `serve_stdio` and `serve_http` run it. Needs the extra `mcp`,
+which takes long to import: only who calls one of them pays for it. Being a host of other servers'
+skills is `library.mcp`'s job.
+"""
+
+from __future__ import annotations
+
+from skillc.lazy import front_door
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.mcp.installing import Change, agents, plan
+    from skillc.mcp.running import serve_http, serve_stdio
+    from skillc.mcp.server import create_server
+    from skillc.mcp.workplace import Workplace
+
+__all__ = ["Change", "Workplace", "agents", "create_server", "plan", "serve_http", "serve_stdio"]
+
+__getattr__ = front_door(
+    __name__,
+    {
+        "installing": ("Change", "agents", "plan"),
+        "running": ("serve_http", "serve_stdio"),
+        "server": ("create_server",),
+        "workplace": ("Workplace",),
+    },
+)

@@ -1,0 +1,111 @@
+"""Calling tools: arguments checked, the work in a thread, progress and cancellation on the way [D33].
+
+Quick tools take turns in one thread, so that their connections are used by one at a time; slow ones
+have their own, so that a build keeps nobody from reading.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import time
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolRequestParams, CallToolResult, ListToolsResult, Tool
+
+from skillc.errors import SkillcError, unexpected
+from skillc.mcp.library_tools import LIBRARY
+from skillc.mcp.reading_tools import READING
+from skillc.mcp.tools import GROUPS, Answer, Call, ToolDefinition, failure, result
+from skillc.mcp.writing_tools import WRITING
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+    from skillc.mcp.workplace import Workplace
+
+# Every tool there is. `skc_find` and `run_tool` join here, in the groups `library` and `run`.
+CATALOGUE: tuple[ToolDefinition, ...] = (*READING, *WRITING, *LIBRARY)
+
+BETWEEN_REPORTS = 0.1  # seconds between two reports of progress
+SLOW_AT_ONCE = 2  # builds and the like that run beside each other
+
+
+class Cancelled(SkillcError):
+    """Nobody waits for the result any longer."""
+
+    def __init__(self) -> None:
+        super().__init__("cancelled")
+
+
+class _Progress(Call):
+    """Reports from the thread that works to the client that waits, and ends the work when that leaves."""
+
+    def __init__(self, ctx: ServerRequestContext[Any, Any]) -> None:
+        self._ctx = ctx
+        self._last = 0.0
+        self.cancelled = threading.Event()
+
+    def progress(self, done: int, total: int, message: str = "") -> None:
+        if self.cancelled.is_set():
+            raise Cancelled
+        now = time.monotonic()
+        if done == total or now - self._last >= BETWEEN_REPORTS:
+            self._last = now
+            anyio.from_thread.run(self._ctx.session.report_progress, done, total, message)
+
+
+class Toolbox:
+    """The tools of a server: listed, and called by name."""
+
+    def __init__(self, place: Workplace, groups: Iterable[str] = GROUPS) -> None:
+        self._place = place
+        self._tools = {tool.name: tool for tool in CATALOGUE if tool.group in set(groups)}
+        self.declarations: list[Tool] = [tool.declaration() for tool in self._tools.values()]
+        self._quick = anyio.CapacityLimiter(1)
+        self._slow = anyio.CapacityLimiter(SLOW_AT_ONCE)
+
+    def input_schema(self, name: str) -> dict[str, Any] | None:
+        """A tool's input schema, for the HTTP transport."""
+        return next((tool.input_schema for tool in self.declarations if tool.name == name), None)
+
+    async def list(self, ctx: ServerRequestContext[Any, Any], params: Any) -> ListToolsResult:
+        return ListToolsResult(tools=self.declarations)
+
+    async def call(
+        self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams
+    ) -> CallToolResult:
+        """Call a tool; errors of the operation are results, an unknown tool is the protocol's."""
+        tool = self._tools.get(params.name)
+        if tool is None:
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}")
+        try:
+            given = tool.arguments(params.arguments)
+            return result(await self._run(tool, given, ctx))
+        except SkillcError as error:
+            return failure(error)
+        except Exception as error:
+            return failure(unexpected(error))
+
+    async def _run(
+        self, tool: ToolDefinition, given: dict[str, Any], ctx: ServerRequestContext[Any, Any]
+    ) -> Answer:
+        call = _Progress(ctx)
+        if inspect.iscoroutinefunction(tool.run):
+            answer: Answer = await tool.run(self._place, given, call)
+            return answer
+        work = partial(tool.run, self._place, given, call)
+        limiter = self._slow if tool.slow else self._quick
+        try:
+            found = await anyio.to_thread.run_sync(work, abandon_on_cancel=tool.slow, limiter=limiter)
+        except BaseException:
+            call.cancelled.set()
+            raise
+        assert isinstance(found, Answer)
+        return found

@@ -1,0 +1,143 @@
+"""A skill as an entry of Skills over MCP: its frontmatter, and every file with digest and size.
+
+An entry is of one snapshot: the files are listed, read and listed again, and where anything changed
+meanwhile it starts over. What the format or the limits of SEP-2640 rule out is refused with a reason,
+rather than served to hosts that would have to refuse it themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from skillc.digest import file_sha256_hex, sha256_hex
+from skillc.errors import MissingField, SkillcError
+from skillc.places import SKILL_FILE
+from skillc.skills import SkillId, is_name, list_files, metadata, parse
+
+if TYPE_CHECKING:
+    from skillc.skills import SourceFile
+
+MAX_FILES = 512
+MAX_BYTES = 16 << 20
+MAX_DESCRIPTION = 1024
+ATTEMPTS = 5  # looks at a folder that changes meanwhile
+
+Stamps = tuple[tuple[str, tuple[int, int, int]], ...]
+
+
+class NotServed(SkillcError):
+    """Why a skill is not served over MCP."""
+
+    code = "E010"
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A file of a skill."""
+
+    path: str
+    digest: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class SkillEntry:
+    """A skill as it was at one moment. `stamps` tell whether it still is."""
+
+    skill_id: SkillId
+    directory: str
+    frontmatter: dict[str, Any]
+    files: tuple[FileEntry, ...]
+    stamps: Stamps
+
+    @property
+    def uri(self) -> str:
+        return uri_of(self.skill_id, SKILL_FILE)
+
+    def as_json(self) -> dict[str, Any]:
+        """The `Skill` of SEP-2640."""
+        resources = [
+            {"uri": uri_of(self.skill_id, file.path), "digest": f"sha256:{file.digest}", "size": file.size}
+            for file in self.files
+        ]
+        return {"uri": self.uri, "frontmatter": self.frontmatter, "resources": resources}
+
+
+def uri_of(skill_id: str, path: str = "") -> str:
+    """The URI of a file of a skill, or of its folder.
+
+    >>> uri_of("acme/refunds", "examples/an email.md")
+    'skill://acme/refunds/examples/an%20email.md'
+    """
+    return f"skill://{skill_id}/{quote(path, errors='surrogateescape')}".rstrip("/")
+
+
+def entry_of(skill_id: SkillId, directory: str, known: SkillEntry | None = None) -> SkillEntry:
+    """The entry of a skill; the `known` one where nothing changed. Raises NotServed."""
+    for _ in range(ATTEMPTS):
+        files = list_files(directory)
+        stamps = stamps_of(files)
+        if known is not None and (known.directory, known.stamps) == (directory, stamps):
+            return known
+        _check_limits(files)
+        try:
+            entry = _snapshot(skill_id, directory, files, stamps)
+        except FileNotFoundError:
+            continue  # removed meanwhile
+        if stamps_of(list_files(directory)) == stamps:
+            return entry
+    raise NotServed(f"'{skill_id}' changes while it is read; try again")
+
+
+def stamps_of(files: list[SourceFile]) -> Stamps:
+    return tuple((file.name, file.stamp) for file in files)
+
+
+def _check_limits(files: list[SourceFile]) -> None:
+    if len(files) > MAX_FILES:
+        raise NotServed(f"{len(files)} files are more than the {MAX_FILES} that every host takes")
+    if sum(file.size for file in files) > MAX_BYTES:
+        raise NotServed(f"its files are over {MAX_BYTES >> 20} MiB, which is all that every host takes")
+
+
+def _snapshot(skill_id: SkillId, directory: str, files: list[SourceFile], stamps: Stamps) -> SkillEntry:
+    try:
+        with open(os.path.join(directory, SKILL_FILE), "rb") as file:
+            main = file.read()
+    except FileNotFoundError:
+        if any(file.name == SKILL_FILE for file in files):
+            raise
+        raise NotServed(f"its main file is not called {SKILL_FILE}") from None
+    frontmatter = _frontmatter(skill_id, main)
+    listed = []
+    for source in files:
+        if source.name == SKILL_FILE:
+            digest = sha256_hex(main)
+        else:
+            with open(source.path, "rb") as opened:
+                digest = file_sha256_hex(opened, source.size)
+        listed.append(FileEntry(source.name, digest, source.size))
+    return SkillEntry(skill_id, directory, frontmatter, tuple(listed), stamps)
+
+
+def _frontmatter(skill_id: SkillId, main: bytes) -> dict[str, Any]:
+    """The frontmatter as JSON; raises NotServed for one that a host could not verify."""
+    try:
+        told = metadata(parse(main), skill_id.name)
+    except MissingField as error:
+        raise NotServed(error.message) from None
+    if told.diagnostics:
+        raise NotServed(f"its frontmatter had to be repaired: {told.diagnostics[0].message}")
+    if told.name != skill_id.name or not is_name(told.name):
+        raise NotServed(f"its name '{told.name}' is not its folder's, '{skill_id.name}', or not valid")
+    if len(told.description) > MAX_DESCRIPTION:
+        raise NotServed(f"its description has over {MAX_DESCRIPTION} characters")
+    try:
+        json.dumps(told.fields, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise NotServed("its frontmatter has halves of characters") from None
+    return told.fields

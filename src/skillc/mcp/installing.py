@@ -1,0 +1,170 @@
+"""Adding this server to an agent's own configuration: what is there stays, and is shown before it is written.
+
+The files are JSON, but for Codex's TOML. One that can't be read as such (with comments, say) is never
+written: what to add is told instead.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import shutil
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skillc import atomic
+from skillc.errors import InvalidOption, SkillcError
+from skillc.places import user_home
+
+NAME = "skillc"
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Where an agent keeps its MCP servers: files below the home and the project, and the key in them."""
+
+    user: str
+    project: str = ""
+    key: str = "mcpServers"
+    style: str = "plain"  # plain, typed (with "type": "stdio"), or opencode
+
+
+_CONFIG = {
+    "darwin": "Library/Application Support",
+    "win32": "AppData/Roaming",
+}.get(sys.platform, ".config")
+
+AGENTS: Mapping[str, Agent] = {
+    "claude": Agent(".claude.json", ".mcp.json", style="typed"),
+    "claude-desktop": Agent(f"{_CONFIG}/Claude/claude_desktop_config.json"),
+    "codex": Agent(".codex/config.toml", ".codex/config.toml", key="mcp_servers"),
+    "cursor": Agent(".cursor/mcp.json", ".cursor/mcp.json"),
+    "gemini": Agent(".gemini/settings.json", ".gemini/settings.json"),
+    "opencode": Agent(".config/opencode/opencode.json", "opencode.json", key="mcp", style="opencode"),
+    "vscode": Agent(f"{_CONFIG}/Code/User/mcp.json", ".vscode/mcp.json", key="servers", style="typed"),
+    "windsurf": Agent(".codeium/windsurf/mcp_config.json"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What would be written where: `shown` is for people, `text` is None where nothing has to change."""
+
+    path: str
+    shown: str
+    text: str | None
+
+    def write(self) -> None:
+        """Put it there, whole or not at all."""
+        target = os.path.realpath(self.path)  # many keep their settings elsewhere and link to them
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else None
+        atomic.write(target, (self.text or "").encode(), durable=True)
+        if mode is not None:
+            os.chmod(target, mode)
+
+
+def agents() -> list[str]:
+    """The agents whose configuration is known."""
+    return sorted(AGENTS)
+
+
+def plan(agent: str, cwd: str, *, project: bool = False) -> Change:
+    """What adding this server to an agent would change; raises InvalidOption for one that is not known."""
+    known = AGENTS.get(agent)
+    if known is None:
+        raise InvalidOption(f'unknown agent "{agent}"; --install takes {", ".join(agents())}')
+    if project and not known.project:
+        raise InvalidOption(f"{agent} has no configuration of a project; leave --project out")
+    home = user_home()
+    if home is None and not project:
+        raise SkillcError("there is no home directory; set HOME")
+    path = os.path.join(cwd, known.project) if project else os.path.join(home or "", known.user)
+    before = _read(path)
+    change = _toml if path.endswith(".toml") else _json
+    after = change(before, known, path)
+    shown = _difference(before, after) if after is not None else _entry(known, path)
+    return Change(path, shown, after)
+
+
+def command() -> list[str]:
+    """How an agent starts this server, by full paths: it may have been started without a shell's PATH."""
+    skc = shutil.which("skc")
+    return [os.path.abspath(skc), "mcp"] if skc else [sys.executable, "-m", "skillc", "mcp"]
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise SkillcError(f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
+
+
+def _server(agent: Agent) -> dict[str, Any]:
+    program, *words = command()
+    if agent.style == "opencode":
+        return {"type": "local", "command": [program, *words], "enabled": True}
+    kind = {"type": "stdio"} if agent.style == "typed" else {}
+    return kind | {"command": program, "args": words}
+
+
+def _json(before: str, agent: Agent, path: str) -> str | None:
+    """The file with our entry in it; None where it is there already."""
+    try:
+        settings = json.loads(before) if before.strip() else {}
+    except ValueError:
+        settings = None
+    servers = settings.setdefault(agent.key, {}) if isinstance(settings, dict) else None
+    if not isinstance(servers, dict):
+        raise SkillcError(
+            f"'{path}' is not plain JSON with an object in it; nothing was written",
+            f"Add this yourself:\n{_entry(agent, path)}",
+        )
+    if servers.get(NAME) == _server(agent):
+        return None
+    servers[NAME] = _server(agent)
+    return json.dumps(settings, ensure_ascii=False, indent=_indent(before)) + "\n"
+
+
+def _indent(text: str) -> int | str:
+    """As the file has it: tabs, or so many spaces."""
+    line = next((line for line in text.splitlines() if line[:1] in (" ", "\t") and line.strip()), "  ")
+    space = line[: len(line) - len(line.lstrip())]
+    return "\t" if space.startswith("\t") else len(space)
+
+
+def _toml(before: str, agent: Agent, path: str) -> str | None:
+    """The file with our table at its end, comments and all kept; None where it is there already."""
+    try:
+        servers = tomllib.loads(before).get(agent.key, {})
+    except ValueError as error:
+        raise SkillcError(f"'{path}' is not valid TOML ({error}); nothing was written") from None
+    if isinstance(servers, dict) and NAME in servers:
+        if servers[NAME] == _server(agent):
+            return None
+        raise SkillcError(
+            f"'{path}' has another [{agent.key}.{NAME}]; nothing was written",
+            f"Put this in its place yourself:\n{_entry(agent, path)}",
+        )
+    space = "" if not before else "\n" if before.endswith("\n") else "\n\n"
+    return f"{before}{space}{_entry(agent, path)}"
+
+
+def _entry(agent: Agent, path: str) -> str:
+    """Our entry alone, as it stands in such a file."""
+    server = _server(agent)
+    if path.endswith(".toml"):
+        return f"[{agent.key}.{NAME}]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in server.items())
+    return json.dumps({agent.key: {NAME: server}}, ensure_ascii=False, indent=2)
+
+
+def _difference(before: str, after: str) -> str:
+    changed = difflib.unified_diff(before.splitlines(), after.splitlines(), "now", "then", lineterm="", n=2)
+    return "\n".join(changed)

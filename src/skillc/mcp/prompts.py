@@ -1,0 +1,110 @@
+"""Prompts for a person in a chat client: use a skill, or find one that fits; and completion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    CompleteRequestParams,
+    CompleteResult,
+    Completion,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    PromptReference,
+    TextContent,
+)
+
+from skillc.errors import SkillcError
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+    from skillc.mcp.workplace import Workplace
+
+MAX_COMPLETIONS = 100
+
+USE, FIND = "use_skill", "find_skill"
+
+PROMPTS = [
+    Prompt(
+        name=USE,
+        title="Use a skill",
+        description="Put a skill's instructions into the conversation and follow them.",
+        arguments=[
+            PromptArgument(
+                name="skill", title="Skill", description="Its ID, such as extraction/email.", required=True
+            ),
+            PromptArgument(name="task", title="Task", description="What to do with it."),
+        ],
+    ),
+    Prompt(
+        name=FIND,
+        title="Find a skill",
+        description="Show the model all skills there are, and let it choose one for a task.",
+        arguments=[
+            PromptArgument(name="task", title="Task", description="What you want to do.", required=True)
+        ],
+    ),
+]
+
+
+class Prompts:
+    """The handlers."""
+
+    def __init__(self, place: Workplace) -> None:
+        self._place = place
+
+    async def list(self, ctx: ServerRequestContext[Any, Any], params: Any) -> ListPromptsResult:
+        return ListPromptsResult(prompts=PROMPTS)
+
+    async def get(
+        self, ctx: ServerRequestContext[Any, Any], params: GetPromptRequestParams
+    ) -> GetPromptResult:
+        prompt = next((prompt for prompt in PROMPTS if prompt.name == params.name), None)
+        if prompt is None:
+            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name}")
+        given = params.arguments or {}
+        missing = next((a.name for a in prompt.arguments or [] if a.required and not given.get(a.name)), None)
+        if missing:
+            raise MCPError(INVALID_PARAMS, f"Argument '{missing}' is missing")
+        try:
+            text = await (self._use(given) if prompt.name == USE else self._find(given))
+        except SkillcError as error:
+            raise MCPError(INVALID_PARAMS, error.message) from None
+        message = PromptMessage(role="user", content=TextContent(text=text))
+        return GetPromptResult(description=prompt.description, messages=[message])
+
+    async def _use(self, given: dict[str, str]) -> str:
+        skill = (await self._place.engine().resolve_and_render([given["skill"].strip().lstrip("/")]))[0]
+        return f"{skill.rendered_body}\n\n{given.get('task') or 'Follow this skill.'}"
+
+    async def _find(self, given: dict[str, str]) -> str:
+        inventory = await self._place.engine().inventory_section()
+        return (
+            f"{inventory}\n\nTask: {given['task']}\n\nChoose the skill that fits this task best, say why in a"
+            " sentence, load it with load_skill, and follow it. If none fits, say so."
+        )
+
+    async def complete(
+        self, ctx: ServerRequestContext[Any, Any], params: CompleteRequestParams
+    ) -> CompleteResult:
+        """IDs of skills, for the prompt's argument and for the URIs of files."""
+        wanted = "skill" if isinstance(params.ref, PromptReference) else "path"
+        if params.argument.name != wanted:
+            return CompleteResult(completion=Completion(values=[], total=0, has_more=False))
+        try:
+            skills = await self._place.engine().list_skills()
+        except SkillcError as error:
+            raise MCPError(INTERNAL_ERROR, error.message) from None
+        found = [str(skill.id) for skill in skills if skill.id.startswith(params.argument.value)]
+        values = found[:MAX_COMPLETIONS]
+        return CompleteResult(
+            completion=Completion(values=values, total=len(found), has_more=len(found) > len(values))
+        )

@@ -1,0 +1,242 @@
+"""Resources: every file of every skill, the inventory for a person to hand on; and SEP-2640's methods.
+
+`skills/list`, `skills/get` and `resources/directory/read` are not the SDK's: their parameters and
+results are here, as the specification of 2026-09-13 has them.
+"""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    Annotations,
+    BlobResourceContents,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    RequestParams,
+    Resource,
+    ResourceTemplate,
+    TextResourceContents,
+)
+
+from skillc.errors import InvalidSkillId, SkillcError, SkillNotFound
+from skillc.mcp.entries import FileEntry, NotServed, SkillEntry, uri_of
+from skillc.mcp.shelf import Shelf, main_of
+from skillc.places import SKILL_FILE
+from skillc.skills import SkillId
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+    from skillc.mcp.workplace import Workplace
+
+Found = TypeVar("Found")
+
+EXTENSION = "io.modelcontextprotocol/skills"
+SETTINGS: dict[str, Any] = {"directoryRead": True}
+INVENTORY = "skillc://inventory"
+DIRECTORY_TYPE = "inode/directory"
+PAGE = 50  # skills
+PAGE_FILES = 1000  # files of them; the skill that reaches it is the last of its page
+CHILDREN = 500  # of a directory, on a page
+FRESH_MS = 5000
+CACHING: dict[str, Any] = {"ttlMs": FRESH_MS, "cacheScope": "private"}
+
+
+class SkillsGetParams(RequestParams):
+    uri: str
+
+
+class DirectoryReadParams(PaginatedRequestParams):
+    uri: str
+
+
+class Resources:
+    """The handlers. `asked` is told that somebody is interested in resources."""
+
+    def __init__(self, place: Workplace, shelf: Shelf, asked: Callable[[], None]) -> None:
+        self._place = place
+        self._shelf = shelf
+        self._asked = asked
+
+    async def list_resources(
+        self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        """The inventory, then every file, SKILL.md before the others of its skill."""
+        after = _cursor(params)
+        entries, next_cursor = await self._page(after)
+        found = [] if after else [_inventory()]
+        for entry in entries:
+            found += [_resource(entry, file) for file in sorted(entry.files, key=_main_first)]
+        return ListResourcesResult(
+            resources=found, next_cursor=next_cursor, ttl_ms=FRESH_MS, cache_scope="private"
+        )
+
+    async def templates(
+        self, ctx: ServerRequestContext[Any, Any], params: Any
+    ) -> ListResourceTemplatesResult:
+        template = ResourceTemplate(
+            uri_template="skill://{+path}",
+            name="skill-file",
+            title="A file of a skill",
+            description="The skill's ID, a slash, and the file's path in it: skill://pdf/references/forms.md",
+        )
+        return ListResourceTemplatesResult(resource_templates=[template])
+
+    async def read(
+        self, ctx: ServerRequestContext[Any, Any], params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        uri = str(params.uri)
+        if uri == INVENTORY:
+            text = await self._place.engine().inventory_section()
+            inventory = TextResourceContents(uri=uri, mime_type="text/plain", text=text)
+            return ReadResourceResult(contents=[inventory], ttl_ms=0, cache_scope="private")
+        data, path = await _served(self._shelf.read(uri), uri)
+        contents = _contents(uri, path, data)
+        return ReadResourceResult(contents=[contents], ttl_ms=FRESH_MS, cache_scope="private")
+
+    async def skills_list(
+        self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams
+    ) -> dict[str, Any]:
+        entries, next_cursor = await self._page(_cursor(params))
+        page = {"resultType": "complete", "skills": [entry.as_json() for entry in entries], **CACHING}
+        return page | ({"nextCursor": next_cursor} if next_cursor else {})
+
+    async def skills_get(
+        self, ctx: ServerRequestContext[Any, Any], params: SkillsGetParams
+    ) -> dict[str, Any]:
+        skill_id = main_of(params.uri)
+        if skill_id is None:
+            raise MCPError(INVALID_PARAMS, f"No skill is served at {params.uri[:256]}")
+        entry = await _served(self._shelf.entry(skill_id), params.uri)
+        return {"resultType": "complete", "skill": entry.as_json(), **CACHING}
+
+    async def directory_read(
+        self, ctx: ServerRequestContext[Any, Any], params: DirectoryReadParams
+    ) -> dict[str, Any]:
+        """The direct children of a folder of a skill; those of a collection are its skills' folders."""
+        children = await _served(self._children(params.uri), params.uri)
+        after = params.cursor or ""
+        left = [child for child in children if child.uri > after]
+        page = left[:CHILDREN]
+        told = {
+            "resultType": "complete",
+            "resources": [child.model_dump(by_alias=True, mode="json", exclude_none=True) for child in page],
+            **CACHING,  # not asked for, but some clients want it in every list
+        }
+        return told | ({"nextCursor": page[-1].uri} if len(left) > len(page) else {})
+
+    async def _children(self, uri: str) -> list[Resource]:
+        try:
+            entry, path = await self._shelf.find(uri)
+        except NotServed:
+            return await self._collection(uri)
+        prefix = f"{path}/" if path else ""
+        inside = [file for file in entry.files if file.path.startswith(prefix)]
+        if not inside or any(file.path == path for file in entry.files):
+            raise NotServed(f"{uri} is not a directory")
+        found: dict[str, Resource] = {}
+        for file in inside:
+            name, _, below = file.path[len(prefix) :].partition("/")
+            child = _folder(uri_of(entry.skill_id, prefix + name), name) if below else _resource(entry, file)
+            found.setdefault(child.uri, child)
+        return [found[child] for child in sorted(found)]
+
+    async def _collection(self, uri: str) -> list[Resource]:
+        """Above the skills there are collections, which are directories, too."""
+        path = uri.removeprefix("skill://")
+        prefix = f"{path}/" if path else ""
+        names = {
+            s[len(prefix) :].partition("/")[0]
+            for s in await self._shelf.directories()
+            if s.startswith(prefix)
+        }
+        if not uri.startswith("skill://") or not names:
+            raise NotServed(f"{uri[:256]} is not a directory")
+        return [_folder(uri_of(f"{prefix}{name}"), name) for name in sorted(names)]
+
+    async def _page(self, after: str) -> tuple[list[SkillEntry], str | None]:
+        self._asked()
+        return await _served(self._shelf.page(after, PAGE, PAGE_FILES))
+
+
+async def _served(question: Awaitable[Found], uri: str = "") -> Found:
+    """What is not there is the caller's mistake in MCP's terms, with our reason."""
+    try:
+        return await question
+    except (SkillNotFound, NotServed) as error:
+        raise MCPError(INVALID_PARAMS, error.message, {"uri": uri} if uri else None) from None
+    except SkillcError as error:
+        raise MCPError(INTERNAL_ERROR, error.message) from None
+
+
+def _cursor(params: PaginatedRequestParams | None) -> str:
+    """The skill behind which to go on; raises the protocol's error for a cursor that is not ours."""
+    given = params.cursor if params is not None else None
+    if given is None:
+        return ""
+    try:
+        return SkillId(given)
+    except InvalidSkillId:
+        raise MCPError(INVALID_PARAMS, "Invalid cursor") from None
+
+
+def _inventory() -> Resource:
+    return Resource(
+        uri=INVENTORY,
+        name="inventory",
+        title="Inventory of skills",
+        description="All skills that are available here, as a system prompt lists them.",
+        mime_type="text/plain",
+        annotations=Annotations(priority=0.9),
+    )
+
+
+def _resource(entry: SkillEntry, file: FileEntry) -> Resource:
+    main = file.path == SKILL_FILE
+    name = entry.frontmatter["name"] if main else file.path.rpartition("/")[2]
+    return Resource(
+        uri=uri_of(entry.skill_id, file.path),
+        name=_printable(str(name)),
+        title=str(entry.skill_id) if main else _printable(f"{entry.skill_id}: {file.path}"),
+        description=str(entry.frontmatter["description"]) if main else None,
+        mime_type=_mime_type(file.path),
+        size=file.size,
+        annotations=Annotations(priority=0.8 if main else 0.2),
+    )
+
+
+def _folder(uri: str, name: str) -> Resource:
+    return Resource(uri=uri, name=_printable(name), mime_type=DIRECTORY_TYPE)
+
+
+def _main_first(file: FileEntry) -> tuple[bool, str]:
+    return file.path != SKILL_FILE, file.path
+
+
+def _contents(uri: str, path: str, data: bytes) -> TextResourceContents | BlobResourceContents:
+    kind = _mime_type(path)
+    try:
+        return TextResourceContents(uri=uri, mime_type=kind or "text/plain", text=data.decode())
+    except UnicodeDecodeError:
+        blob = base64.b64encode(data).decode()
+        return BlobResourceContents(uri=uri, mime_type=kind or "application/octet-stream", blob=blob)
+
+
+def _mime_type(path: str) -> str | None:
+    if path.lower().endswith((".md", ".markdown")):
+        return "text/markdown"
+    return mimetypes.guess_type(path)[0]
+
+
+def _printable(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,103 @@
+"""Serving: over stdin and stdout until the client leaves, or over HTTP until a signal.
+
+Over stdio nothing but the protocol reaches stdout: the SDK keeps that descriptor for itself and
+points the process's own at stderr, for whatever a skill or a tool prints.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+
+from skillc.errors import InvalidOption
+from skillc.mcp.server import create_server
+from skillc.server import run_app
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from skillc.mcp.workplace import Workplace
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+PATH = "/mcp"
+TOKEN = "SKILLC_MCP_TOKEN"  # noqa: S105 -- the variable that holds it
+
+
+def serve_stdio(place: Workplace, groups: Iterable[str]) -> None:
+    """Serve one client over stdin and stdout until it leaves."""
+    server = create_server(place, groups)
+
+    async def run() -> None:
+        async with stdio_server() as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+    anyio.run(run)
+
+
+def serve_http(
+    place: Workplace,
+    groups: Iterable[str],
+    host: str,
+    port: int,
+    names: Iterable[str],
+    announce: Callable[[str], None],
+) -> None:
+    """Serve any number of clients over streamable HTTP until SIGINT or SIGTERM.
+
+    Requests must name a host that this server goes by: the loopback's names, or `names`; and so must
+    the origin of a page that sends one. With a token in SKILLC_MCP_TOKEN only who has it is served;
+    without one only the loopback is listened on.
+    """
+    token = os.environ.get(TOKEN, "")
+    if host not in LOOPBACK and not token:
+        raise InvalidOption(
+            f"--http {host} can be reached by others; set {TOKEN} to a token that they must send"
+        )
+    server = create_server(place, groups)
+
+    def create(url: str) -> ASGIApp:
+        app = server.streamable_http_app(
+            streamable_http_path=PATH, host=host, transport_security=_security(host, names, url)
+        )
+        return _Guard(app, token) if token else app
+
+    run_app(create, host, port, lambda url: announce(url + PATH), lifespan="on")
+
+
+def _security(host: str, names: Iterable[str], url: str) -> TransportSecuritySettings:
+    """The hosts and origins that may be asked for: ours, on our port."""
+    port = url.rpartition(":")[2]
+    ours = {*(LOOPBACK if host in LOOPBACK else (host,)), *names}
+    hosts = [f"[{name}]" if ":" in name else name for name in sorted(ours)]
+    allowed = [spelled for name in hosts for spelled in (name, f"{name}:{port}")]
+    origins = [f"{scheme}://{name}" for scheme in ("http", "https") for name in allowed]
+    return TransportSecuritySettings(allowed_hosts=allowed, allowed_origins=origins)
+
+
+class _Guard:
+    """Lets in who sends the token; everyone else gets 401 and learns nothing."""
+
+    def __init__(self, app: Any, token: str) -> None:
+        self._app = app
+        self._token = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or self._has_token(scope):
+            await self._app(scope, receive, send)
+            return
+        headers = [(b"www-authenticate", b"Bearer"), (b"content-length", b"0")]
+        await send({"type": "http.response.start", "status": 401, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+    def _has_token(self, scope: Scope) -> bool:
+        for name, value in scope["headers"]:
+            if name == b"authorization":
+                scheme, _, given = value.partition(b" ")
+                return scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(), self._token)
+        return False

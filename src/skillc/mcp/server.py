@@ -1,0 +1,105 @@
+"""The server: the SDK's, with our tools, resources, prompts and Skills over MCP on it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.subscriptions import ListenHandler
+from mcp_types import NotificationParams, PaginatedRequestParams, ServerCapabilities
+
+from skillc import __version__
+from skillc.mcp.calling import Toolbox
+from skillc.mcp.prompts import Prompts
+from skillc.mcp.resources import EXTENSION, SETTINGS, DirectoryReadParams, Resources, SkillsGetParams
+from skillc.mcp.shelf import Shelf
+from skillc.mcp.tools import GROUPS
+from skillc.mcp.watching import Watch
+from skillc.mcp.workplace import Workplace
+
+INSTRUCTIONS = """\
+Skills are folders of instructions, references and scripts for certain kinds of tasks. When a task may \
+have one, look with browse_skills, then load_skill to get its instructions and follow them. For large \
+skills, read piece by piece instead: skc_outline, then skc_show or skc_search. Files of a skill: \
+skc_sources and skc_open, or the resources skill://<id>/<path>."""
+
+
+def create_server(place: Workplace, groups: Iterable[str] = GROUPS) -> Server[Any]:
+    """A server over a workplace, with the tools of some groups; run it with the SDK or `mcp.running`."""
+    toolbox = Toolbox(place, groups)
+    shelf = Shelf(place)
+    watch = Watch(shelf)
+    resources = Resources(place, shelf, watch.ask)
+    prompts = Prompts(place)
+
+    @asynccontextmanager
+    async def lifespan(_: Server[Any]) -> AsyncIterator[dict[str, Any]]:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(watch.run)
+            try:
+                yield {}
+            finally:
+                listen.close()
+                tasks.cancel_scope.cancel()
+
+    listen = _Listen(watch)
+    server = _Server(
+        "skillc",
+        version=__version__,
+        title="skillc: Agent Skills",
+        description="Find, read, check and build Agent Skills; every skill is served over MCP, too.",
+        instructions=INSTRUCTIONS,
+        lifespan=lifespan,
+        get_tool_input_schema=toolbox.input_schema,
+        on_list_tools=toolbox.list,
+        on_call_tool=toolbox.call,
+        on_list_resources=resources.list_resources,
+        on_list_resource_templates=resources.templates,
+        on_read_resource=resources.read,
+        on_subscribe_resource=watch.subscribe,
+        on_unsubscribe_resource=watch.unsubscribe,
+        on_subscriptions_listen=listen,
+        on_list_prompts=prompts.list,
+        on_get_prompt=prompts.get,
+        on_completion=prompts.complete,
+    )
+    server.extensions[EXTENSION] = SETTINGS
+    server.add_request_handler("skills/list", PaginatedRequestParams, resources.skills_list)
+    server.add_request_handler("skills/get", SkillsGetParams, resources.skills_get)
+    server.add_request_handler("resources/directory/read", DirectoryReadParams, resources.directory_read)
+    server.add_notification_handler("notifications/initialized", NotificationParams, watch.greet)
+    return server
+
+
+class _Server(Server[Any]):
+    """The SDK's, which tells who shakes hands that it speaks up when resources change."""
+
+    def create_initialization_options(
+        self, notification_options: NotificationOptions | None = None, *args: Any, **kwargs: Any
+    ) -> InitializationOptions:
+        options = notification_options or NotificationOptions(resources_changed=True)
+        return super().create_initialization_options(options, *args, **kwargs)
+
+    def get_capabilities(self, *args: Any, **kwargs: Any) -> ServerCapabilities:
+        """Tools and prompts never change; the SDK would say that they do because resources do."""
+        told = super().get_capabilities(*args, **kwargs)
+        for fixed in (told.tools, told.prompts):
+            if fixed is not None:
+                fixed.list_changed = False
+        return told
+
+
+class _Listen(ListenHandler):
+    """The SDK's `subscriptions/listen`, which makes it worth looking for changes."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__(watch.bus)
+        self._watch = watch
+
+    async def __call__(self, ctx: Any, params: Any) -> Any:
+        await self._watch.begin()
+        return await super().__call__(ctx, params)

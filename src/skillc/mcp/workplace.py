@@ -1,0 +1,94 @@
+"""What a server works on: the directory it was started in, and the library that is configured there.
+
+Settings are looked at for every call, so that who edits them need not restart a chat client; the
+library, which keeps what it learned of its repositories, is made anew only when skills.toml changed.
+"""
+
+from __future__ import annotations
+
+import os
+
+from skillc import config, places
+from skillc.compiler import keep_indexed
+from skillc.engine import DefaultSkillEngine, EngineOptions
+from skillc.library import locate
+from skillc.library.configuration import DIRECTORIES, FILE, SkillsConfig
+from skillc.library.repositories import resolve_repositories
+from skillc.usage import logged
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TypeVar
+
+    from skillc.errors import Diagnostic
+    from skillc.library import Skill
+    from skillc.library.composite import CompositeSkillSource
+    from skillc.usage.log import Value
+
+    Result = TypeVar("Result")
+
+Stamp = tuple[tuple[str, int, int, int] | None, ...]
+
+
+class Workplace:
+    """A working directory, and what skc finds from there."""
+
+    def __init__(self, cwd: str | None = None) -> None:
+        self.cwd = cwd or places.current_directory()
+        self._made: tuple[Stamp, CompositeSkillSource, DefaultSkillEngine] | None = None
+
+    def access(
+        self,
+        command: str,
+        name: str,
+        noted: dict[str, Value],
+        run: Callable[[Skill], Result],
+        learned: Callable[[Result], dict[str, Value]] = lambda result: {},
+    ) -> tuple[Result, tuple[Diagnostic, ...]]:
+        """Run an operation on the skill called `name` and log it, as the command line does."""
+        skill = locate(name, self.cwd)
+        if command in ("show", "search"):
+            keep_indexed(skill, self.cwd)
+        result, noticed = logged(skill, command, noted, self.cwd, lambda: run(skill), learned)
+        return result, (*skill.noticed, *noticed)
+
+    def settings(self) -> config.Config:
+        """The settings in force now."""
+        return config.load(self.cwd)
+
+    def engine(self) -> DefaultSkillEngine:
+        """The engine over all configured repositories; raises InvalidConfiguration."""
+        return self._current()[2]
+
+    def library(self) -> CompositeSkillSource:
+        """The source of all configured repositories."""
+        return self._current()[1]
+
+    def _current(self) -> tuple[Stamp, CompositeSkillSource, DefaultSkillEngine]:
+        stamp = tuple(map(_stamp, self._configurations()))
+        if self._made is None or self._made[0] != stamp:
+            settings = SkillsConfig.load(self.cwd)
+            source = resolve_repositories(settings, next(places.library_roots(self.cwd), None))
+            options = EngineOptions(
+                max_injection_bytes=settings.max_injection_bytes,
+                inventory_threshold=settings.inventory_threshold,
+                enabled=settings.enabled,
+            )
+            self._made = (stamp, source, DefaultSkillEngine(source, options))
+        return self._made
+
+    def _configurations(self) -> Iterator[str]:
+        """Every file that could configure the library."""
+        home = places.home()
+        for root in (*places.library_roots(self.cwd), *([home] if home else [])):
+            for directory in DIRECTORIES:
+                yield os.path.join(root, directory, FILE)
+
+
+def _stamp(path: str) -> tuple[str, int, int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return path, status.st_ino, status.st_size, status.st_mtime_ns

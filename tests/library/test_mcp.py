@@ -1,0 +1,401 @@
+"""Skills over MCP, the host's side: lazily, verified, below a label of ours, and against servers that lie."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from skillc.engine import DefaultSkillEngine
+from skillc.errors import InvalidConfiguration, InvalidSkill, RepositoryUnavailable, SkillNotFound
+from skillc.library.composite import CompositeSkillSource, NamedSource
+from skillc.library.configuration import SkillsConfig
+from skillc.library.filesystem import FilesystemSkillSource
+from skillc.library.http import BearerAuth
+from skillc.library.mcp import McpSkillSource
+from skillc.library.repositories import resolve_repositories
+from skillc.skills import SkillId
+from tests.conftest import World, save
+from tests.library.mcp_server import TRICKS, URIS
+from tests.library.test_filesystem import run, skill
+from tests.mcp.talking import over_http
+
+SERVER = str(Path(__file__).with_name("mcp_server.py"))
+GOOD, BAD = SkillId("company/good"), SkillId("company/bad")
+
+
+@pytest.fixture
+def served(world: World) -> Path:
+    """Folders that the server serves."""
+    root = world.root / "served"
+    for name in ("good", "bad", "acme/billing/refunds"):
+        folder = skill(root, name)
+        (folder / "references").mkdir()
+        save(folder / "references" / "more.md", f"# More of {name}\n")
+        save(folder / "logo.png", b"\x89PNG\xff\x00" + name.encode())
+    return root
+
+
+def source(served: Path, lie: str = "", **more: Any) -> McpSkillSource:
+    command = [sys.executable, SERVER, str(served), lie or "nothing", str(served.parent / "requests")]
+    return McpSkillSource("company", command=command, **more)
+
+
+def requests(served: Path) -> list[str]:
+    log = served.parent / "requests"
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def test_listing_brings_entries_alone(served: Path) -> None:
+    """[SEP-2640: host] IDs are below our label, the origin is visible, and no file is fetched."""
+    found = run(source(served).list())
+    assert [s.id for s in found] == ["company/acme/billing/refunds", "company/bad", "company/good"]
+    assert all("from the MCP server 'company'" in s.description and s.scope == "remote" for s in found)
+    assert found[-1].metadata["mcp_uri"] == "skill://good/SKILL.md"
+    assert requests(served) == ["server/discover", "skills/list"]
+
+
+def test_loading_fetches_what_is_needed(served: Path) -> None:
+    """[SEP-2640: host] SKILL.md for `load`, the rest for `directory`; each file once."""
+    own = source(served)
+    document = run(own.load(GOOD))
+    assert document.body.splitlines()[0].startswith("> This skill comes from the MCP server 'company'")
+    assert document.body.endswith("# good\n\nBody.\n")
+    assert requests(served)[-2:] == [
+        "skills/get skill://good/SKILL.md",
+        "resources/read skill://good/SKILL.md",
+    ]
+    folder = Path(run(own.directory(GOOD)))
+    assert folder.name == "good"
+    assert (folder / "references" / "more.md").read_text() == "# More of good\n"
+    assert (folder / "logo.png").read_bytes() == b"\x89PNG\xff\x00good"
+    assert sum("SKILL.md" in line and "read" in line for line in requests(served)) == 1
+    before = requests(served)
+    assert (run(own.load(GOOD)), Path(run(own.directory(GOOD)))) == (document, folder)
+    assert requests(served) == before
+    again = source(served)  # another process would find the files, too
+    assert Path(run(again.directory(GOOD))) == folder
+    assert not [line for line in requests(served)[len(before) :] if "resources/read" in line]
+
+
+def test_the_path_tells_where_it_came_from(served: Path, world: World) -> None:
+    """[SEP-2640: host] cached content is at a path with label and skill, apart from local skills."""
+    folder = Path(run(source(served).directory(SkillId("company/acme/billing/refunds"))))
+    parts = folder.relative_to(world.home / ".skillc" / "cache" / "mcp").parts
+    assert (parts[0], parts[1], parts[-1]) == ("company", "acme%2Fbilling%2Frefunds", "refunds")
+    assert "refunds" not in world.ok("list", "--format", "json").stdout
+
+
+@pytest.mark.parametrize("what", ["file", "folder", "extra"])
+def test_a_cache_that_was_touched(served: Path, world: World, what: str) -> None:
+    """[SEP-2640: host] bytes from the cache are verified each time; what was changed is fetched again."""
+    own = source(served)
+    folder = Path(run(own.directory(GOOD)))
+    blobs = world.home / ".skillc" / "cache" / "mcp" / "company" / ".files"
+    if what == "file":
+        for blob in blobs.iterdir():
+            blob.write_bytes(b"evil")
+    if what == "folder":
+        (folder / "SKILL.md").write_bytes(b"evil")
+    if what == "extra":
+        (folder / ".hidden").write_bytes(b"evil")
+    assert "Body." in run(own.load(GOOD)).body
+    again = Path(run(own.directory(GOOD)))
+    assert sorted(p.name for p in again.rglob("*") if p.is_file()) == ["SKILL.md", "logo.png", "more.md"]
+    assert b"evil" not in (again / "SKILL.md").read_bytes()
+
+
+# A lie about the skill `bad`, and words of the reason that it is refused for.
+LIES = {
+    "digest": "another digest",
+    "size": "bytes, not the",
+    "other-content": "another digest",
+    "longer": "bytes, not the",
+    "frontmatter": "another 'license'",
+    "description": "another 'description'",
+    "name": "not the last part of its URI",
+    "no-description": "description is missing",
+    "no-digest": "no SHA-256 digest",
+    "upper-digest": "no SHA-256 digest",
+    "negative": "no size",
+    "true-size": "no size",
+    "huge": "over 16 MiB",
+    "many-files": "512 are the limit",
+    "no-main": "is not among its files",
+    "dynamic": "nothing could be verified",
+    "none": "no list of 'resources'",
+    "twice": "a file twice",
+    "case": "a file twice",
+    "file-and-folder": "where the folder of another one is",
+    "elsewhere": "not in the skill's folder",
+    "other-scheme": "not in the skill's folder",
+    "other-file": "another file was sent",
+    "not-base64": "can't be decoded",
+    "two-contents": "not sent as one file",
+    "no-contents": "not sent as one file",
+    "100-megabytes": "over 32 MiB",
+} | {f"trick-{number}": "" for number in range(len(TRICKS))}
+
+
+@pytest.mark.parametrize(("lie", "listed"), [(lie, n % 2 == 0) for n, lie in enumerate(sorted(LIES))])
+def test_lies_about_a_skill(served: Path, lie: str, listed: bool) -> None:
+    """[SEP-2640: host] each is refused with its reason, to load or as a folder; others are not."""
+    own = source(served, lie)
+    if listed:
+        run(own.list())
+    for question in (own.load, own.directory):
+        with pytest.raises(InvalidSkill) as refused:
+            run(question(BAD))
+        assert LIES[lie] in refused.value.message
+    assert own.quarantined >= 1
+    assert any("bad" in told.path and LIES[lie] in told.message for told in run(own.diagnostics()))
+    assert "Body." in run(own.load(GOOD)).body
+    cache = Path(os.environ["HOME"]) / ".skillc" / "cache"
+    assert not [path for path in cache.rglob("*") if path.is_file() and path.read_bytes() == b"x"]
+
+
+@pytest.mark.parametrize("lie", sorted(URIS))
+def test_lies_about_a_uri(served: Path, lie: str) -> None:
+    """[SEP-2640: host] a skill whose URI leads elsewhere is not listed, and reported; others are."""
+    own = source(served, lie)
+    assert [s.id for s in run(own.list())] == ["company/acme/billing/refunds", "company/good"]
+    assert own.quarantined == 1
+    with pytest.raises((InvalidSkill, SkillNotFound)):
+        run(own.load(BAD))
+
+
+LISTS = {
+    "many": "more than 5000 skills",
+    "endless": "more than 200 pages",
+    "circle": "in circles",
+    "cursor": "in circles",
+    "no-list": "list of skills is none",
+    "undeclared": "does not declare skills",
+    "no-newline": "over 32 MiB",
+}
+
+
+@pytest.mark.parametrize("lie", sorted(LISTS))
+def test_lies_about_the_list(served: Path, world: World, lie: str) -> None:
+    """[SEP-2640: host] [D27] a list that is none is the server's failure; other repositories go on."""
+    local = FilesystemSkillSource(world.store)
+    skill(world.store, "pdf")
+    own = source(served, lie)
+    whole = CompositeSkillSource([NamedSource("local", local), NamedSource("company", own)])
+    assert [s.id for s in run(whole.list())] == ["pdf"]
+    assert LISTS[lie] in whole.failures["company"].message
+    with pytest.raises(RepositoryUnavailable, match="unavailable"):
+        run(own.list())
+
+
+def test_a_server_that_says_nothing(served: Path) -> None:
+    """[SEP-2640: host] [D27] time is bounded, and the process is gone afterwards."""
+    own = source(served, "silent", time_out=1.5)
+    with pytest.raises(RepositoryUnavailable, match="no whole answer"):
+        run(own.list())
+    processes = [p for p in Path("/proc").glob("[0-9]*/cmdline") if str(served).encode() in _bytes(p)]
+    assert processes == []
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def test_a_server_that_chatters(served: Path) -> None:
+    """[SEP-2640: host] what is no message is passed over."""
+    assert len(run(source(served, "chatter").list())) == 3
+
+
+def test_rubbish_among_entries(served: Path) -> None:
+    """[SEP-2640: host] entries that are none are reported; of two with one path neither counts."""
+    own = source(served, "rubbish")
+    assert len(run(own.list())) == 3
+    assert len(run(own.diagnostics())) == 5
+    own = source(served, "same-path")
+    assert [s.id for s in run(own.list())] == ["company/bad", "company/good"]
+
+
+def test_unlisted_skills_can_be_loaded(served: Path) -> None:
+    """[SEP-2640: host] a skill that is in no list is had by its URI."""
+    own = source(served, "unlisted")
+    assert run(own.list()) == []
+    assert "Body." in run(own.load(GOOD)).body
+    with pytest.raises(SkillNotFound):
+        run(own.load(SkillId("company/nowhere")))
+    with pytest.raises(SkillNotFound):
+        run(own.load(SkillId("good")))
+
+
+def test_a_skill_that_changes(served: Path) -> None:
+    """[SEP-2640: host] a changed file makes a new set: another digest, another folder, no failure."""
+    own = source(served)
+    run(own.list())
+    before, digest = run(own.directory(GOOD)), run(own.digest(GOOD))
+    save(served / "good" / "SKILL.md", "---\nname: good\ndescription: About good\n---\nNew body.\n")
+    assert "New body." in run(own.load(GOOD)).body or "Body." in run(own.load(GOOD)).body
+    fresh = source(served)
+    assert "New body." in run(fresh.load(GOOD)).body
+    assert run(fresh.digest(GOOD)) != digest
+    assert run(fresh.directory(GOOD)) != before
+    assert Path(before).is_dir()  # for who was sent there
+
+
+def test_no_skill_shadows_another(served: Path, world: World) -> None:
+    """[SEP-2640: host] a local skill of the same ID wins, wherever the server is configured."""
+    skill(world.store, "company/good", "---\nname: good\ndescription: Ours\n---\nOurs.\n")
+    home = world.home / ".skillc"
+    home.mkdir(exist_ok=True)
+    command = [sys.executable, SERVER, str(served), "nothing"]
+    tables = (
+        f'[[repositories]]\nname = "company"\ntype = "mcp"\ncommand = {command}\n'
+        f'[[repositories]]\nname = "local"\ntype = "filesystem"\npath = "{world.store}"\n'
+    )
+    save(home / "skills.toml", tables.replace("'", '"'))
+    whole = resolve_repositories(SkillsConfig.load(str(world.project)))
+    assert run(whole.load(GOOD)).body == "Ours.\n"
+    assert {s.id: s.source_name for s in run(whole.list())}[GOOD] == "local"
+    told = run(whole.diagnostics())
+    assert [(t.source_name, t.code) for t in told if t.path == GOOD] == [("company", "W022")]
+    assert "Body." in run(whole.load(BAD)).body
+    states = {state.name: state for state in run(whole.states())}
+    assert (states["company"].type, states["company"].status, states["company"].skills) == ("mcp", "ok", 2)
+
+
+def test_permissions_are_not_the_servers_to_give(served: Path) -> None:
+    """[SEP-2640: host] `allowed-tools` and the like are ignored."""
+    main = "---\nname: good\ndescription: D\nallowed-tools: Bash\nlicense: MIT\n---\nBody.\n"
+    save(served / "good" / "SKILL.md", main)
+    assert dict(run(source(served).load(GOOD)).extensions) == {"license": "MIT"}
+
+
+def test_a_command_of_a_project_is_not_run(served: Path, world: World) -> None:
+    """[SEP-2640: host] what a cloned project configures starts nothing, unless its user says so."""
+    command = [sys.executable, SERVER, str(served), "nothing", str(served.parent / "requests")]
+    table = f'[[repositories]]\nname = "company"\ntype = "mcp"\ncommand = {command}\n'.replace("'", '"')
+    save(world.project / ".skillc" / "skills.toml", table)
+    failed = world.fails("E200", "load", "company/good")
+    assert "set it in ~/.skillc/skills.toml" in failed.stderr
+    assert requests(served) == []
+    assert "Body." in world.ok("load", "company/good", env={"SKILLC_ALLOW_COMMANDS": "1"}).stdout
+
+
+@pytest.mark.parametrize(
+    "settings",
+    ["", 'command = ["x"]\nurl = "http://x"', "command = [7]", 'command = "x y"', "url = 7", "command = []"],
+)
+def test_settings_that_are_wrong(world: World, settings: str) -> None:
+    """[D23a] a server has either a command, which is a list of words, or a URL."""
+    save(
+        world.project / ".skillc" / "skills.toml", f'[[repositories]]\nname = "c"\ntype = "mcp"\n{settings}\n'
+    )
+    world.fails("E071", "browse")
+
+
+def test_urls_that_are_wrong(world: World) -> None:
+    """[D28] a URL that can't be asked is the repository's failure; nothing secret is in the words."""
+    for url in ("ftp://x/mcp", "http://user:s3cret@x/mcp", "http://", "http://[::1/mcp", "not a url"):
+        with pytest.raises(RepositoryUnavailable) as failed:
+            run(McpSkillSource("c", url=url).list())
+        assert "s3cret" not in failed.value.message
+    with pytest.raises(InvalidConfiguration):
+        McpSkillSource("c")
+    with pytest.raises(RepositoryUnavailable, match="no connection"):
+        run(McpSkillSource("c", url="http://127.0.0.1:9/mcp").list())
+    with pytest.raises(RepositoryUnavailable, match="can't be started"):
+        run(McpSkillSource("c", command=["/no/such/program"]).list())
+
+
+def test_our_own_server_over_http(world: World) -> None:
+    """[SEP-2640: host] [SURFACES: Serving] `skc mcp --http` with a token is such a repository."""
+    skill(world.store, "refunds")
+    save(world.store / "refunds" / "email.md", "# E-mail\r\nDear ü\n")
+    with over_http(world, token="s3cret") as (url, _):
+        own = McpSkillSource("Our Company", url=url, auth=BearerAuth("s3cret"))
+        assert "our-company/refunds" in [s.id for s in run(own.list())]
+        engine = DefaultSkillEngine(own)
+        assert run(engine.read_file("our-company/refunds", "email.md")) == "# E-mail\r\nDear ü\n"
+        with pytest.raises(RepositoryUnavailable) as failed:
+            run(McpSkillSource("c", url=url, auth=BearerAuth("wrong")).list())
+        assert "credentials" in failed.value.message
+
+
+class Liar(BaseHTTPRequestHandler):
+    """A server over HTTP that answers the first question with something that no client should swallow."""
+
+    lie = ""
+    elsewhere = ""
+    seen: ClassVar[list[tuple[str, str | None]]] = []
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.seen.append((self.path, self.headers.get("Authorization")))
+        if self.lie == "redirect" and self.path == "/mcp":
+            self.send_response(307)
+            self.send_header("Location", self.elsewhere)
+            self.end_headers()
+            return
+        self.send_response(500 if self.lie == "status" else 200)
+        self.send_header("Content-Type", "text/event-stream" if self.lie == "stream" else "application/json")
+        if self.lie == "packed":
+            self.send_header("Content-Encoding", "gzip")
+        self.end_headers()
+        try:
+            self.wfile.write(gzip.compress(bytes(1 << 20)) if self.lie == "packed" else b"data: {")
+            while self.lie in ("endless", "stream"):
+                self.wfile.write(b" " * (1 << 20))
+        except OSError:
+            pass
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+HTTP_LIES = {
+    "packed": "packed",
+    "endless": "over 32 MiB",
+    "stream": "over 32 MiB",
+    "status": "",
+    "redirect": "",
+    "rubbish": "",
+}
+
+
+@pytest.mark.parametrize("lie", sorted(HTTP_LIES))
+def test_lies_over_http(world: World, lie: str) -> None:
+    """[SEP-2640: host] [D28] answers are bounded and never unpacked; credentials stay with their server."""
+
+    class Other(Liar):
+        seen: ClassVar[list[tuple[str, str | None]]] = []
+
+    other = ThreadingHTTPServer(("127.0.0.1", 0), Other)
+
+    class This(Other):
+        seen: ClassVar[list[tuple[str, str | None]]] = []
+        elsewhere = f"http://127.0.0.1:{other.server_address[1]}/other"
+
+    This.lie = lie
+    liar = ThreadingHTTPServer(("127.0.0.1", 0), This)
+    for server in (liar, other):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{liar.server_address[1]}/mcp"
+        own = McpSkillSource("c", url=url, auth=BearerAuth("s3cret"), time_out=10)
+        with pytest.raises(RepositoryUnavailable) as failed:
+            run(own.list())
+        assert HTTP_LIES[lie] in failed.value.message
+        assert "s3cret" not in failed.value.message + repr(own)
+        assert This.seen[0] == ("/mcp", "Bearer s3cret")
+        assert not [seen for seen in Other.seen if seen[1]]
+    finally:
+        for server in (liar, other):
+            server.shutdown()
+            server.server_close()

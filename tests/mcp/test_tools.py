@@ -1,0 +1,352 @@
+"""The tools, by the SDK's client: equal to the command line, declared for models, logged, cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import sys
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.shared.exceptions import MCPError
+
+from skillc.mcp.calling import CATALOGUE
+from tests.conftest import World, save
+from tests.mcp.talking import ERAS, NEW, near, over_stdio
+
+MAIN = """---
+name: pdf
+description: Fill forms. Use when someone has a PDF.
+---
+# pdf
+
+## Filling forms
+
+Fields have names.
+
+## Größe 名前
+
+Ümläute.
+
+## Filling forms
+
+A second one.
+"""
+
+
+@pytest.fixture
+def pdf(world: World) -> World:
+    folder = world.skill("pdf", MAIN)
+    (folder / "references").mkdir()
+    save(folder / "references" / "api.md", "# API\n\n## Fields\n\nOne\nTwo\nThree\n")
+    save(folder / "logo.png", b"\x89PNG\r\n\xff\x00")
+    world.ok("build", "pdf")
+    return world
+
+
+# A tool's name, its arguments, and the words of the command that says the same.
+SAME: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("skc_list", {}, ["list"]),
+    ("skc_list", {"scope": "global", "check_obsolete": True}, ["list", "--scope", "global"]),
+    ("skc_build", {"skill": "pdf"}, ["build", "pdf"]),
+    ("skc_lint", {"skill": "pdf"}, ["lint", "pdf"]),
+    ("skc_outline", {"skill": "pdf", "level": 2}, ["outline", "pdf", "--level", "2"]),
+    ("skc_show", {"skill": "pdf", "section": "größe 名前"}, ["show", "pdf", "--section", "größe 名前"]),
+    (
+        "skc_show",
+        {"skill": "pdf", "section": "Fields", "file": "references/api.md", "max_lines": 3},
+        ["show", "pdf", "--section", "Fields", "--file", "references/api.md", "--max-lines", "3"],
+    ),
+    ("skc_open", {"skill": "pdf", "path": "SKILL.md"}, ["open", "pdf", "SKILL.md"]),
+    ("skc_open", {"skill": "pdf", "path": "logo.png"}, ["open", "pdf", "logo.png"]),
+    ("skc_sources", {"skill": "pdf", "depth": 1}, ["sources", "pdf", "--depth", "1"]),
+    ("skc_search", {"skill": "pdf", "query": "fields"}, ["search", "pdf", "fields"]),
+    ("skc_search", {"skill": "pdf", "query": "one x", "mode": "any"}, ["search", "pdf", "one x", "--any"]),
+    ("browse_skills", {}, ["browse"]),
+    ("browse_skills", {"query": "forms"}, ["browse", "--query", "forms"]),
+    ("load_skill", {"id": "pdf"}, ["load", "pdf"]),
+    (
+        "skc_stats",
+        {"group_by": "search", "until": "2020-01-01"},
+        ["stats", "--group-by", "search", "--until", "2020-01-01"],
+    ),
+]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_results_are_the_commands(pdf: World, era: str) -> None:
+    """[RFC-0007] [SURFACES: Serving] structured content is the command's JSON; the client checks its schema.
+
+    Where that is a list it is the field `result`, because MCP wants an object.
+    """
+
+    async def calls() -> list[Any]:
+        async with near(era) as client:
+            await client.list_tools()
+            return [await client.call_tool(name, given) for name, given, _ in SAME]
+
+    for answer, (name, given, words) in zip(asyncio.run(calls()), SAME, strict=True):
+        wanted = json.loads(pdf.ok(*words, "--format", "json").stdout)
+        assert answer.is_error is False, answer
+        assert answer.structured_content == ({"result": wanted} if isinstance(wanted, list) else wanted), name
+        text = answer.content[0].text
+        if name in ("skc_outline", "skc_show", "skc_sources", "skc_search", "load_skill"):
+            assert text.rstrip("\n") == pdf.ok(*words).stdout.rstrip("\n"), (name, given)
+
+
+def test_init_and_stats_of_one(world: World) -> None:
+    """[RFC-0006] [RFC-0003] a new skill through MCP can be built, read and counted at once."""
+
+    async def calls() -> list[Any]:
+        async with near() as client:
+            return [
+                await client.call_tool("skc_init", {"name": "notes"}),
+                await client.call_tool("skc_build", {"skill": "notes", "target": "cursor"}),
+                await client.call_tool("skc_show", {"skill": "notes", "section": "Notes"}),
+                await client.call_tool("skc_stats", {"skill": "notes", "group_by": "commands"}),
+                await client.call_tool("skc_init", {"name": "notes"}),
+            ]
+
+    made, built, shown, counted, again = asyncio.run(calls())
+    assert made.structured_content == {"name": "notes", "path": str(world.store / "notes" / "SKILL.md")}
+    assert built.structured_content["deployments"][0]["target"] == "cursor"
+    assert shown.structured_content["heading"] == "Notes"
+    assert counted.structured_content["data"] == {"build": 1, "show": 1}
+    assert again.is_error
+    assert again.content[0].text.startswith("error[E050]: ")
+
+
+def test_declared_for_a_model(world: World) -> None:
+    """[SURFACES: Serving] every tool has a title, hints, words for each parameter, and an output schema."""
+
+    async def listed() -> Any:
+        async with near() as client:
+            return await client.list_tools()
+
+    tools = {tool.name: tool for tool in asyncio.run(listed()).tools}
+    assert set(tools) == {tool.name for tool in CATALOGUE}
+    for tool in tools.values():
+        assert tool.title
+        assert len(tool.description) > 30
+        assert tool.annotations.read_only_hint is (tool.name not in ("skc_init", "skc_build"))
+        assert tool.output_schema["type"] == "object"
+        assert tool.input_schema["additionalProperties"] is False
+        for name, schema in tool.input_schema["properties"].items():
+            assert len(schema["description"]) > 10, (tool.name, name)
+
+
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("skc_show", {"skill": "pdf", "section": "Nowhere"}, "E020"),
+    ("skc_show", {"skill": "pdf", "section": "filling"}, "E020"),
+    ("skc_show", {"skill": "not-there", "section": "x"}, "E001"),
+    ("skc_show", {"skill": "pdf"}, "E100"),
+    ("skc_show", {"skill": "pdf", "section": "x", "max_lines": 0}, "E100"),
+    ("skc_show", {"skill": "pdf", "section": "x", "max_lines": True}, "E100"),
+    ("skc_show", {"skill": "pdf", "section": 7}, "E100"),
+    ("skc_show", {"skill": "pdf", "section": "x", "colour": "red"}, "E100"),
+    ("skc_outline", {"skill": "pdf", "level": 7}, "E100"),
+    ("skc_open", {"skill": "pdf", "path": "../../../etc/passwd"}, "E012"),
+    ("skc_open", {"skill": "pdf", "path": "none.md"}, "E021"),
+    ("skc_sources", {"skill": "pdf", "dir": "none"}, "E022"),
+    ("skc_search", {"skill": "pdf", "query": "  "}, "E004"),
+    ("skc_search", {"skill": "pdf", "query": "x", "mode": "some"}, "E100"),
+    ("skc_stats", {"skill": "pdf", "since": "yesterday"}, "E031"),
+    ("skc_build", {"skill": "pdf", "target": "no-such-agent"}, "E100"),
+    ("load_skill", {"id": "not/there"}, "E001"),
+    ("load_skill", {"id": "../etc"}, "E070"),
+]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_errors_are_results(pdf: World, era: str) -> None:
+    """[RFC-0005] [SURFACES: Serving] what goes wrong is a result with isError and the diagnostic's text."""
+
+    async def calls() -> list[Any]:
+        async with near(era) as client:
+            return [await client.call_tool(name, given) for name, given, _ in WRONG]
+
+    answers = asyncio.run(calls())
+    for answer, (name, given, code) in zip(answers, WRONG, strict=True):
+        assert answer.is_error, (name, given)
+        assert answer.content[0].text.startswith(f"error[{code}]: "), answer.content[0].text
+        assert answer.structured_content is None
+    assert "- Filling forms (SKILL.md)" in answers[1].content[0].text
+
+
+def test_protocol_errors_stay_protocol_errors(world: World) -> None:
+    """[SURFACES: Serving] an unknown tool, prompt or resource is the protocol's error."""
+
+    async def calls() -> list[int]:
+        codes = []
+        async with near() as client:
+            for question in (
+                client.call_tool("no_such_tool", {}),
+                client.get_prompt("no_such_prompt"),
+                client.get_prompt("use_skill", {}),
+                client.read_resource("skill://not/there/SKILL.md"),
+                client.read_resource("file:///etc/passwd"),
+                client.list_resources(cursor="../.."),
+            ):
+                with pytest.raises(MCPError) as failed:
+                    await question
+                codes.append(failed.value.error.code)
+        return codes
+
+    assert asyncio.run(calls()) == [-32602] * 6
+
+
+def test_notices_are_told(pdf: World) -> None:
+    """[D16] [D18] warnings of the command come as further lines, never in the result itself."""
+    save(pdf.store / "pdf" / "references" / "api.md", "# API\n\nChanged.\n")
+
+    async def calls() -> list[Any]:
+        async with near() as client:
+            return [
+                await client.call_tool("skc_show", {"skill": "pdf", "section": "filling forms"}),
+                await client.call_tool("skc_search", {"skill": "pdf", "query": "three ümläute"}),
+            ]
+
+    shown, found = asyncio.run(calls())
+    assert shown.content[1].text == 'warning: multiple matches for "filling forms"; showing first'
+    told = [block.text for block in found.content[1:]]
+    assert told[0].startswith("warning[W004]: ")
+    assert "these occur: three" in told[1]
+
+
+def test_logged_as_by_the_command(pdf: World) -> None:
+    """[RFC-0007] [RFC-0004:C-LOGGING] rows of the access log are those of the command line, failures too."""
+    calls = [
+        ("skc_outline", {"skill": "pdf"}, ["outline", "pdf"]),
+        ("skc_show", {"skill": "pdf", "section": "FIELDS"}, ["show", "pdf", "--section", "FIELDS"]),
+        ("skc_show", {"skill": "pdf", "section": "gone"}, ["show", "pdf", "--section", "gone"]),
+        ("skc_open", {"skill": "pdf", "path": "logo.png"}, ["open", "pdf", "logo.png"]),
+        ("skc_sources", {"skill": "pdf", "pattern": "*.md"}, ["sources", "pdf", "--pattern", "*.md"]),
+        ("skc_search", {"skill": "pdf", "query": "fields"}, ["search", "pdf", "fields"]),
+        ("skc_lint", {"skill": "pdf"}, ["lint", "pdf"]),
+        ("skc_stats", {"skill": "pdf"}, ["stats", "pdf"]),
+        ("skc_build", {"skill": "pdf"}, ["build", "pdf"]),
+    ]
+
+    async def through_mcp() -> None:
+        async with over_stdio(pdf) as client:
+            for name, given, _ in calls:
+                await client.call_tool(name, given)
+
+    for _, _, words in calls:
+        pdf.skc(*words)
+    asyncio.run(through_mcp())
+    with sqlite3.connect(pdf.runtime / "pdf" / ".skillc-meta" / "logs.db") as log:
+        rows = log.execute(
+            "SELECT command, skill, skill_path, cwd, args, error FROM access_log ORDER BY id"
+        ).fetchall()
+    log.close()
+    rows = rows[1:]  # without the fixture's build
+    assert len(rows) == 2 * len(calls)
+    assert rows[: len(calls)] == rows[len(calls) :]
+
+
+def big(world: World, files: int) -> None:
+    folder = world.skill("big")
+    for number in range(files):
+        text = f"# Part {number}\n\n" + "".join(f"## Point {n}\n\nWords of {number}.\n\n" for n in range(40))
+        (folder / f"part-{number}.md").write_text(text)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_progress_of_a_build(world: World, era: str) -> None:
+    """[SURFACES: Serving] who asks for progress is told how many files of how many are done, to the last."""
+    big(world, 60)
+    told: list[tuple[float, float | None, str | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message))
+
+    async def call() -> Any:
+        async with near(era) as client:
+            return await client.call_tool("skc_build", {"skill": "big"}, progress_callback=note)
+
+    assert asyncio.run(call()).structured_content["files"] == 61
+    assert told[-1] == (61, 61, "61 of 61 files of 'big'")
+    assert [progress for progress, _, _ in told] == sorted({progress for progress, _, _ in told})
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_cancelled_build(world: World, era: str) -> None:
+    """[D11] [SURFACES: Serving] a build that nobody waits for ends; the last one serves, and it is logged."""
+    big(world, 1)
+    world.ok("build", "big")
+    before = world.ok("list", "--format", "json").stdout
+    manifest = (world.runtime / "big" / ".skillc" / "manifest.json").read_bytes()
+    big(world, 1500)
+
+    async def cancel() -> bool:
+        async with over_stdio(world, era) as client:
+            with anyio.CancelScope() as scope:
+
+                async def stop(progress: float, total: float | None, message: str | None) -> None:
+                    if total and progress < total:
+                        scope.cancel()
+
+                await client.call_tool("skc_build", {"skill": "big"}, progress_callback=stop)
+            for _ in range(600):  # the build ends by itself; another call is served meanwhile
+                await client.call_tool("skc_outline", {"skill": "big", "level": 1})
+                if logged_errors(world) == ["cancelled"]:
+                    return True
+                await anyio.sleep(0.05)
+        return False
+
+    assert asyncio.run(cancel())
+    assert world.ok("list", "--format", "json").stdout == before
+    assert (world.runtime / "big" / ".skillc" / "manifest.json").read_bytes() == manifest
+    assert not list((world.runtime / "big").rglob(".*.tmp"))
+
+
+def logged_errors(world: World) -> list[str]:
+    log = sqlite3.connect(world.runtime / "big" / ".skillc-meta" / "logs.db")
+    try:
+        rows = log.execute("SELECT error FROM access_log WHERE command = 'build' AND error IS NOT NULL")
+        return [row[0] for row in rows]
+    finally:
+        log.close()
+
+
+def test_groups_of_tools(world: World) -> None:
+    """[SURFACES: Serving] --tools offers some groups alone; a group that is none is E100."""
+
+    async def names(words: list[str]) -> set[str]:
+        server = StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "skillc", "mcp", *words],
+            cwd=world.project,
+            env=world.env,
+        )
+        async with Client(server, mode=NEW) as client:
+            return {tool.name for tool in (await client.list_tools()).tools}
+
+    assert asyncio.run(names(["--tools", "library"])) == {"browse_skills", "load_skill"}
+    world.fails("E100", "mcp", "--tools", "gateway,nonsense")
+    world.fails("E100", "mcp", "--http", "127.0.0.1:99999")
+    world.fails("E100", "mcp", "--print")
+
+
+def test_skills_toml_is_followed(world: World) -> None:
+    """[D23] an edit of skills.toml counts from the next call on; a wrong one is the call's error."""
+    world.skill("elsewhere", store=world.root / "others")
+
+    async def calls() -> list[Any]:
+        async with near() as client:
+            found = [await client.call_tool("browse_skills", {})]
+            table = '[[repositories]]\nname = "o"\ntype = "filesystem"\npath = "../others"\n'
+            for text in (table, "nonsense ="):
+                save(world.project / ".skillc" / "skills.toml", text)
+                found.append(await client.call_tool("browse_skills", {}))
+            return found
+
+    before, after, broken = asyncio.run(calls())
+    assert "elsewhere" not in [skill["id"] for skill in before.structured_content["skills"]]
+    assert "elsewhere" in [skill["id"] for skill in after.structured_content["skills"]]
+    assert broken.content[0].text.startswith("error[E071]: ")
