@@ -192,6 +192,15 @@ def test_damage_stops_everything(store: TrustStore, data: bytes) -> None:
     assert Path(store.path).read_bytes() == data
 
 
+def test_a_file_that_would_be_too_large(store: TrustStore) -> None:
+    """[D46] what could not be read again is not written."""
+    store.record(decision())
+    huge = Decision("b", "/b", ALLOW, "d", {"x" * (1 << 20) + str(number): "" for number in range(64)})
+    with pytest.raises(InvalidConfiguration, match="'skc trust prune' makes room"):
+        store.record(huge)
+    assert store.decisions() == [decision()]
+
+
 def test_a_file_that_others_can_write(store: TrustStore) -> None:
     """[D46] decides nothing, since anybody may have written it."""
     store.record(decision())

@@ -122,6 +122,8 @@ class TrustStore:
             if changed != known:
                 text = {"version": VERSION, "decisions": [decision.as_json() for decision in changed]}
                 data = json.dumps(text, indent=1).encode()
+                if len(data) > MAX_FILE:  # it could not be read again
+                    raise self._unusable(f"over {MAX_FILE >> 20} MiB; 'skc trust prune' makes room")
                 atomic.write(self.path, data, durable=True, private=True)
 
 
