@@ -139,15 +139,22 @@ def _plan(launch: Launch, env: dict[str, str], private: str) -> dict[str, Any]:
     tcp = _TCP if version >= 4 and not launch.network else 0
     scopes = _SCOPES if version >= 6 else 0
     return {
-        "argv": list(launch.argv),
-        "env": env,
-        "cwd": launch.cwd,
+        "argv": [_plain(word) for word in launch.argv],
+        "env": {_plain(name): _plain(value) for name, value in env.items()},
+        "cwd": _plain(launch.cwd),
         "limits": limits(processes=False),
         "handled": (handled, tcp, scopes),
         "size": 24 if version >= 6 else 16 if version >= 4 else 8,
-        "rules": [*_rules(access(launch)), *_always(private)],
+        "rules": [
+            (_plain(path), *allowed) for path, *allowed in (*_rules(access(launch)), *_always(private))
+        ],
         "seccomp": seccomp.program(network=launch.network, alone=True, read_only=launch.read_only),
     }
+
+
+def _plain(text: str) -> str:
+    """Text that may be of a class of its own, as marshal takes it."""
+    return str.__str__(text)
 
 
 def _always(private: str) -> list[tuple[str, int, int]]:
