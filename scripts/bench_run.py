@@ -63,11 +63,12 @@ def bench_run(bench: Bench) -> None:
         pairs = [tuple(map(float, line.split())) for line in lines]
         ours, bare = sorted(p[0] for p in pairs)[times // 2], sorted(p[1] for p in pairs)[times // 2]
         over = (ours - bare) * 1e3
+        least = (min(p[0] for p in pairs) - min(p[1] for p in pairs)) * 1e3  # what a quiet machine would show
         promised = f"{limit:.0f} ms" if limit else ""
         verdict = "  OVER" if limit and over > limit else ""
         print(
             f"{f'a run, {level} / subprocess.run':<44} {ours * 1e3:>6.1f} ms {bare * 1e3:>7.1f} ms"
-            f" {ours / bare:>7.2f} {promised:>6}  {over:+.1f} ms{verdict}",
+            f" {ours / bare:>7.2f} {promised:>6}  {over:+.1f} ms, at least {least:+.1f} ms{verdict}",
             flush=True,
         )
     for kib in measure(bench, MEMORY, "none") or ():

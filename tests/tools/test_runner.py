@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -247,3 +248,19 @@ def test_without_descriptors_left(bench: Bench) -> None:
         with pytest.raises(CannotRun):
             bench.run("true", "x" * 3_000_000)
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+class Name(str):
+    """Text of a class of its own, as names of skills are."""
+
+    __slots__ = ()
+
+
+def test_text_of_another_class(bench: Bench) -> None:
+    """[D42] values that only behave like text reach the command as text, at every level."""
+    launch = bench.launch("sh", "-c", 'echo "$0 $WHO"', "word")
+    env: dict[str, str] = {Name(name): Name(value) for name, value in launch.env.items()}
+    env[Name("WHO")] = Name("me")
+    argv = tuple(Name(word) for word in launch.argv)
+    found = run(replace(launch, argv=argv, env=env, cwd=Name(launch.cwd), skill_dir=Name(launch.skill_dir)))
+    assert found.output == "word me\n"

@@ -154,10 +154,10 @@ def survives_as_a_child(bench: Bench) -> bool:
     return survives(bench, f"sh -c '{BEAT}'; sleep 60")
 
 
-# Not without end, should nothing stop it: each generation doubles, and 4096 sleep for a while.
+# Not without end, should nothing stop it: each generation doubles, and 1024 sleep for a while.
 BOMB = """
 import os, time
-for generation in range(12):
+for generation in range(10):
     try:
         os.fork()
     except OSError:
@@ -171,7 +171,7 @@ import os, time
 if os.fork():
     time.sleep(20)
     os._exit(0)
-for generation in range(12):
+for generation in range(10):
     try:
         if os.fork() and os.fork():
             os._exit(0)

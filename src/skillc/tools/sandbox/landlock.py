@@ -7,6 +7,8 @@ truncation) on x86_64 or aarch64. Signals to other processes are refused from AB
 from __future__ import annotations
 
 import ctypes
+import functools
+import importlib.abc
 import marshal
 import os
 import signal
@@ -24,6 +26,15 @@ from skillc.tools.sandbox.limits import limits
 from skillc.tools.sandbox.removal import remove
 from skillc.tools.sandbox.started import PATIENCE, Started, cannot_run, spawn
 
+BEGIN = """
+import marshal, sys
+source, status, control = map(int, sys.argv[1:])
+names = {"__name__": "supervisor"}
+with open(source, "rb") as file:
+    exec(marshal.load(file), names)
+    plan = marshal.load(file)
+names["main"](plan, status, control)
+"""
 LEAST = 3  # the ABI below which this is no sandbox
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _IOCTL_DEV = 1, 1 << 1, 1 << 2, 1 << 3, 1 << 15
@@ -101,12 +112,12 @@ def start(launch: Launch) -> Started:
 def _start(launch: Launch, private: str) -> Started:
     env = dict(launch.env) | {"TMPDIR": private, "HOME": os.path.join(private, "home")}
     os.mkdir(env["HOME"], 0o700)
-    source = _memory_file(marshal.dumps(_plan(launch, env, private)))
+    source = _memory_file(_code() + marshal.dumps(_plan(launch, env, private)))
     status, status_end = os.pipe()
     control_end, control = os.pipe()
     passed = (source, status_end, control_end)
     try:
-        argv = [sys.executable, "-I", "-S", _code(), *map(str, passed)]
+        argv = [sys.executable, "-I", "-S", "-c", BEGIN, *map(str, passed)]
         process = spawn(launch, argv, {}, pass_fds=passed)
     except BaseException:
         os.close(status)
@@ -118,10 +129,12 @@ def _start(launch: Launch, private: str) -> Started:
     return Confined(launch, process, status, control, private)
 
 
-def _code() -> str:
-    """The supervisor's file, compiled if it is: compiling takes as long as starting Python."""
-    cached = getattr(supervisor, "__cached__", None)
-    return cached if cached and os.path.isfile(cached) else str(supervisor.__file__)
+@functools.cache
+def _code() -> bytes:
+    """The supervisor as code: what this process would import, never a file that was compiled before."""
+    loader = supervisor.__loader__
+    assert isinstance(loader, importlib.abc.InspectLoader)
+    return marshal.dumps(loader.get_code(supervisor.__name__))
 
 
 def _memory_file(data: bytes) -> int:
@@ -139,15 +152,22 @@ def _plan(launch: Launch, env: dict[str, str], private: str) -> dict[str, Any]:
     tcp = _TCP if version >= 4 and not launch.network else 0
     scopes = _SCOPES if version >= 6 else 0
     return {
-        "argv": list(launch.argv),
-        "env": env,
-        "cwd": launch.cwd,
+        "argv": [_plain(word) for word in launch.argv],
+        "env": {_plain(name): _plain(value) for name, value in env.items()},
+        "cwd": _plain(launch.cwd),
         "limits": limits(processes=False),
         "handled": (handled, tcp, scopes),
         "size": 24 if version >= 6 else 16 if version >= 4 else 8,
-        "rules": [*_rules(access(launch)), *_always(private)],
+        "rules": [
+            (_plain(path), *allowed) for path, *allowed in (*_rules(access(launch)), *_always(private))
+        ],
         "seccomp": seccomp.program(network=launch.network, alone=True, read_only=launch.read_only),
     }
+
+
+def _plain(text: str) -> str:
+    """Text that may be of a class of its own, as marshal takes it."""
+    return str.__str__(text)
 
 
 def _always(private: str) -> list[tuple[str, int, int]]:

@@ -1,23 +1,21 @@
 """The process between skc and a command under Landlock: confines it, watches it, and ends all of it.
 
-Run by file name with `python -I -S`, so it imports nothing of skillc. It exists because rules for a
+Handed to `python -I -S` as code, so it imports nothing of skillc. It exists because rules for a
 child have to be set in the child, and running Python between fork and exec is not safe in a program
 that has threads; here there are none. As the reaper of all orphans below it, it finds every process
 of the command, whatever session or group that moved to.
 
-Three descriptors: a plan to read, a line to write (`setup`, `exec` or `exit`, and a number or text),
+It has a plan and two descriptors: one to write a line to (`setup`, `exec` or `exit`, and a number or text),
 and a pipe whose other end skc holds: when that is closed, or skc is gone, everything is killed.
 """
 
 from __future__ import annotations
 
 import ctypes
-import marshal
 import os
 import resource
 import select
 import struct
-import sys
 import time
 
 TYPE_CHECKING = False  # typing, and signal with its enums, would take longer than everything else here
@@ -167,10 +165,7 @@ def watch(child: int, control: int) -> int | None:
             return None
 
 
-def main() -> None:
-    source, status, control = (int(word) for word in sys.argv[1:])
-    with open(source, "rb") as file:
-        plan = marshal.loads(file.read())
+def main(plan: dict[str, Any], status: int, control: int) -> None:
     for descriptor in (status, control):
         os.set_inheritable(descriptor, False)
     call("prctl", PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -187,8 +182,9 @@ def main() -> None:
     except OSError:  # skc is gone
         pass
     kill_all()
-    os._exit(0)  # there is nothing to tidy up
-
-
-if __name__ == "__main__":
-    main()
+    for directory in (plan["env"]["HOME"], plan["env"]["TMPDIR"]):
+        try:
+            os.rmdir(directory)  # what is not empty, skc removes, unless it is gone
+        except OSError:
+            pass
+    os._exit(0)  # there is nothing else to tidy up
