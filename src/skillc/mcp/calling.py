@@ -17,9 +17,17 @@ import anyio
 import anyio.from_thread
 import anyio.to_thread
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolRequestParams, CallToolResult, ListToolsResult, Tool
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    InputRequiredResult,
+    ListToolsResult,
+    Tool,
+)
 
 from skillc.errors import SkillcError, unexpected
+from skillc.mcp.asking import Asking, NeedsApproval
 from skillc.mcp.library_tools import LIBRARY
 from skillc.mcp.reading_tools import READING
 from skillc.mcp.tools import GROUPS, Answer, Call, ToolDefinition, failure, result
@@ -30,7 +38,8 @@ if TYPE_CHECKING:
 
     from skillc.mcp.workplace import Workplace
 
-# Every tool there is. `skc_find` and `run_tool` join here, in the groups `library` and `run`.
+# Every tool there is. `skc_find` and `run_tool` join here, in the groups `library` and `run`; a tool that
+# needs approval raises `asking.NeedsApproval` until `call.approved` is the subject that it asked for.
 CATALOGUE: tuple[ToolDefinition, ...] = (*READING, *WRITING, *LIBRARY)
 
 BETWEEN_REPORTS = 0.1  # seconds between two reports of progress
@@ -70,6 +79,7 @@ class Toolbox:
         self.declarations: list[Tool] = [tool.declaration() for tool in self._tools.values()]
         self._quick = anyio.CapacityLimiter(1)
         self._slow = anyio.CapacityLimiter(SLOW_AT_ONCE)
+        self._asking = Asking()
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """A tool's input schema, for the HTTP transport."""
@@ -80,23 +90,42 @@ class Toolbox:
 
     async def call(
         self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams
-    ) -> CallToolResult:
+    ) -> CallToolResult | InputRequiredResult:
         """Call a tool; errors of the operation are results, an unknown tool is the protocol's."""
         tool = self._tools.get(params.name)
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}")
         try:
-            given = tool.arguments(params.arguments)
-            return result(await self._run(tool, given, ctx))
+            return await self._answer(tool, ctx, params)
+        except NeedsApproval as wanted:  # for something else than what was approved
+            return failure(wanted.refusal)
         except SkillcError as error:
             return failure(error)
         except Exception as error:
             return failure(unexpected(error))
 
+    async def _answer(
+        self, tool: ToolDefinition, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
+        """What a tool brings; where it needs approval, what that brings."""
+        given = tool.arguments(params.arguments)
+        try:
+            return result(await self._run(tool, given, ctx, self._asking.granted(params)))
+        except NeedsApproval as wanted:
+            asked = await self._asking.ask(ctx, params, wanted)
+        if isinstance(asked, InputRequiredResult):
+            return asked
+        return result(await self._run(tool, given, ctx, asked))
+
     async def _run(
-        self, tool: ToolDefinition, given: dict[str, Any], ctx: ServerRequestContext[Any, Any]
+        self,
+        tool: ToolDefinition,
+        given: dict[str, Any],
+        ctx: ServerRequestContext[Any, Any],
+        approved: str | None,
     ) -> Answer:
         call = _Progress(ctx)
+        call.approved = approved
         if inspect.iscoroutinefunction(tool.run):
             answer: Answer = await tool.run(self._place, given, call)
             return answer

@@ -77,7 +77,12 @@ class Answer:
 
 
 class Call:
-    """One call: who is called tells it how far it is, and learns from it that nobody waits any longer."""
+    """One call: who is called tells it how far it is, and learns from it that nobody waits any longer.
+
+    `approved` is the subject of an `asking.NeedsApproval` that a person has agreed to.
+    """
+
+    approved: str | None = None
 
     def progress(self, done: int, total: int, message: str = "") -> None:
         """Tell whoever asked how far it is; raises SkillcError when it was cancelled."""

@@ -1,0 +1,89 @@
+"""Asking the person at the other end: approval by elicitation, in the way of each era.
+
+A tool that needs approval raises `NeedsApproval` for a subject, which says exactly what would be approved.
+Who shook hands is asked at once and the tool runs again; to others the question is the answer, and they
+call again with the response and our state, which is signed, so that it fits this call and no other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from mcp_types import (
+    CallToolRequestParams,
+    ClientCapabilities,
+    ElicitationCapability,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+    InputRequiredResult,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from skillc.errors import SkillcError
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+KEY = "approval"
+FIELD = "approve"
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {FIELD: {"type": "boolean", "title": "Approve", "description": "Allow this, once."}},
+    "required": [FIELD],
+}
+
+
+class NeedsApproval(Exception):
+    """What is to be approved: a `question` for a person, and a `refusal` where nobody can be asked.
+
+    `subject` names what the approval is bound to, such as the digest of a skill's files.
+    """
+
+    def __init__(self, subject: str, question: str, refusal: SkillcError) -> None:
+        super().__init__(question)
+        self.subject = subject
+        self.question = question
+        self.refusal = refusal
+
+
+class Asking:
+    """Questions of one server, and its signature under them."""
+
+    def __init__(self) -> None:
+        self._secret = os.urandom(32)
+
+    def granted(self, params: CallToolRequestParams) -> str | None:
+        """The subject that was approved in a call that comes back with the response to our question."""
+        answer = (params.input_responses or {}).get(KEY)
+        subject, _, signature = (params.request_state or "").rpartition(".")
+        good = hmac.compare_digest(signature, self._signature(subject, params))
+        return subject if good and isinstance(answer, ElicitResult) and _yes(answer) else None
+
+    async def ask(
+        self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams, wanted: NeedsApproval
+    ) -> InputRequiredResult | str:
+        """The subject once it is approved, or the question as a result; raises the refusal."""
+        ability = ClientCapabilities(elicitation=ElicitationCapability())
+        if params.input_responses or not ctx.session.check_client_capability(ability):
+            raise wanted.refusal
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            form = ElicitRequestFormParams(message=wanted.question, requested_schema=SCHEMA)
+            state = f"{wanted.subject}.{self._signature(wanted.subject, params)}"
+            return InputRequiredResult(input_requests={KEY: ElicitRequest(params=form)}, request_state=state)
+        answer = await ctx.session.elicit_form(wanted.question, SCHEMA, related_request_id=ctx.request_id)
+        if not _yes(answer):
+            raise wanted.refusal
+        return wanted.subject
+
+    def _signature(self, subject: str, params: CallToolRequestParams) -> str:
+        call = json.dumps([subject, params.name, params.arguments], sort_keys=True)
+        return hmac.new(self._secret, call.encode(), hashlib.sha256).hexdigest()
+
+
+def _yes(answer: ElicitResult) -> bool:
+    return answer.action == "accept" and (answer.content or {}).get(FIELD) is True
