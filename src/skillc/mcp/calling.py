@@ -7,7 +7,6 @@ have their own, so that a build keeps nobody from reading.
 from __future__ import annotations
 
 import inspect
-import threading
 import time
 from collections.abc import Iterable
 from functools import partial
@@ -30,6 +29,7 @@ from skillc.errors import SkillcError, unexpected
 from skillc.mcp.asking import Asking, NeedsApproval
 from skillc.mcp.library_tools import LIBRARY
 from skillc.mcp.reading_tools import READING
+from skillc.mcp.running_tools import RUNNING
 from skillc.mcp.tools import GROUPS, Answer, Call, ToolDefinition, failure, result
 from skillc.mcp.writing_tools import WRITING
 
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
     from skillc.mcp.workplace import Workplace
 
-# Every tool there is. `skc_find` and `run_tool` join here, in the groups `library` and `run`; a tool that
-# needs approval raises `asking.NeedsApproval` until `call.approved` is the subject that it asked for.
-CATALOGUE: tuple[ToolDefinition, ...] = (*READING, *WRITING, *LIBRARY)
+# Every tool there is. One that needs approval raises `asking.NeedsApproval` until `call.approved` is the
+# subject that it asked for.
+CATALOGUE: tuple[ToolDefinition, ...] = (*READING, *WRITING, *LIBRARY, *RUNNING)
 
 BETWEEN_REPORTS = 0.1  # seconds between two reports of progress
 SLOW_AT_ONCE = 2  # builds and the like that run beside each other
@@ -57,9 +57,9 @@ class _Progress(Call):
     """Reports from the thread that works to the client that waits, and ends the work when that leaves."""
 
     def __init__(self, ctx: ServerRequestContext[Any, Any]) -> None:
+        super().__init__()
         self._ctx = ctx
         self._last = 0.0
-        self.cancelled = threading.Event()
 
     def progress(self, done: int, total: int, message: str = "") -> None:
         if self.cancelled.is_set():

@@ -175,4 +175,16 @@ BROWSE = record(
     },
 )
 
+ENVELOPE = record(
+    {
+        "success": FLAG,
+        "exit_code": optional(NUMBER),
+        "output": about(TEXT, "its first and last 2048 bytes"),
+        "truncated": FLAG,
+        "duration_ms": NUMBER,
+        "sandbox": about(TEXT, "bubblewrap, landlock or none"),
+    },
+    {"error": TEXT, "parsed": about({}, "stdout, where it is JSON")},
+)
+
 LOAD = record({"id": TEXT, "name": TEXT, "body": TEXT, "byte_size": NUMBER})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -21,12 +22,13 @@ _TYPES: dict[str, tuple[type, str, str]] = {
     "count": (int, "integer", "a positive integer"),
     "flag": (bool, "boolean", "true or false"),
     "texts": (list, "array", "a list of texts"),
+    "object": (dict, "object", "an object"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An argument of a tool; `kind` is `text`, `count` (a positive integer), `flag` or `texts`."""
+    """An argument of a tool; `kind` is `text`, `count` (a positive integer), `flag`, `texts` or `object`."""
 
     name: str
     description: str
@@ -83,6 +85,9 @@ class Call:
     """
 
     approved: str | None = None
+
+    def __init__(self) -> None:
+        self.cancelled = threading.Event()
 
     def progress(self, done: int, total: int, message: str = "") -> None:
         """Tell whoever asked how far it is; raises SkillcError when it was cancelled."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from skillc.tools.decisions import Entry, allow, deny, entries, prune, standing
     from skillc.tools.envelope import Envelope
     from skillc.tools.executable import ExecutableSkill, Tool, load_executable
-    from skillc.tools.execution import Run, nobody_to_ask, prepare, run_tool
+    from skillc.tools.execution import Run, nobody_to_ask, prepare, run_tool, settle
     from skillc.tools.origins import FoundSkill, find_skill
     from skillc.tools.parameters import values_from_text
     from skillc.tools.policy import ToolPolicy, manifest, policies
@@ -47,6 +47,7 @@ __all__ = [
     "prepare",
     "prune",
     "run_tool",
+    "settle",
     "standing",
     "tool_words",
     "values_from_text",
@@ -60,7 +61,7 @@ __getattr__ = front_door(
         "decisions": ("Entry", "allow", "deny", "entries", "prune", "standing"),
         "envelope": ("Envelope",),
         "executable": ("ExecutableSkill", "Tool", "load_executable"),
-        "execution": ("Run", "nobody_to_ask", "prepare", "run_tool"),
+        "execution": ("Run", "nobody_to_ask", "prepare", "run_tool", "settle"),
         "origins": ("FoundSkill", "find_skill"),
         "parameters": ("values_from_text",),
         "policy": ("ToolPolicy", "manifest", "policies"),
