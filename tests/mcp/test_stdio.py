@@ -176,5 +176,5 @@ def test_without_the_sdk(world: World) -> None:
     shadow = world.root / "shadow" / "mcp"
     shadow.mkdir(parents=True)
     (shadow / "__init__.py").write_text("raise ImportError('not here', name='mcp')\n")
-    failed = world.fails("E999", "mcp", env={"PYTHONPATH": str(shadow.parent)})
+    failed = world.fails("E201", "mcp", env={"PYTHONPATH": str(shadow.parent)})
     assert "pip install 'skillc[mcp]'" in failed.stderr

@@ -132,7 +132,7 @@ def test_declared_for_a_model(world: World) -> None:
     for tool in tools.values():
         assert tool.title
         assert len(tool.description) > 30
-        assert tool.annotations.read_only_hint is (tool.name not in ("skc_init", "skc_build"))
+        assert tool.annotations.read_only_hint is (tool.name not in ("skc_init", "skc_build", "run_tool"))
         assert tool.output_schema["type"] == "object"
         assert tool.input_schema["additionalProperties"] is False
         for name, schema in tool.input_schema["properties"].items():
