@@ -20,6 +20,7 @@ from mcp_types import ResourceListChangedNotification, ResourceUpdatedNotificati
 from tests.conftest import World, save
 from tests.library.test_filesystem import skill
 from tests.mcp.talking import ERAS, NEW, OLD, ask, near, over_stdio
+from tests.test_repositories import served  # noqa: F401
 
 
 @pytest.fixture
@@ -413,3 +414,26 @@ def test_reading_is_logged(library: World) -> None:
     asyncio.run(calls())
     told = library.ok("stats", "pdf", "--group-by", "files", "--format", "json").stdout
     assert '"file": "SKILL.md"' in told
+
+
+def test_skills_that_are_elsewhere(world: World, served: str) -> None:  # noqa: F811 -- a fixture
+    """[SEP-2640: server] a skill of an HTTP repository is not listed, since nothing is fetched ahead of need,
+    but `skills/get` and its files answer for it."""
+    (world.project / ".skillc" / "skills.toml").write_text(
+        f'[[repositories]]\nname = "team"\ntype = "http"\nurl = "{served}"\n'
+    )
+    uri = "skill://extraction/email-extractor/SKILL.md"
+
+    async def talk() -> tuple[Any, Any, Any]:
+        async with near() as client:
+            listed = await ask(client, "skills/list")
+            return listed, await ask(client, "skills/get", uri=uri), await client.read_resource(uri)
+
+    listed, got, read = asyncio.run(talk())
+    assert uri not in [skill["uri"] for skill in listed["skills"]]
+    assert got["skill"]["frontmatter"]["name"] == "email-extractor"
+    text = read.contents[0].text
+    assert "Body." in text
+    (resource,) = got["skill"]["resources"]
+    assert resource["size"] == len(text.encode())
+    assert resource["digest"] == f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -11,7 +11,7 @@ import anyio.to_thread
 
 from skillc.errors import InvalidSkillId, SkillcError, SkillNotFound
 from skillc.gateway import open_file
-from skillc.library import at_path
+from skillc.library import at_path, locate
 from skillc.mcp.entries import MAX_BYTES, NotServed, SkillEntry, Stamps, entry_of, stamps_of
 from skillc.places import SKILL_FILE
 from skillc.skills import SkillId, list_files
@@ -42,9 +42,24 @@ class Shelf:
     async def entry(self, skill_id: SkillId) -> SkillEntry:
         """One skill's entry; raises SkillNotFound or NotServed."""
         directory = (await self.directories()).get(skill_id)
+        if directory is None and skill_id in await self._elsewhere():
+            directory = await self._fetched(skill_id)
         if directory is None:
             raise SkillNotFound(skill_id)
         return await anyio.to_thread.run_sync(self._entry, skill_id, directory)
+
+    async def _elsewhere(self) -> set[SkillId]:
+        """The skills that have no folder here until somebody asks for them; listed they are not.
+
+        Those of other MCP servers are not ours to serve: who wants them asks there.
+        """
+        library = self._place.library()
+        others = {named.name for named in library.sources if getattr(named.source, "kind", "") == "mcp"}
+        return {skill.id for skill in await library.list() if skill.source_name not in others}
+
+    async def _fetched(self, skill_id: SkillId) -> str:
+        """The copy of a skill that is elsewhere."""
+        return (await anyio.to_thread.run_sync(locate, str(skill_id), self._place.cwd)).source
 
     async def page(self, after: str, skills: int, files: int) -> tuple[list[SkillEntry], str | None]:
         """Entries behind an ID, at most so many, and the ID to go on behind; whole entries only."""
@@ -94,16 +109,10 @@ class Shelf:
     async def find(self, uri: str) -> tuple[SkillEntry, str]:
         """The skill that a URI leads into, and the path in it; raises NotServed."""
         path = _path(uri)
-        folders = await self.directories()
-        parts = path.split("/")
-        for length in range(len(parts), 0, -1):
-            try:
-                skill_id = SkillId("/".join(parts[:length]))
-            except InvalidSkillId:
-                continue
-            if skill_id in folders:
-                entry = await anyio.to_thread.run_sync(self._entry, skill_id, folders[skill_id])
-                return entry, "/".join(parts[length:])
+        for known in (await self.directories(), await self._elsewhere()):
+            for skill_id, rest in _candidates(path):
+                if skill_id in known:
+                    return await self.entry(skill_id), rest
         raise NotServed(f"nothing is served at {uri}")
 
     async def read(self, uri: str) -> tuple[bytes, str]:
@@ -120,6 +129,16 @@ class Shelf:
             raise NotServed(f"nothing is served at {uri}")
         data, _ = logged(skill, "open", {**noted}, self._place.cwd, lambda: _bytes(skill, path))
         return data, path
+
+
+def _candidates(path: str) -> Iterator[tuple[SkillId, str]]:
+    """The skills that a path may lead into, and the rest of it, the longest ID first."""
+    parts = path.split("/")
+    for length in range(len(parts), 0, -1):
+        try:
+            yield SkillId("/".join(parts[:length])), "/".join(parts[length:])
+        except InvalidSkillId:
+            continue
 
 
 def _bytes(skill: Skill, path: str) -> bytes:
