@@ -10,7 +10,10 @@ from typing import Any
 from skillc.engine import rendering
 from skillc.engine.resources import file_names, read_text
 from skillc.errors import FileNotFound, SkillNotFound
+from skillc.library.catalog.library import FoundSkill
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
+from skillc.library.looking import one_look
+from skillc.library.searching import find
 from skillc.library.sources import ALL, SkillSource
 from skillc.skills import SkillId
 
@@ -60,11 +63,16 @@ class DefaultSkillEngine:
         """The collections of those skills, with the source's words for them."""
         from skillc.library.descriptors import derive_collections
 
-        words = {c.path: c.description for c in await self.source.collections() if not _is_a_count(c)}
-        return derive_collections(await self.list_skills(), words)
+        with one_look():
+            words = {c.path: c.description for c in await self.source.collections() if not _is_a_count(c)}
+            return derive_collections(await self.list_skills(), words)
 
     async def inventory_section(self, active: Iterable[str] = ()) -> str:
         """The `<available_skills>` block: the same text as long as the skills are the same."""
+        with one_look():
+            return await self._inventory(active)
+
+    async def _inventory(self, active: Iterable[str]) -> str:
         skills = await self.list_skills()
         loaded = frozenset(active)
         if self.mode(skills) == "flat":
@@ -79,6 +87,10 @@ class DefaultSkillEngine:
 
     async def browse(self, path: str = "", query: str | None = None) -> dict[str, Any]:
         """What the `browse_skills` tool returns; a query is global and wins over a path."""
+        with one_look():
+            return await self._browse(path, query)
+
+    async def _browse(self, path: str, query: str | None) -> dict[str, Any]:
         if query:
             found = await self.list_skills(SkillFilter(query=query))
             return {"type": "search", "query": query, "skills": [skill.as_json() for skill in found]}
@@ -95,6 +107,13 @@ class DefaultSkillEngine:
             ],
             "skills": [skill.as_json() for skill in skills if skill.collection == where],
         }
+
+    async def find(self, task: str, limit: int = 10) -> builtins.list[FoundSkill]:
+        """The skills that fit a task, described in any number of words, best first, each with the reasons.
+
+        Raises EmptyQuery where the task has no words.
+        """
+        return await find(self.source, task, limit, self._may_use)
 
     async def load(self, skill_id: str) -> SkillDocument:
         """A skill with its body; raises InvalidSkillId or SkillNotFound."""
@@ -133,6 +152,9 @@ class DefaultSkillEngine:
         document = await self.load(skill_id)
         locate = getattr(self.source, "directory", None)
         return await locate(document.descriptor.id) if locate else None
+
+    def _may_use(self, skill_id: str, needs: tuple[str, ...]) -> bool:
+        return self._allowed(skill_id) and all(c in self.options.capabilities for c in needs)
 
     def _allowed(self, skill_id: str) -> bool:
         allow, deny = self.options.allow, self.options.deny

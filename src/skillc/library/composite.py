@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from skillc.errors import RepositoryUnavailable, SkillcError, SkillNotFound, notice, unexpected
+from skillc.library.catalog.library import Part
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -17,6 +18,7 @@ from skillc.library.descriptors import (
     SkillFilter,
     derive_collections,
 )
+from skillc.library.searching import parts_of
 from skillc.library.sources import ALL, SkillSource, SourceDiagnostic
 from skillc.skills import SkillId
 
@@ -124,6 +126,11 @@ class CompositeSkillSource(SkillSource):
                 if collection.description != f"{collection.count} skills":
                     words.setdefault(collection.path, collection.description)
         return derive_collections(skills, words)
+
+    async def parts(self, name: str) -> builtins.list[Part]:
+        """What can be searched of each source that answers, in order of precedence."""
+        answers = await self._ask(lambda source: parts_of(source, ""))
+        return [Part(named.name, part.holding) for named, found in answers for part in found]
 
     async def states(self) -> builtins.list[SourceState]:
         """How each source is doing, in order of precedence."""

@@ -30,6 +30,7 @@ from urllib.parse import quote, unquote, urlsplit
 from skillc import atomic, places
 from skillc.digest import sha256_hex
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, one_line, unexpected
+from skillc.library.catalog.library import Part
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -328,6 +329,10 @@ class GitSkillSource(SkillSource):
         if self.error:
             found = [*found, SourceDiagnostic("", "E200", "warning", self.error)]
         return found
+
+    async def parts(self, name: str) -> builtins.list[Part]:
+        """What can be searched here: the checkout."""
+        return await (await self._source()).parts(name)
 
     async def directory(self, skill_id: SkillId) -> str:
         """The folder of a skill, which stays for an hour after the repository has moved on."""
