@@ -117,6 +117,9 @@ class Database:
             self._connection.close()
             self._connection = None
 
+    def __del__(self) -> None:
+        self.close()
+
     def _consistently(self, question: Callable[[Any], Answer]) -> Answer:
         execute = self._open()
         execute("BEGIN")

@@ -10,23 +10,24 @@ from __future__ import annotations
 from skillc.errors import EmptyQuery
 from skillc.library.catalog.scoring import Postings, closely
 from skillc.library.catalog.segments import rarity
-from skillc.library.catalog.terms import words
+from skillc.library.catalog.terms import EMPTY_WORDS, LONGEST, words
 from skillc.library.catalog.weighing import DESCRIPTION, IN_HEADING, LAST_SECTION, NAME, SATURATION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+    from skillc.library.catalog.scoring import Scorer
     from skillc.library.catalog.terms import Stemmer
 
     Hit = tuple[str, int, float, int]  # a term, IN_HEAD or IN_BODY, what it adds to the score, its place
-    Scorer = Callable[[int, Sequence[tuple[float, Postings]], int], list[int]]
 
 MAX_TERMS = 64  # of a task: those of highest weight
 MAX_WORDS = 20_000  # of a task that are looked at
 BODY = 0.8  # what the body counts against name and description
 AT_ONCE = 500  # values in a statement
+SAYING_NOTHING = 200  # skills that are thought to have the empty words, beside those that do
 SCALE = (SATURATION + 1) / 255  # from stored weights to BM25's
 
 IN_HEAD, IN_BODY = 0, 1  # the two lists of a term
@@ -140,7 +141,7 @@ class Search:
         for word in found:
             for term in stemmer.stemmed((word,)) if not word.isascii() else ():
                 self._words.setdefault(term, []).append(word)
-        plain = [word for word in found if word.isascii() and len(word) <= 32]
+        plain = [word for word in found if word.isascii() and len(word) <= LONGEST]
         for word, term in zip(plain, stemmer.stemmed(plain), strict=True):
             self._words.setdefault(term, []).append(word)
         self._segments = [
@@ -186,13 +187,11 @@ class Search:
                 known = counts.setdefault(term, [0, 0])
                 known[0] += heads
                 known[1] += bodies
-        said = {
-            term: len(self._words[term]) * rarity(max(heads, bodies), every)
-            for term, (heads, bodies) in counts.items()
-        }
-        strongest = sorted(said, key=lambda term: (-said[term], term))[:MAX_TERMS]
         weights = {}
-        for term in strongest:
-            times, (heads, bodies) = len(self._words[term]), counts[term]
-            weights[term] = times * rarity(heads, every), times * BODY * rarity(bodies, every)
-        return weights
+        for term, (heads, bodies) in counts.items():
+            times = len(self._words[term])
+            more = SAYING_NOTHING if self._words[term][0] in EMPTY_WORDS else 0
+            head, body = rarity(heads + more, every + more), rarity(bodies + more, every + more)
+            weights[term] = times * head, times * BODY * body
+        strongest = sorted(weights, key=lambda term: (-min(weights[term]), term))[:MAX_TERMS]
+        return {term: weights[term] for term in strongest}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.library.catalog.documents import Documents
-    from skillc.library.catalog.finding import Scorer
+    from skillc.library.catalog.scoring import Scorer
 
     MayUse = Callable[[str, tuple[str, ...]], bool]
 

@@ -13,7 +13,9 @@ from _bisect import bisect_left  # without the Python around it
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    Scorer = Callable[[int, Sequence[tuple[float, "Postings"]], int], list[int]]
 
 MORE = 500  # slots beyond the wanted ones that are named because their scores are equal
 _LOW = 0 if sys.byteorder == "little" else 1  # where the low byte of two is

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.library.catalog.finding import Scorer
+    from skillc.library.catalog.scoring import Scorer
 
 
 def scorer() -> Scorer:

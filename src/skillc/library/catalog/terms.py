@@ -21,6 +21,15 @@ LONGEST = 32  # characters; longer words are keys, hashes and encoded data
 REMEMBERED = 250_000  # words whose stems are kept in memory
 AT_ONCE = 20_000  # words that go through the table together
 
+# Words that say nothing about a task. In a large library they are common and weigh little by themselves; in
+# one of ten skills chance would decide.
+_EMPTY = """
+a an and any are as at be been but by can could do does for from had has have how i if in into is it its me my
+no not of on or our so that the their them then there these they this to us was we were what when which who
+will with would you your
+"""
+EMPTY_WORDS = frozenset(_EMPTY.split())
+
 _UNSPACED = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Myanmar
@@ -85,6 +94,9 @@ class Stemmer:
             "CREATE VIRTUAL TABLE words USING fts5(word, content='', columnsize=0, tokenize='porter ascii')"
         )
         self._connection.execute("CREATE VIRTUAL TABLE terms USING fts5vocab(words, instance)")
+
+    def __del__(self) -> None:
+        self._connection.close()
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text, in order."""
