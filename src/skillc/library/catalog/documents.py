@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillc.library.catalog import tables
 from skillc.library.catalog.database import IN_MEMORY, Database
-from skillc.library.catalog.reading import Reading, sections, text_of
+from skillc.library.catalog.reading import Reading, text_of
 from skillc.library.catalog.tables import Entry
 from skillc.library.catalog.walking import Found
 
@@ -45,7 +45,7 @@ class Documents:
 
         shelving = Shelving(execute, tables.save(execute, _KEY, False, None, gone))
         for skill_id, name, description, capabilities, body in news:
-            text = text_of(self._library.stemmer, name, description, _parts(body))
+            text = text_of(self._library.stemmer, name, description, (body or "").encode("utf-8", "replace"))
             reading = Reading(_STAMP, description, capabilities, text=text)
             shelving.add(Entry.of(Found(skill_id, skill_id, _STAMP), reading), text)
         shelving.close()
@@ -62,10 +62,5 @@ class Documents:
     def directory(self, path: str) -> str:
         return ""
 
-
-def _parts(body: str | None) -> list[tuple[str, str]]:
-    if not body:
-        return [("", "")]
-    from skillc.skills.document import Document
-
-    return sections(Document(body.encode("utf-8", "replace"), 0, None, ()))
+    def content(self, path: str) -> bytes:
+        return (self._held[path][4] or "").encode("utf-8", "replace") if path in self._held else b""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from skillc.errors import EmptyQuery
 from skillc.library.catalog.scoring import Postings, closely
 from skillc.library.catalog.segments import rarity
-from skillc.library.catalog.terms import EMPTY_WORDS, LONGEST, words
-from skillc.library.catalog.weighing import DESCRIPTION, IN_HEADING, LAST_SECTION, NAME, SATURATION
+from skillc.library.catalog.terms import EMPTY_WORDS, words
+from skillc.library.catalog.weighing import SATURATION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,11 +31,6 @@ SAYING_NOTHING = 200  # skills that are thought to have the empty words, beside 
 SCALE = (SATURATION + 1) / 255  # from stored weights to BM25's
 
 IN_HEAD, IN_BODY = 0, 1  # the two lists of a term
-_FIELDS: tuple[dict[int, tuple[str, ...]], ...] = (
-    {NAME: ("name",), DESCRIPTION: ("description",), NAME | DESCRIPTION: ("name", "description")},
-    {0: ("body",), IN_HEADING: ("headings", "body")},
-)
-_MASKS = (NAME | DESCRIPTION, IN_HEADING)
 
 
 class Shelf:
@@ -76,23 +71,13 @@ class Candidate:
         self.score = round(sum([adds for _, _, adds, _ in hits]), 4)
         self.hits = hits
 
-    def matched(self) -> list[tuple[str, tuple[str, ...]]]:
-        """The terms that it has, strongest first, each with the fields it is in."""
-        adds: dict[str, float] = {}
-        fields: dict[str, tuple[str, ...]] = {}
+    def terms(self) -> list[tuple[str, float, int, bool]]:
+        """Its terms, strongest first: what each adds, its place in the head, if the body has it."""
+        found: dict[str, tuple[float, int, bool]] = {}
         for term, field, more, place in self.hits:
-            adds[term] = adds.get(term, 0.0) + more
-            fields[term] = fields.get(term, ()) + _FIELDS[field][place & _MASKS[field]]
-        return [(term, fields[term]) for term in sorted(adds, key=lambda term: (-adds[term], term))]
-
-    def best_section(self) -> int:
-        """The number of the section that has most of what was looked for; 0 is what stands before any."""
-        sums: dict[int, float] = {}
-        for _, field, adds, place in self.hits:
-            if field == IN_BODY:
-                number = place & LAST_SECTION
-                sums[number] = sums.get(number, 0.0) + adds
-        return max(sums, key=lambda number: (sums[number], -number), default=0)
+            adds, known, in_body = found.get(term, (0.0, 0, False))
+            found[term] = adds + more, known | place, in_body or field == IN_BODY
+        return [(term, *found[term]) for term in sorted(found, key=lambda term: (-found[term][0], term))]
 
 
 class _Segment:
@@ -134,16 +119,14 @@ class Search:
     """A task put to some shelves. Raises EmptyQuery for a task without words."""
 
     def __init__(self, shelves: Sequence[Shelf], task: str, stemmer: Stemmer) -> None:
-        found = words(task)[:MAX_WORDS]
-        if not found:
+        if not any(map(str.isalnum, task)):
             raise EmptyQuery
         self._words: dict[str, list[str]] = {}  # the task's words for a term
+        found = words(task.encode("utf-8", "replace"))[:MAX_WORDS]
+        stemmer.stemmed(found)  # all at once; one by one they are only looked up
         for word in found:
-            for term in stemmer.stemmed((word,)) if not word.isascii() else ():
-                self._words.setdefault(term, []).append(word)
-        plain = [word for word in found if word.isascii() and len(word) <= LONGEST]
-        for word, term in zip(plain, stemmer.stemmed(plain), strict=True):
-            self._words.setdefault(term, []).append(word)
+            for term in stemmer.stemmed((word,)):
+                self._words.setdefault(term.decode(), []).append(word.decode("utf-8", "replace"))
         self._segments = [
             _Segment(place, shelf.execute, number, size)
             for place, shelf in enumerate(shelves)

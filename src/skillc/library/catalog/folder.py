@@ -11,7 +11,7 @@ from time import perf_counter, time
 
 from skillc.library.catalog import tables
 from skillc.library.catalog.database import PATIENCE
-from skillc.library.catalog.reading import UNSETTLED
+from skillc.library.catalog.reading import MAX_SKILL_FILE, UNSETTLED
 from skillc.library.catalog.tables import Entry
 from skillc.library.catalog.walking import Directory, Found, Walk
 
@@ -121,6 +121,14 @@ class Folder:
     def directory(self, path: str | bytes) -> str:
         """The folder of the skill whose SKILL.md is at `path`."""
         return os.path.dirname(os.path.join(self.root, os.fsdecode(path)))
+
+    def content(self, path: str | bytes) -> bytes:
+        """A SKILL.md as it stands; empty where it can't be read."""
+        try:
+            with open(os.path.join(self.root, os.fsdecode(path)), "rb") as file:
+                return file.read(MAX_SKILL_FILE)
+        except OSError:
+            return b""
 
     def _complete(self, execute: Any) -> int | None:
         """The folder's number, if all of it is in the index."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from skillc.library.catalog.scoring import Scorer
 
     MayUse = Callable[[str, tuple[str, ...]], bool]
+    Reasons = tuple[tuple[tuple[str, tuple[str, ...]], ...], str]  # words with their fields; the section
 
 SPARE = 6  # skills beyond the wanted ones that are looked at closely first
 TRIES = 3  # when a folder changes while it is searched
@@ -45,27 +46,15 @@ class FoundSkill:
     `also` names where else it is: repository and ID. `directory` is its folder, where it has one.
     """
 
-    __slots__ = (
-        "also",
-        "description",
-        "directory",
-        "id",
-        "matched",
-        "name",
-        "read",
-        "score",
-        "section",
-        "source_name",
-    )
+    __slots__ = ("_reasons", "_why", "also", "description", "directory", "id", "name", "score", "source_name")
 
     def __init__(
         self,
         candidate: Candidate,
         source_name: str,
         also: list[tuple[str, str]],
-        matched: list[tuple[str, tuple[str, ...]]],
-        section: str,
         directory: str,
+        reasons: Callable[[], Reasons],
     ) -> None:
         self.id = candidate.skill_id
         self.name = candidate.skill_id.rpartition("/")[2]
@@ -73,10 +62,29 @@ class FoundSkill:
         self.score = candidate.score
         self.source_name = source_name
         self.also = tuple(also)
-        self.matched = tuple(matched)
-        self.section = section or None
         self.directory = directory
-        self.read = _command(self.id, directory, section)
+        self._reasons = reasons
+        self._why: Reasons | None = None
+
+    @property
+    def matched(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The task's words that the skill has, strongest first, each with the fields it is in."""
+        return self._known()[0]
+
+    @property
+    def section(self) -> str | None:
+        """The heading of the section to read first; None where the best is what stands before any."""
+        return self._known()[1] or None
+
+    @property
+    def read(self) -> str:
+        """The command that shows it."""
+        return _command(self.id, self.directory, self.section or "")
+
+    def _known(self) -> Reasons:
+        if self._why is None:
+            self._why = self._reasons()  # reads the file: see `reasons`
+        return self._why
 
     def as_json(self) -> dict[str, Any]:
         """The wire format of `skc find`, of `GET /search` and of the tools."""
@@ -121,7 +129,7 @@ class Library:
             for attempt in range(TRIES):
                 numbers = [part.holding.searchable(anew=attempt > 0) for part in parts]
                 there = [(p, n) for p, n in zip(parts, numbers, strict=True) if n is not None]
-                query = _Query([part for part, _ in there], task, limit, may_use, best, self.stemmer)
+                query = _Query(self, [part for part, _ in there], task, limit, may_use, best)
                 found, fresh = _within(query, [number for _, number in there])
                 if fresh:
                     break
@@ -150,18 +158,18 @@ class _Query:
     """One question, ready to be put to open indexes."""
 
     def __init__(
-        self, parts: list[Part], task: str, limit: int, may_use: MayUse, best: Scorer, stemmer: Stemmer
+        self, library: Library, parts: list[Part], task: str, limit: int, may_use: MayUse, best: Scorer
     ) -> None:
         self.parts = parts
+        self._library = library
         self._task = task
         self._limit = limit
         self._may_use = may_use
         self._best = best
-        self._stemmer = stemmer
 
     def answer(self, shelves: list[Shelf]) -> tuple[list[FoundSkill], bool]:
         """The results, and whether they are what the folders hold right now."""
-        search = Search(shelves, self._task, self._stemmer)
+        search = Search(shelves, self._task, self._library.stemmer)
         if not all(part.holding.is_there(shelf) for part, shelf in zip(self.parts, shelves, strict=True)):
             return [], False  # an index was damaged and made anew since it was brought up to date
         wanted = self._limit + SPARE
@@ -200,14 +208,20 @@ class _Query:
     def _told(
         self, search: Search, candidate: Candidate, also: list[tuple[str, str]], shelves: list[Shelf]
     ) -> FoundSkill:
-        shelf = shelves[candidate.shelf]
-        row = shelf.execute("SELECT text FROM headings WHERE skill = ?", (candidate.number,)).fetchone()
-        headings = row[0].split("\n") if row else []
-        number = candidate.best_section()
-        section = headings[number] if number < len(headings) else ""
-        directory = self.parts[candidate.shelf].holding.directory(candidate.path)
-        matched = [(search.word(term), fields) for term, fields in candidate.matched()]
-        return FoundSkill(candidate, shelf.name, also, matched, section, directory)
+        holding, library = self.parts[candidate.shelf].holding, self._library
+
+        def reasons() -> Reasons:
+            from skillc.library.catalog.reasons import best_section, fields  # with the Markdown parser
+
+            found = candidate.terms()
+            adds = {term: more for term, more, _, in_body in found if in_body}
+            with library.lock:
+                section, named = best_section(holding.content(candidate.path), adds, library.stemmer)
+            words = [(search.word(term), fields(place, has, term in named)) for term, _, place, has in found]
+            return tuple(words), section
+
+        directory = holding.directory(candidate.path)
+        return FoundSkill(candidate, shelves[candidate.shelf].name, also, directory, reasons)
 
 
 def _holders(candidate: Candidate, shelves: list[Shelf]) -> list[int]:

@@ -27,14 +27,13 @@ UNSETTLED = -1  # the mtime of a stamp that must not be trusted
 
 
 class Text:
-    """What is searched: the weighed terms of head and body, the headings, and a digest of the file."""
+    """What is searched: the weighed terms of head and body, and a digest of the file."""
 
-    __slots__ = ("body", "digest", "head", "headings")
+    __slots__ = ("body", "digest", "head")
 
-    def __init__(self, head: Weighed, body: Weighed, headings: str, digest: int) -> None:
+    def __init__(self, head: Weighed, body: Weighed, digest: int) -> None:
         self.head = head
         self.body = body
-        self.headings = headings  # one on a line; the first line is for what stands before any
         self.digest = digest
 
 
@@ -62,7 +61,7 @@ class Reading:
     def packed(self) -> tuple[Any, ...]:
         """As `marshal` can pass it on."""
         text = self.text
-        parts = (text.head, text.body, text.headings, text.digest) if text else None
+        parts = (text.head, text.body, text.digest) if text else None
         return self.stamp, self.description, self.capabilities, self.metadata, self.noticed, parts
 
     @classmethod
@@ -80,17 +79,31 @@ def trusted(stamp: Stamp, now: int) -> Stamp:
 
 def read(path: str, skill_id: str, strict: bool, stemmer: Stemmer | None) -> Reading:
     """Read a SKILL.md; with a stemmer, its text too."""
+    return understood(path, skill_id, loaded(path), strict, stemmer)
+
+
+def loaded(path: str) -> tuple[Stamp, bytes] | Reading:
+    """A file's stamp and bytes, or why they can't be had."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", buffering=0) as file:
             status = os.fstat(file.fileno())
-            stamp = status.st_size, status.st_mtime_ns, status.st_ctime_ns
             raw = file.read(MAX_SKILL_FILE + 1)
     except OSError as error:
-        return Reading(
-            (0, UNSETTLED, 0), noticed=(_refused("E010", f"SKILL.md cannot be read: {error.strerror}"),)
-        )
+        refused = _refused("E010", f"SKILL.md cannot be read: {error.strerror}")
+        return Reading((0, UNSETTLED, 0), noticed=(refused,))
+    stamp = status.st_size, status.st_mtime_ns, status.st_ctime_ns
     if len(raw) > MAX_SKILL_FILE:
         return Reading(stamp, noticed=(_refused("E010", f"SKILL.md is over {MAX_SKILL_FILE >> 20} MiB"),))
+    return stamp, raw
+
+
+def understood(
+    path: str, skill_id: str, content: tuple[Stamp, bytes] | Reading, strict: bool, stemmer: Stemmer | None
+) -> Reading:
+    """What the bytes of a SKILL.md say."""
+    if isinstance(content, Reading):
+        return content
+    stamp, raw = content
     from skillc.skills import metadata, parse  # only where something changed
 
     document = parse(raw)
@@ -131,31 +144,15 @@ def _text(document: Document, raw: bytes, skill_id: str, told: Metadata, stemmer
 
     name = skill_id.rpartition("/")[2]
     both = name if told.name == name else f"{name} {told.name}"
-    return text_of(stemmer, both, told.description, sections(document), int(sha256_hex(raw)[:15], 16))
+    body = document.data[document.body :]
+    return text_of(stemmer, both, told.description, body, int(sha256_hex(raw)[:15], 16))
 
 
-def text_of(
-    stemmer: Stemmer, name: str, description: str, parts: list[tuple[str, str]], digest: int = 0
-) -> Text:
+def text_of(stemmer: Stemmer, name: str, description: str, body: bytes, digest: int = 0) -> Text:
     """What is searched of a skill, from its parts."""
-    from itertools import chain
+    from skillc.library.catalog.weighing import weigh
 
-    from skillc.library.catalog.terms import words
-    from skillc.library.catalog.weighing import weigh_body, weigh_head
-
-    head = words(name), words(description)
-    split = [(words(heading), words(text)) for heading, text in parts]
-    stemmer.learn([*head[0], *head[1], *(word for pair in split for word in chain(*pair))])
-    headings = "\n".join(" ".join(heading.split()) for heading, _ in parts)
-    return Text(weigh_head(stemmer, *head), weigh_body(stemmer, split), headings, digest)
-
-
-def sections(document: Document) -> list[tuple[str, str]]:
-    """The body from heading to heading, each with its text; what stands before the first has none."""
-    data, found = document.data, document.headings()
-    bounds = [document.body, *(heading.start for heading in found), len(data)]
-    texts = [data[bounds[n] : bounds[n + 1]].decode("utf-8", "replace") for n in range(len(bounds) - 1)]
-    return list(zip(["", *(heading.text for heading in found)], texts, strict=True))
+    return Text(*weigh(stemmer, name, description, body), digest)
 
 
 def texts(value: Any) -> tuple[str, ...]:

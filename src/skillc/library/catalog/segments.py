@@ -11,12 +11,14 @@ and by how rare they are as far as is known when it is added.
 from __future__ import annotations
 
 from math import log
+from operator import mul
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from skillc.library.catalog.reading import Text
+    from skillc.library.catalog.weighing import Weighed
 
     Row = tuple[str, int, int, bytes, bytes]  # a term, in how many heads and bodies it is, its lists of each
 
@@ -69,16 +71,13 @@ class Builder:
         bodies = [text.body[0].split() for text in self._batch]
         for terms in bodies:
             holders.update(terms)
-        every = set().union(*bodies)
-        known = self._elsewhere(every) if self._elsewhere and self._outside else {}
-        of = self.size + self._outside
-        rare = {term: rarity(holders[term] + known.get(term, 0), of) for term in every}
+        known = self._elsewhere(set().union(*bodies)) if self._elsewhere and self._outside else {}
+        rare = _Rare(holders, known, self.size + self._outside)
         first = self.size - len(self._batch)
         for slot, (text, terms) in enumerate(zip(self._batch, bodies, strict=True), first):
-            head, weights, places = text.head
-            names = head.split()
-            _append(self._heads, slot, zip(names, weights, places, strict=True))
-            _append(self._bodies, slot, _strongest(terms, text.body[1], text.body[2], rare, set(names)))
+            names = text.head[0].split()
+            _append(self._heads, slot, names, text.head, range(len(names)))
+            _append(self._bodies, slot, terms, text.body, _strongest(terms, text.body[1], rare, names))
         self._batch = []
 
     def rows(self) -> Iterator[Row]:
@@ -91,26 +90,45 @@ class Builder:
             yield term, *counts, packed(head, self.size), packed(body, self.size)
 
 
+class _Rare(dict[str, float]):
+    """How rare terms are, worked out when asked."""
+
+    __slots__ = ("_here", "_of", "_there")
+
+    def __init__(self, here: dict[str, int], there: dict[str, int], of: int) -> None:
+        self._here = here
+        self._there = there
+        self._of = of
+
+    def __missing__(self, term: str) -> float:
+        self[term] = value = rarity(self._here[term] + self._there.get(term, 0), self._of)
+        return value
+
+
 def _strongest(
-    terms: Sequence[str], weights: bytes, places: bytes, rare: dict[str, float], names: set[str]
-) -> Iterator[tuple[str, int, int]]:
-    """The terms of a body to keep."""
-    chosen: Iterable[int] = range(len(terms))
-    if len(terms) > KEPT:
-        strength = [weight * rare[term] for term, weight in zip(terms, weights, strict=True)]
-        best = sorted(chosen, key=strength.__getitem__, reverse=True)[:KEPT]
-        chosen = {*best, *(n for n, term in enumerate(terms) if term in names)}
-    return ((terms[n], weights[n], places[n]) for n in chosen)
+    terms: Sequence[str], weights: bytes, rare: dict[str, float], names: Iterable[str]
+) -> Iterable[int]:
+    """Which terms of a body to keep."""
+    every = range(len(terms))
+    if len(terms) <= KEPT:
+        return every
+    strength = list(map(mul, weights, map(rare.__getitem__, terms)))
+    best = set(sorted(every, key=strength.__getitem__, reverse=True)[:KEPT])
+    also = set(names).intersection(terms)
+    return best.union(map(terms.index, also)) if also else best
 
 
-def _append(lists: dict[str, bytearray], slot: int, entries: Iterable[tuple[str, int, int]]) -> None:
-    for term, weight, place in entries:
-        record = (slot | weight << 16 | place << 24).to_bytes(RECORD, "little")
-        known = lists.get(term)
-        if known is None:
-            lists[term] = bytearray(record)
+def _append(
+    lists: dict[str, bytearray], slot: int, terms: Sequence[str], weighed: Weighed, chosen: Iterable[int]
+) -> None:
+    _, weights, places = weighed
+    for n in chosen:
+        record = (slot | weights[n] << 16 | places[n] << 24).to_bytes(RECORD, "little")
+        term = terms[n]
+        if term in lists:
+            lists[term] += record
         else:
-            known += record
+            lists[term] = bytearray(record)
 
 
 def packed(records: bytes | bytearray, size: int) -> bytes:

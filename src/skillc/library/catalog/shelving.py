@@ -32,26 +32,30 @@ class Shelving:
         self._outside = sum(row[1] for row in rows)
         self._builder = Builder(self._outside, self._elsewhere)
         self._ids: list[str] = []
+        self._empty = execute("SELECT 1 FROM skills WHERE folder = ? LIMIT 1", (folder,)).fetchone() is None
 
     def add(self, entry: Entry, text: Text | None) -> None:
-        tables.forget(self._execute, self._folder, entry.path)
+        if not self._empty:
+            tables.forget(self._execute, self._folder, entry.path)
         if self._builder.full:
             self._write()
         place = (self._segment, self._builder.add(text), text.digest) if text else (None, None, None)
         self._number += 1
         self._execute(_INSERT, (self._number, self._folder, *entry.columns(), *place))
-        if text:
-            headings = tables.clean(text.headings)
-            self._execute("INSERT INTO headings VALUES (?, ?)", (self._number, headings))
         self._ids.append(entry.skill_id)
 
     def close(self) -> None:
         """Write the lists; see which skills are offered; merge what has become small or empty."""
-        for skill_id in self._ids:
+        for skill_id in self._ids if len(self._ids) < AT_ONCE else self._twice():
             tables.offer(self._execute, self._folder, skill_id)
         if self._builder.size:
             self._write()
         _merge_if_due(self._execute, self._folder)
+
+    def _twice(self) -> list[str]:
+        """IDs that more than one directory gives; the others are offered as they are."""
+        sql = "SELECT id FROM skills WHERE folder = ? GROUP BY id HAVING count(*) > 1"
+        return [row[0] for row in self._execute(sql, (self._folder,)).fetchall()]
 
     def _write(self) -> None:
         builder, execute = self._builder, self._execute

@@ -151,7 +151,6 @@ def forget(execute: Any, folder: int, path: str) -> None:
     key = folder, stored_path(path)
     row = execute("SELECT number, id FROM skills WHERE folder = ? AND path = ?", key).fetchone()
     if row:
-        execute("DELETE FROM headings WHERE skill = ?", row[:1])
         execute("DELETE FROM skills WHERE number = ?", row[:1])
         offer(execute, folder, row[1])
 

@@ -15,7 +15,7 @@ from skillc.sqlite import connect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 LONGEST = 32  # characters; longer words are keys, hashes and encoded data
 REMEMBERED = 250_000  # words whose stems are kept in memory
@@ -45,12 +45,19 @@ _UNSPACED = (
 )
 
 
-def _is_unspaced(character: str) -> bool:
-    code = ord(character)
-    return code >= 0x0E00 and any(first <= code <= last for first, last in _UNSPACED)
+class _Unspaced(dict[str, bool]):
+    """Whether a character is of a script that writes no spaces. A cache, like `_Letters`."""
+
+    def __missing__(self, character: str) -> bool:
+        code = ord(character)
+        self[character] = value = any(first <= code <= last for first, last in _UNSPACED)
+        return value
 
 
-class _Words(dict[int, str | int]):
+_is_unspaced = _Unspaced().__getitem__
+
+
+class _Letters(dict[int, str | int]):
     """What `str.translate` puts for a character: itself, or a space between words.
 
     A cache: at most one entry for each character there is.
@@ -70,25 +77,36 @@ def _joins(character: str) -> bool:
     return category(character)[0] == "M"
 
 
-_words = _Words()
+_letters = _Letters()
+_ASCII = bytes(ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in range(128))
+_BYTES = _ASCII + bytes(range(128, 256))
 
 
-def words(text: str) -> list[str]:
-    """The words of a text in lower case, as they stand; what is not alphanumeric parts them."""
-    lowered = text.lower()
-    if not lowered.isascii() and all(_words[ord(c)] == " " for c in set(lowered) if c > "\x7f"):
-        # Dashes, quotes, arrows and emoji in English text: plain ASCII goes through ten times as fast.
-        lowered = lowered.encode("ascii", "replace").decode()
-    return lowered.translate(_words).split()
+def words(data: bytes) -> list[bytes]:
+    """The words of UTF-8 text in lower case; what is not ASCII is not looked at yet and parts no words."""
+    return data.translate(_BYTES).split()
+
+
+class _Known(dict[bytes, bytes]):
+    """The terms of words, with spaces between; words that are looked up in vain are noted."""
+
+    __slots__ = ("new",)
+
+    def __init__(self) -> None:
+        self.new: set[bytes] = set()
+
+    def __missing__(self, word: bytes) -> bytes:
+        self.new.add(word)
+        return b""
 
 
 class Stemmer:
-    """Words to terms, with those met before kept in memory."""
+    """Words to terms, with those met before kept in memory. For one thread at a time."""
 
     __slots__ = ("_connection", "_known")
 
     def __init__(self) -> None:
-        self._known: dict[str, str] = {}  # a word's terms, with spaces between
+        self._known = _Known()
         self._connection = connect(":memory:", isolation_level=None, check_same_thread=False)
         self._connection.execute(
             "CREATE VIRTUAL TABLE words USING fts5(word, content='', columnsize=0, tokenize='porter ascii')"
@@ -100,62 +118,78 @@ class Stemmer:
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text, in order."""
-        return self.stemmed(words(text))
+        return b" ".join(self.stemmed(words(text.encode("utf-8", "replace")))).decode().split()
 
-    def stemmed(self, found: Sequence[str]) -> list[str]:
-        """The terms of words, in order."""
+    def prepare(self, texts: Iterable[bytes]) -> None:
+        """Learn the words of many texts at once, which costs less than by and by."""
         known = self._known
-        try:
-            return " ".join(map(known.__getitem__, found)).split()
-        except KeyError:
-            self.learn(found)
-        return " ".join(map(known.__getitem__, found)).split()
-
-    def learn(self, found: Sequence[str]) -> None:
-        """Remember the terms of all these words; to learn many at once costs less."""
-        known = self._known
-        new = set(found).difference(known)
-        if len(known) + len(new) > REMEMBERED:
+        if len(known) > REMEMBERED:
             known.clear()
-            new = set(found)
+        self._learn(set().union(*map(words, texts)).difference(known))
+
+    def stemmed(self, found: Sequence[bytes]) -> list[bytes]:
+        """The terms of words, in order; a word may have none or several."""
+        known = self._known
+        terms = b" ".join(map(known.__getitem__, found)).split()
+        if not known.new:
+            return terms
+        if len(known) > REMEMBERED:
+            known.clear()
+            known.new.update(found)
+        self._learn(known.new)
+        known.new = set()
+        return b" ".join(map(known.__getitem__, found)).split()
+
+    def _learn(self, new: set[bytes]) -> None:
+        """Remember the terms of these words."""
         plain = []
         for word in new:
             if not word.isascii():
-                known[word] = " ".join(self._foreign(word))
+                self._known[word] = " ".join(self._foreign(word.decode("utf-8", "replace"))).encode()
             elif len(word) > LONGEST:
-                known[word] = ""
+                self._known[word] = b""
             else:
                 plain.append(word)
         for start in range(0, len(plain), AT_ONCE):
             self._stem(plain[start : start + AT_ONCE])
 
-    def _stem(self, plain: list[str]) -> None:
+    def _stem(self, plain: list[bytes]) -> None:
         """Learn words of ASCII letters and digits, each of which the table takes for one token."""
         execute, known = self._connection.execute, self._known
-        execute("INSERT INTO words (rowid, word) VALUES (1, ?)", (" ".join(plain),))
+        execute("INSERT INTO words (rowid, word) VALUES (1, ?)", (b" ".join(plain).decode(),))
         for term, position in execute("SELECT term, offset FROM terms"):
-            known[plain[position]] = term
+            known[plain[position]] = term.encode()
         execute("INSERT INTO words (words) VALUES ('delete-all')")
 
-    def _foreign(self, word: str) -> list[str]:
-        """The terms of a word with letters beyond ASCII."""
-        if any(map(_is_unspaced, word)):
-            return [term for run in _runs(word) for term in self._of_run(run)]
-        simple = words(_without_marks(word))
-        return [term for part in simple for term in self._simple(part)]
+    def _foreign(self, text: str) -> list[str]:
+        """The terms of what stands between two spaces and holds letters, or other signs, beyond ASCII."""
+        terms: list[str] = []
+        for word in text.lower().translate(_letters).split():
+            if any(map(_is_unspaced, word)):
+                for run in _runs(word):
+                    terms += self._of_run(run)
+            else:
+                terms += self._simple(word)
+        return terms
 
     def _simple(self, word: str) -> list[str]:
-        if len(word) > LONGEST:
-            return []
-        if not word.isascii():
-            return [word]
-        if word not in self._known:
-            self._stem([word])
-        return [self._known[word]]
+        """The terms of a word of one alphabet, in its simplest letters."""
+        simple = word if word.isascii() else _without_marks(word)
+        terms = []
+        for part in simple.translate(_letters).split():
+            if len(part) > LONGEST:
+                continue
+            if not part.isascii():
+                terms.append(part)
+                continue
+            if part.encode() not in self._known:
+                self._stem([part.encode()])
+            terms.append(self._known[part.encode()].decode())
+        return terms
 
     def _of_run(self, run: str) -> list[str]:
         if not _is_unspaced(run[0]):
-            return self._foreign(run)
+            return self._simple(run)
         return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
 
 

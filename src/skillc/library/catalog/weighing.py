@@ -1,4 +1,4 @@
-"""A skill's text as weighed terms: how much each says about it, and where it stands.
+"""A skill's text as weighed terms: how much each says about it.
 
 A weight is the part of BM25 that belongs to the text alone, as one byte: how often a term occurs,
 set against the length of the text. Lengths are measured against constants, not against the library,
@@ -8,9 +8,11 @@ when it is looked for.
 
 from __future__ import annotations
 
+from skillc.library.catalog.terms import words
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
 
     from skillc.library.catalog.terms import Stemmer
 
@@ -20,56 +22,40 @@ NAME_COUNTS = 2  # a word of the name, so many times
 HEADING_COUNTS = 2  # a word of a heading, in the body
 
 NAME, DESCRIPTION = 1, 2  # where in the head a term stands
-IN_HEADING = 0x80  # in the body: whether it is in a heading, with the number of its best section
-LAST_SECTION = 0x7F  # what is further below counts as this one
 
-Weighed = tuple[str, bytes, bytes]  # terms with spaces between, and the weight and place of each
+Weighed = tuple[str, bytes, bytes]  # terms with spaces between, the weight of each and, in the head, place
 
 
-def weigh_head(stemmer: Stemmer, name: list[str], description: list[str]) -> Weighed:
-    """The terms of the words of a skill's name and description."""
+def weigh(stemmer: Stemmer, name: str, description: str, body: bytes) -> tuple[Weighed, Weighed]:
+    """The terms of head and body."""
+    return _head(stemmer.terms(name), stemmer.terms(description)), _body(stemmer, body)
+
+
+def _head(name: list[str], description: list[str]) -> Weighed:
     counts: dict[str, int] = {}
     places: dict[str, int] = {}
     length = 0
-    for words, place, times in ((name, NAME, NAME_COUNTS), (description, DESCRIPTION, 1)):
-        terms = stemmer.stemmed(words)
+    for terms, place, times in ((name, NAME, NAME_COUNTS), (description, DESCRIPTION, 1)):
         length += len(terms) * times
         for term in terms:
             counts[term] = counts.get(term, 0) + times
             places[term] = places.get(term, 0) | place
-    return _weighed(counts, places, length, HEAD_LENGTH)
+    weights = _weights(counts.values(), length, HEAD_LENGTH)
+    return " ".join(counts), weights, bytes([places[term] for term in counts])
 
 
-def weigh_body(stemmer: Stemmer, sections: Sequence[tuple[list[str], list[str]]]) -> Weighed:
-    """The terms of the words of a body's sections, each a heading (none before the first) and its text."""
-    from collections import Counter  # only where skills are indexed
+def _body(stemmer: Stemmer, body: bytes) -> Weighed:
+    from collections import _count_elements as count  # type: ignore[attr-defined]  # what Counter is made of
 
-    everything: list[str] = []
-    in_headings: set[str] = set()
-    places: dict[str, int] = {}
-    often: list[tuple[int, str, int]] = []
-    for number in range(len(sections) - 1, -1, -1):  # backwards, so that the first of equals is kept
-        heading = stemmer.stemmed(sections[number][0]) * (HEADING_COUNTS - 1)  # once it is in the text
-        terms = stemmer.stemmed(sections[number][1]) + heading
-        in_headings.update(heading)
-        everything += terms
-        here, where = Counter(terms), min(number, LAST_SECTION)
-        places.update(dict.fromkeys(here, where))
-        often += [(times, term, where) for term, times in here.items() if times > 1]
-    best: dict[str, int] = {}
-    for times, term, where in often:
-        if times >= best.get(term, 2):
-            best[term], places[term] = times, where
-    for term in in_headings:
-        places[term] |= IN_HEADING
-    return _weighed(Counter(everything), places, len(everything), BODY_LENGTH)
+    headings = [line for line in body.split(b"\n") if line.startswith(b"#")]  # or comments: it matters little
+    terms = stemmer.stemmed(words(b"\n".join([body, *headings * (HEADING_COUNTS - 1)])))
+    counts: dict[bytes, int] = {}
+    count(counts, terms)
+    weights = _weights(counts.values(), len(terms), BODY_LENGTH)
+    return b" ".join(counts).decode(), weights, bytes(len(counts))
 
 
-def _weighed(counts: dict[str, int], places: dict[str, int], length: int, usual: int) -> Weighed:
+def _weights(counts: Collection[int], length: int, usual: int) -> bytes:
     against = SATURATION * (1 - BY_LENGTH + BY_LENGTH * length / usual)
-    weight = {times: int(255 * times / (times + against)) or 1 for times in set(counts.values())}
-    return (
-        " ".join(counts),
-        bytes(map(weight.__getitem__, counts.values())),
-        bytes(map(places.__getitem__, counts)),
-    )
+    weight = {times: int(255 * times / (times + against)) or 1 for times in set(counts)}
+    return bytes(map(weight.__getitem__, counts))

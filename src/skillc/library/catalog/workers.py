@@ -12,7 +12,7 @@ import marshal
 import os
 import sys
 
-from skillc.library.catalog.reading import Reading, read
+from skillc.library.catalog.reading import Reading, loaded, understood
 from skillc.library.catalog.terms import Stemmer
 
 TYPE_CHECKING = False
@@ -39,8 +39,23 @@ def read_all(jobs: Sequence[Job], strict: bool, texts: bool) -> Iterator[Reading
     readers = _readers(len(jobs))
     if readers:
         return _read_apart(jobs, strict, texts, readers)
+    return _read_here(jobs, strict, texts)
+
+
+def _read_here(jobs: Sequence[Job], strict: bool, texts: bool) -> Iterator[Reading]:
     stemmer = Stemmer() if texts else None
-    return (read(path, skill_id, strict, stemmer) for path, skill_id in jobs)
+    for start in range(0, len(jobs), CHUNK):
+        yield from _read(jobs[start : start + CHUNK], strict, stemmer)
+
+
+def _read(chunk: Sequence[Job], strict: bool, stemmer: Stemmer | None) -> list[Reading]:
+    contents = [loaded(path) for path, _ in chunk]
+    if stemmer is not None:
+        stemmer.prepare(content[1] for content in contents if isinstance(content, tuple))
+    return [
+        understood(path, skill_id, content, strict, stemmer)
+        for (path, skill_id), content in zip(chunk, contents, strict=True)
+    ]
 
 
 def _readers(files: int) -> int:
@@ -91,19 +106,21 @@ def _collected(
     try:
         found = marshal.load(process.stdout)  # type: ignore[arg-type]
     except (EOFError, ValueError, TypeError, OSError):  # it was killed: what it would have read is read here
-        stemmer = Stemmer() if texts else None
-        return (read(path, skill_id, strict, stemmer) for path, skill_id in chunk)
+        return _read_here(chunk, strict, texts)
     return (Reading.unpacked(packed) for packed in found)
 
 
 def work() -> None:
     """In a reader: read what the parent asks for."""
+    import gc
+
+    gc.disable()  # nothing here goes in circles
     strict, texts, chunks = marshal.load(sys.stdin.buffer)
     stemmer = Stemmer() if texts else None
     try:
         for chunk in chunks:
-            found = [read(path, skill_id, strict, stemmer).packed() for path, skill_id in chunk]
-            marshal.dump(found, sys.stdout.buffer)
+            found = _read(chunk, strict, stemmer)
+            marshal.dump([reading.packed() for reading in found], sys.stdout.buffer)
             sys.stdout.buffer.flush()
     except (BrokenPipeError, KeyboardInterrupt):
         os._exit(0)
