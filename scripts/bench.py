@@ -164,6 +164,7 @@ def bench_build(bench: Bench) -> None:
 
 
 def main() -> None:
+    from bench_find import bench_find
     from bench_search import bench_reading, bench_search  # here: they import this module
     from bench_stats import bench_stats
 
@@ -174,6 +175,7 @@ def main() -> None:
         bench_build(bench)
         bench_search(bench)
         bench_stats(bench)
+        bench_find(bench, count=20_000)
     finally:
         shutil.rmtree(bench.root)
 

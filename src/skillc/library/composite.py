@@ -18,6 +18,7 @@ from skillc.library.descriptors import (
     SkillFilter,
     derive_collections,
 )
+from skillc.library.looking import current_look
 from skillc.library.searching import parts_of
 from skillc.library.sources import ALL, SkillSource, SourceDiagnostic
 from skillc.skills import SkillId
@@ -73,11 +74,20 @@ class CompositeSkillSource(SkillSource):
         self.time_out = time_out
         self.failures: dict[str, SkillcError] = {}
         self.shadowed: builtins.list[Shadowed] = []
+        self._last: tuple[object | None, builtins.list[SkillDescriptor]] | None = None
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        answers = await self._ask(lambda source: source.list())
-        merged = self._merge(answers)
-        return [skill for skill in merged if filter.matches(skill)]
+        merged = await self._merged()
+        return [*merged] if filter == ALL else [skill for skill in merged if filter.matches(skill)]
+
+    async def _merged(self) -> builtins.list[SkillDescriptor]:
+        """All skills; within one look they are merged once."""
+        look = current_look()
+        if look is not None and self._last is not None and self._last[0] is look:
+            return self._last[1]
+        merged = self._merge(await self._ask(lambda source: source.list()))
+        self._last = look, merged
+        return merged
 
     def _merge(
         self, answers: builtins.list[tuple[NamedSource, builtins.list[SkillDescriptor]]]

@@ -79,10 +79,14 @@ def trusted(stamp: Stamp, now: int) -> Stamp:
 
 def read(path: str, skill_id: str, strict: bool, stemmer: Stemmer | None) -> Reading:
     """Read a SKILL.md; with a stemmer, its text too."""
-    return understood(path, skill_id, loaded(path), strict, stemmer)
+    content = _loaded(path)
+    if isinstance(content, Reading):
+        return content
+    stamp, raw = content
+    return _understood(path, skill_id, stamp, raw, strict, stemmer)
 
 
-def loaded(path: str) -> tuple[Stamp, bytes] | Reading:
+def _loaded(path: str) -> tuple[Stamp, bytes] | Reading:
     """A file's stamp and bytes, or why they can't be had."""
     try:
         with open(path, "rb", buffering=0) as file:
@@ -97,13 +101,10 @@ def loaded(path: str) -> tuple[Stamp, bytes] | Reading:
     return stamp, raw
 
 
-def understood(
-    path: str, skill_id: str, content: tuple[Stamp, bytes] | Reading, strict: bool, stemmer: Stemmer | None
+def _understood(
+    path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, stemmer: Stemmer | None
 ) -> Reading:
     """What the bytes of a SKILL.md say."""
-    if isinstance(content, Reading):
-        return content
-    stamp, raw = content
     from skillc.skills import metadata, parse  # only where something changed
 
     document = parse(raw)

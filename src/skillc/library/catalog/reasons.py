@@ -6,6 +6,7 @@ millisecond for each skill, which is why nobody does it before somebody asks.
 
 from __future__ import annotations
 
+from skillc.library.catalog.terms import words
 from skillc.library.catalog.weighing import BY_LENGTH, DESCRIPTION, NAME, SATURATION
 from skillc.skills.markdown import headings
 
@@ -31,29 +32,40 @@ def best_section(data: bytes, adds: dict[str, float], stemmer: Stemmer) -> tuple
     The heading is empty where the best part of the text stands before any.
     """
     body = body_start(data)
+    terms = _known_words(data[body:], adds, stemmer)
     found = headings(data, body)
     bounds = [body, *(heading.start for heading in found), len(data)]
-    titles = ["", *(heading.text for heading in found)]
     best, best_score = "", 0.0
     in_headings: set[str] = set()
-    for number, title in enumerate(titles):
-        terms = stemmer.terms(data[bounds[number] : bounds[number + 1]].decode("utf-8", "replace"))
-        named = adds.keys() & set(stemmer.terms(title))
+    for number, title in enumerate(["", *(heading.text for heading in found)]):
+        named = {term for word in words(title.encode("utf-8", "replace")) for term in terms.get(word, ())}
         in_headings |= named
-        score = _score(terms, named, adds)
+        score = _score(words(data[bounds[number] : bounds[number + 1]]), terms, named, adds)
         if score > best_score:
             best, best_score = title, score
     return " ".join(best.split()), in_headings
 
 
-def _score(terms: list[str], named: set[str], adds: dict[str, float]) -> float:
+def _known_words(body: bytes, adds: dict[str, float], stemmer: Stemmer) -> dict[bytes, list[str]]:
+    """The words of a text that stand for terms that were looked for; endings go, beginnings stay."""
+    starts = {term[:2].encode() for term in adds}
+    likely = [word for word in set(words(body)) if word[:2] in starts or not word.isascii()]
+    stemmer.stemmed(likely)  # all at once; one by one they are only looked up
+    stems = {word: [term.decode() for term in stemmer.stemmed((word,))] for word in likely}
+    return {word: terms for word, terms in stems.items() if not adds.keys().isdisjoint(terms)}
+
+
+def _score(
+    found: list[bytes], terms: dict[bytes, list[str]], named: set[str], adds: dict[str, float]
+) -> float:
     """How well a section fits, by BM25 with what each term adds to the skill's score."""
-    against = SATURATION * (1 - BY_LENGTH + BY_LENGTH * len(terms) / SECTION_LENGTH)
-    score = 0.0
-    for term in adds.keys() & set(terms):
-        times = terms.count(term) + (IN_HEADING if term in named else 0.0)
-        score += adds[term] * times / (times + against)
-    return score
+    against = SATURATION * (1 - BY_LENGTH + BY_LENGTH * len(found) / SECTION_LENGTH)
+    counts: dict[str, float] = {term: IN_HEADING for term in named if term in adds}
+    for word in found:
+        for term in terms.get(word, ()):
+            if term in adds:
+                counts[term] = counts.get(term, 0.0) + 1
+    return sum(adds[term] * times / (times + against) for term, times in counts.items())
 
 
 def fields(place: int, in_body: bool, in_heading: bool) -> tuple[str, ...]:

@@ -120,12 +120,22 @@ class Stemmer:
         """The terms of a text, in order."""
         return b" ".join(self.stemmed(words(text.encode("utf-8", "replace")))).decode().split()
 
-    def prepare(self, texts: Iterable[bytes]) -> None:
-        """Learn the words of many texts at once, which costs less than by and by."""
+    def counted(self, words: dict[bytes, int]) -> dict[bytes, int]:
+        """How often terms occur, from how often words do."""
         known = self._known
-        if len(known) > REMEMBERED:
-            known.clear()
-        self._learn(set().union(*map(words, texts)).difference(known))
+        stems = list(map(known.__getitem__, words))
+        if known.new:
+            self._catch_up(words)
+            stems = list(map(known.__getitem__, words))
+        counts: dict[bytes, int] = {}
+        for terms, times in zip(stems, words.values(), strict=True):
+            counts[terms] = counts.get(terms, 0) + times
+        counts.pop(b"", None)
+        for several in [terms for terms in counts if b" " in terms]:
+            times = counts.pop(several)
+            for term in several.split():
+                counts[term] = counts.get(term, 0) + times
+        return counts
 
     def stemmed(self, found: Sequence[bytes]) -> list[bytes]:
         """The terms of words, in order; a word may have none or several."""
@@ -133,12 +143,17 @@ class Stemmer:
         terms = b" ".join(map(known.__getitem__, found)).split()
         if not known.new:
             return terms
+        self._catch_up(found)
+        return b" ".join(map(known.__getitem__, found)).split()
+
+    def _catch_up(self, wanted: Iterable[bytes]) -> None:
+        """Learn what was looked up in vain."""
+        known = self._known
         if len(known) > REMEMBERED:
             known.clear()
-            known.new.update(found)
+            known.new.update(wanted)
         self._learn(known.new)
         known.new = set()
-        return b" ".join(map(known.__getitem__, found)).split()
 
     def _learn(self, new: set[bytes]) -> None:
         """Remember the terms of these words."""

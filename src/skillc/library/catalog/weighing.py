@@ -47,11 +47,12 @@ def _head(name: list[str], description: list[str]) -> Weighed:
 def _body(stemmer: Stemmer, body: bytes) -> Weighed:
     from collections import _count_elements as count  # type: ignore[attr-defined]  # what Counter is made of
 
-    headings = [line for line in body.split(b"\n") if line.startswith(b"#")]  # or comments: it matters little
-    terms = stemmer.stemmed(words(b"\n".join([body, *headings * (HEADING_COUNTS - 1)])))
-    counts: dict[bytes, int] = {}
-    count(counts, terms)
-    weights = _weights(counts.values(), len(terms), BODY_LENGTH)
+    # Lines that start with a hash are headings, or comments in code, which matters little here.
+    headings = [part[: part.find(b"\n")] for part in (b"\n" + body).split(b"\n#")[1:]]
+    found: dict[bytes, int] = {}
+    count(found, words(b"\n".join([body, *headings * (HEADING_COUNTS - 1)])))
+    counts = stemmer.counted(found)
+    weights = _weights(counts.values(), sum(counts.values()), BODY_LENGTH)
     return b" ".join(counts).decode(), weights, bytes(len(counts))
 
 

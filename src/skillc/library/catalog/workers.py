@@ -12,7 +12,7 @@ import marshal
 import os
 import sys
 
-from skillc.library.catalog.reading import Reading, loaded, understood
+from skillc.library.catalog.reading import Reading, read
 from skillc.library.catalog.terms import Stemmer
 
 TYPE_CHECKING = False
@@ -44,18 +44,7 @@ def read_all(jobs: Sequence[Job], strict: bool, texts: bool) -> Iterator[Reading
 
 def _read_here(jobs: Sequence[Job], strict: bool, texts: bool) -> Iterator[Reading]:
     stemmer = Stemmer() if texts else None
-    for start in range(0, len(jobs), CHUNK):
-        yield from _read(jobs[start : start + CHUNK], strict, stemmer)
-
-
-def _read(chunk: Sequence[Job], strict: bool, stemmer: Stemmer | None) -> list[Reading]:
-    contents = [loaded(path) for path, _ in chunk]
-    if stemmer is not None:
-        stemmer.prepare(content[1] for content in contents if isinstance(content, tuple))
-    return [
-        understood(path, skill_id, content, strict, stemmer)
-        for (path, skill_id), content in zip(chunk, contents, strict=True)
-    ]
+    return (read(path, skill_id, strict, stemmer) for path, skill_id in jobs)
 
 
 def _readers(files: int) -> int:
@@ -119,8 +108,8 @@ def work() -> None:
     stemmer = Stemmer() if texts else None
     try:
         for chunk in chunks:
-            found = _read(chunk, strict, stemmer)
-            marshal.dump([reading.packed() for reading in found], sys.stdout.buffer)
+            found = [read(path, skill_id, strict, stemmer).packed() for path, skill_id in chunk]
+            marshal.dump(found, sys.stdout.buffer)
             sys.stdout.buffer.flush()
     except (BrokenPipeError, KeyboardInterrupt):
         os._exit(0)
