@@ -57,7 +57,9 @@ class DefaultSkillEngine:
     async def list_skills(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
         """The skills this agent can use, by ID."""
         skills = await self.source.list(filter)
-        return [skill for skill in skills if self._allowed(skill.id) and not self._missing(skill)]
+        if self.options.allow is not None or self.options.deny:
+            skills = [skill for skill in skills if self._allowed(skill.id)]
+        return [skill for skill in skills if not (skill.requires_capabilities and self._missing(skill))]
 
     async def collections(self) -> builtins.list[SkillCollection]:
         """The collections of those skills, with the source's words for them."""

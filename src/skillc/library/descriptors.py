@@ -55,11 +55,9 @@ class SkillDescriptor:
 
     def named(self, source_name: str) -> SkillDescriptor:
         """The same, from the repository called `source_name`."""
-        same = object.__new__(
-            SkillDescriptor
-        )  # `replace` would check everything again, and there may be many
-        for field in SkillDescriptor.__slots__:
-            object.__setattr__(same, field, getattr(self, field))
+        same = object.__new__(SkillDescriptor)  # `replace` would check everything again, for each of many
+        for name in SkillDescriptor.__slots__:
+            object.__setattr__(same, name, getattr(self, name))
         object.__setattr__(same, "source_name", source_name)
         return same
 

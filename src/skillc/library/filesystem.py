@@ -37,7 +37,8 @@ class _Scan:
 
     def __init__(self, look: Look, scope: SkillScope) -> None:
         self.look = look
-        self.skills = {SkillId(skill_id): _descriptor(e, scope) for skill_id, e in look.offered.items()}
+        skills = [_descriptor(entry, scope) for entry in look.offered.values()]
+        self.skills = {skill.id: skill for skill in skills}
         self.quarantined = len(look.entries) - len(look.offered)
         self.collections = {
             id_prefix(path): directory.collection
@@ -156,7 +157,7 @@ class FilesystemSkillSource(SkillSource):
 
 def _descriptor(entry: Entry, scope: SkillScope) -> SkillDescriptor:
     return SkillDescriptor(
-        SkillId(entry.skill_id),
+        str.__new__(SkillId, entry.skill_id),  # made of valid segments
         description=entry.description or "",
         scope=scope,
         requires_capabilities=entry.capabilities,

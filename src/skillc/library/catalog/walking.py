@@ -74,8 +74,13 @@ class Walk:
         directory = self._known.get(path)
         if directory is not None and self._same(path, directory):
             self._keep(path, directory)
-            return [(_join(path, name), _below(prefix, name), chain) for name in directory.children]
+            below = [(_join(path, name), name) for name in directory.children]
+            return [(child, self._prefix(child, prefix, name), chain) for child, name in below]
         return self._list(path, prefix, chain)
+
+    def _prefix(self, path: str, above: str, name: str) -> str:
+        item = self._known_files.get(path)
+        return item.skill_id if item is not None else _below(above, name)
 
     def _meet(self, item: Found) -> bool:
         """Whether a known SKILL.md is still there; then it is noted as it is now."""
