@@ -30,6 +30,7 @@ from skillc import (
     resolve_repositories,
 )
 from skillc.library import filesystem
+from skillc.library.catalog import walking
 from tests.conftest import World
 from tests.library.test_composite import Broken, memory
 from tests.library.test_filesystem import run, skill
@@ -95,7 +96,7 @@ def test_the_time_out_can_be_set(world: World, stub: Stub, how: str) -> None:  #
     file.write_text(CONFIGURED.format(url=stub.url, more="timeout_seconds = 1" if how == "file" else ""))
     config = SkillsConfig.load()
     source = resolve_repositories(config) if how == "file" else resolve_repositories(config, time_out=3)
-    assert [str(s.id) for s in run(source.list())] == ["one", "skillc"]
+    assert [str(s.id) for s in run(source.list())] == ["files", "git", "one", "skillc"]
     states = run(source.states())
     assert [(s.name, s.status) for s in states] == [
         ("hangs", "unavailable"),
@@ -171,7 +172,7 @@ def test_one_bad_skill(tmp_path: Path) -> None:
 
 def test_links_to_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D25] folders that link to each other are any number of folders: there is an end, and it is told."""
-    monkeypatch.setattr(filesystem, "MAX_DIRECTORIES", 500)
+    monkeypatch.setattr(walking, "MAX_DIRECTORIES", 500)
     for one in range(8):
         (tmp_path / f"d{one}").mkdir()
     for one in range(8):
