@@ -21,7 +21,7 @@ import re
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -74,7 +74,13 @@ def names_of(path: Path) -> set[str]:
     return {path.parent.name, told.name}
 
 
-def measure(questions: Sequence[Question], ask: Callable[[str], list[set[str]]], misses: bool) -> None:
+def measure(
+    questions: Sequence[Question],
+    every: Collection[set[str]],
+    ask: Callable[[str], list[set[str]]],
+    misses: bool,
+) -> None:
+    """Ask and print; `every` are the names of all skills, of which some fit a question."""
     ranks: list[int | None] = []
     gains, seconds = [], []
     for question in questions:
@@ -83,7 +89,8 @@ def measure(questions: Sequence[Question], ask: Callable[[str], list[set[str]]],
         seconds.append(time.perf_counter() - start)
         hits = [bool(names & question.names) for names in found]
         ranks.append(hits.index(True) + 1 if any(hits) else None)
-        ideal = sum(1 / math.log2(n + 2) for n in range(sum(hits))) or 1.0
+        fitting = sum(1 for names in every if names & question.names)
+        ideal = sum(1 / math.log2(n + 2) for n in range(min(fitting, LIMIT)))
         gains.append(sum(1 / math.log2(n + 2) for n, hit in enumerate(hits) if hit) / ideal)
         if misses and ranks[-1] != 1:
             first = ", ".join(min(names) for names in found[:3])
@@ -130,7 +137,7 @@ def main() -> None:
                     return [names.get(skill.directory, {skill.name}) for skill in found]
 
                 print(f"{kind}: {len(questions)} questions, {len(names)} skills, {way}")
-                measure(questions, ask, given.misses and way == "python")
+                measure(questions, names.values(), ask, given.misses and way == "python")
 
 
 if __name__ == "__main__":

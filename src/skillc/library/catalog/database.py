@@ -34,6 +34,7 @@ CREATE TABLE skills (number INTEGER PRIMARY KEY, folder INTEGER, path TEXT, id T
 CREATE UNIQUE INDEX skill_by_path ON skills (folder, path);
 CREATE INDEX skill_by_id ON skills (id, folder);
 CREATE INDEX skill_by_slot ON skills (segment, slot);
+CREATE INDEX skill_to_index ON skills (folder) WHERE segment IS NULL AND description IS NOT NULL;
 CREATE TABLE segments (number INTEGER PRIMARY KEY, folder INTEGER, size INTEGER, skills INTEGER);
 CREATE TABLE postings (segment INTEGER, term TEXT, heads INTEGER, bodies INTEGER, head BLOB, body BLOB,
     PRIMARY KEY (segment, term)) WITHOUT ROWID;

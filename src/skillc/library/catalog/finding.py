@@ -7,7 +7,6 @@ descriptions are long, and no skill has all their words; any may match.
 
 from __future__ import annotations
 
-from skillc.errors import EmptyQuery
 from skillc.library.catalog.scoring import Postings, closely
 from skillc.library.catalog.segments import rarity
 from skillc.library.catalog.terms import EMPTY_WORDS, words
@@ -116,11 +115,9 @@ class _Segment:
 
 
 class Search:
-    """A task put to some shelves. Raises EmptyQuery for a task without words."""
+    """A task put to some shelves."""
 
     def __init__(self, shelves: Sequence[Shelf], task: str, stemmer: Stemmer) -> None:
-        if not any(map(str.isalnum, task)):
-            raise EmptyQuery
         self._words: dict[str, list[str]] = {}  # the task's words for a term
         found = words(task.encode("utf-8", "replace"))[:MAX_WORDS]
         stemmer.stemmed(found)  # all at once; one by one they are only looked up

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from _thread import RLock
 
+from skillc.errors import EmptyQuery
 from skillc.library.catalog import scoring
 from skillc.library.catalog.database import Database, library_file
 from skillc.library.catalog.finding import Candidate, Search, Shelf
@@ -125,11 +126,13 @@ class Library:
         best: Scorer = scoring.best,
     ) -> list[FoundSkill]:
         """The skills that fit a task, best first, equals by ID; raises EmptyQuery where it has no words."""
+        if not any(map(str.isalnum, task)):
+            raise EmptyQuery
         with self.lock:
             for attempt in range(TRIES):
                 numbers = [part.holding.searchable(anew=attempt > 0) for part in parts]
                 there = [(p, n) for p, n in zip(parts, numbers, strict=True) if n is not None]
-                query = _Query(self, [part for part, _ in there], task, limit, may_use, best)
+                query = _Query(self, [part for part, _ in there], task, max(limit, 0), may_use, best)
                 found, fresh = _within(query, [number for _, number in there])
                 if fresh:
                     break

@@ -48,8 +48,8 @@ def _read_here(jobs: Sequence[Job], strict: bool, texts: bool) -> Iterator[Readi
 
 
 def _readers(files: int) -> int:
-    if files < PARALLEL_FROM or not sys.executable:
-        return 0
+    if files < PARALLEL_FROM or not sys.executable or getattr(sys, "frozen", False):
+        return 0  # a frozen program's executable is that program
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, MAX_READERS) if cores > 1 else 0
 
