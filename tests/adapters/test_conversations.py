@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from skillc import AgentBuildConfig, AgentFactory, BuiltAgent, SkillsConfig
+from skillc import AgentBuildConfig, AgentFactory, ApprovalRequest, BuiltAgent, SkillsConfig, SkillToolset
 from skillc.engine import SkillResolutionFailed, SkillsResolved
 from tests.adapters.conftest import FIRE, MACHINE, MACHINE_NAME, QUESTION, TIDES, WORK, WORKED, Shelf
 from tests.adapters.drivers import NAMES, OWN, Talk, driver
 from tests.adapters.model import Call, caller, reader
 from tests.adapters.providers import Provider
+from tests.tools.making import executable
 
 # The OpenAI SDK's `run_sync` says so itself when it runs twice in one loop.
 pytestmark = pytest.mark.filterwarnings("ignore:asynchronous generator .* was scheduled:ResourceWarning")
@@ -142,3 +143,42 @@ def test_switched_off(talk: Talk, server: Provider) -> None:
     server.mind = lambda seen: f"{seen.system} {list(seen.tools)} {seen.users}"
     agent = AgentFactory(config=SkillsConfig(enabled=False)).build_agent_sync()
     assert talk(agent, server, ["/pdf Hello"]) == [f"{OWN} [] ['/pdf Hello']"]
+
+
+COUNT = """### count
+
+Count the lines of some text.
+
+#### Parameters
+
+| Name | Type | Required | Description |
+| --- | --- | --- | --- |
+| text | string | yes | The text. |
+| times | integer | no | How often (default: 1). |
+
+#### Command
+
+```bash
+./scripts/count.sh {{text}} {{times}}
+```
+"""
+
+
+@pytest.mark.parametrize("approved", [True, False])
+def test_tools_of_a_skill(talk: Talk, shelf: Shelf, server: Provider, approved: bool) -> None:
+    """[D46] [D47] a skill's tool is called like the others, through approval; off unless it is asked for."""
+    executable(shelf.root, "counting", COUNT, count='echo "counted $1 $2"')
+    asked: list[ApprovalRequest] = []
+
+    def approve(request: ApprovalRequest) -> bool:
+        asked.append(request)
+        return approved
+
+    server.mind = caller(Call("counting__count", {"text": "a; b", "times": 2}))
+    agent = shelf.agent(AgentBuildConfig(tools=SkillToolset(approve=approve)))
+    ((text, is_error),) = results(talk(agent, server, ["Count it."])[0])
+    assert ("counted a; b 2" in text) is approved
+    assert is_error is not approved
+    assert [request.tool for request in asked] == ["counting.count"]
+    assert "counting__count" in server.seen[0].tools
+    assert not any("__" in tool.name for tool in shelf.agent().tools)

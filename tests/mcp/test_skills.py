@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client
+from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 from mcp_types import ResourceListChangedNotification, ResourceUpdatedNotification
 
@@ -302,6 +304,30 @@ def test_an_entry_is_of_one_snapshot(world: World) -> None:
         # The writer goes a, b, c: at any moment the numbers fall by at most one on the way.
         assert sorted(numbers, reverse=True) == numbers
         assert max(numbers, default=0) - min(numbers, default=0) <= 1
+
+
+def test_what_cannot_be_read(library: World, unprivileged: tuple[str, ...]) -> None:
+    """[SEP-2640: server] [RFC-0005] what can't be read is an error in one line, of one skill."""
+    (library.store / "pdf" / "SKILL.md").chmod(0)
+    if not unprivileged:
+        with pytest.raises(PermissionError):
+            (library.store / "pdf" / "SKILL.md").read_bytes()
+    program = [sys.executable, "-m", "skillc", "mcp"]
+
+    async def calls() -> tuple[list[str], MCPError]:
+        command, *words = [*unprivileged, *program]
+        server = StdioServerParameters(command=command, args=words, cwd=library.project, env=library.env)
+        async with Client(server, mode=NEW) as client:
+            listed = [entry["uri"] for entry in await everything(client)]
+            with pytest.raises(MCPError) as failed:
+                await ask(client, "skills/get", uri="skill://pdf/SKILL.md")
+            return listed, failed.value
+
+    listed, error = asyncio.run(calls())
+    assert "skill://acme/billing/refunds/SKILL.md" in listed
+    assert "skill://pdf/SKILL.md" not in listed
+    assert error.error.code in (-32602, -32603)
+    assert "\n" not in error.error.message
 
 
 def change(folder: Path) -> None:

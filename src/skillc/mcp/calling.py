@@ -46,13 +46,6 @@ BETWEEN_REPORTS = 0.1  # seconds between two reports of progress
 SLOW_AT_ONCE = 2  # builds and the like that run beside each other
 
 
-class Cancelled(SkillcError):
-    """Nobody waits for the result any longer."""
-
-    def __init__(self) -> None:
-        super().__init__("cancelled")
-
-
 class _Progress(Call):
     """Reports from the thread that works to the client that waits, and ends the work when that leaves."""
 
@@ -63,7 +56,7 @@ class _Progress(Call):
 
     def progress(self, done: int, total: int, message: str = "") -> None:
         if self.cancelled.is_set():
-            raise Cancelled
+            raise SkillcError("cancelled")
         now = time.monotonic()
         if done == total or now - self._last >= BETWEEN_REPORTS:
             self._last = now

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from skillc.digest import file_sha256_hex, sha256_hex
-from skillc.errors import MissingField, SkillcError
+from skillc.errors import MissingField
 from skillc.places import SKILL_FILE
 from skillc.skills import SkillId, is_name, list_files, metadata, parse
 
@@ -29,10 +29,12 @@ ATTEMPTS = 5  # looks at a folder that changes meanwhile
 Stamps = tuple[tuple[str, tuple[int, int, int]], ...]
 
 
-class NotServed(SkillcError):
-    """Why a skill is not served over MCP."""
+class NotServed(Exception):
+    """Why a skill, or something of one, is not served over MCP."""
 
-    code = "E010"
+    @property
+    def message(self) -> str:
+        return str(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from skillc.errors import InvalidSkillId, SkillcError, SkillNotFound
+from skillc.errors import InvalidSkillId, SkillcError, SkillNotFound, unexpected
 from skillc.mcp.entries import FileEntry, NotServed, SkillEntry, uri_of
 from skillc.mcp.shelf import Shelf, main_of
 from skillc.places import SKILL_FILE
@@ -175,8 +175,8 @@ async def _served(question: Awaitable[Found], uri: str = "") -> Found:
         return await question
     except (SkillNotFound, NotServed) as error:
         raise MCPError(INVALID_PARAMS, error.message, {"uri": uri} if uri else None) from None
-    except SkillcError as error:
-        raise MCPError(INTERNAL_ERROR, error.message) from None
+    except (SkillcError, OSError) as error:
+        raise MCPError(INTERNAL_ERROR, unexpected(error).message) from None
 
 
 def _cursor(params: PaginatedRequestParams | None) -> str:

@@ -59,7 +59,7 @@ class Shelf:
         for position, skill_id in enumerate(wanted):
             try:
                 entry = self._entry(skill_id, folders[skill_id])
-            except (SkillcError, OSError) as error:
+            except (SkillcError, NotServed, OSError) as error:
                 self._tell(skill_id, error)
                 continue
             found.append(entry)
@@ -77,7 +77,7 @@ class Shelf:
 
     def _tell(self, skill_id: SkillId, error: Exception) -> None:
         """Say once why a skill is not served."""
-        reason = error.message if isinstance(error, SkillcError) else str(error)
+        reason = error.message if isinstance(error, SkillcError | NotServed) else str(error)
         if self._refused.get(skill_id) != reason:
             self._refused[skill_id] = reason
             log.warning("skill '%s' is not served over MCP: %s", skill_id, reason)
