@@ -97,6 +97,37 @@ def test_changes_of_configuration_count_at_once(library: World) -> None:
     assert results(library, "invoice")[0]["source_name"] == "project"
 
 
+def test_switched_off(library: World) -> None:
+    """[LIB: Build flow (factory.rs step 11, revised)] enabled = false: nothing is found, on every surface."""
+    assert results(library, "invoice")
+    (library.project / ".skillc" / "skills.toml").write_text("enabled = false\n")
+    assert library.ok("find", "invoice").stdout == "No skills fit.\n"
+
+
+def test_a_repository_that_went_away(library: World) -> None:
+    """[D27] a folder that somebody configured and that is not there is told, also when it was there before."""
+    folder = skill(library.project, "elsewhere/billing", "---\ndescription: Invoice\n---\n").parent
+    toml = library.project / ".skillc" / "skills.toml"
+    toml.write_text('[[repositories]]\nname = "own"\ntype = "filesystem"\npath = "elsewhere"\n')
+    for _ in range(2):
+        assert [f["id"] for f in results(library, "invoice")] == ["billing"]
+    folder.rename(folder.with_name("moved"))
+    library.fails("E200", "find", "invoice")
+
+
+def test_a_project_of_the_other_kind(library: World) -> None:
+    """[D23] skills below a `.rkat` alone are found, and the skills.toml of a directory above counts."""
+    inner = library.project / "inner"
+    skill(inner, ".rkat/skills/brewing", "---\ndescription: Brew tea\n---\n")
+    found = json.loads(library.ok("find", "tea", "--format", "json", cwd=inner).stdout)["results"]
+    assert [(f["id"], f["source_name"]) for f in found] == [("brewing", "project-rkat")]
+    skill(library.project, "elsewhere/billing", "---\ndescription: Invoice for tea\n---\n")
+    toml = library.project / ".skillc" / "skills.toml"
+    toml.write_text('[[repositories]]\nname = "own"\ntype = "filesystem"\npath = "elsewhere"\n')
+    found = json.loads(library.ok("find", "tea", "--format", "json", cwd=inner).stdout)["results"]
+    assert [f["id"] for f in found] == ["billing"]
+
+
 def test_without_a_home(library: World) -> None:
     """[D11] no home, no index: the project's skills are found all the same."""
     ran = library.ok("find", "invoice", env={"HOME": ""}, without=("SKILLC_HOME",))

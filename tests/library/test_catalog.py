@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillc.errors import EmptyQuery
-from skillc.library.catalog import scoring, workers
+from skillc.library.catalog import scoring, walking, workers
 from skillc.library.catalog.database import IN_MEMORY, Database
 from skillc.library.catalog.folder import MANY
 from skillc.library.catalog.library import FoundSkill, Library, Part
@@ -366,6 +367,79 @@ def test_names_that_are_no_utf8(shelf: Shelf) -> None:
     for _ in range(2):
         found = shelf.find("coffee", library=shelf.anew())
         assert [os.fsencode(f.directory) for f in found] == [odd]
+
+
+def test_a_folder_that_went_away(shelf: Shelf) -> None:
+    """[D27] what a folder held is not found while it is not there, and found when it is back."""
+    assert shelf.ids("forms") == ["pdf"]
+    away = shelf.root.rename(shelf.root.with_name("away"))
+    assert shelf.ids("forms") == []
+    assert shelf.find("forms", library=shelf.anew()) == []
+    away.rename(shelf.root)
+    assert shelf.ids("forms") == ["pdf"]
+
+
+def test_the_end_of_links_is_told_by_all(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D25] a look that was cut short says so each time, in each process, and goes on when it can."""
+    for name in ("one", "two", "three"):
+        skill(shelf.root, f"deep/{name}", text(f"Skill {name}"))
+    old = time.time() - 60
+    for path in (shelf.root / "deep", shelf.root):
+        os.utime(path, (old, old))
+    monkeypatch.setattr(walking, "MAX_DIRECTORIES", 4)
+    for _ in range(2):
+        library = shelf.anew()
+        shelf.find("skill", library=library)
+        (told,) = library.folder(str(shelf.root), False).look().noticed
+        assert told == ("", ("E999", "error", "over 4 directories; the rest was not looked at"))
+    monkeypatch.setattr(walking, "MAX_DIRECTORIES", 100)
+    library = shelf.anew()
+    assert len(shelf.find("skill", library=library)) == 3
+    assert library.folder(str(shelf.root), False).look().noticed == []
+
+
+def test_a_pipe_in_place_of_a_file(shelf: Shelf) -> None:
+    """[D26] what is no file is not opened, which would wait for ever; nor when it was one before."""
+    words = shelf.root / "data" / "COLLECTION.md"
+    words.write_text("Data\n")
+    folder = shelf.library.folder(str(shelf.root), False)
+    assert folder.look().directories["data"].collection == "Data"
+    words.unlink()
+    os.mkfifo(words)
+    (shelf.root / "pdf" / "SKILL.md").unlink()
+    os.mkfifo(shelf.root / "pdf" / "SKILL.md")
+    for look in (folder.look(), shelf.anew().folder(str(shelf.root), False).look()):
+        assert look.directories["data"].collection == ""
+        assert "pdf" not in look.offered
+
+
+def test_a_folder_that_hangs(shelf: Shelf) -> None:
+    """[D27] while somebody waits for one folder, the others are listed and searched."""
+    other = shelf.library.folder(str(shelf.root.parent / "other"), False)
+    found: list[str] = []
+    thread = threading.Thread(target=lambda: found.extend(shelf.ids("forms")), daemon=True)
+    with other._lock:
+        thread.start()
+        thread.join(60)
+    assert found == ["pdf"]
+
+
+def test_after_a_fork(shelf: Shelf, tmp_path: Path) -> None:
+    """[D33] a process that was forked has a connection of its own."""
+    code = (
+        "import asyncio, os, sys; from skillc import FilesystemSkillSource, SyncSkillEngine\n"
+        "engine = SyncSkillEngine(FilesystemSkillSource(sys.argv[1]))\n"
+        "ids = lambda: [found.id for found in engine.find('forms')]\n"
+        "assert ids() == ['pdf']\n"
+        "from skillc.library.catalog.library import library\n"
+        "mine = library()\n"
+        "if (child := os.fork()) == 0:\n"
+        "    os._exit(0 if ids() == ['pdf'] and library() is not mine else 1)\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "assert ids() == ['pdf'] and library() is mine\n"
+    )
+    env = os.environ | {"SKILLC_HOME": str(tmp_path / "home")}
+    subprocess.run([sys.executable, "-c", code, str(shelf.root)], check=True, env=env)
 
 
 def test_a_memory_of_its_own() -> None:

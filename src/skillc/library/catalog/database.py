@@ -8,6 +8,7 @@ for as long as the process does.
 from __future__ import annotations
 
 import os
+from _thread import RLock
 
 from skillc import atomic, places
 from skillc.sqlite import Error, OperationalError, connect
@@ -51,14 +52,15 @@ def library_file() -> str:
 class Database:
     """A connection to the index. Every access goes through `read` or `write`, which see to damage.
 
-    Used by one thread at a time.
+    Threads take turns for as long as a question or a change takes.
     """
 
-    __slots__ = ("_connection", "path")
+    __slots__ = ("_connection", "_turn", "path")
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._connection: Any | None = None
+        self._turn = RLock()
 
     @property
     def lasting(self) -> bool:
@@ -71,14 +73,19 @@ class Database:
 
     def read(self, question: Callable[[Any], Answer]) -> Answer:
         """The answer to a question put to the connection's `execute`, from one state of the file."""
-        try:
+        with self._turn:
+            try:
+                return self._consistently(question)
+            except Error as error:
+                self._recover(error)
             return self._consistently(question)
-        except Error as error:
-            self._recover(error)
-        return self._consistently(question)
 
     def write(self, change: Callable[[Any], Answer], patience: float = PATIENCE) -> Answer | None:
         """Make a change, whole or not at all; None where another process is writing or nothing can be."""
+        with self._turn:
+            return self._written(change, patience)
+
+    def _written(self, change: Callable[[Any], Answer], patience: float) -> Answer | None:
         execute = self._open()
         try:
             execute(f"PRAGMA busy_timeout={int(patience * 1000)}")
@@ -87,7 +94,7 @@ class Database:
             return None
         except Error:
             self._rebuild()
-            return self.write(change, patience) if self.lasting else None
+            return self._written(change, patience) if self.lasting else None
         try:
             answer = change(execute)
             execute("COMMIT")
@@ -102,15 +109,19 @@ class Database:
 
     def tidy(self) -> None:
         """After much was written: put it into the file and give back the room of the log."""
-        if self.lasting and self._connection is not None:
-            try:
-                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            except Error:
-                pass
+        with self._turn:
+            if self.lasting and self._connection is not None:
+                try:
+                    self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                except Error:
+                    pass
 
     def lock(self) -> atomic.Lock | None:
         """To be held while much is read in order to be written, so that two don't do the same work."""
-        return atomic.Lock(f"{self.path}.lock") if self.lasting and self._made_directory() else None
+        if not self.lasting or not self._made_directory():
+            return None
+        writable = os.access(os.path.dirname(self.path), os.W_OK)
+        return atomic.Lock(f"{self.path}.lock") if writable else None
 
     def close(self) -> None:
         if self._connection is not None:
@@ -175,9 +186,10 @@ class Database:
 
     def leave(self) -> None:
         """Go on in memory."""
-        self.close()
-        self.path = IN_MEMORY
-        self._connection = self._connected()
+        with self._turn:
+            self.close()
+            self.path = IN_MEMORY
+            self._connection = self._connected()
 
     def _rebuild(self) -> None:
         """Throw a damaged file away; everything in it can be read again from the folders."""

@@ -60,11 +60,11 @@ class Look:
 class Folder:
     """One folder. What is found when it is listed is kept where there is much; what is searched, always."""
 
-    def __init__(self, root: str, strict: bool, database: Database, lock: RLock | None = None) -> None:
+    def __init__(self, root: str, strict: bool, database: Database) -> None:
         self.root = root
         self.strict = strict
         self.database = database
-        self._lock = lock or RLock()  # of all who use the database
+        self._lock = RLock()  # its own: a folder that hangs keeps nobody from the others
         self._look: Look | None = None
 
     def look(self) -> Look:
@@ -93,6 +93,8 @@ class Folder:
     def _indexed(self) -> int | None:
         """Look, and put into the index what is not there; None where there is nothing."""
         look = self._looked(texts=True)
+        if look.error is not None:
+            return None  # what is known of it may serve again, but not now
         number = self.database.read(self._complete)
         if number is None and look.offered:  # another process has changed the index since it was read
             self._look = None

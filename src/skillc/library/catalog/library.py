@@ -113,9 +113,8 @@ class Library:
 
     def folder(self, root: str, strict: bool) -> Folder:
         """A folder, the same object for all who ask."""
-        with self.lock:
-            key = root, strict
-            return self._folders.setdefault(key, Folder(root, strict, self.database, self.lock))
+        key = root, strict
+        return self._folders.get(key) or self._folders.setdefault(key, Folder(root, strict, self.database))
 
     def find(
         self,
@@ -128,15 +127,15 @@ class Library:
         """The skills that fit a task, best first, equals by ID; raises EmptyQuery where it has no words."""
         if not any(map(str.isalnum, task)):
             raise EmptyQuery
-        with self.lock:
-            for attempt in range(TRIES):
-                numbers = [part.holding.searchable(anew=attempt > 0) for part in parts]
-                there = [(p, n) for p, n in zip(parts, numbers, strict=True) if n is not None]
-                query = _Query(self, [part for part, _ in there], task, max(limit, 0), may_use, best)
+        for attempt in range(TRIES):
+            numbers = [part.holding.searchable(anew=attempt > 0) for part in parts]  # which may take long
+            there = [(p, n) for p, n in zip(parts, numbers, strict=True) if n is not None]
+            query = _Query(self, [part for part, _ in there], task, max(limit, 0), may_use, best)
+            with self.lock:
                 found, fresh = _within(query, [number for _, number in there])
-                if fresh:
-                    break
-            return found
+            if fresh:
+                break
+        return found
 
 
 def _within(query: _Query, numbers: list[int]) -> tuple[list[FoundSkill], bool]:
@@ -258,12 +257,12 @@ def _quoted(text: str) -> str:
     return f"'{inner}'"
 
 
-_libraries: dict[str, Library] = {}  # a cache: one for each file
+_libraries: dict[tuple[str, int], Library] = {}  # a cache: one for each file and process, as SQLite wants
 
 
 def library() -> Library:
     """The library of the index in the home directory; in memory where there is none."""
-    path = library_file()
-    if path not in _libraries:
-        _libraries[path] = Library(path)
-    return _libraries[path]
+    key = library_file(), os.getpid()
+    if key not in _libraries:
+        _libraries.setdefault(key, Library(key[0]))
+    return _libraries[key]
