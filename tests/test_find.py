@@ -105,7 +105,7 @@ def test_switched_off(library: World) -> None:
 
 
 def test_a_repository_that_went_away(library: World) -> None:
-    """[D27] a folder that somebody configured and that is not there is told, also when it was there before."""
+    """[D27] a configured folder that is not there is told, also when it was there before."""
     folder = skill(library.project, "elsewhere/billing", "---\ndescription: Invoice\n---\n").parent
     toml = library.project / ".skillc" / "skills.toml"
     toml.write_text('[[repositories]]\nname = "own"\ntype = "filesystem"\npath = "elsewhere"\n')
