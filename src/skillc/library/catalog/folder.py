@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 HASTE = 0.05  # seconds that listing waits for a process that writes; then it is not noted this time
 MANY = 200  # files whose reading is worth keeping, and waiting for another process that may be at it
-CHEAP = 0.02  # seconds: what takes no longer is looked at before every search
-SHARE = 10  # a longer look is not repeated before so many times what it took have passed
+LARGE = 2000  # skills; a folder with fewer is looked at before every search
+SHARE = 10  # a larger one not before so many times what a look takes have passed
 FEW_DIRECTORIES = 200  # that are looked at even then, because they tell of skills that came or went
 
 
@@ -66,6 +66,7 @@ class Folder:
         self.database = database
         self._lock = RLock()  # its own: a folder that hangs keeps nobody from the others
         self._look: Look | None = None
+        self._took = 0.0  # seconds, the last look
 
     def look(self) -> Look:
         """The folder as it is now."""
@@ -81,11 +82,10 @@ class Folder:
             number = None if anew else self.database.read(self._just_checked)
             if number is not None:
                 return number
-            started = perf_counter()
             number = self._indexed()
-            took = perf_counter() - started
-            if number is not None and took > CHEAP:
-                checked = time(), took, number
+            look = self._look
+            if number is not None and look is not None and len(look.entries) > LARGE:
+                checked = time(), self._took, number
                 sql = "UPDATE folders SET checked = ?, cost = ? WHERE number = ?"
                 self.database.write(lambda execute: execute(sql, checked), HASTE)
             return number
@@ -176,7 +176,9 @@ class Folder:
     def _plan(self, texts: bool) -> tuple[Look, Walk, list[Found]]:
         """What was known, what is there, and what of it is to be read."""
         before = self._look or self._known()
+        started = perf_counter()
         walk = Walk(self.root, before.directories, before.entries)
+        self._took = perf_counter() - started
         todo = [found for found in walk.found if _is_news(before.entries.get(found.path), found, texts)]
         return before, walk, todo
 
