@@ -164,10 +164,18 @@ def test_git_settings_are_checked(world: World, words: tuple[str, ...]) -> None:
     assert not (world.project / ".skillc" / "skills.toml").exists()
 
 
-@pytest.mark.parametrize("kind", ["mcp", "well-known"])
-def test_types_that_are_not_there_yet(world: World, kind: str) -> None:
+def test_a_type_that_is_not_there_yet(world: World) -> None:
     """[D23a] one line that says so."""
-    assert "can't be used yet" in world.fails("E100", "repo", "add", "x", "http://h", "--type", kind).stderr
+    failed = world.fails("E100", "repo", "add", "x", "http://h", "--type", "well-known")
+    assert "can't be used yet" in failed.stderr
+
+
+def test_an_mcp_server(world: World) -> None:
+    """[SURFACES: Serving] by its URL; a command that it starts with is for the home's file alone."""
+    world.ok("repo", "add", "x", "https://h/mcp", "--type", "mcp", "--auth-token-env", "TOKEN")
+    text = (world.project / ".skillc" / "skills.toml").read_text()
+    assert 'type = "mcp"\nurl = "https://h/mcp"\nauth_token = "${TOKEN}"\n' in text
+    assert "command = " in world.fails("E100", "repo", "add", "y", "npx server", "--type", "mcp").stderr
 
 
 SECRET = "ghp_0123456789abcdef"

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from skillc.errors import EmptyQuery
 from skillc.library.catalog import scoring, walking, workers
 from skillc.library.catalog.database import IN_MEMORY, Database
-from skillc.library.catalog.folder import MANY
+from skillc.library.catalog.folder import MANY, Folder
 from skillc.library.catalog.library import FoundSkill, Library, Part
+from skillc.library.catalog.reading import SETTLED_NS
 from skillc.library.catalog.scoring import Postings
 from skillc.library.catalog.segments import MAX_SEGMENTS, packed, unpacked
 from skillc.library.catalog.terms import Stemmer
@@ -377,6 +378,36 @@ def test_a_folder_that_went_away(shelf: Shelf) -> None:
     assert shelf.find("forms", library=shelf.anew()) == []
     away.rename(shelf.root)
     assert shelf.ids("forms") == ["pdf"]
+
+
+def test_nothing_is_lost_to_who_knows_less(shelf: Shelf) -> None:
+    """[D25] what one process knows and the index does not, is written with what it writes."""
+    skill(shelf.root, "silent", "# no description\n")
+    quick = shelf.anew().folder(str(shelf.root), False)
+    quick.look()  # which is too little to be kept
+    settle()
+    quick.look()
+    everything = {"pdf", "data/sheets", "silent"}
+    assert {e.skill_id for e in folder_of(shelf).look().entries.values()} >= everything
+    quick.searchable()
+    assert {e.skill_id for e in folder_of(shelf).look().entries.values()} >= everything
+    moved = (shelf.root / "data").rename(shelf.root.parent / "data")
+    folder_of(shelf).look()  # another process, which forgets
+    moved.rename(shelf.root / "data")
+    quick.look()
+    settle()
+    quick.look()
+    assert {e.skill_id for e in folder_of(shelf).look().entries.values()} >= everything
+
+
+def folder_of(shelf: Shelf) -> Folder:
+    """The folder as another process sees it."""
+    return shelf.anew().folder(str(shelf.root), False)
+
+
+def settle() -> None:
+    """Wait until what changed last is trusted; to set a time in the past would be a change itself."""
+    time.sleep(2 * SETTLED_NS / 1e9)
 
 
 def test_the_end_of_links_is_told_by_all(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -73,6 +75,7 @@ def test_build_and_search_by_id_and_a_stub_that_says_the_id(world: World, origin
     stub = (world.home / ".cursor/skills/refunds/SKILL.md").read_text()
     assert metadata(parse(stub.encode()), "").name == "refunds"
     assert 'skc show billing/refunds --section "<heading>"' in stub
+    assert "Compiled by skillc from the repository 'company'." in stub
     found = json.loads(world.ok("search", "billing/refunds", "fourteen", "--format", "json").stdout)
     assert ("references/law.md", "Europe") in [(r["file"], r["section"]) for r in found["results"]]
     world.fails("E001", "show", "refunds", "--section", "Limits")  # an ID is whole
@@ -87,7 +90,8 @@ def test_a_new_commit_is_followed_in_the_same_folder(world: World, origin: Origi
     origin.push()
     assert "Law" not in world.ok("outline", "billing/refunds").stdout
     second = json.loads(world.ok("build", "billing/refunds", "--format", "json").stdout)
-    assert (second["status"], second["source_path"]) == ("updated", first["source_path"])
+    assert (second["status"], second["source_path"]) == ("unchanged", first["source_path"])
+    assert second["source_hash"] != first["source_hash"]  # reading it brought the index up to date
     assert "250" in world.ok("show", "billing/refunds", "--section", "Limits").stdout
     origin.write("skills/billing/refunds/SKILL.md", REFUNDS.replace("100", "1000"))
     origin.push()
@@ -102,6 +106,7 @@ def test_the_copy_serves_when_the_repository_is_gone(world: World, origin: Origi
     world.ok("outline", "billing/refunds")
     shutil.rmtree(origin.bare)
     shutil.rmtree(world.home / ".skillc/cache/repositories")
+    shutil.rmtree(world.home / ".skillc/cache/skills/recent")  # as if a minute had passed
     shown = world.ok("show", "billing/refunds", "--section", "Limits")
     assert "Up to 100" in shown.stdout
     assert shown.stderr.startswith("warning[W201]: repository 'company' is served as it was: ")
@@ -188,3 +193,32 @@ def test_a_document_without_a_folder_reads_back_equal(world: World) -> None:
     assert found.fields["requires_capabilities"] == ["shell"]
     assert {key: found.fields[key] for key in told} == told
     assert read.data[read.body :].decode().lstrip("\n") == document.body
+
+
+def test_a_second_question_does_not_wake_the_library(world: World, origin: Origin) -> None:
+    """[LIB: remote skills as local folders] for a moment the copy is enough, also without the remote."""
+    world.ok("outline", "billing/refunds")
+    code = (
+        "import sys; from skillc.library import locate\n"
+        f"skill = locate('billing/refunds', {str(world.project)!r})\n"
+        "print(skill.recent, skill.repository, 'asyncio' in sys.modules, 'dulwich' in sys.modules)"
+    )
+    run = [sys.executable, "-c", code]
+    printed = subprocess.run(run, env=world.env, capture_output=True, text=True, check=True).stdout
+    assert printed.split() == ["True", "company", "False", "False"]
+    assert "Up to 100" in world.ok("show", "billing/refunds", "--section", "Limits").stdout
+    assert "#Limits" in world.ok("search", "billing/refunds", "asking").stdout
+
+
+def test_another_configuration_is_asked_anew(world: World, origin: Origin) -> None:
+    """[LIB: remote skills as local folders] what is recent is so for one state of skills.toml."""
+    world.ok("outline", "billing/refunds")
+    (world.project / ".skillc" / "skills.toml").write_text("")
+    world.fails("E001", "outline", "billing/refunds")
+
+
+def test_a_skill_of_the_store_comes_first(world: World, origin: Origin) -> None:
+    """[D13a] however recently a repository's skill was read under its name."""
+    world.ok("outline", "billing/refunds")
+    world.skill("billing/refunds", "---\nname: refunds\ndescription: d\n---\n# Ours\n")
+    assert "Ours" in world.ok("outline", "billing/refunds").stdout

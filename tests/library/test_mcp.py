@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import sys
 import threading
@@ -399,3 +400,19 @@ def test_lies_over_http(world: World, lie: str) -> None:
         for server in (liar, other):
             server.shutdown()
             server.server_close()
+
+
+def test_agents_that_only_read_folders(world: World, served: Path) -> None:
+    """[SEP-2640: host] `skc build company/good --target cursor`: read like a local one, the origin told."""
+    command = [sys.executable, SERVER, str(served), "nothing", str(served.parent / "requests")]
+    (world.home / ".skillc").mkdir(exist_ok=True)
+    (world.home / ".skillc" / "skills.toml").write_text(
+        f'[[repositories]]\nname = "company"\ntype = "mcp"\ncommand = {json.dumps(command)}\n'
+    )
+    world.ok("build", "company/good", "--target", "cursor")
+    stub = (world.home / ".cursor/skills/good/SKILL.md").read_text()
+    assert "skc show company/good" in stub
+    assert "from the repository 'company'" in stub
+    assert "More of good" in world.ok("show", "company/good", "--section", "More of good").stdout
+    assert "references/more.md" in world.ok("search", "company/good", "more").stdout
+    world.fails("E001", "show", "company/missing", "--section", "x")

@@ -1,4 +1,4 @@
-"""`skc mcp` by the MCP Inspector's command line, where `scripts/mcp-conformance` has put it."""
+"""`skc mcp` by the MCP Inspector's command line, where `scripts/mcp-tools` has put it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NODE = TOOLS / ".bin" / "node"
 INSPECTOR = TOOLS / "@modelcontextprotocol" / "inspector" / "clients" / "launcher" / "build" / "index.js"
 
 pytestmark = pytest.mark.skipif(
-    not (NODE.exists() and INSPECTOR.exists()), reason="no Inspector here; run scripts/mcp-conformance"
+    not (NODE.exists() and INSPECTOR.exists()), reason="no Inspector here; run scripts/mcp-tools"
 )
 
 

@@ -29,7 +29,7 @@ def access(
     cwd = current_directory()
     skill = locate(name, cwd)
     warn(skill.noticed)
-    if skill.repository and command in ("show", "search"):  # only then is there something to import
+    if skill.repository and not skill.recent:  # only then is there something to import
         from skillc.compiler import keep_indexed
 
         keep_indexed(skill, cwd)

@@ -24,7 +24,8 @@ def overview(words: Sequence[str] = ()) -> str:
     lines += [
         "",
         "'skc <command> --help' explains a command; 'skc --version' prints the version.",
-        "<skill> is a name in .skillc/skills here or above or in ~/.skillc/skills, or a path to a folder.",
+        "<skill> is a name in .skillc/skills here or above or in ~/.skillc/skills, the ID of a skill in a",
+        "repository, or a path to a folder.",
     ]
     return "\n".join(lines)
 

@@ -245,7 +245,10 @@ class _Build:
         whole = source_hash((file.name, digests[display_name(file.name)]) for file in self.files)
         references, count = writer.references(self.main, stub.MAX_REFERENCES)
         outline = writer.headings_of(self.main)
-        text = stub.render(metadata.name, metadata.description, self.skill.name, outline, references, count)
+        other = self.skill.repository if self.skill.copied else ""
+        text = stub.render(
+            metadata.name, metadata.description, self.skill.name, outline, references, count, other
+        )
         now = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())
         if not changed:
             now = self.meta["indexed_at"]  # files were only touched: it is the same build

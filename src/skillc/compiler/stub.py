@@ -26,7 +26,7 @@ description: {description}
 
 # {title}
 
-Compiled by skillc. What follows is an outline, not the skill: fetch the sections a task needs
+Compiled by skillc{origin}. What follows is an outline, not the skill: fetch the sections a task needs
 through the gateway, and do not read the source files directly.
 
 Prefer the MCP tools `skc_outline`, `skc_show`, `skc_search`, `skc_open` and `skc_sources` if the
@@ -53,8 +53,9 @@ def render(
     main: Sequence[tuple[int, str]],
     references: Sequence[tuple[str, str | None]],
     reference_count: int,
+    repository: str = "",
 ) -> str:
-    """The stub's text.
+    """The stub's text, which names the `repository` that a skill comes from, if it is another's.
 
     `main` are level and text of SKILL.md's headings; `references` are the first
     MAX_REFERENCES other documents by path, each with its label and description.
@@ -64,6 +65,7 @@ def render(
         name=yaml_string(name),
         description=yaml_string(description),
         title=_on_one_line(name),
+        origin=f" from the repository '{_on_one_line(repository)}'" if repository else "",
         skill=shell_word(directory),
         sections="\n".join(lines) or "(no headings)",
     )

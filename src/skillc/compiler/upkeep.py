@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 def keep_indexed(skill: Skill, cwd: str) -> None:
     """Bring the index of a repository's skill up to date; those of the stores are their authors' to build.
 
-    Where that fails, whoever needs the index says what is missing.
+    A copy that was looked at a moment ago has not changed since. Where building fails, whoever needs
+    the index says what is missing.
     """
-    if not skill.repository:
+    if not skill.repository or skill.recent:
         return
     config = load(cwd)
     try:

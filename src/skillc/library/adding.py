@@ -22,6 +22,7 @@ OPTIONS: dict[str, dict[str, str]] = {
     "filesystem": {},
     "git": {"ref": "git_ref", "ref_type": "ref_type", "skills_root": "skills_root", "auth_token_env": ""},
     "http": {"auth_token_env": ""},
+    "mcp": {"auth_token_env": ""},
 }
 
 

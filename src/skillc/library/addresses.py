@@ -35,8 +35,11 @@ def stored_url(url: str, kind: str, cwd: str) -> str:
         raise InvalidOption("the address has control characters or is not UTF-8")
     if "${" in url and "://" not in url:
         return url
-    if kind == "http" and not re.match("https?://.", url, re.IGNORECASE):
-        raise InvalidOption("the address of a repository of type http starts with http:// or https://")
+    if kind in ("http", "mcp") and not re.match("https?://.", url, re.IGNORECASE):
+        instead = '; a command is for the home\'s skills.toml: command = ["..."]' if kind == "mcp" else ""
+        raise InvalidOption(
+            f"the address of a repository of type {kind} starts with http:// or https://{instead}"
+        )
     if "://" not in url:
         return url if _SCP.fullmatch(url) else _local(url, cwd)
     try:

@@ -1,7 +1,8 @@
 """Any skill by its name: a path, the stores, and after them the repositories by canonical ID.
 
 `skc show company/billing/refunds` works on a skill of a git, HTTP or MCP repository as on a local one:
-a remote skill becomes a folder (`copies`) when somebody asks for it, and not before.
+a remote skill becomes a folder (`copies`) when somebody asks for it, and not before; the next question
+finds it there (`recent`).
 """
 
 from __future__ import annotations
@@ -29,6 +30,11 @@ def locate(name: str, cwd: str) -> Skill:
 
         if not all(map(is_segment, name.split("/"))):
             raise
+    from skillc.library.recent import recall
+
+    known = recall(name, cwd)
+    if known is not None:
+        return known
     import asyncio  # for names that are in no store; they are not what agents ask for most
 
     from skillc.skills import SkillId
@@ -52,6 +58,11 @@ async def _in_repositories(skill_id: SkillId, cwd: str) -> Skill:
         return kept
     found = _found(document, await library.directory(skill_id), config, cwd)
     found.noticed = tuple(library.warnings())
+    if found.copied and not found.noticed:
+        from skillc.library.recent import SECONDS, remember
+
+        settings = next(r.settings for r in config.repositories if r.name == found.repository)
+        remember(found, cwd, float(settings.get("refresh_seconds", SECONDS)))
     return found
 
 

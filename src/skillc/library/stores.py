@@ -28,10 +28,22 @@ class Skill:
     `name` is what resolves: in a collection its ID, with slashes. `source` is canonical. `root` is the
     project (or home) whose `.skillc` it belongs to; `stored` tells whether it is built where it is or is
     a folder from elsewhere. `repository` is the one it was found in, if it was none of the stores, and
-    `copied` tells whether the folder is a copy from there; `noticed` is what was to say on the way.
+    `copied` tells whether the folder is a copy from there, `recent` whether that was looked at a moment
+    ago and not now; `noticed` is what was to say on the way.
     """
 
-    __slots__ = ("_built", "copied", "name", "noticed", "repository", "root", "scope", "source", "stored")
+    __slots__ = (
+        "_built",
+        "copied",
+        "name",
+        "noticed",
+        "recent",
+        "repository",
+        "root",
+        "scope",
+        "source",
+        "stored",
+    )
 
     def __init__(
         self,
@@ -43,6 +55,7 @@ class Skill:
         repository: str = "",
         copied: bool = False,
         noticed: tuple[Diagnostic, ...] = (),
+        recent: bool = False,
     ) -> None:
         self.name = name
         self.source = source
@@ -52,6 +65,7 @@ class Skill:
         self.repository = repository
         self.copied = copied
         self.noticed = noticed
+        self.recent = recent
         self._built: list[tuple[str, str, str]] | None = None
 
     @property

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hmac
 import os
+import signal
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
 from mcp.server.stdio import stdio_server
@@ -37,7 +38,17 @@ def serve_stdio(place: Workplace, groups: Iterable[str]) -> None:
         async with stdio_server() as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is to be ignored
+        signal.signal(signal.SIGINT, _leave)
     anyio.run(run)
+
+
+def _leave(number: int, frame: object) -> NoReturn:
+    """End at once: the thread that waits for stdin would keep an orderly end waiting for a line.
+
+    What is being written is whole or not there at all, whenever that is.
+    """
+    os._exit(128 + number)
 
 
 def serve_http(

@@ -48,8 +48,7 @@ class Workplace:
     ) -> tuple[Result, tuple[Diagnostic, ...]]:
         """Run an operation on the skill called `name` and log it, as the command line does."""
         skill = locate(name, self.cwd)
-        if command in ("show", "search"):
-            keep_indexed(skill, self.cwd)
+        keep_indexed(skill, self.cwd)
         result, noticed = logged(skill, command, noted, self.cwd, lambda: run(skill), learned)
         return result, (*skill.noticed, *noticed)
 

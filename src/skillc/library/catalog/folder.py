@@ -66,6 +66,7 @@ class Folder:
         self.database = database
         self._lock = RLock()  # its own: a folder that hangs keeps nobody from the others
         self._look: Look | None = None
+        self._kept = False  # whether the index knows of it
         self._took = 0.0  # seconds, the last look
 
     def look(self) -> Look:
@@ -185,6 +186,7 @@ class Folder:
     def _known(self) -> Look:
         def ask(execute: Any) -> Look:
             number = tables.number_of(execute, self.root, self.strict)
+            self._kept = number is not None
             return Look(*(tables.load(execute, number) if number else ({}, {})), [], None)
 
         return self.database.read(ask) if self.database.exists() else Look({}, {}, [], None)
@@ -195,21 +197,27 @@ class Folder:
         if not todo and same_size and same_directories and not walk.noticed and walk.error is None:
             return before if not before.noticed and before.error is None else _relooked(before)
         found = {item.path: item for item in walk.found}
-        gone = [path for path in before.entries if path not in found]
         if walk.error is not None:  # the folder is not there; what is known of it may serve again
             return Look({}, {}, [], walk.error)
 
         def change(execute: Any) -> dict[str, Entry]:
+            # What we know need not be what the index knows: nothing was kept yet, or another process was here.
+            known = tables.paths(execute, self.root, self.strict)
+            gone = [path for path in known if path not in found]
             directories = None if same_directories else walk.directories
             number = tables.save(execute, self.root, self.strict, directories, gone)
-            return self._read(todo, texts, execute, number)
+            news = [item for item in walk.found if item in wanted or item.path not in known]
+            return self._read(news, texts, execute, number)
 
+        wanted = set(todo)
         read = None
-        if texts or len(found) > MANY or before.entries:
+        if texts or len(found) > MANY or self._kept:
             read = self.database.write(change, PATIENCE if texts else HASTE)
         if read is None:
             read = self._read(todo, False, None, 0)
-        elif len(todo) > MANY:
+        else:
+            self._kept = True
+        if len(todo) > MANY:
             self.database.tidy()
         entries = {path: read.get(path) or before.entries[path] for path in found}
         return Look(walk.directories, entries, walk.noticed, None)

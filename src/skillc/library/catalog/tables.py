@@ -91,6 +91,13 @@ def number_of(execute: Any, root: str, strict: bool) -> int | None:
     return row[0] if row else None
 
 
+def paths(execute: Any, root: str, strict: bool) -> set[str]:
+    """The paths of the skills that are known of a folder."""
+    number = number_of(execute, root, strict)
+    rows = execute("SELECT path FROM skills WHERE folder = ?", (number,)).fetchall()
+    return {path if type(path) is str else os.fsdecode(path) for (path,) in rows}
+
+
 def load(execute: Any, folder: int) -> tuple[dict[str, Directory], dict[str, Entry]]:
     """What is known of a folder, by path."""
     entries: dict[str, Entry] = {}

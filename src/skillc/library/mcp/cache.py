@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from skillc import atomic, places
 from skillc.errors import SkillcError
-from skillc.library.mcp_entries import HeldEntry, HeldFile, Refused
+from skillc.library.mcp.entries import HeldEntry, HeldFile, Refused
 from skillc.skills import list_files
 
 OLD = 30 * 24 * 3600.0  # seconds after which a file that no listed skill has is removed

@@ -30,8 +30,8 @@ from skillc.errors import (
     one_line,
 )
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter, SkillScope
-from skillc.library.mcp_cache import Cache
-from skillc.library.mcp_entries import HeldEntry, HeldFile, Listed, Refused, Unreachable, checked, sort_out
+from skillc.library.mcp.cache import Cache
+from skillc.library.mcp.entries import HeldEntry, HeldFile, Listed, Refused, Unreachable, checked, sort_out
 from skillc.library.sources import ALL, SkillSource, SourceDiagnostic
 from skillc.places import SKILL_FILE
 from skillc.skills import SkillId, parse, to_segment
@@ -39,8 +39,8 @@ from skillc.skills.ids import is_segment
 
 if TYPE_CHECKING:
     from skillc.library.http import BearerAuth, HeaderAuth
-    from skillc.library.mcp_client import Skills
-    from skillc.library.mcp_transport import Server
+    from skillc.library.mcp.client import Skills
+    from skillc.library.mcp.transport import Server
 
 TIME_OUT = 25.0  # seconds; less than the composite waits
 MAX_TOLD = 100  # diagnostics
@@ -276,11 +276,11 @@ class McpSkillSource(SkillSource):
         if self._problem:
             raise Unreachable(self._problem)
         with extras.needed("mcp"):
-            from skillc.library.mcp_client import talk  # the SDK is an extra, and takes long to import
+            from skillc.library.mcp.client import talk  # the SDK is an extra, and takes long to import
         return talk(self._server(), question, self.time_out)
 
     def _server(self) -> Server:
-        from skillc.library.mcp_transport import Server
+        from skillc.library.mcp.transport import Server
 
         headers = dict([self._auth.header()]) if self._auth else {}
         return Server(self._command, self._url, headers, self._environment, self._cwd)

@@ -18,8 +18,8 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ConfigDict, ValidationError
 
 from skillc.errors import SkillcError, one_line
-from skillc.library.mcp_entries import HeldFile, Refused, Unreachable
-from skillc.library.mcp_transport import Channel, Server, over_http, over_stdio
+from skillc.library.mcp.entries import HeldFile, Refused, Unreachable
+from skillc.library.mcp.transport import Channel, Server, over_http, over_stdio
 
 EXTENSION = "io.modelcontextprotocol/skills"
 MAX_PAGES = 200

@@ -1,0 +1,5 @@
+"""Skills of other servers over MCP (SEP-2640), verified and cached; asking them needs the extra `mcp`."""
+
+from skillc.library.mcp.source import McpSkillSource
+
+__all__ = ["McpSkillSource"]
