@@ -201,7 +201,7 @@ class Folder:
             return Look({}, {}, [], walk.error)
 
         def change(execute: Any) -> dict[str, Entry]:
-            # What we know need not be what the index knows: nothing was kept yet, or another process was here.
+            # What we know need not be what the index knows: nothing was kept yet, or another was here.
             known = tables.paths(execute, self.root, self.strict)
             gone = [path for path in known if path not in found]
             directories = None if same_directories else walk.directories
