@@ -164,7 +164,8 @@ def bench_build(bench: Bench) -> None:
 
 
 def main() -> None:
-    from bench_run import bench_run  # here: they import this module
+    from bench_find import bench_find  # here: they import this module
+    from bench_run import bench_run
     from bench_search import bench_reading, bench_search
     from bench_stats import bench_stats
 
@@ -176,6 +177,7 @@ def main() -> None:
         bench_search(bench)
         bench_stats(bench)
         bench_run(bench)
+        bench_find(bench, count=20_000)
     finally:
         shutil.rmtree(bench.root)
 

@@ -119,6 +119,11 @@ def trust_file(root: str) -> str:
     return os.path.join(root, DIRECTORY, "trust.json")
 
 
+def library_file(root: str) -> str:
+    """The index over the skills of all folders: a cache, safe to remove."""
+    return os.path.join(root, DIRECTORY, "cache", "library.db")
+
+
 def stub_file(runtime: str) -> str:
     return os.path.join(runtime, SKILL_FILE)
 

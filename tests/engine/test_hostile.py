@@ -149,6 +149,7 @@ def test_switched_off_everywhere() -> None:
     assert run(off.list_skills()) == []
     assert run(off.collections()) == []
     assert run(off.browse())["skills"] == []
+    assert run(off.find("pdf")) == []
     with pytest.raises(SkillNotFound, match="switched off"):
         run(off.load("pdf-processing"))
     found = run(model_input(off, "/pdf-processing go", ["pdf-processing"]))

@@ -30,6 +30,7 @@ from skillc import (
     resolve_repositories,
 )
 from skillc.library import filesystem
+from skillc.library.catalog import walking
 from tests.conftest import World
 from tests.library.test_composite import Broken, memory
 from tests.library.test_filesystem import run, skill
@@ -171,7 +172,7 @@ def test_one_bad_skill(tmp_path: Path) -> None:
 
 def test_links_to_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D25] folders that link to each other are any number of folders: there is an end, and it is told."""
-    monkeypatch.setattr(filesystem, "MAX_DIRECTORIES", 500)
+    monkeypatch.setattr(walking, "MAX_DIRECTORIES", 500)
     for one in range(8):
         (tmp_path / f"d{one}").mkdir()
     for one in range(8):

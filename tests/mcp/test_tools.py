@@ -66,6 +66,7 @@ SAME: list[tuple[str, dict[str, Any], list[str]]] = [
     ("skc_sources", {"skill": "pdf", "depth": 1}, ["sources", "pdf", "--depth", "1"]),
     ("skc_search", {"skill": "pdf", "query": "fields"}, ["search", "pdf", "fields"]),
     ("skc_search", {"skill": "pdf", "query": "one x", "mode": "any"}, ["search", "pdf", "one x", "--any"]),
+    ("skc_find", {"task": "fill in a form", "limit": 3}, ["find", "fill in a form", "--limit", "3"]),
     ("browse_skills", {}, ["browse"]),
     ("browse_skills", {"query": "forms"}, ["browse", "--query", "forms"]),
     ("load_skill", {"id": "pdf"}, ["load", "pdf"]),
@@ -94,8 +95,31 @@ def test_results_are_the_commands(pdf: World, era: str) -> None:
         assert answer.is_error is False, answer
         assert answer.structured_content == ({"result": wanted} if isinstance(wanted, list) else wanted), name
         text = answer.content[0].text
-        if name in ("skc_outline", "skc_show", "skc_sources", "skc_search", "load_skill"):
+        if name in ("skc_outline", "skc_show", "skc_sources", "skc_search", "skc_find", "load_skill"):
             assert text.rstrip("\n") == pdf.ok(*words).stdout.rstrip("\n"), (name, given)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_finding(pdf: World, era: str) -> None:
+    """[SURFACES: Serving] [D32] a task finds its skill with reasons; no words are E004, a bad limit E100."""
+
+    async def calls() -> list[Any]:
+        async with near(era) as client:
+            await client.list_tools()
+            given: list[dict[str, Any]] = [{"task": "a PDF"}, {"task": "xyzzy"}, {"task": "?!"}]
+            given += [{"task": "pdf", "limit": 1001}, {}]
+            return [await client.call_tool("skc_find", words) for words in given]
+
+    found, nothing, empty, many, missing = asyncio.run(calls())
+    best = found.structured_content["results"][0]
+    assert (best["id"], best["source_name"]) == ("pdf", "project")
+    assert "pdf" in [match["term"].lower() for match in best["matched"]]
+    assert found.content[0].text.startswith("pdf  (")
+    assert nothing.structured_content == {"query": "xyzzy", "results": []}
+    assert nothing.content[0].text == "No skills fit."
+    assert empty.is_error
+    assert empty.content[0].text.startswith("error[E004]: ")
+    assert [answer.content[0].text[:12] for answer in (many, missing)] == ["error[E100]:"] * 2
 
 
 def test_init_and_stats_of_one(world: World) -> None:
@@ -327,7 +351,7 @@ def test_groups_of_tools(world: World) -> None:
         async with Client(server, mode=NEW) as client:
             return {tool.name for tool in (await client.list_tools()).tools}
 
-    assert asyncio.run(names(["--tools", "library"])) == {"browse_skills", "load_skill"}
+    assert asyncio.run(names(["--tools", "library"])) == {"skc_find", "browse_skills", "load_skill"}
     world.fails("E100", "mcp", "--tools", "gateway,nonsense")
     world.fails("E100", "mcp", "--http", "127.0.0.1:99999")
     world.fails("E100", "mcp", "--print")

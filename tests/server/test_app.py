@@ -26,6 +26,7 @@ from skillc.library.sources import ALL, SkillSource
 from skillc.server import create_app
 from skillc.server.running import _listening
 from skillc.skills import SkillId
+from tests.conftest import World
 from tests.library.test_filesystem import run, shelf, skill
 
 __all__ = ["shelf"]
@@ -373,3 +374,15 @@ def test_stale_after_the_server_ends(shelf: Path) -> None:
     after = run(source.list()), run(source.collections()), run(source.load(SkillId("pdf-processing")))
     assert after == before
     assert (source.status, source.error) == ("stale", "Connection refused")
+
+
+def test_search(world: World) -> None:
+    """[LIB: SkillEngine trait (revised)] GET /search gives what `skc find` prints; no words are E004."""
+    skill(world.store, "soup", "---\ndescription: Cook\nrequires_capabilities: [stove]\n---\n# Broth\n")
+    with live(FilesystemSkillSource(world.store)) as client:
+        told = client.get("/search", params={"q": "cook some broth"}).json()
+        assert told["query"] == "cook some broth"
+        assert [(r["id"], r["matched"][0]["term"]) for r in told["results"]] == [("soup", "cook")]
+        empty = client.get("/search")
+        assert (empty.status_code, empty.json()["error"]["code"]) == (400, "E004")
+        assert client.get("/search", params={"q": "broth", "limit": "0"}).status_code == 400

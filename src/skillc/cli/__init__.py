@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 GROUPS = {
     "Write skills": ("init", "lint", "build", "list"),
     "Read them, as agents do": ("outline", "show", "search", "open", "sources"),
-    "Put them into prompts": ("browse", "load", "inventory", "turn", "repo", "diagnose"),
+    "Put them into prompts": ("find", "browse", "load", "inventory", "turn", "repo", "diagnose"),
     "Run what they declare": ("tools", "run", "trust"),
     "Serve them": ("mcp", "serve"),
     "Learn what agents used": ("stats", "sync"),

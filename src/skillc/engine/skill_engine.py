@@ -10,6 +10,7 @@ from typing import Any
 from skillc.engine import rendering
 from skillc.engine.resources import file_names, read_text
 from skillc.errors import FileNotFound, SkillNotFound
+from skillc.library.catalog.library import FoundSkill
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -17,6 +18,8 @@ from skillc.library.descriptors import (
     SkillFilter,
     derive_collections,
 )
+from skillc.library.looking import one_look
+from skillc.library.searching import find
 from skillc.library.sources import ALL, SkillSource
 from skillc.skills import SkillId
 
@@ -74,12 +77,15 @@ class DefaultSkillEngine:
     async def list_skills(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
         """The skills this agent can use, by ID."""
         skills = await self.source.list(filter) if self.options.enabled else []
-        mine = (skill for skill in skills if self._allowed(skill.id) and not self._missing(skill))
+        if self.options.allow is not None or self.options.deny:
+            skills = [skill for skill in skills if self._allowed(skill.id)]
+        mine = [skill for skill in skills if not (skill.requires_capabilities and self._missing(skill))]
         return sorted(mine, key=lambda skill: skill.id)
 
     async def collections(self) -> builtins.list[SkillCollection]:
         """The collections of those skills, with the source's words for them."""
-        return await self._collections_of(await self.list_skills())
+        with one_look():
+            return await self._collections_of(await self.list_skills())
 
     async def _collections_of(self, skills: Sequence[SkillDescriptor]) -> builtins.list[SkillCollection]:
         """Counted over these very skills, so that lists and counts never disagree."""
@@ -90,6 +96,10 @@ class DefaultSkillEngine:
         """The `<available_skills>` block: the same text as long as the skills are the same."""
         if not self.options.enabled:
             return ""
+        with one_look():
+            return await self._inventory(active)
+
+    async def _inventory(self, active: Iterable[str]) -> str:
         skills = await self.list_skills()
         loaded, budget = frozenset(active), self.options.inventory_budget
         if self.mode(skills) == "flat":
@@ -105,6 +115,10 @@ class DefaultSkillEngine:
 
     async def browse(self, path: str = "", query: str | None = None) -> dict[str, Any]:
         """What the `browse_skills` tool returns; a query is global and wins over a path."""
+        with one_look():
+            return await self._browse(path, query)
+
+    async def _browse(self, path: str, query: str | None) -> dict[str, Any]:
         if query and query.strip():
             found = await self.list_skills(SkillFilter(query=query))
             return {"type": "search", "query": query, "skills": [skill.as_json() for skill in found]}
@@ -119,6 +133,13 @@ class DefaultSkillEngine:
             ],
             "skills": [skill.as_json() for skill in skills if skill.collection == where],
         }
+
+    async def find(self, task: str, limit: int = 10) -> builtins.list[FoundSkill]:
+        """The skills that fit a task, described in any number of words, best first, each with the reasons.
+
+        Raises EmptyQuery where the task has no words.
+        """
+        return await find(self.source, task, limit, self._may_use) if self.options.enabled else []
 
     async def load(self, skill_id: str) -> SkillDocument:
         """A skill with its body; raises InvalidSkillId or SkillNotFound."""
@@ -159,6 +180,9 @@ class DefaultSkillEngine:
         document = await self.load(skill_id)
         locate = getattr(self.source, "directory", None)
         return await locate(document.descriptor.id) if locate else None
+
+    def _may_use(self, skill_id: str, needs: tuple[str, ...]) -> bool:
+        return self._allowed(skill_id) and all(c in self.options.capabilities for c in needs)
 
     def _allowed(self, skill_id: str) -> bool:
         allow, deny = self.options.allow, self.options.deny

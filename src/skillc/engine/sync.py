@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from skillc.engine.prompts import ModelInput, model_input
 from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
 from skillc.engine.turns import Turn, prepare_turn
+from skillc.library.catalog.library import FoundSkill
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
 from skillc.library.sources import ALL, SkillSource
 
@@ -35,6 +36,9 @@ class SyncSkillEngine:
 
     def browse(self, path: str = "", query: str | None = None) -> dict[str, Any]:
         return run_sync(self.engine.browse(path, query))
+
+    def find(self, task: str, limit: int = 10) -> builtins.list[FoundSkill]:
+        return run_sync(self.engine.find(task, limit))
 
     def load(self, skill_id: str) -> SkillDocument:
         return run_sync(self.engine.load(skill_id))

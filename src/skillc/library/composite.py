@@ -18,6 +18,7 @@ from skillc.errors import (
     notice,
     unexpected,
 )
+from skillc.library.catalog.library import Part
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -25,6 +26,8 @@ from skillc.library.descriptors import (
     SkillFilter,
     derive_collections,
 )
+from skillc.library.looking import current_look
+from skillc.library.searching import parts_of
 from skillc.library.sources import ALL, SkillSource, SourceDiagnostic
 from skillc.skills import SkillId
 
@@ -95,10 +98,13 @@ class CompositeSkillSource(SkillSource):
         self.time_out = time_out
         self.failures: Mapping[str, RepositoryUnavailable] = {}  # at the last look
         self._silent: dict[str, tuple[float, str]] = {}  # until when not to ask, and why
+        self._last: tuple[object, _Look] | None = None  # within one look the sources are asked once
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
         look = await self._look()
         self._complain(look.failures)
+        if filter == ALL:
+            return [*look.skills]
         return [skill for skill in look.skills if filter.matches(skill)]
 
     async def load(self, skill_id: SkillId) -> SkillDocument:
@@ -159,6 +165,13 @@ class CompositeSkillSource(SkillSource):
                     words.setdefault(collection.path, collection.description)
         return derive_collections(look.skills, words)
 
+    async def parts(self, name: str) -> builtins.list[Part]:
+        """What can be searched of each source that answers, in order of precedence."""
+        answers, failures = await self._ask(lambda source: parts_of(source, ""))
+        self.failures = failures
+        self._complain(failures)
+        return [Part(named.name, part.holding) for named, found in answers for part in found]
+
     async def states(self) -> builtins.list[SourceState]:
         """How each source is doing, in order of precedence."""
         look = await self._look()
@@ -193,7 +206,16 @@ class CompositeSkillSource(SkillSource):
         return found
 
     async def _look(self) -> _Look:
-        """The skills of all sources that answer: first source wins.
+        """The skills of all sources that answer, asked once within one look."""
+        asked, last = current_look(), self._last
+        if asked is None or last is None or last[0] is not asked:
+            last = asked, await self._looked()
+            self._last = last if asked is not None else None
+        self.failures = last[1].failures
+        return last[1]
+
+    async def _looked(self) -> _Look:
+        """What all sources say: first source wins.
 
         Filters come after, so that a loser never shows through.
         """
@@ -206,7 +228,6 @@ class CompositeSkillSource(SkillSource):
                 if winner is not named:
                     shadowed.append(Shadowed(skill.id, winner.name, named.name))
                     log.info("skill '%s' of '%s' is shadowed by '%s'", skill.id, named.name, winner.name)
-        self.failures = failures
         return _Look([winners[skill_id][1] for skill_id in sorted(winners)], shadowed, failures)
 
     async def _ask(

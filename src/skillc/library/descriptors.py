@@ -12,7 +12,7 @@ False
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -44,8 +44,10 @@ class SkillDescriptor:
     source_name: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "id", SkillId(self.id))
-        object.__setattr__(self, "name", self.name or self.id.name)
+        if type(self.id) is not SkillId:
+            object.__setattr__(self, "id", SkillId(self.id))
+        if not self.name:
+            object.__setattr__(self, "name", self.id.name)
 
     @property
     def collection(self) -> str:
@@ -53,7 +55,11 @@ class SkillDescriptor:
 
     def named(self, source_name: str) -> SkillDescriptor:
         """The same, from the repository called `source_name`."""
-        return replace(self, source_name=source_name)
+        same = object.__new__(SkillDescriptor)  # `replace` would check everything again, for each of many
+        for name in SkillDescriptor.__slots__:
+            object.__setattr__(same, name, getattr(self, name))
+        object.__setattr__(same, "source_name", source_name)
+        return same
 
     def as_json(self) -> dict[str, Any]:
         """The wire format of the HTTP API and of `browse_skills`."""

@@ -14,6 +14,7 @@ from importlib import metadata, util
 
 from skillc import places
 from skillc.errors import SkillNotFound
+from skillc.library.catalog.library import Part
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter, SkillScope
 from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.sources import ALL, SkillSource
@@ -31,26 +32,30 @@ class EmbeddedSkillSource(SkillSource):
 
     def __init__(self) -> None:
         folders = dict.fromkeys([places.embedded_skills(), *_declared()])
-        self._sources = [FilesystemSkillSource(folder, SkillScope.BUILTIN) for folder in folders]
+        self.sources = [FilesystemSkillSource(folder, SkillScope.BUILTIN) for folder in folders]
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
         found: dict[SkillId, SkillDescriptor] = {}
-        for source in self._sources:
+        for source in self.sources:
             for skill in await source.list(filter):
                 found.setdefault(skill.id, skill)
         return [found[skill_id] for skill_id in sorted(found)]
 
     async def load(self, skill_id: SkillId) -> SkillDocument:
-        for source in self._sources:
+        for source in self.sources:
             try:
                 return await source.load(skill_id)
             except SkillNotFound:
                 continue
         raise SkillNotFound(skill_id)
 
+    async def parts(self, name: str) -> builtins.list[Part]:
+        """What can be searched here."""
+        return [part for source in self.sources for part in await source.parts(name)]
+
     async def directory(self, skill_id: SkillId) -> str:
         """The folder of a skill."""
-        for source in self._sources:
+        for source in self.sources:
             try:
                 return await source.directory(skill_id)
             except SkillNotFound:
@@ -60,7 +65,7 @@ class EmbeddedSkillSource(SkillSource):
     async def directories(self) -> dict[SkillId, str]:
         """The folders of all skills."""
         found: dict[SkillId, str] = {}
-        for source in reversed(self._sources):
+        for source in reversed(self.sources):
             found |= await source.directories()
         return found
 

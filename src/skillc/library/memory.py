@@ -30,6 +30,10 @@ class InMemorySkillSource(SkillSource):
         skills = (self._documents[skill_id].descriptor for skill_id in sorted(self._documents))
         return [skill for skill in skills if filter.matches(skill)]
 
+    def bodies_at_hand(self) -> dict[str, str]:
+        """Every body, for searching."""
+        return {str(skill_id): document.body for skill_id, document in self._documents.items()}
+
     async def load(self, skill_id: SkillId) -> SkillDocument:
         if skill_id not in self._documents:
             raise SkillNotFound(skill_id)

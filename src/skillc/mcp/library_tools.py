@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillc.engine.tools import TOOLS
+from skillc.library.catalog.telling import lines
 from skillc.mcp import schemas
 from skillc.mcp.tools import Answer, Call, Parameter, ToolDefinition
 
 if TYPE_CHECKING:
+    from skillc.library.catalog.library import FoundSkill
     from skillc.mcp.workplace import Workplace
+
+MAX_FOUND = 1000  # as the command has it
 
 _WORDS = {tool.name: tool for tool in TOOLS}
 
@@ -19,6 +24,17 @@ _WORDS = {tool.name: tool for tool in TOOLS}
 async def _browse(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
     value = await place.engine().browse(given["path"], given["query"])
     return Answer(value, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+async def _find(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
+    found = await place.engine().find(given["task"], given["limit"])
+    return await asyncio.to_thread(_told, given["task"], found)
+
+
+def _told(task: str, found: list[FoundSkill]) -> Answer:
+    """Why each fits is looked up in its file."""
+    value = {"query": task, "results": [skill.as_json() for skill in found]}
+    return Answer(value, "\n".join(lines(found)))
 
 
 async def _load(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
@@ -32,6 +48,20 @@ def _parameter(tool: str, name: str, **more: Any) -> Parameter:
 
 
 LIBRARY = (
+    ToolDefinition(
+        "skc_find",
+        "Find skills for a task",
+        "library",
+        "Find the skills that fit a task, over all repositories, best first, each with the reasons and the"
+        " section to read first. Start here when there are many skills; then load_skill.",
+        (
+            Parameter("task", "What is to be done, in words or pages; any word may match.", required=True),
+            Parameter("limit", "At most so many skills.", "count", default=10, maximum=MAX_FOUND),
+        ),
+        schemas.FIND,
+        _find,
+        annotations={"open_world": True},
+    ),
     ToolDefinition(
         "browse_skills",
         "Browse skills",

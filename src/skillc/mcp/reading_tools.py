@@ -170,7 +170,7 @@ READING = (
         "Search a skill",
         "gateway",
         "Find the sections of one skill that hold some words, best first, with a snippet of each. Read a"
-        " hit with skc_show. To learn which skill fits a task, use browse_skills instead.",
+        " hit with skc_show. To learn which skill fits a task, use skc_find instead.",
         (
             SKILL,
             Parameter("query", "Words to look for.", required=True),

@@ -175,6 +175,32 @@ BROWSE = record(
     },
 )
 
+FIND = record(
+    {
+        "query": TEXT,
+        "results": listed(
+            record(
+                {
+                    "id": TEXT,
+                    "name": TEXT,
+                    "description": TEXT,
+                    "score": {"type": "number"},
+                    "source_name": TEXT,
+                    "also": about(
+                        listed(record({"source_name": TEXT, "id": TEXT})), "where else the same skill is"
+                    ),
+                    "matched": about(
+                        listed(record({"term": TEXT, "fields": listed(TEXT)})),
+                        "the words of the task that it has, strongest first",
+                    ),
+                    "section": about(optional(TEXT), "the heading to read first"),
+                    "read": about(TEXT, "the command that shows it"),
+                }
+            )
+        ),
+    }
+)
+
 ENVELOPE = record(
     {
         "success": FLAG,

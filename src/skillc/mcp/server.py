@@ -23,8 +23,8 @@ from skillc.mcp.workplace import Workplace
 
 INSTRUCTIONS = """\
 Skills are folders of instructions, references and scripts for certain kinds of tasks. When a task may \
-have one, look with browse_skills, then load_skill to get its instructions and follow them. For large \
-skills, read piece by piece instead: skc_outline, then skc_show or skc_search. Files of a skill: \
+have one, look with skc_find or browse_skills, then load_skill to get its instructions and follow them. For \
+large skills, read piece by piece instead: skc_outline, then skc_show or skc_search. Files of a skill: \
 skc_sources and skc_open, or the resources skill://<id>/<path>."""
 
 

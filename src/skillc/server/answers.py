@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from skillc.digest import sha256_hex
 from skillc.errors import (
+    EmptyQuery,
     InvalidOption,
     InvalidSkillId,
     RepositoryUnavailable,
@@ -26,6 +27,7 @@ STATUSES: dict[type[SkillcError], int] = {
     SkillNotFound: 404,
     InvalidSkillId: 400,
     InvalidOption: 400,
+    EmptyQuery: 400,
     RepositoryUnavailable: 503,
 }
 HEADERS = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}

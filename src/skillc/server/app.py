@@ -25,6 +25,7 @@ MAX_READ = 8 << 20  # bytes that are read and thrown away so that who sends them
 REQUEST_TIME = 30.0  # seconds for a request's body to arrive
 MAX_LIMIT = 1000  # skills on a page
 MAX_IDS = 100  # skills in a turn
+DEFAULT_FOUND = 10  # skills that a search gives without a limit
 
 
 def create_app(engine: DefaultSkillEngine | SkillSource) -> Starlette:
@@ -39,6 +40,7 @@ def create_app(engine: DefaultSkillEngine | SkillSource) -> Starlette:
         Route("/skills", guarded(api.skills)),
         Route("/skills/{id:path}", guarded(api.skill)),
         Route("/skill-collections", guarded(api.collections)),
+        Route("/search", guarded(api.search)),
         Route("/turns", guarded(api.turn), methods=["POST"]),
         Route("/healthz", guarded(api.health)),
     ]
@@ -84,6 +86,13 @@ class _Api:
         found = await self._reading.collections()
         fields = ("path", "description", "count")
         return tagged(request, {"collections": [{f: getattr(c, f) for f in fields} for c in found]})
+
+    async def search(self, request: Request) -> Response:
+        """What `skc find` prints: the skills that fit a task, best first."""
+        task = request.query_params.get("q", "")
+        limit = _limit(request.query_params.get("limit", "")) or DEFAULT_FOUND
+        found = await self._reading.find(task, limit)
+        return answer({"query": task, "results": [skill.as_json() for skill in found]})
 
     async def turn(self, request: Request) -> Response:
         """What `skc turn` prints; a preload that fails is the caller's mistake, a reference an event."""

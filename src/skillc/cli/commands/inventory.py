@@ -18,13 +18,15 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     from skillc.cli import prompting
     from skillc.cli.printing import print_json
+    from skillc.library.looking import one_look
 
     engine = prompting.engine()
     preload = arguments.texts("preload")
 
     async def answer() -> tuple[str, str]:
-        await engine.resolve_and_render(preload)  # one that is not there is an error
-        return engine.mode(await engine.list_skills()), await engine.inventory_section(preload)
+        with one_look():
+            await engine.resolve_and_render(preload)  # one that is not there is an error
+            return engine.mode(await engine.list_skills()), await engine.inventory_section(preload)
 
     mode, xml = prompting.run(answer(), engine.source)
     if arguments.text("format") == "json":

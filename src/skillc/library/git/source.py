@@ -7,6 +7,7 @@ import builtins
 import os
 import re
 
+from skillc.library.catalog.library import Part
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -52,6 +53,10 @@ class GitSkillSource(SkillSource):
         if self.error:
             found = [*found, SourceDiagnostic("", "E200", "warning", self.error)]
         return found
+
+    async def parts(self, name: str) -> builtins.list[Part]:
+        """What can be searched here: the checkout."""
+        return await (await self._source()).parts(name)
 
     async def directory(self, skill_id: SkillId) -> str:
         """The folder of a skill, which stays for an hour after the repository has moved on."""

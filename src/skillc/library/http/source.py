@@ -119,6 +119,12 @@ class HttpSkillSource(SkillSource):
         document: SkillDocument = found
         return document
 
+    def bodies_at_hand(self) -> dict[str, str]:
+        """The bodies that were loaded before, for searching; nothing is asked for."""
+        with self._lock:
+            documents = [kept.value for kept in self._kept.values() if isinstance(kept.value, SkillDocument)]
+        return {str(document.descriptor.id): document.body for document in documents}
+
     async def collections(self) -> builtins.list[SkillCollection]:
         """Those of the listed skills, with the server's words; without them if it has none to give."""
         question = _Question("skill-collections", read_words, MAX_LIST, absent={})

@@ -1,0 +1,65 @@
+"""`skc find`: which skills fit a task, over all repositories.
+
+JSON: `{"query", "results"}`, each result `{"id", "name", "description", "score", "source_name", "also",
+"matched", "section", "read"}`, best first.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.library.catalog.library import FoundSkill
+
+MAX_LIMIT = 1000
+MAX_TASK = 16 << 20  # characters that are read from standard input
+
+COMMAND = Command(
+    "find",
+    "Find the skills that fit a task, over all repositories, best first.",
+    arguments=(
+        Argument("task", "What is to be done, in words or pages; put it in quotes, or - to read stdin."),
+    ),
+    options=(
+        Option("--limit", "At most so many.", value="<n>", kind="count", default=10, maximum=MAX_LIMIT),
+        FORMAT,
+    ),
+    description="Any word of the task may match; names and descriptions count more than what is below them.",
+    examples=('skc find "fill in a PDF form"', "skc find -"),
+)
+
+
+def run(arguments: Arguments) -> int:
+    task, limit = arguments.text("task"), arguments.count("limit") or 10
+    if task == "-":
+        task = sys.stdin.read(MAX_TASK)
+    found = _found(task, limit)
+    if arguments.text("format") == "json":
+        from skillc.cli.printing import print_json
+
+        print_json({"query": task, "results": [skill.as_json() for skill in found]})
+    else:
+        from skillc.library.catalog.telling import lines
+
+        for line in lines(found):
+            print(line)
+    return 0
+
+
+def _found(task: str, limit: int) -> list[FoundSkill]:
+    """Straight from the index where all repositories are folders, as they mostly are."""
+    from skillc.library.catalog.chain import folders
+    from skillc.places import current_directory
+
+    parts = folders(current_directory())
+    if parts is not None:
+        from skillc.library.catalog.library import library
+
+        return library().find(parts, task, limit, lambda skill_id, needs: not needs)
+    from skillc.cli import prompting
+
+    engine = prompting.engine()
+    return prompting.run(engine.find(task, limit), engine.source)

@@ -1,0 +1,66 @@
+"""Skills that are not in a folder, made searchable in memory: those of servers and of programs."""
+
+from __future__ import annotations
+
+from skillc.library.catalog import tables
+from skillc.library.catalog.database import IN_MEMORY, Database
+from skillc.library.catalog.reading import Reading, text_of
+from skillc.library.catalog.tables import Entry
+from skillc.library.catalog.walking import Found
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from skillc.library.catalog.finding import Shelf
+    from skillc.library.catalog.library import Library
+
+    Told = tuple[str, str, str, tuple[str, ...], str | None]  # ID, name, description, capabilities, body
+
+_KEY = "documents"
+_STAMP = (0, 0, 0)
+
+
+class Documents:
+    """The skills of a source that has no folder; those whose body is not at hand are found by their head."""
+
+    def __init__(self, library: Library) -> None:
+        self.database = Database(IN_MEMORY)
+        self._library = library
+        self._held: dict[str, Told] = {}
+
+    def hold(self, skills: list[Told]) -> None:
+        """Take these skills and no others; only what is new is read."""
+        wanted = {told[0]: told for told in skills}
+        if wanted == self._held:
+            return
+        gone = [skill_id for skill_id in self._held if wanted.get(skill_id) != self._held[skill_id]]
+        news = [told for skill_id, told in wanted.items() if self._held.get(skill_id) != told]
+        with self._library.lock:
+            self.database.write(lambda execute: self._change(execute, gone, news))
+            self._held = wanted
+
+    def _change(self, execute: Any, gone: list[str], news: list[Told]) -> None:
+        from skillc.library.catalog.shelving import Shelving
+
+        shelving = Shelving(execute, tables.save(execute, _KEY, False, None, gone))
+        for skill_id, name, description, capabilities, body in news:
+            text = text_of(self._library.stemmer, name, description, (body or "").encode("utf-8", "replace"))
+            reading = Reading(_STAMP, description, capabilities, text=text)
+            shelving.add(Entry.of(Found(skill_id, skill_id, _STAMP), reading), text)
+        shelving.close()
+
+    def searchable(self, anew: bool = False) -> int | None:
+        return self.database.read(lambda execute: tables.number_of(execute, _KEY, False))
+
+    def is_there(self, shelf: Shelf) -> bool:
+        return True
+
+    def is_current(self, path: str, stamp: object) -> bool:
+        return True
+
+    def directory(self, path: str) -> str:
+        return ""
+
+    def content(self, path: str) -> bytes:
+        return (self._held[path][4] or "").encode("utf-8", "replace") if path in self._held else b""

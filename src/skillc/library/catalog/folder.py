@@ -1,0 +1,266 @@
+"""A folder of skills with what is known of it: a look costs a stat for each file, and only news are read.
+
+What was learned is kept in the library's index, so that the next process starts from there.
+"""
+
+from __future__ import annotations
+
+import os
+from _thread import RLock
+from time import perf_counter, time
+
+from skillc.library.catalog import tables
+from skillc.library.catalog.database import PATIENCE
+from skillc.library.catalog.reading import MAX_SKILL_FILE, UNSETTLED
+from skillc.library.catalog.tables import Entry
+from skillc.library.catalog.walking import Directory, Found, Walk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from skillc.library.catalog.database import Database
+    from skillc.library.catalog.finding import Shelf
+    from skillc.library.catalog.reading import Noticed
+
+HASTE = 0.05  # seconds that listing waits for a process that writes; then it is not noted this time
+MANY = 200  # files whose reading is worth keeping, and waiting for another process that may be at it
+LARGE = 2000  # skills; a folder with fewer is looked at before every search
+SHARE = 10  # a larger one not before so many times what a look takes have passed
+FEW_DIRECTORIES = 200  # that are looked at even then, because they tell of skills that came or went
+
+
+class Look:
+    """A folder as it was when somebody looked; never changed afterwards."""
+
+    __slots__ = ("directories", "entries", "error", "noticed", "offered", "twice")
+
+    def __init__(
+        self,
+        directories: dict[str, Directory],
+        entries: dict[str, Entry],
+        noticed: list[tuple[str, Noticed]],
+        error: OSError | None,
+    ) -> None:
+        self.directories = directories
+        self.entries = entries
+        self.noticed = noticed  # of directories; an entry has its own
+        self.error = error
+        by_id: dict[str, list[Entry]] = {}
+        for path in sorted(entries):
+            by_id.setdefault(entries[path].skill_id, []).append(entries[path])
+        self.twice = {skill_id: same for skill_id, same in by_id.items() if len(same) > 1}
+        self.offered = {
+            skill_id: same[0]
+            for skill_id, same in sorted(by_id.items())
+            if len(same) == 1 and same[0].description is not None
+        }
+
+
+class Folder:
+    """One folder. What is found when it is listed is kept where there is much; what is searched, always."""
+
+    def __init__(self, root: str, strict: bool, database: Database) -> None:
+        self.root = root
+        self.strict = strict
+        self.database = database
+        self._lock = RLock()  # its own: a folder that hangs keeps nobody from the others
+        self._look: Look | None = None
+        self._kept = False  # whether the index knows of it
+        self._took = 0.0  # seconds, the last look
+
+    def look(self) -> Look:
+        """The folder as it is now."""
+        with self._lock:
+            return self._looked(texts=False)
+
+    def searchable(self, anew: bool = False) -> int | None:
+        """Bring the index up to date; returns the folder's number there, None where it holds nothing.
+
+        A large folder that was looked at a moment ago is only looked at again with `anew`.
+        """
+        with self._lock:
+            number = None if anew else self.database.read(self._just_checked)
+            if number is not None:
+                return number
+            number = self._indexed()
+            look = self._look
+            if number is not None and look is not None and len(look.entries) > LARGE:
+                checked = time(), self._took, number
+                sql = "UPDATE folders SET checked = ?, cost = ? WHERE number = ?"
+                self.database.write(lambda execute: execute(sql, checked), HASTE)
+            return number
+
+    def _indexed(self) -> int | None:
+        """Look, and put into the index what is not there; None where there is nothing."""
+        look = self._looked(texts=True)
+        if look.error is not None:
+            return None  # what is known of it may serve again, but not now
+        number = self.database.read(self._complete)
+        if number is None and look.offered:  # another process has changed the index since it was read
+            self._look = None
+            self._looked(texts=True)
+            number = self.database.read(self._complete)
+        if number is None and look.offered:  # it can't be written: go on in memory
+            self.database.leave()
+            self._look = None
+            self._looked(texts=True)
+            number = self.database.read(self._complete)
+        return number
+
+    def is_there(self, shelf: Shelf) -> bool:
+        """Whether an open index still knows this folder by its number."""
+        return tables.number_of(shelf.execute, self.root, self.strict) == shelf.folder
+
+    def is_current(self, path: str | bytes, stamp: tuple[int, int, int]) -> bool:
+        """Whether a SKILL.md is the one that was read."""
+        try:
+            status = os.stat(os.path.join(self.root, os.fsdecode(path)))
+        except OSError:
+            return False
+        known = stamp[1] if stamp[1] != UNSETTLED else status.st_mtime_ns
+        return (status.st_size, status.st_mtime_ns, status.st_ctime_ns) == (stamp[0], known, stamp[2])
+
+    def directory(self, path: str | bytes) -> str:
+        """The folder of the skill whose SKILL.md is at `path`."""
+        return os.path.dirname(os.path.join(self.root, os.fsdecode(path)))
+
+    def content(self, path: str | bytes) -> bytes:
+        """A SKILL.md as it stands; empty where it can't be read."""
+        try:
+            with open(os.path.join(self.root, os.fsdecode(path)), "rb") as file:
+                return file.read(MAX_SKILL_FILE)
+        except OSError:
+            return b""
+
+    def _complete(self, execute: Any) -> int | None:
+        """The folder's number, if all of it is in the index."""
+        number = tables.number_of(execute, self.root, self.strict)
+        missing = (
+            "SELECT 1 FROM skills WHERE folder = ? AND description IS NOT NULL AND segment IS NULL LIMIT 1"
+        )
+        return None if number is None or execute(missing, (number,)).fetchone() else number
+
+    def _just_checked(self, execute: Any) -> int | None:
+        """The folder's number, if it was looked at so shortly ago that it need not be again."""
+        key = tables.stored_path(self.root), int(self.strict)
+        row = execute(
+            "SELECT number, checked, cost FROM folders WHERE root = ? AND strict = ?", key
+        ).fetchone()
+        if row is None or row[1] is None or not 0 <= time() - row[1] < SHARE * row[2]:
+            return None
+        known = execute(
+            "SELECT path, modified, changed FROM directories WHERE folder = ? LIMIT ?",
+            (row[0], FEW_DIRECTORIES + 1),
+        ).fetchall()
+        few = known if len(known) <= FEW_DIRECTORIES else []
+        return self._complete(execute) if all(map(self._is_same, few)) else None
+
+    def _is_same(self, known: tuple[str | bytes, int, int]) -> bool:
+        try:
+            status = os.stat(os.path.join(self.root, os.fsdecode(known[0])))
+        except OSError:
+            return False
+        return (status.st_mtime_ns, status.st_ctime_ns) == known[1:]
+
+    def _looked(self, texts: bool) -> Look:
+        before, walk, todo = self._plan(texts)
+        lock = self.database.lock() if texts and len(todo) > MANY else None
+        if lock is not None:
+            with lock:
+                self._look = None  # another process may have done it while we waited
+                self._look = self._carried_out(*self._plan(texts), texts)
+        else:
+            self._look = self._carried_out(before, walk, todo, texts)
+        return self._look
+
+    def _plan(self, texts: bool) -> tuple[Look, Walk, list[Found]]:
+        """What was known, what is there, and what of it is to be read."""
+        before = self._look or self._known()
+        started = perf_counter()
+        walk = Walk(self.root, before.directories, before.entries)
+        self._took = perf_counter() - started
+        todo = [found for found in walk.found if _is_news(before.entries.get(found.path), found, texts)]
+        return before, walk, todo
+
+    def _known(self) -> Look:
+        def ask(execute: Any) -> Look:
+            number = tables.number_of(execute, self.root, self.strict)
+            self._kept = number is not None
+            return Look(*(tables.load(execute, number) if number else ({}, {})), [], None)
+
+        return self.database.read(ask) if self.database.exists() else Look({}, {}, [], None)
+
+    def _carried_out(self, before: Look, walk: Walk, todo: list[Found], texts: bool) -> Look:
+        same_size = len(walk.found) == len(before.entries)
+        same_directories = _alike(before.directories, walk.directories)
+        if not todo and same_size and same_directories and not walk.noticed and walk.error is None:
+            return before if not before.noticed and before.error is None else _relooked(before)
+        found = {item.path: item for item in walk.found}
+        if walk.error is not None:  # the folder is not there; what is known of it may serve again
+            return Look({}, {}, [], walk.error)
+
+        def change(execute: Any) -> dict[str, Entry]:
+            # What we know need not be what the index knows: nothing was kept yet, or another was here.
+            known = tables.paths(execute, self.root, self.strict)
+            gone = [path for path in known if path not in found]
+            directories = None if same_directories else walk.directories
+            number = tables.save(execute, self.root, self.strict, directories, gone)
+            news = [item for item in walk.found if item in wanted or item.path not in known]
+            return self._read(news, texts, execute, number)
+
+        wanted = set(todo)
+        read = None
+        if texts or len(found) > MANY or self._kept:
+            read = self.database.write(change, PATIENCE if texts else HASTE)
+        if read is None:
+            read = self._read(todo, False, None, 0)
+        else:
+            self._kept = True
+        if len(todo) > MANY:
+            self.database.tidy()
+        entries = {path: read.get(path) or before.entries[path] for path in found}
+        return Look(walk.directories, entries, walk.noticed, None)
+
+    def _read(self, todo: list[Found], texts: bool, execute: Any, number: int) -> dict[str, Entry]:
+        """Read files; with `execute`, put them into the index."""
+        if not todo:
+            return {}
+        from skillc.library.catalog.workers import read_all  # most looks find no news
+
+        jobs = [(os.path.join(self.root, found.path), found.skill_id) for found in todo]
+        shelving = None
+        if execute is not None:
+            from skillc.library.catalog.shelving import Shelving
+
+            shelving = Shelving(execute, number)
+        entries: dict[str, Entry] = {}
+        for found, reading in zip(todo, read_all(jobs, self.strict, texts), strict=True):
+            entry = entries[found.path] = Entry.of(found, reading)
+            if shelving is not None:
+                shelving.add(entry, reading.text)
+        if shelving is not None:
+            shelving.close()
+        return entries
+
+
+def _is_news(known: Entry | None, found: Found, texts: bool) -> bool:
+    if known is None or known.stamp != found.stamp:
+        return True
+    return texts and not known.indexed and known.description is not None
+
+
+def _alike(before: dict[str, Directory], now: dict[str, Directory]) -> bool:
+    """Whether nothing is to be noted of directories; those that are not trusted count as noted."""
+    if before.keys() != now.keys():
+        return False
+    return all(
+        directory is before[path]
+        or (directory.stamp, directory.collection, directory.collection_stamp)
+        == (before[path].stamp, before[path].collection, before[path].collection_stamp)
+        for path, directory in now.items()
+    )
+
+
+def _relooked(before: Look) -> Look:
+    return Look(before.directories, before.entries, [], None)

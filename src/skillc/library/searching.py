@@ -1,0 +1,52 @@
+"""What of a source can be searched: folders whole, of other sources what is at hand.
+
+A source that has a method `parts` says so itself. Of any other the names and descriptions are searched, and
+the bodies that its method `bodies_at_hand` gives: none is fetched for the purpose.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+from collections.abc import Callable, Mapping
+from weakref import WeakKeyDictionary
+
+from skillc.library.catalog.documents import Documents
+from skillc.library.catalog.library import FoundSkill, Part, library
+from skillc.library.catalog.speed import scorer
+from skillc.library.descriptors import SkillDescriptor
+from skillc.library.sources import SkillSource
+
+_held: WeakKeyDictionary[SkillSource, Documents] = WeakKeyDictionary()  # a cache: gone with the sources
+
+
+async def find(
+    source: SkillSource, task: str, limit: int, may_use: Callable[[str, tuple[str, ...]], bool]
+) -> builtins.list[FoundSkill]:
+    """The skills of a source that fit a task, best first; raises EmptyQuery for a task without words."""
+    parts = await parts_of(source, "")
+    return await asyncio.to_thread(library().find, parts, task, limit, may_use, scorer())
+
+
+async def parts_of(source: SkillSource, name: str) -> builtins.list[Part]:
+    """What can be searched of a source, under the name of its repository."""
+    ask = getattr(source, "parts", None)
+    if ask is not None:
+        parts: builtins.list[Part] = await ask(name)
+        return parts
+    skills = await source.list()
+    bodies_at_hand = getattr(source, "bodies_at_hand", None)
+    bodies: Mapping[str, str] = bodies_at_hand() if bodies_at_hand else {}
+    return [Part(name, await asyncio.to_thread(_documents, source, skills, bodies))]
+
+
+def _documents(
+    source: SkillSource, skills: builtins.list[SkillDescriptor], bodies: Mapping[str, str]
+) -> Documents:
+    documents = _held.get(source)
+    if documents is None:
+        documents = _held[source] = Documents(library())
+    documents.hold(
+        [(str(s.id), s.name, s.description, tuple(s.requires_capabilities), bodies.get(s.id)) for s in skills]
+    )
+    return documents

@@ -1,0 +1,78 @@
+"""Finding through the engine: who may use what, and sources that are no folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skillc.engine import DefaultSkillEngine, EngineOptions, SyncSkillEngine
+from skillc.errors import EmptyQuery, RepositoryUnavailable
+from skillc.library.composite import CompositeSkillSource, NamedSource
+from skillc.library.filesystem import FilesystemSkillSource
+from skillc.library.memory import InMemorySkillSource
+from skillc.library.wrappers import FilteredSkillSource
+from skillc.skills import SkillId
+from tests.conftest import World
+from tests.engine.test_engine import document
+from tests.library.test_filesystem import run, skill
+
+
+def test_only_what_the_agent_may_use(world: World) -> None:
+    """[D32] [LIB: SkillEngine trait (revised)] allow, deny and capabilities hold for finding."""
+    source = InMemorySkillSource(
+        [
+            document("mail/read", "Read letters.", "Letters"),
+            document("mail/send", "Send letters.", "Letters"),
+            document("vault", "Letters.", "Letters", "secrets"),
+        ]
+    )
+
+    def found(options: EngineOptions) -> list[str]:
+        return [skill.id for skill in SyncSkillEngine(source, options).find("letters")]
+
+    assert found(EngineOptions()) == ["mail/read", "mail/send"]
+    assert found(EngineOptions(deny=("mail/send",))) == ["mail/read"]
+    assert found(EngineOptions(allow=("vault",), capabilities=frozenset({"secrets"}))) == ["vault"]
+
+
+def test_many_that_may_not_be_used(world: World) -> None:
+    """[D32] however many better ones there are, what may be used is found."""
+    best = [document(f"no/s{n}", "rain rain", "Rain and rain") for n in range(120)]
+    source = InMemorySkillSource([*best, document("yes/it", "Sun, wind and rain.", "Weather")])
+    engine = DefaultSkillEngine(source, EngineOptions(allow=("yes",)))
+    assert [skill.id for skill in run(engine.find("rain", 3))] == ["yes/it"]
+
+
+def test_documents_follow_their_source(world: World) -> None:
+    """[LIB: SkillSource trait (revised)] bodies at hand are searched, and what changes is noticed."""
+    documents = {SkillId("a/one"): document("a/one", "# T\n\n## Herbs\n\nBasil\n")}
+    source = InMemorySkillSource(documents.values())
+    engine = SyncSkillEngine(source)
+    (found,) = engine.find("basil")
+    assert (found.id, found.section, found.read) == ("a/one", "Herbs", "skc load a/one")
+    source._documents = {SkillId("a/two"): document("a/two", "Basil and thyme")}
+    assert [skill.id for skill in engine.find("basil")] == ["a/two"]
+    kept = FilteredSkillSource(source, lambda skill: skill.name == "two")
+    assert [skill.id for skill in SyncSkillEngine(kept).find("two")] == ["a/two"]
+
+
+def test_several_kinds_of_sources(world: World, tmp_path: Path) -> None:
+    """[D27] folders and others in one order; a source that fails takes no other down unless it must."""
+    skill(tmp_path, "shelf/cooking/soup", "---\ndescription: Cook soup\n---\n# Soup\n\n## Broth\n\nBones.\n")
+    memory = InMemorySkillSource([document("cooking/soup", "Soup."), document("stew", "Soup with bones.")])
+    missing = FilesystemSkillSource(tmp_path / "missing", required=True)
+    folder = FilesystemSkillSource(tmp_path / "shelf")
+    named = [NamedSource("gone", missing), NamedSource("shelf", folder), NamedSource("made-up", memory)]
+    engine = SyncSkillEngine(CompositeSkillSource(named))
+    found = engine.find("soup bones")
+    assert {(f.id, f.source_name, f.also) for f in found} == {
+        ("cooking/soup", "shelf", (("made-up", "cooking/soup"),)),
+        ("stew", "made-up", ()),
+    }
+    assert engine.find("soup", 1)[0].as_json()["source_name"] in ("shelf", "made-up")
+    must = CompositeSkillSource([NamedSource("gone", missing, required=True), *named[1:]])
+    with pytest.raises(RepositoryUnavailable):
+        SyncSkillEngine(must).find("soup")
+    with pytest.raises(EmptyQuery):
+        engine.find(" ")

@@ -1,0 +1,482 @@
+"""The library's index: what it keeps, how it follows its folders, and that nothing can break it."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillc.errors import EmptyQuery
+from skillc.library.catalog import scoring, walking, workers
+from skillc.library.catalog.database import IN_MEMORY, Database
+from skillc.library.catalog.folder import MANY, Folder
+from skillc.library.catalog.library import FoundSkill, Library, Part
+from skillc.library.catalog.reading import SETTLED_NS
+from skillc.library.catalog.scoring import Postings
+from skillc.library.catalog.segments import MAX_SEGMENTS, packed, unpacked
+from skillc.library.catalog.terms import Stemmer
+from tests.library.test_filesystem import skill
+
+
+def text(description: str, body: str = "", **fields: str) -> str:
+    more = "".join(f"{key}: {value}\n" for key, value in fields.items())
+    return f"---\ndescription: {description}\n{more}---\n{body}\n"
+
+
+class Shelf:
+    """A folder and an index of it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root / "skills"
+        self.root.mkdir()
+        self.path = root / "cache" / "library.db"
+        self.library = Library(str(self.path))
+
+    def find(self, task: str, limit: int = 10, library: Library | None = None) -> list[FoundSkill]:
+        shared = library or self.library
+        return shared.find([Part("shelf", shared.folder(str(self.root), False))], task, limit)
+
+    def ids(self, task: str, limit: int = 10) -> list[str]:
+        return [found.id for found in self.find(task, limit)]
+
+    def anew(self) -> Library:
+        """The library as another process sees it."""
+        return Library(str(self.path))
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    made = Shelf(tmp_path)
+    skill(made.root, "pdf", text("Fill forms in PDF files", "# PDF\n\n## Forms\n\nAcroForm fields.\n"))
+    skill(made.root, "data/sheets", text("Spreadsheets with formulas", "# Sheets\n\n## Pivot\n\nTables.\n"))
+    skill(
+        made.root,
+        "data/charts",
+        text("Plot numbers", "# Charts\n\n## Axes\n\nUse a pivot before plotting.\n"),
+    )
+    return made
+
+
+def test_finds_by_any_word_and_says_why(shelf: Shelf) -> None:
+    """[LIB: SkillEngine trait (revised)] any word may match; each result tells terms, fields, section."""
+    found = shelf.find("please fill the forms that zebras and unicorns sent")
+    assert found[0].id == "pdf"
+    assert dict(found[0].matched) == {"forms": ("description", "headings", "body"), "fill": ("description",)}
+    assert found[0].section == "Forms"
+    assert found[0].read == f"skc show {shelf.root}/pdf --section Forms"
+    assert shelf.ids("pivot") == ["data/sheets", "data/charts"]
+    assert shelf.find("sheets")[0].matched[0] == ("sheets", ("name", "headings", "body"))
+    assert shelf.ids("nothing matches whatsoever") == []
+
+
+def test_words_of_any_form_and_script() -> None:
+    """[D17] words lose endings, accents and case; scripts without spaces are found by pairs of characters."""
+    terms = Stemmer().terms
+    assert terms("Migrations MIGRATING migrated") == ["migrat"] * 3
+    assert terms("Café CAFÉ cafe\u0301") == ["cafe"] * 3
+    assert terms("查看日志") == ["查看", "看日", "日志"]
+    assert terms("log文件x") == ["log", "文件", "x"]
+    assert terms("Привет мир") == ["привет", "мир"]
+    assert terms("ＰＤＦ — “quoted” → 🎉 done") == ["pdf", "quot", "done"]
+    assert terms("a" * 33 + " ---  _") == []
+
+
+@given(st.text())
+def test_any_text_has_terms(words: str) -> None:
+    """[D22] no text raises, and its terms are terms of themselves."""
+    stemmer = Stemmer()
+    assert all(term and " " not in term for term in stemmer.terms(words))
+
+
+def test_follows_the_folder(shelf: Shelf) -> None:
+    """[LIB: Existing (updated)] what came, changed or went is seen at once, by a new process as well."""
+    assert shelf.ids("kubernetes") == []
+    skill(shelf.root, "k8s", text("Deploy to Kubernetes"))
+    assert shelf.ids("kubernetes") == ["k8s"]
+    (shelf.root / "k8s" / "SKILL.md").write_text(text("Brew coffee"))
+    assert (shelf.ids("kubernetes"), shelf.ids("coffee")) == ([], ["k8s"])
+    (shelf.root / "k8s" / "SKILL.md").unlink()
+    assert shelf.ids("coffee") == []
+    (shelf.root / "k8s").rename(shelf.root / "empty")
+    (shelf.root / "data").rename(shelf.root / "numbers")
+    assert [found.id for found in shelf.find("pivot", library=shelf.anew())] == [
+        "numbers/sheets",
+        "numbers/charts",
+    ]
+    assert shelf.ids("pivot") == ["numbers/sheets", "numbers/charts"]
+
+
+def test_unchanged_files_are_not_read_again(shelf: Shelf) -> None:
+    """[LIB: Existing (updated)] a rescan costs stat calls: what can't be read any more is still found."""
+    old = 1_600_000_000
+    for path in [*shelf.root.rglob("SKILL.md"), shelf.root, shelf.root / "data"]:
+        os.utime(path, (old, old))
+    assert shelf.ids("forms") == ["pdf"]
+    rows = "SELECT path, segment, slot FROM skills ORDER BY path"
+    before = shelf.library.database.read(lambda execute: execute(rows).fetchall())
+    other = shelf.anew()
+    assert [found.id for found in shelf.find("forms", library=other)] == ["pdf"]
+    skill(shelf.root, "new", text("Something new"))
+    shelf.find("forms")
+    after = {row[0]: row for row in other.database.read(lambda execute: execute(rows).fetchall())}
+    # Files that were written a moment ago are read once more; their places are kept once they have settled.
+    assert set(after) == {row[0] for row in before} | {"new/SKILL.md"}
+
+
+def test_quarantined_skills_are_not_found(shelf: Shelf) -> None:
+    """[D25] no description, or two directories for one ID: nobody is offered, and again when that is over."""
+    skill(shelf.root, "nameless", "---\nname: nameless\n---\nAcroForm\n")
+    skill(shelf.root, "Pdf", text("Other forms"))
+    assert shelf.ids("forms") == []
+    (shelf.root / "Pdf" / "SKILL.md").unlink()
+    assert shelf.ids("forms acroform") == ["pdf"]
+
+
+def test_limit_and_ties(shelf: Shelf) -> None:
+    """[LIB: SkillEngine trait (revised)] equals are in the order of their IDs, whatever was added when."""
+    for name in ("t9", "t3", "t5"):
+        skill(shelf.root, f"ties/{name}", text("Quantum entanglement"))
+        shelf.find("quantum")
+    skill(shelf.root, "at1", text("Quantum entanglement"))
+    assert shelf.ids("quantum entanglement") == ["at1", "ties/t3", "ties/t5", "ties/t9"]
+    assert shelf.ids("quantum entanglement", 2) == ["at1", "ties/t3"]
+
+
+def test_many_changes_are_merged(shelf: Shelf) -> None:
+    """[LIB: Existing (updated)] an index of many small changes finds what a new one finds."""
+    rng = random.Random(3)
+    words = [f"word{n}" for n in range(300)]
+    for number in range(60):
+        path = shelf.root / f"s{number % 40:02}"
+        path.mkdir(exist_ok=True)
+        chosen = " ".join(rng.choices(words, k=12))
+        (path / "SKILL.md").write_text(
+            text(f"About {chosen}", f"# Title\n\n{' '.join(rng.choices(words, k=300))}\n")
+        )
+        shelf.find("about")
+    segments = shelf.library.database.read(
+        lambda execute: execute("SELECT count(*) FROM segments").fetchone()
+    )
+    assert segments[0] <= MAX_SEGMENTS + 1
+    fresh = Library(IN_MEMORY)
+    for task in ("word7 word8 word9", "about word100", " ".join(words[:80])):
+        found = [found.id for found in shelf.find(task)]
+        assert set(found[:5]) & {found.id for found in shelf.find(task, library=fresh)[:8]}
+        assert len(found) == 10
+
+
+@given(st.dictionaries(st.integers(0, 99), st.tuples(st.integers(1, 255), st.integers(0, 255))))
+def test_lists_are_kept_as_they_are(records: dict[int, tuple[int, int]]) -> None:
+    """[LIB: Existing (updated)] packed as slots or as a byte for each, a list comes back."""
+    raw = b"".join((s | w << 16 | p << 24).to_bytes(4, "little") for s, (w, p) in sorted(records.items()))
+    assert bytes(unpacked(packed(raw, 100), 100)) == raw
+    hits = scoring.closely([Postings(packed(raw, 100), 100)], range(100))
+    assert {slot: hit[0][1:] for slot, hit in enumerate(hits) if hit} == records
+
+
+def test_numpy_and_python_score_alike() -> None:
+    """[LIB: SkillEngine trait (revised)] the extra makes it faster and nothing else."""
+    arrays = pytest.importorskip("skillc.library.catalog.arrays")
+    rng = random.Random(5)
+    for size in (1, 7, 300, 5000):
+        lists = []
+        for count in (0, 1, size // 9, size // 3, size):
+            slots = sorted(rng.sample(range(size), count))
+            raw = b"".join((s | rng.randint(1, 255) << 16).to_bytes(4, "little") for s in slots)
+            lists.append((rng.random(), Postings(packed(raw, size), size)))
+        for wanted in (1, 5, 16, 10_000):
+            assert arrays.best(size, lists, wanted) == scoring.best(size, lists, wanted)
+
+
+def test_empty_and_huge_tasks(shelf: Shelf) -> None:
+    """[D22] no words are E004; a megabyte, or words that are everywhere, are answered."""
+    for task in ("", "   ", "--- !!", "🎉"):
+        with pytest.raises(EmptyQuery):
+            shelf.find(task)
+    skill(shelf.root, "articles", text("The use of an article"))
+    assert shelf.ids("the of and to") == ["articles"]
+    assert shelf.ids("forms " * 200_000) == ["pdf"]
+    assert shelf.ids("".join(chr(code) for code in range(0x4E00, 0x9000)) + " forms") == ["pdf"]
+    assert shelf.ids("\ud800 forms") == ["pdf"]
+
+
+def test_an_empty_library(tmp_path: Path) -> None:
+    """[D25] no folder, or nothing in it: nothing is found, and nothing fails."""
+    library = Library(str(tmp_path / "library.db"))
+    assert library.find([], "anything", 10) == []
+    parts = [Part("a", library.folder(str(tmp_path / "missing"), False))]
+    assert library.find(parts, "anything", 10) == []
+
+
+@pytest.mark.parametrize("damage", ["garbage", "cut", "zeros", "other", "directory"])
+def test_a_damaged_index_is_made_anew(shelf: Shelf, damage: str) -> None:
+    """[D11] whatever stands in the file, the answer is right, and the next process has a good index."""
+    assert shelf.ids("forms") == ["pdf"]
+    shelf.library.database.close()
+    data = shelf.path.read_bytes()
+    if damage == "directory":
+        shelf.path.unlink()
+        shelf.path.mkdir()
+    elif damage == "other":
+        shelf.path.unlink()
+        subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); "
+                "c.execute('CREATE TABLE skills (x)'); c.execute('PRAGMA user_version=1'); c.commit()",
+                shelf.path,
+            ],
+            check=True,
+        )
+    else:
+        made = {
+            "garbage": b"\xff" * 5000,
+            "cut": data[: len(data) // 2],
+            "zeros": data[:4096] + b"\0" * 40000,
+        }
+        shelf.path.write_bytes(made[damage])
+    for _ in range(2):
+        assert [found.id for found in shelf.find("forms", library=shelf.anew())] == ["pdf"]
+
+
+def test_damage_while_it_is_open(shelf: Shelf) -> None:
+    """[D11] the same where a process has the index open."""
+    assert shelf.ids("forms") == ["pdf"]
+    for ending in ("", "-wal"):
+        path = shelf.path.with_name(shelf.path.name + ending)
+        if path.exists():
+            path.write_bytes(os.urandom(20_000))
+    assert shelf.ids("forms") == ["pdf"]
+    assert shelf.ids("forms") == ["pdf"]
+
+
+def test_without_a_place_for_the_index(shelf: Shelf) -> None:
+    """[D11] where nothing can be written, everything is found all the same."""
+    library = Library("/proc/nowhere/library.db")
+    assert [found.id for found in shelf.find("forms", library=library)] == ["pdf"]
+    assert not library.database.lasting
+
+
+def test_a_writer_that_is_killed(shelf: Shelf) -> None:
+    """[D11] written whole or not at all."""
+    for number in range(3 * MANY):
+        skill(shelf.root, f"many/s{number}", text(f"Number{number} of many", "word " * 50))
+    code = (
+        "import sys; from skillc.library.catalog.library import Library, Part\n"
+        "library = Library(sys.argv[1])\n"
+        "library.find([Part('x', library.folder(sys.argv[2], False))], 'many', 1)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(shelf.path), str(shelf.root)])
+    try:
+        process.wait(0.4)
+    except subprocess.TimeoutExpired:
+        process.kill()
+    process.wait()
+    library = shelf.anew()
+    counts = library.database.read(
+        lambda execute: execute("SELECT count(*), count(segment) FROM skills").fetchone()
+    )
+    assert counts in ((0, 0), (3 * MANY + 3, 3 * MANY + 3))
+    assert [found.id for found in shelf.find("number599", library=library)] == ["many/s599"]
+
+
+def test_readers_and_a_writer_at_once(shelf: Shelf) -> None:
+    """[D11] many processes and threads read while one writes, and all get whole answers."""
+    shelf.find("forms")
+    code = (
+        "import sys; from skillc.library.catalog.library import Library, Part\n"
+        "library = Library(sys.argv[1])\n"
+        "for _ in range(30):\n"
+        "    parts = [Part('x', library.folder(sys.argv[2], False))]\n"
+        "    assert library.find(parts, 'forms', 1)[0].id == 'pdf'\n"
+    )
+    readers = [
+        subprocess.Popen([sys.executable, "-c", code, str(shelf.path), str(shelf.root)]) for _ in range(3)
+    ]
+    failed: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            for _ in range(30):
+                assert shelf.ids("forms", 1) == ["pdf"]
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(30):
+        skill(shelf.root, f"more/s{number}", text(f"Skill {number}"))
+        shelf.find("skill")
+    for thread in threads:
+        thread.join()
+    assert [reader.wait() for reader in readers] == [0, 0, 0]
+    assert not failed
+    assert len(shelf.ids("skill", 100)) == 30
+
+
+def test_readers_of_files_are_processes(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D25] many files are read on all cores, with the same result; a reader that fails is replaced."""
+    for number in range(2 * workers.CHUNK):
+        skill(shelf.root, f"many/s{number}", text(f"Number{number} of many", "word " * 50))
+    jobs = [(str(path), path.parent.name) for path in sorted(shelf.root.rglob("SKILL.md"))]
+    here = [reading.packed() for reading in workers.read_all(jobs, False, True)]
+    monkeypatch.setattr(workers, "PARALLEL_FROM", 1)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    assert [reading.packed() for reading in workers.read_all(jobs, False, True)] == here
+    monkeypatch.setattr(workers, "_START", "raise SystemExit(1)")
+    assert [reading.packed() for reading in workers.read_all(jobs, False, True)] == here
+
+
+def test_precedence_and_duplicates(tmp_path: Path) -> None:
+    """[D27] an ID is the first folder's; the same file under other names is one result that names them."""
+    library = Library(str(tmp_path / "library.db"))
+    same = text("Prune roses in spring", "# Roses\n")
+    skill(tmp_path, "first/roses", text("Only about thorns"))
+    skill(tmp_path, "first/garden/pruning", same)
+    skill(tmp_path, "second/roses", same)
+    skill(tmp_path, "second/vendor/rose-care", same)
+    skill(tmp_path, "third/roses", text("Roses once more"))
+    parts = [Part(name, library.folder(str(tmp_path / name), False)) for name in ("first", "second", "third")]
+    found = library.find(parts, "prune roses spring", 10)
+    assert [(f.id, f.source_name) for f in found] == [("garden/pruning", "first"), ("roses", "first")]
+    assert found[0].also == (("second", "vendor/rose-care"),)
+    assert found[1].also == (("second", "roses"), ("third", "roses"))
+    assert [
+        f.id for f in library.find(parts, "prune", 10, lambda skill_id, needs: skill_id == "garden/pruning")
+    ] == ["garden/pruning"]
+
+
+def test_names_that_are_no_utf8(shelf: Shelf) -> None:
+    """[D25] a directory with any name is found."""
+    odd = os.path.join(os.fsencode(shelf.root), b"caf\xe9 shop")
+    try:
+        os.mkdir(odd)
+    except OSError:
+        pytest.skip("this file system wants UTF-8")
+    with open(os.path.join(odd, b"SKILL.md"), "w", encoding="utf-8") as file:
+        file.write(text("Roast coffee"))
+    for _ in range(2):
+        found = shelf.find("coffee", library=shelf.anew())
+        assert [os.fsencode(f.directory) for f in found] == [odd]
+
+
+def test_a_folder_that_went_away(shelf: Shelf) -> None:
+    """[D27] what a folder held is not found while it is not there, and found when it is back."""
+    assert shelf.ids("forms") == ["pdf"]
+    away = shelf.root.rename(shelf.root.with_name("away"))
+    assert shelf.ids("forms") == []
+    assert shelf.find("forms", library=shelf.anew()) == []
+    away.rename(shelf.root)
+    assert shelf.ids("forms") == ["pdf"]
+
+
+def test_nothing_is_lost_to_who_knows_less(shelf: Shelf) -> None:
+    """[D25] what one process knows and the index does not, is written with what it writes."""
+    skill(shelf.root, "silent", "# no description\n")
+    quick = shelf.anew().folder(str(shelf.root), False)
+    quick.look()  # which is too little to be kept
+    settle()
+    quick.look()
+    everything = {"pdf", "data/sheets", "silent"}
+    assert {e.skill_id for e in folder_of(shelf).look().entries.values()} >= everything
+    quick.searchable()
+    assert {e.skill_id for e in folder_of(shelf).look().entries.values()} >= everything
+    moved = (shelf.root / "data").rename(shelf.root.parent / "data")
+    folder_of(shelf).look()  # another process, which forgets
+    moved.rename(shelf.root / "data")
+    quick.look()
+    settle()
+    quick.look()
+    assert {e.skill_id for e in folder_of(shelf).look().entries.values()} >= everything
+
+
+def folder_of(shelf: Shelf) -> Folder:
+    """The folder as another process sees it."""
+    return shelf.anew().folder(str(shelf.root), False)
+
+
+def settle() -> None:
+    """Wait until what changed last is trusted; to set a time in the past would be a change itself."""
+    time.sleep(2 * SETTLED_NS / 1e9)
+
+
+def test_the_end_of_links_is_told_by_all(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D25] a look that was cut short says so each time, in each process, and goes on when it can."""
+    for name in ("one", "two", "three"):
+        skill(shelf.root, f"deep/{name}", text(f"Skill {name}"))
+    old = time.time() - 60
+    for path in (shelf.root / "deep", shelf.root):
+        os.utime(path, (old, old))
+    monkeypatch.setattr(walking, "MAX_DIRECTORIES", 4)
+    for _ in range(2):
+        library = shelf.anew()
+        shelf.find("skill", library=library)
+        (told,) = library.folder(str(shelf.root), False).look().noticed
+        assert told == ("", ("E999", "error", "over 4 directories; the rest was not looked at"))
+    monkeypatch.setattr(walking, "MAX_DIRECTORIES", 100)
+    library = shelf.anew()
+    assert len(shelf.find("skill", library=library)) == 3
+    assert library.folder(str(shelf.root), False).look().noticed == []
+
+
+def test_a_pipe_in_place_of_a_file(shelf: Shelf) -> None:
+    """[D26] what is no file is not opened, which would wait for ever; nor when it was one before."""
+    words = shelf.root / "data" / "COLLECTION.md"
+    words.write_text("Data\n")
+    folder = shelf.library.folder(str(shelf.root), False)
+    assert folder.look().directories["data"].collection == "Data"
+    words.unlink()
+    os.mkfifo(words)
+    (shelf.root / "pdf" / "SKILL.md").unlink()
+    os.mkfifo(shelf.root / "pdf" / "SKILL.md")
+    for look in (folder.look(), shelf.anew().folder(str(shelf.root), False).look()):
+        assert look.directories["data"].collection == ""
+        assert "pdf" not in look.offered
+
+
+def test_a_folder_that_hangs(shelf: Shelf) -> None:
+    """[D27] while somebody waits for one folder, the others are listed and searched."""
+    other = shelf.library.folder(str(shelf.root.parent / "other"), False)
+    found: list[str] = []
+    thread = threading.Thread(target=lambda: found.extend(shelf.ids("forms")), daemon=True)
+    with other._lock:
+        thread.start()
+        thread.join(60)
+    assert found == ["pdf"]
+
+
+def test_after_a_fork(shelf: Shelf, tmp_path: Path) -> None:
+    """[D33] a process that was forked has a connection of its own."""
+    code = (
+        "import asyncio, os, sys; from skillc import FilesystemSkillSource, SyncSkillEngine\n"
+        "engine = SyncSkillEngine(FilesystemSkillSource(sys.argv[1]))\n"
+        "ids = lambda: [found.id for found in engine.find('forms')]\n"
+        "assert ids() == ['pdf']\n"
+        "from skillc.library.catalog.library import library\n"
+        "mine = library()\n"
+        "if (child := os.fork()) == 0:\n"
+        "    os._exit(0 if ids() == ['pdf'] and library() is not mine else 1)\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "assert ids() == ['pdf'] and library() is mine\n"
+    )
+    env = os.environ | {"SKILLC_HOME": str(tmp_path / "home")}
+    subprocess.run([sys.executable, "-c", code, str(shelf.root)], check=True, env=env)
+
+
+def test_a_memory_of_its_own() -> None:
+    """[D11] in memory a database lives as long as it is used."""
+    database = Database(IN_MEMORY)
+    key = "INSERT INTO notes VALUES ('a', 'b')"
+    database.write(lambda execute: execute(key))
+    assert database.read(lambda execute: execute("SELECT * FROM notes").fetchall()) == [("a", "b")]
+    assert not database.lasting
