@@ -402,6 +402,7 @@ paths = st.builds(
 @given(paths | st.text(max_size=20))
 @example("loop/../file")
 @example("loop/../out/secret")
+@example("loop/\ud800")
 @example("one/x/../../out/secret")
 @example("../" * 5000 + "etc/passwd")
 @example("docs/../" * 5000 + "SKILL.md")

@@ -115,6 +115,7 @@ def resolve_inside(root: str, relative: str) -> str:
         raise PathEscapes(relative)
     real_root = os.path.realpath(root)
     try:
+        os.fsencode(relative)  # behind a link that leads nowhere the next line would not try
         real = os.path.realpath(os.path.join(real_root, relative))
         # Behind a link to itself nothing was resolved: what is left must lead nowhere else.
         inside = is_inside(real, real_root) and os.path.realpath(real) == real
