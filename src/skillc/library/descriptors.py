@@ -11,6 +11,7 @@ False
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -115,10 +116,10 @@ def derive_collections(
 ) -> list[SkillCollection]:
     """Every prefix of the skills' IDs with its recursive count, sorted [D26]."""
     counts: dict[str, int] = {}
-    for skill in skills:
-        path = skill.collection
+    # Many skills share few collections, whose prefixes are taken apart once.
+    for path, count in Counter(skill.id.rpartition("/")[0] for skill in skills).items():
         while path:
-            counts[path] = counts.get(path, 0) + 1
+            counts[path] = counts.get(path, 0) + count
             path = path.rpartition("/")[0]
     told = descriptions or {}
     return [

@@ -124,7 +124,7 @@ def load(execute: Any, folder: int) -> tuple[dict[str, Directory], dict[str, Ent
 
 def _give_children(directories: dict[str, Directory], entries: dict[str, Entry]) -> None:
     for path in entries:
-        _give_child(directories, os.path.dirname(path))
+        _give_child(directories, path.rpartition("/")[0])
     for path in directories:
         _give_child(directories, path)
 

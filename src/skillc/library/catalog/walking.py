@@ -57,7 +57,7 @@ class Walk:
     def __init__(self, root: str, known: dict[str, Directory], files: Mapping[str, Found]) -> None:
         self._root = root
         self._known = known
-        self._known_files = {os.path.dirname(path): item for path, item in files.items()}
+        self._known_files = {path.rpartition("/")[0]: item for path, item in files.items()}
         self._started = time_ns()
         self.directories: dict[str, Directory] = {}
         self.found: list[Found] = []
@@ -158,7 +158,7 @@ class Walk:
 
     def _distrust_above(self, path: str) -> None:
         """See to it that a directory that could not be noted is tried again, and told of again."""
-        above = self.directories.get(os.path.dirname(path))
+        above = self.directories.get(path.rpartition("/")[0])
         if above is not None:
             above.stamp = 0, UNSETTLED, 0
 
