@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 
 def descendants(pid: int, most: int | None = None) -> list[int]:
-    """The processes below `pid`, parents first; no more than `most` are looked for."""
+    """The processes below `pid`, parents first; once there are more than `most`, no others are looked for."""
     found = [pid]
     for parent in found:
         found += _children(parent)
-        if most is not None and len(found) > most:
+        if most is not None and len(found) - 1 > most:  # without `pid` itself
             break
     return found[1:]
 
