@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -27,4 +29,4 @@ def test_more_than_the_limit_is_told_whatever_the_tree() -> None:
             for most in range(8):
                 assert (len(descendants(process.pid, most)) > most) is (most < 5)
         finally:
-            subprocess.run(["pkill", "-KILL", "-s", str(process.pid)], check=False)
+            os.killpg(process.pid, signal.SIGKILL)
