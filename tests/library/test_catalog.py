@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 import threading
 import time
+from array import array
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -20,8 +23,7 @@ from skillc.library.catalog.database import IN_MEMORY, Database
 from skillc.library.catalog.folder import MANY, Folder
 from skillc.library.catalog.library import FoundSkill, Library, Part
 from skillc.library.catalog.reading import SETTLED_NS
-from skillc.library.catalog.scoring import Postings
-from skillc.library.catalog.segments import MAX_SEGMENTS, packed, unpacked
+from skillc.library.catalog.segments import MAX_SEGMENTS, packed, record, unpacked
 from skillc.library.catalog.terms import Stemmer
 from tests.library.test_filesystem import skill
 
@@ -150,6 +152,18 @@ def test_limit_and_ties(shelf: Shelf) -> None:
     assert shelf.ids("quantum entanglement", 2) == ["at1", "ties/t3"]
 
 
+def test_more_equals_than_are_looked_at(shelf: Shelf) -> None:
+    """[LIB: SkillEngine trait (revised)] of a thousand skills that fit alike, the first by ID are named."""
+    for number in random.Random(4).sample(range(1000), 1000):
+        skill(shelf.root, f"c{number % 7}/s{number:03}", text("Quantum entanglement"))
+    every = sorted(f"c{number % 7}/s{number:03}" for number in range(1000))
+    assert shelf.ids("quantum entanglement") == every[:10]
+    skill(shelf.root, "c0/a", text("Quantum entanglement"))
+    assert shelf.ids("quantum entanglement", 3) == ["c0/a", *every[:2]]
+    skill(shelf.root, "z", text("Quantum zebra"))
+    assert shelf.ids("quantum zebra", 3) == ["z", "c0/a", every[0]]
+
+
 def test_many_changes_are_merged(shelf: Shelf) -> None:
     """[LIB: Existing (updated)] an index of many small changes finds what a new one finds."""
     rng = random.Random(3)
@@ -173,13 +187,15 @@ def test_many_changes_are_merged(shelf: Shelf) -> None:
         assert len(found) == 10
 
 
-@given(st.dictionaries(st.integers(0, 99), st.tuples(st.integers(1, 255), st.integers(0, 255))))
-def test_lists_are_kept_as_they_are(records: dict[int, tuple[int, int]]) -> None:
+def packed_list(pairs: Iterable[tuple[int, int]], size: int) -> bytes:
+    return packed(array("I", [record(slot, weight) for slot, weight in sorted(pairs)]), size)
+
+
+@given(st.dictionaries(st.integers(0, 99), st.integers(1, 255)))
+def test_lists_are_kept_as_they_are(weights: dict[int, int]) -> None:
     """[LIB: Existing (updated)] packed as slots or as a byte for each, a list comes back."""
-    raw = b"".join((s | w << 16 | p << 24).to_bytes(4, "little") for s, (w, p) in sorted(records.items()))
-    assert bytes(unpacked(packed(raw, 100), 100)) == raw
-    hits = scoring.closely([Postings(packed(raw, 100), 100)], range(100))
-    assert {slot: hit[0][1:] for slot, hit in enumerate(hits) if hit} == records
+    for size in (100, 5000):
+        assert dict(unpacked(packed_list(weights.items(), size), size)) == weights
 
 
 def test_numpy_and_python_score_alike() -> None:
@@ -188,12 +204,29 @@ def test_numpy_and_python_score_alike() -> None:
     rng = random.Random(5)
     for size in (1, 7, 300, 5000):
         lists = []
-        for count in (0, 1, size // 9, size // 3, size):
-            slots = sorted(rng.sample(range(size), count))
-            raw = b"".join((s | rng.randint(1, 255) << 16).to_bytes(4, "little") for s in slots)
-            lists.append((rng.random(), Postings(packed(raw, size), size)))
+        for count in (0, 1, size // 99, size // 9, size // 3, size):
+            pairs = [(slot, rng.randint(1, 255)) for slot in rng.sample(range(size), count)]
+            lists.append((rng.random(), packed_list(pairs, size)))
         for wanted in (1, 5, 16, 10_000):
-            assert arrays.best(size, lists, wanted) == scoring.best(size, lists, wanted)
+            for some in (lists, lists[:3], lists[3:4], []):
+                assert arrays.best(size, some, wanted) == scoring.best(size, some, wanted)
+
+
+def test_scores_are_sums() -> None:
+    """[LIB: SkillEngine trait (revised)] scores are what the lists say; the lowest slot comes first."""
+    rng = random.Random(6)
+    size, sums = 1000, [0] * 1000
+    lists = []
+    for count in (5, 900, 30, 400):
+        weights = {slot: rng.randint(1, 255) for slot in rng.sample(range(size), count)}
+        lists.append((1.0, packed_list(weights.items(), size)))
+        for slot, weight in weights.items():
+            sums[slot] += weight
+    expected = sorted(
+        ((slot, score) for slot, score in enumerate(sums) if score), key=lambda x: (-x[1], x[0])
+    )
+    assert scoring.best(size, lists, 2000) == expected
+    assert scoring.best(size, lists, 7) == expected[:7]
 
 
 def test_empty_and_huge_tasks(shelf: Shelf) -> None:
@@ -326,15 +359,25 @@ def test_readers_and_a_writer_at_once(shelf: Shelf) -> None:
 
 def test_readers_of_files_are_processes(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D25] many files are read on all cores, with the same result; a reader that fails is replaced."""
-    for number in range(2 * workers.CHUNK):
-        skill(shelf.root, f"many/s{number}", text(f"Number{number} of many", "word " * 50))
-    jobs = [(str(path), path.parent.name) for path in sorted(shelf.root.rglob("SKILL.md"))]
-    here = [reading.packed() for reading in workers.read_all(jobs, False, True)]
-    monkeypatch.setattr(workers, "PARALLEL_FROM", 1)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    assert [reading.packed() for reading in workers.read_all(jobs, False, True)] == here
+    for number in range(3 * workers.CHUNK):
+        body = " ".join(f"word{n % (number + 2)} weird{number * n}" for n in range(200))
+        skill(shelf.root, f"many/s{number}", text(f"Number{number} of many, naïve 日志", body))
+    monkeypatch.setattr(workers, "BATCH", 40)
+    jobs = [(n, str(path), path.parent.name) for n, path in enumerate(sorted(shelf.root.rglob("SKILL.md")))]
+
+    def read() -> list[object]:
+        batches = workers.read_all(jobs, False, True)
+        return [
+            ([(n, reading.packed()) for n, reading in readings], sorted(zip(*lists, strict=True)))
+            for readings, lists in batches
+        ]
+
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    here = read()
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
+    assert read() == here
     monkeypatch.setattr(workers, "_START", "raise SystemExit(1)")
-    assert [reading.packed() for reading in workers.read_all(jobs, False, True)] == here
+    assert read() == here
 
 
 def test_precedence_and_duplicates(tmp_path: Path) -> None:
@@ -378,6 +421,30 @@ def test_a_folder_that_went_away(shelf: Shelf) -> None:
     assert shelf.find("forms", library=shelf.anew()) == []
     away.rename(shelf.root)
     assert shelf.ids("forms") == ["pdf"]
+
+
+def test_folders_of_the_cache_that_went_are_forgotten(tmp_path: Path) -> None:
+    """[LIB: Existing (updated)] each commit of a repository is a folder; of the last nothing is left."""
+    library = Library(str(tmp_path / "cache" / "library.db"))
+    roots = [tmp_path / "cache" / "git" / commit for commit in ("one", "two")] + [tmp_path / "elsewhere"]
+    tables = ("folders", "skills", "segments", "postings", "directories")
+
+    def rows() -> list[int]:
+        return library.database.read(
+            lambda execute: [execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
+        )
+
+    skill(roots[2], "mine", text("Quantum entanglement"))
+    skill(roots[0], "theirs", text("Quantum entanglement"))
+    for root in (roots[2], roots[0]):
+        library.find([Part("x", library.folder(str(root), False))], "quantum", 3)
+    both = rows()
+    shutil.rmtree(roots[0])
+    shutil.move(roots[2], tmp_path / "for-now")  # a disk that is not there may come back
+    skill(roots[1], "theirs", text("Quantum entanglement"))
+    library.find([Part("x", library.folder(str(roots[1]), False))], "quantum", 3)
+    assert rows() == both
+    assert both[0] == 2
 
 
 def test_nothing_is_lost_to_who_knows_less(shelf: Shelf) -> None:

@@ -4,28 +4,37 @@ from __future__ import annotations
 
 import numpy
 
-from skillc.library.catalog.scoring import MORE, table
+from skillc.library.catalog.scoring import table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillc.library.catalog.scoring import Postings
 
-
-def best(size: int, lists: Sequence[tuple[float, Postings]], wanted: int) -> list[int]:
+def best(size: int, lists: Sequence[tuple[float, bytes]], wanted: int) -> list[tuple[int, int]]:
     """The slots with the highest scores, as in `scoring`."""
-    scores = numpy.zeros(size, numpy.uint16)
-    for share, postings in lists:
-        added = numpy.frombuffer(postings.weights.translate(table(share)), numpy.uint8)
-        if postings.dense:
-            scores += added
-        else:
-            scores[numpy.asarray(postings.slots)] += added
-    limit = 1
-    if size > wanted:
-        limit = max(int(numpy.partition(scores, size - wanted)[size - wanted]), 1)
-    chosen = numpy.nonzero(scores >= limit)[0]
-    ordered = chosen[numpy.argsort(-scores[chosen].astype(numpy.int32), kind="stable")]
-    slots: list[int] = ordered[: wanted + MORE].tolist()
-    return slots
+    scores = _rare(size, [pair for pair in lists if len(pair[1]) != size])
+    for share, stored in lists:
+        if len(stored) == size:
+            scores += numpy.frombuffer(stored.translate(table(share)), numpy.uint8)
+    chosen = numpy.flatnonzero(scores)
+    if len(chosen) > wanted:
+        values = scores[chosen]
+        chosen = chosen[values >= numpy.partition(values, len(values) - wanted)[len(values) - wanted]]
+    values = scores[chosen].astype(numpy.int32)
+    ordered = numpy.argsort(-values, kind="stable")[:wanted]
+    return list(zip(chosen[ordered].tolist(), values[ordered].tolist(), strict=True))
+
+
+def _rare(size: int, lists: Sequence[tuple[float, bytes]]) -> numpy.ndarray:
+    """The sums of the lists of slots, all at once."""
+    counts = [len(stored) // 3 for _, stored in lists]
+    slots = b"".join([stored[: 2 * count] for count, (_, stored) in zip(counts, lists, strict=True)])
+    added = b"".join(
+        [
+            stored[2 * count :].translate(table(share))
+            for count, (share, stored) in zip(counts, lists, strict=True)
+        ]
+    )
+    sums = numpy.bincount(numpy.frombuffer(slots, "<u2"), numpy.frombuffer(added, numpy.uint8), size)
+    return sums.astype(numpy.uint16)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Answer = TypeVar("Answer")
 
-VERSION = 1  # of the tables; a file with another one is made anew
+VERSION = 2  # of the tables; a file with another one is made anew
 PATIENCE = 30.0  # seconds to wait for another process that writes
 IN_MEMORY = ":memory:"
 
@@ -36,7 +36,8 @@ CREATE UNIQUE INDEX skill_by_path ON skills (folder, path);
 CREATE INDEX skill_by_id ON skills (id, folder);
 CREATE INDEX skill_by_slot ON skills (segment, slot);
 CREATE INDEX skill_to_index ON skills (folder) WHERE segment IS NULL AND description IS NOT NULL;
-CREATE TABLE segments (number INTEGER PRIMARY KEY, folder INTEGER, size INTEGER, skills INTEGER);
+CREATE TABLE segments (number INTEGER PRIMARY KEY AUTOINCREMENT, folder INTEGER, size INTEGER,
+    skills INTEGER);
 CREATE TABLE postings (segment INTEGER, term TEXT, heads INTEGER, bodies INTEGER, head BLOB, body BLOB,
     PRIMARY KEY (segment, term)) WITHOUT ROWID;
 CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -52,15 +53,17 @@ def library_file() -> str:
 class Database:
     """A connection to the index. Every access goes through `read` or `write`, which see to damage.
 
-    Threads take turns for as long as a question or a change takes.
+    Threads take turns for as long as a question or a change takes. `remembered` is for what readers of this
+    very file want to keep in memory.
     """
 
-    __slots__ = ("_connection", "_turn", "path")
+    __slots__ = ("_connection", "_turn", "path", "remembered")
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._connection: Any | None = None
         self._turn = RLock()
+        self.remembered: dict[int, Any] = {}
 
     @property
     def lasting(self) -> bool:
@@ -127,6 +130,7 @@ class Database:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+            self.remembered.clear()
 
     def __del__(self) -> None:
         self.close()

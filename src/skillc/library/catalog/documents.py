@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from skillc.library.catalog import tables
 from skillc.library.catalog.database import IN_MEMORY, Database
-from skillc.library.catalog.reading import Reading, text_of
+from skillc.library.catalog.reading import Reading
+from skillc.library.catalog.segments import MAX_SLOTS, turned
+from skillc.library.catalog.shelving import Harvest, Outside, put
 from skillc.library.catalog.tables import Entry
 from skillc.library.catalog.walking import Found
+from skillc.library.catalog.weighing import Source, weigh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,18 +40,20 @@ class Documents:
         gone = [skill_id for skill_id in self._held if wanted.get(skill_id) != self._held[skill_id]]
         news = [told for skill_id, told in wanted.items() if self._held.get(skill_id) != told]
         with self._library.lock:
-            self.database.write(lambda execute: self._change(execute, gone, news))
+            harvest = self._gathered(sorted(news))
+            self.database.write(lambda execute: put(execute, _folder(execute, gone), harvest))
             self._held = wanted
 
-    def _change(self, execute: Any, gone: list[str], news: list[Told]) -> None:
-        from skillc.library.catalog.shelving import Shelving
-
-        shelving = Shelving(execute, tables.save(execute, _KEY, False, None, gone))
-        for skill_id, name, description, capabilities, body in news:
-            text = text_of(self._library.stemmer, name, description, (body or "").encode("utf-8", "replace"))
-            reading = Reading(_STAMP, description, capabilities, text=text)
-            shelving.add(Entry.of(Found(skill_id, skill_id, _STAMP), reading), text)
-        shelving.close()
+    def _gathered(self, news: list[Told]) -> Harvest:
+        harvest = Harvest()
+        outside = Outside(self.database, _KEY, False)
+        for start in range(0, len(news), MAX_SLOTS):
+            some = news[start : start + MAX_SLOTS]
+            sources = [Source(told[1], told[2], (told[4] or "").encode("utf-8", "replace")) for told in some]
+            texts = list(enumerate(weigh(self._library.stemmer, sources)))
+            entries = [_entry(*told) for told in some]
+            harvest.add(entries, [0] * len(some), [turned(texts, outside.skills, outside.bodies)])
+        return harvest
 
     def searchable(self, anew: bool = False) -> int | None:
         return self.database.read(lambda execute: tables.number_of(execute, _KEY, False))
@@ -64,3 +69,13 @@ class Documents:
 
     def content(self, path: str) -> bytes:
         return (self._held[path][4] or "").encode("utf-8", "replace") if path in self._held else b""
+
+
+def _entry(
+    skill_id: str, name: str, description: str, capabilities: tuple[str, ...], body: str | None
+) -> Entry:
+    return Entry.of(Found(skill_id, skill_id, _STAMP), Reading(_STAMP, description, capabilities, digest=0))
+
+
+def _folder(execute: Any, gone: list[str]) -> int:
+    return tables.save(execute, _KEY, False, None, gone)

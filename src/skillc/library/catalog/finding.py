@@ -7,7 +7,6 @@ descriptions are long, and no skill has all their words; any may match.
 
 from __future__ import annotations
 
-from skillc.library.catalog.scoring import Postings, closely
 from skillc.library.catalog.segments import rarity
 from skillc.library.catalog.terms import EMPTY_WORDS, words
 from skillc.library.catalog.weighing import SATURATION
@@ -20,40 +19,40 @@ if TYPE_CHECKING:
     from skillc.library.catalog.scoring import Scorer
     from skillc.library.catalog.terms import Stemmer
 
-    Hit = tuple[str, int, float, int]  # a term, IN_HEAD or IN_BODY, what it adds to the score, its place
-
 MAX_TERMS = 64  # of a task: those of highest weight
 MAX_WORDS = 20_000  # of a task that are looked at
 BODY = 0.8  # what the body counts against name and description
 AT_ONCE = 500  # values in a statement
 SAYING_NOTHING = 200  # skills that are thought to have the empty words, beside those that do
+MAX_COUNTS = 50_000  # terms of a segment whose counts are remembered
+MAX_HELD = 16 << 20  # bytes of a segment's lists that are remembered
 SCALE = (SATURATION + 1) / 255  # from stored weights to BM25's
-
-IN_HEAD, IN_BODY = 0, 1  # the two lists of a term
 
 
 class Shelf:
     """A folder in an index, open for reading, under the name of its repository."""
 
-    __slots__ = ("execute", "folder", "name")
+    __slots__ = ("execute", "folder", "name", "remembered")
 
-    def __init__(self, name: str, execute: Any, folder: int) -> None:
+    def __init__(self, name: str, execute: Any, folder: int, remembered: dict[int, Segment]) -> None:
         self.name = name
         self.execute = execute
         self.folder = folder
+        self.remembered = remembered
+
+    def segments(self) -> Iterator[Segment]:
+        sql = "SELECT number, size FROM segments WHERE folder = ? ORDER BY number"
+        for number, size in self.execute(sql, (self.folder,)).fetchall():
+            yield self.remembered.get(number) or self.remembered.setdefault(number, Segment(number, size))
 
 
 class Candidate:
-    """A skill that may fit, with its row in the index. `shelf` is its place in the order of precedence.
-
-    `hits` are the lists that hold it: term, field, what it adds to the score, place.
-    """
+    """A skill that may fit, with its row in the index. `shelf` is its place in the order of precedence."""
 
     __slots__ = (
         "capabilities",
         "description",
         "digest",
-        "hits",
         "number",
         "path",
         "score",
@@ -62,97 +61,106 @@ class Candidate:
         "stamp",
     )
 
-    def __init__(self, shelf: int, row: Sequence[Any], hits: list[Hit]) -> None:
+    def __init__(self, shelf: int, score: float, row: Sequence[Any]) -> None:
         self.shelf = shelf
+        self.score = score
         self.number, self.path, self.skill_id, self.description, needs, self.digest, *stamp = row
         self.stamp = tuple(stamp)
         self.capabilities = tuple(needs.split("\n")) if needs else ()
-        self.score = round(sum([adds for _, _, adds, _ in hits]), 4)
-        self.hits = hits
-
-    def terms(self) -> list[tuple[str, float, int, bool]]:
-        """Its terms, strongest first: what each adds, its place in the head, if the body has it."""
-        found: dict[str, tuple[float, int, bool]] = {}
-        for term, field, more, place in self.hits:
-            adds, known, in_body = found.get(term, (0.0, 0, False))
-            found[term] = adds + more, known | place, in_body or field == IN_BODY
-        return [(term, *found[term]) for term in sorted(found, key=lambda term: (-found[term][0], term))]
 
 
-class _Segment:
-    """A segment of a shelf with the lists of the terms that are looked for."""
+class Segment:
+    """A segment, which never changes, with what was asked of it before: tasks share most of their words."""
 
-    __slots__ = ("execute", "lists", "number", "shelf", "size")
+    __slots__ = ("_counts", "_held", "_lists", "number", "size")
 
-    def __init__(self, shelf: int, execute: Any, number: int, size: int) -> None:
-        self.shelf = shelf
-        self.execute = execute
+    def __init__(self, number: int, size: int) -> None:
         self.number = number
         self.size = size
-        self.lists: dict[str, tuple[Postings, Postings]] = {}
+        self._counts: dict[str, tuple[int, int]] = {}
+        self._lists: dict[str, tuple[bytes, bytes]] = {}
+        self._held = 0  # bytes of lists
 
-    def ask(self, columns: str, terms: Iterable[str]) -> Iterator[tuple[Any, ...]]:
-        """Columns of the rows of terms, the term first."""
-        wanted = list(terms)
-        for start in range(0, len(wanted), AT_ONCE):
-            some = wanted[start : start + AT_ONCE]
-            marks = ", ".join("?" * len(some))
-            yield from self.execute(
-                f"SELECT term, {columns} FROM postings WHERE segment = ? AND term IN ({marks})",  # noqa: S608
-                (self.number, *some),
-            )
+    def counts(self, execute: Any, terms: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """How many heads and bodies have each term."""
+        if len(self._counts) > MAX_COUNTS:
+            self._counts.clear()
+        known = self._counts
+        new = [term for term in terms if term not in known]
+        if new:
+            known.update(dict.fromkeys(new, (0, 0)))
+            sql = "SELECT term, heads, bodies FROM postings WHERE segment = ? AND term"
+            for term, heads, bodies in self._ask(execute, sql, new):
+                known[term] = heads, bodies
+        return known
 
-    def rows(self, slots: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+    def lists(self, execute: Any, terms: Iterable[str]) -> dict[str, tuple[bytes, bytes]]:
+        """The lists of each term, for head and body."""
+        if self._held > MAX_HELD:
+            self._lists.clear()
+            self._held = 0
+        known = self._lists
+        new = [term for term in terms if term not in known]
+        if new:
+            known.update(dict.fromkeys(new, (b"", b"")))
+            sql = "SELECT term, head, body FROM postings WHERE segment = ? AND term"
+            for term, head, body in self._ask(execute, sql, new):
+                known[term] = head, body
+                self._held += len(head) + len(body)
+        return known
+
+    def rows(self, execute: Any, slots: Sequence[int]) -> Iterator[tuple[Any, ...]]:
         """The skills in some slots that are offered, the slot first."""
-        for start in range(0, len(slots), AT_ONCE):
-            some = slots[start : start + AT_ONCE]
+        sql = (
+            "SELECT slot, number, path, id, description, capabilities, digest, size, modified, changed "
+            "FROM skills WHERE segment = ? AND offered AND slot"
+        )
+        return self._ask(execute, sql, slots)
+
+    def _ask(self, execute: Any, sql: str, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+        for start in range(0, len(values), AT_ONCE):
+            some = values[start : start + AT_ONCE]
             marks = ", ".join("?" * len(some))
-            yield from self.execute(
-                "SELECT slot, number, path, id, description, capabilities, digest, size, modified, changed "  # noqa: S608
-                f"FROM skills WHERE segment = ? AND slot IN ({marks}) AND offered",
-                (self.number, *some),
-            )
+            yield from execute(f"{sql} IN ({marks})", (self.number, *some)).fetchall()
 
 
 class Search:
-    """A task put to some shelves."""
+    """A task put to some shelves. `weights` is what a term counts in head and body."""
 
     def __init__(self, shelves: Sequence[Shelf], task: str, stemmer: Stemmer) -> None:
         self._words: dict[str, list[str]] = {}  # the task's words for a term
         found = words(task.encode("utf-8", "replace"))[:MAX_WORDS]
-        stemmer.stemmed(found)  # all at once; one by one they are only looked up
-        for word in found:
-            for term in stemmer.stemmed((word,)):
-                self._words.setdefault(term.decode(), []).append(word.decode("utf-8", "replace"))
+        for word, terms in zip(found, stemmer.each(found), strict=True):
+            for term in terms.decode().split():
+                self._words.setdefault(term, []).append(word.decode("utf-8", "replace"))
         self._segments = [
-            _Segment(place, shelf.execute, number, size)
+            (place, shelf.execute, segment)
             for place, shelf in enumerate(shelves)
-            for number, size in shelf.execute(
-                "SELECT number, size FROM segments WHERE folder = ? ORDER BY number", (shelf.folder,)
-            ).fetchall()
+            for segment in shelf.segments()
         ]
-        self._weights = self._weighed()
-        for segment in self._segments:
-            for term, head, body in segment.ask("head, body", self._weights):
-                segment.lists[term] = Postings(head, segment.size), Postings(body, segment.size)
+        self.weights = self._weighed()
+        self._most = max((max(pair) for pair in self.weights.values()), default=0.0) or 1.0
 
     def candidates(self, wanted: int, best: Scorer) -> tuple[list[Candidate], bool]:
         """The skills that fit best, in order, and whether they are all that fit at all."""
         found: list[Candidate] = []
         complete = True
-        for segment in self._segments:
-            names = [(term, field) for term in segment.lists for field in (IN_HEAD, IN_BODY)]
-            lists = [segment.lists[term][field] for term, field in names]
-            weights = [self._weights[term][field] for term, field in names]
-            most = max(weights, default=0.0) or 1.0
-            slots = best(segment.size, [(w / most, x) for w, x in zip(weights, lists, strict=True)], wanted)
-            complete = complete and len(slots) < wanted
-            held = dict(zip(slots, closely(lists, slots), strict=True))
-            for slot, *row in segment.rows(slots):
-                hits = [(*names[n], SCALE * weights[n] * weight, place) for n, weight, place in held[slot]]
-                found.append(Candidate(segment.shelf, row, hits))
+        for shelf, execute, segment in self._segments:
+            chosen = dict(best(segment.size, self._shares(segment.lists(execute, self.weights)), wanted))
+            complete = complete and len(chosen) < wanted
+            for slot, *row in segment.rows(execute, list(chosen)):
+                found.append(Candidate(shelf, round(SCALE * self._most * chosen[slot], 4), row))
         found.sort(key=lambda candidate: (-candidate.score, candidate.skill_id, candidate.shelf))
         return found, complete
+
+    def _shares(self, lists: dict[str, tuple[bytes, bytes]]) -> list[tuple[float, bytes]]:
+        """The lists of a segment with what each counts against the strongest."""
+        return [
+            (weight / self._most, stored)
+            for term, both in self.weights.items()
+            for weight, stored in zip(both, lists[term], strict=True)
+            if stored
+        ]
 
     def word(self, term: str) -> str:
         """The task's own word for a term."""
@@ -160,18 +168,19 @@ class Search:
 
     def _weighed(self) -> dict[str, tuple[float, float]]:
         """What a term counts in head and body, for the terms of the task that say most."""
-        every = sum(segment.size for segment in self._segments)
-        counts: dict[str, list[int]] = {}
-        for segment in self._segments:
-            for term, heads, bodies in segment.ask("heads, bodies", self._words):
-                known = counts.setdefault(term, [0, 0])
-                known[0] += heads
-                known[1] += bodies
-        weights = {}
-        for term, (heads, bodies) in counts.items():
-            times = len(self._words[term])
-            more = SAYING_NOTHING if self._words[term][0] in EMPTY_WORDS else 0
-            head, body = rarity(heads + more, every + more), rarity(bodies + more, every + more)
-            weights[term] = times * head, times * BODY * body
-        strongest = sorted(weights, key=lambda term: (-min(weights[term]), term))[:MAX_TERMS]
+        every = sum(segment.size for _, _, segment in self._segments)
+        counts = [segment.counts(execute, self._words) for _, execute, segment in self._segments]
+        weights, strength = {}, {}
+        for term, found in self._words.items():
+            more = SAYING_NOTHING if found[0] in EMPTY_WORDS else 0
+            heads = sum([known[term][0] for known in counts])
+            bodies = sum([known[term][1] for known in counts])
+            if heads or bodies:
+                head = len(found) * rarity(heads + more, every + more)
+                body = len(found) * rarity(bodies + more, every + more) * BODY
+                strength[term] = min(head, body)
+                weights[term] = head if heads else 0.0, body if bodies else 0.0
+        if len(weights) <= MAX_TERMS:
+            return weights
+        strongest = sorted(weights, key=lambda term: (-strength[term], term))[:MAX_TERMS]
         return {term: weights[term] for term in strongest}

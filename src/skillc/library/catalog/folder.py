@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from skillc.library.catalog.database import Database
     from skillc.library.catalog.finding import Shelf
     from skillc.library.catalog.reading import Noticed
+    from skillc.library.catalog.shelving import Harvest
 
 HASTE = 0.05  # seconds that listing waits for a process that writes; then it is not noted this time
 MANY = 200  # files whose reading is worth keeping, and waiting for another process that may be at it
@@ -158,25 +159,23 @@ class Folder:
 
     def _is_same(self, known: tuple[str | bytes, int, int]) -> bool:
         try:
-            status = os.stat(os.path.join(self.root, os.fsdecode(known[0])))
+            status = os.stat(f"{self.root}/{os.fsdecode(known[0])}")
         except OSError:
             return False
         return (status.st_mtime_ns, status.st_ctime_ns) == known[1:]
 
     def _looked(self, texts: bool) -> Look:
-        before, walk, todo = self._plan(texts)
+        before, walk, todo = self._planned(self._look or self._known(), texts)
         lock = self.database.lock() if texts and len(todo) > MANY else None
         if lock is not None:
-            with lock:
-                self._look = None  # another process may have done it while we waited
-                self._look = self._carried_out(*self._plan(texts), texts)
+            with lock:  # another process may have done it while we waited
+                self._look = self._carried_out(*self._planned(self._known(), texts), texts)
         else:
             self._look = self._carried_out(before, walk, todo, texts)
         return self._look
 
-    def _plan(self, texts: bool) -> tuple[Look, Walk, list[Found]]:
+    def _planned(self, before: Look, texts: bool) -> tuple[Look, Walk, list[Found]]:
         """What was known, what is there, and what of it is to be read."""
-        before = self._look or self._known()
         started = perf_counter()
         walk = Walk(self.root, before.directories, before.entries)
         self._took = perf_counter() - started
@@ -192,56 +191,67 @@ class Folder:
         return self.database.read(ask) if self.database.exists() else Look({}, {}, [], None)
 
     def _carried_out(self, before: Look, walk: Walk, todo: list[Found], texts: bool) -> Look:
-        same_size = len(walk.found) == len(before.entries)
         same_directories = _alike(before.directories, walk.directories)
-        if not todo and same_size and same_directories and not walk.noticed and walk.error is None:
-            return before if not before.noticed and before.error is None else _relooked(before)
-        found = {item.path: item for item in walk.found}
         if walk.error is not None:  # the folder is not there; what is known of it may serve again
             return Look({}, {}, [], walk.error)
-
-        def change(execute: Any) -> dict[str, Entry]:
-            # What we know need not be what the index knows: nothing was kept yet, or another was here.
-            known = tables.paths(execute, self.root, self.strict)
-            gone = [path for path in known if path not in found]
+        if not todo and len(walk.found) == len(before.entries) and same_directories and not walk.noticed:
+            return before if not before.noticed and before.error is None else _relooked(before)
+        harvest = self._gathered(todo, texts)
+        read = {entry.path: entry for entry in harvest.entries}
+        if texts or len(walk.found) > MANY or self._kept:
             directories = None if same_directories else walk.directories
-            number = tables.save(execute, self.root, self.strict, directories, gone)
-            news = [item for item in walk.found if item in wanted or item.path not in known]
-            return self._read(news, texts, execute, number)
-
-        wanted = set(todo)
-        read = None
-        if texts or len(found) > MANY or self._kept:
-            read = self.database.write(change, PATIENCE if texts else HASTE)
-        if read is None:
-            read = self._read(todo, False, None, 0)
-        else:
-            self._kept = True
+            there = {found.path for found in walk.found}
+            change = _Change(self, there, directories, harvest, there - set(read))
+            complete = self.database.write(change.made, PATIENCE if texts else HASTE)
+            self._kept = self._kept or complete is not None
+            if complete is False:  # the index does not know what we thought it did
+                return self._carried_out(*self._planned(self._known(), texts), texts)
         if len(todo) > MANY:
             self.database.tidy()
-        entries = {path: read.get(path) or before.entries[path] for path in found}
+        entries = {found.path: read.get(found.path) or before.entries[found.path] for found in walk.found}
         return Look(walk.directories, entries, walk.noticed, None)
 
-    def _read(self, todo: list[Found], texts: bool, execute: Any, number: int) -> dict[str, Entry]:
-        """Read files; with `execute`, put them into the index."""
+    def _gathered(self, todo: list[Found], texts: bool) -> Harvest:
+        from skillc.library.catalog.shelving import Harvest, Outside, gather  # most looks find no news
+
         if not todo:
-            return {}
-        from skillc.library.catalog.workers import read_all  # most looks find no news
+            return Harvest()
+        known = Outside(self.database, self.root, self.strict) if texts else None
+        return gather(self.root, self.strict, todo, texts, known)
 
-        jobs = [(os.path.join(self.root, found.path), found.skill_id) for found in todo]
-        shelving = None
-        if execute is not None:
-            from skillc.library.catalog.shelving import Shelving
 
-            shelving = Shelving(execute, number)
-        entries: dict[str, Entry] = {}
-        for found, reading in zip(todo, read_all(jobs, self.strict, texts), strict=True):
-            entry = entries[found.path] = Entry.of(found, reading)
-            if shelving is not None:
-                shelving.add(entry, reading.text)
-        if shelving is not None:
-            shelving.close()
-        return entries
+class _Change:
+    """What a look changes in the index."""
+
+    def __init__(
+        self,
+        folder: Folder,
+        there: set[str],
+        directories: dict[str, Directory] | None,
+        harvest: Harvest,
+        expected: set[str],
+    ) -> None:
+        self._key = folder.root, folder.strict
+        self._cache = os.path.dirname(folder.database.path)
+        self._there = there
+        self._directories = directories
+        self._harvest = harvest
+        self._expected = expected
+
+    def made(self, execute: Any) -> bool:
+        """Make it; False where the index lacks skills that were not read because it should have them."""
+        from skillc.library.catalog.shelving import put
+
+        known = tables.paths(execute, *self._key)
+        if not self._expected <= known:
+            return False
+        if not known:
+            tables.forget_vanished(execute, self._cache)
+        gone = [path for path in known if path not in self._there]
+        number = tables.save(execute, *self._key, self._directories, gone)
+        if self._harvest.entries:
+            put(execute, number, self._harvest)
+        return True
 
 
 def _is_news(known: Entry | None, found: Found, texts: bool) -> bool:

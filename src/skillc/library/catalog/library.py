@@ -148,7 +148,7 @@ def _within(query: _Query, numbers: list[int]) -> tuple[list[FoundSkill], bool]:
             return first.read(lambda execute: deeper(opened | {id(first): execute}, rest))  # type: ignore[no-any-return]
         return query.answer(
             [
-                Shelf(part.name, opened[id(part.holding.database)], number)
+                Shelf(part.name, opened[id(part.holding.database)], number, part.holding.database.remembered)
                 for part, number in zip(query.parts, numbers, strict=True)
             ]
         )
@@ -213,14 +213,14 @@ class _Query:
         holding, library = self.parts[candidate.shelf].holding, self._library
 
         def reasons() -> Reasons:
-            from skillc.library.catalog.reasons import best_section, fields  # with the Markdown parser
+            from skillc.library.catalog.reasons import explain  # with the Markdown parser
 
-            found = candidate.terms()
-            adds = {term: more for term, more, _, in_body in found if in_body}
             with library.lock:
-                section, named = best_section(holding.content(candidate.path), adds, library.stemmer)
-            words = [(search.word(term), fields(place, has, term in named)) for term, _, place, has in found]
-            return tuple(words), section
+                data = holding.content(candidate.path)
+                found, section = explain(
+                    candidate.skill_id, candidate.description, data, search.weights, library.stemmer
+                )
+            return tuple((search.word(term), fields) for term, fields in found), section
 
         directory = holding.directory(candidate.path)
         return FoundSkill(candidate, shelves[candidate.shelf].name, also, directory, reasons)

@@ -1,4 +1,4 @@
-"""One SKILL.md as the catalog keeps it: what the skill says of itself and, where asked for, its terms.
+"""One SKILL.md as the catalog keeps it: what the skill says of itself and, where asked for, what is searched.
 
 What is read is made of plain values, because it may come from another process.
 """
@@ -13,8 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from skillc.library.catalog.terms import Stemmer
-    from skillc.library.catalog.weighing import Weighed
+    from skillc.library.catalog.weighing import Source
     from skillc.skills import Document, Metadata
 
     Stamp = tuple[int, int, int]  # size, and the times of change in nanoseconds: mtime, ctime
@@ -26,21 +25,13 @@ COARSE_NS = 2_000_000_000  # the same on file systems that count in seconds
 UNSETTLED = -1  # the mtime of a stamp that must not be trusted
 
 
-class Text:
-    """What is searched: the weighed terms of head and body, and a digest of the file."""
-
-    __slots__ = ("body", "digest", "head")
-
-    def __init__(self, head: Weighed, body: Weighed, digest: int) -> None:
-        self.head = head
-        self.body = body
-        self.digest = digest
-
-
 class Reading:
-    """What a SKILL.md says. Without a description it is quarantined, and `noticed` tells why."""
+    """What a SKILL.md says. Without a description it is quarantined, and `noticed` tells why.
 
-    __slots__ = ("capabilities", "description", "metadata", "noticed", "stamp", "text")
+    `digest` is that of a file whose text was read for searching.
+    """
+
+    __slots__ = ("capabilities", "description", "digest", "metadata", "noticed", "stamp")
 
     def __init__(
         self,
@@ -49,25 +40,19 @@ class Reading:
         capabilities: tuple[str, ...] = (),
         metadata: dict[str, str] | None = None,
         noticed: tuple[Noticed, ...] = (),
-        text: Text | None = None,
+        digest: int | None = None,
     ) -> None:
         self.stamp = stamp
         self.description = description
         self.capabilities = capabilities
         self.metadata = metadata
         self.noticed = noticed
-        self.text = text
+        self.digest = digest
 
     def packed(self) -> tuple[Any, ...]:
         """As `marshal` can pass it on."""
-        text = self.text
-        parts = (text.head, text.body, text.digest) if text else None
-        return self.stamp, self.description, self.capabilities, self.metadata, self.noticed, parts
-
-    @classmethod
-    def unpacked(cls, packed: tuple[Any, ...]) -> Reading:
-        stamp, description, capabilities, told, noticed, parts = packed
-        return cls(stamp, description, capabilities, told, noticed, Text(*parts) if parts else None)
+        told = self.description, self.capabilities, self.metadata, self.noticed
+        return self.stamp, *told, self.digest
 
 
 def trusted(stamp: Stamp, now: int) -> Stamp:
@@ -77,13 +62,12 @@ def trusted(stamp: Stamp, now: int) -> Stamp:
     return stamp if max(modified, changed) < now - margin else (size, UNSETTLED, changed)
 
 
-def read(path: str, skill_id: str, strict: bool, stemmer: Stemmer | None) -> Reading:
-    """Read a SKILL.md; with a stemmer, its text too."""
+def read(path: str, skill_id: str, strict: bool, searched: bool) -> tuple[Reading, Source | None]:
+    """Read a SKILL.md; where it is to be `searched`, with what of it is."""
     content = _loaded(path)
     if isinstance(content, Reading):
-        return content
-    stamp, raw = content
-    return _understood(path, skill_id, stamp, raw, strict, stemmer)
+        return content, None
+    return _understood(path, skill_id, *content, strict, searched)
 
 
 def _loaded(path: str) -> tuple[Stamp, bytes] | Reading:
@@ -102,8 +86,8 @@ def _loaded(path: str) -> tuple[Stamp, bytes] | Reading:
 
 
 def _understood(
-    path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, stemmer: Stemmer | None
-) -> Reading:
+    path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, searched: bool
+) -> tuple[Reading, Source | None]:
     """What the bytes of a SKILL.md say."""
     from skillc.skills import metadata, parse  # only where something changed
 
@@ -113,24 +97,24 @@ def _understood(
         told = metadata(document, directory)
     except MissingField as error:
         noticed = [(d.code, "warning", d.message) for d in error.diagnostics]
-        return Reading(stamp, noticed=(*noticed, _refused(error.code, error.message)))
+        return Reading(stamp, noticed=(*noticed, _refused(error.code, error.message))), None
     noticed = [(d.code, "warning", d.message) for d in told.diagnostics]
     if told.name != skill_id.rpartition("/")[2]:
         unlike = notice("W021", told.name, directory)
         noticed.append((unlike.code, "warning", unlike.message))
     problem = _violation(told, directory) if strict else None
     if problem:
-        return Reading(stamp, noticed=(*noticed, problem))
-    text = _text(document, raw, skill_id, told, stemmer) if stemmer else None
-    capabilities = texts(told.fields.get("requires_capabilities"))
-    return Reading(
+        return Reading(stamp, noticed=(*noticed, problem)), None
+    source = _source(document, raw, skill_id, told) if searched else None
+    reading = Reading(
         stamp,
         told.description.strip(),
-        capabilities,
+        texts(told.fields.get("requires_capabilities")),
         text_map(told.fields.get("metadata")),
         tuple(noticed),
-        text,
+        source.digest if source else None,
     )
+    return reading, source
 
 
 def _violation(told: Metadata, directory: str) -> Noticed | None:
@@ -140,20 +124,15 @@ def _violation(told: Metadata, directory: str) -> Noticed | None:
     return _refused("E010", f"breaks the Agent Skills format: {'; '.join(broken)}") if broken else None
 
 
-def _text(document: Document, raw: bytes, skill_id: str, told: Metadata, stemmer: Stemmer) -> Text:
-    from skillc.digest import sha256_hex
+def _source(document: Document, raw: bytes, skill_id: str, told: Metadata) -> Source:
+    from hashlib import blake2b
+
+    from skillc.library.catalog.weighing import Source
 
     name = skill_id.rpartition("/")[2]
     both = name if told.name == name else f"{name} {told.name}"
-    body = document.data[document.body :]
-    return text_of(stemmer, both, told.description, body, int(sha256_hex(raw)[:15], 16))
-
-
-def text_of(stemmer: Stemmer, name: str, description: str, body: bytes, digest: int = 0) -> Text:
-    """What is searched of a skill, from its parts."""
-    from skillc.library.catalog.weighing import weigh
-
-    return Text(*weigh(stemmer, name, description, body), digest)
+    digest = int.from_bytes(blake2b(raw, digest_size=7).digest(), "big")
+    return Source(both, told.description, document.data[document.body :], digest)
 
 
 def texts(value: Any) -> tuple[str, ...]:

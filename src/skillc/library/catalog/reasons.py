@@ -1,24 +1,62 @@
-"""Why a skill fits: the fields that each term is in, and the section to read first.
+"""Why a skill fits: the terms of a task that it has, the fields they are in, and the section to read first.
 
-Sections are looked up in the file itself, as it is now, so that what is named can be shown. It costs half a
+They are looked up in the file itself, as it is now, so that what is named can be shown. It costs half a
 millisecond for each skill, which is why nobody does it before somebody asks.
 """
 
 from __future__ import annotations
 
 from skillc.library.catalog.terms import words
-from skillc.library.catalog.weighing import BY_LENGTH, DESCRIPTION, NAME, SATURATION
+from skillc.library.catalog.weighing import BODY_LENGTH, HEAD_LENGTH, HEADING_COUNTS, NAME_COUNTS, weight
 from skillc.skills.markdown import headings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from skillc.library.catalog.terms import Stemmer
+
+    Weights = dict[str, tuple[float, float]]  # what terms count in head and body
+    Why = tuple[list[tuple[str, tuple[str, ...]]], str]  # terms with their fields, and a heading
 
 SECTION_LENGTH = 60  # words of a section, as a rule
 IN_HEADING = 2.0  # what a term in a section's heading counts
 
 
-def body_start(data: bytes) -> int:
+def explain(skill_id: str, description: str, data: bytes, weights: Weights, stemmer: Stemmer) -> Why:
+    """The terms that a skill has, strongest first, with their fields; and the heading of the best section.
+
+    `data` is its SKILL.md, or its body alone. The heading is empty where the best part stands before any.
+    """
+    start = _body_start(data)
+    found = headings(data, start)
+    fields = {
+        "name": _words(f"{skill_id.rpartition('/')[2]} {_own_name(data[:start])}"),
+        "description": _words(description),
+        "headings": _words(" ".join([heading.text for heading in found])),
+        "body": words(data[start:]),
+    }
+    terms = _Terms({word for part in fields.values() for word in part}, weights, stemmer)
+    counts = {field: terms.counted(part) for field, part in fields.items()}
+    adds = _adds(counts, {field: len(part) for field, part in fields.items()}, weights)
+    matched = [
+        (term, tuple(field for field in fields if term in counts[field]))
+        for term in sorted(adds, key=lambda term: (-adds[term], term))
+    ]
+    bounds = [start, *(heading.start for heading in found), len(data)]
+    sections = [
+        (title, words(data[bounds[number] : bounds[number + 1]]))
+        for number, title in enumerate(["", *(heading.text for heading in found)])
+    ]
+    best = max(sections, key=lambda one: _score(one[0], one[1], terms, adds))  # the first of equals
+    return matched, " ".join(best[0].split())
+
+
+def _words(text: str) -> list[bytes]:
+    return words(text.encode("utf-8", "replace"))
+
+
+def _body_start(data: bytes) -> int:
     """Where the frontmatter ends, near enough: what YAML it holds does not matter here."""
     if not data.startswith(b"---"):
         return 0
@@ -26,54 +64,49 @@ def body_start(data: bytes) -> int:
     return data.find(b"\n", end + 1) + 1 if end > 0 else 0
 
 
-def best_section(data: bytes, adds: dict[str, float], stemmer: Stemmer) -> tuple[str, set[str]]:
-    """The heading of the section that has most of what was looked for, and the terms that headings have.
-
-    The heading is empty where the best part of the text stands before any.
-    """
-    body = body_start(data)
-    terms = _known_words(data[body:], adds, stemmer)
-    found = headings(data, body)
-    bounds = [body, *(heading.start for heading in found), len(data)]
-    best, best_score = "", 0.0
-    in_headings: set[str] = set()
-    for number, title in enumerate(["", *(heading.text for heading in found)]):
-        named = {term for word in words(title.encode("utf-8", "replace")) for term in terms.get(word, ())}
-        in_headings |= named
-        score = _score(words(data[bounds[number] : bounds[number + 1]]), terms, named, adds)
-        if score > best_score:
-            best, best_score = title, score
-    return " ".join(best.split()), in_headings
+def _own_name(frontmatter: bytes) -> str:
+    """The name that a skill gives itself, which need not be its ID's; near enough, as above."""
+    rest = frontmatter.partition(b"\nname:")[2]
+    return rest.partition(b"\n")[0].decode("utf-8", "replace")
 
 
-def _known_words(body: bytes, adds: dict[str, float], stemmer: Stemmer) -> dict[bytes, list[str]]:
-    """The words of a text that stand for terms that were looked for; endings go, beginnings stay."""
-    starts = {term[:2].encode() for term in adds}
-    likely = [word for word in set(words(body)) if word[:2] in starts or not word.isascii()]
-    stemmer.stemmed(likely)  # all at once; one by one they are only looked up
-    stems = {word: [term.decode() for term in stemmer.stemmed((word,))] for word in likely}
-    return {word: terms for word, terms in stems.items() if not adds.keys().isdisjoint(terms)}
+class _Terms:
+    """The terms that are looked for, by the words of a text that stand for them."""
+
+    def __init__(self, found: set[bytes], wanted: Weights, stemmer: Stemmer) -> None:
+        starts = {term[:2].encode() for term in wanted}  # endings go, beginnings stay
+        likely = [word for word in found if word[:2] in starts or not word.isascii()]
+        self._terms: dict[bytes, list[str]] = {}
+        for word, terms in zip(likely, stemmer.each(likely), strict=True):
+            known = [term for term in terms.decode().split() if term in wanted]
+            if known:
+                self._terms[word] = known
+
+    def counted(self, found: Iterable[bytes]) -> dict[str, int]:
+        """How often they occur among words."""
+        counts: dict[str, int] = {}
+        for word in found:
+            for term in self._terms.get(word, ()):
+                counts[term] = counts.get(term, 0) + 1
+        return counts
 
 
-def _score(
-    found: list[bytes], terms: dict[bytes, list[str]], named: set[str], adds: dict[str, float]
-) -> float:
-    """How well a section fits, by BM25 with what each term adds to the skill's score."""
-    against = SATURATION * (1 - BY_LENGTH + BY_LENGTH * len(found) / SECTION_LENGTH)
-    counts: dict[str, float] = {term: IN_HEADING for term in named if term in adds}
-    for word in found:
-        for term in terms.get(word, ()):
-            if term in adds:
-                counts[term] = counts.get(term, 0.0) + 1
-    return sum(adds[term] * times / (times + against) for term, times in counts.items())
+def _adds(counts: dict[str, dict[str, int]], lengths: dict[str, int], weights: Weights) -> dict[str, float]:
+    """What terms add to the score of a skill."""
+    head_length = NAME_COUNTS * lengths["name"] + lengths["description"]
+    body_length = lengths["body"] + (HEADING_COUNTS - 1) * lengths["headings"]
+    adds = {}
+    for term in {term for part in counts.values() for term in part}:
+        name, description, title, body = (counts[field].get(term, 0) for field in counts)
+        head = weight(NAME_COUNTS * name + description, head_length, HEAD_LENGTH)
+        rest = weight(body + (HEADING_COUNTS - 1) * title, body_length, BODY_LENGTH)
+        adds[term] = weights[term][0] * head + weights[term][1] * rest
+    return adds
 
 
-def fields(place: int, in_body: bool, in_heading: bool) -> tuple[str, ...]:
-    """The names of the fields that a term is in."""
-    named = (
-        ("name", place & NAME),
-        ("description", place & DESCRIPTION),
-        ("headings", in_heading),
-        ("body", in_body or in_heading),
-    )
-    return tuple(name for name, there in named if there)
+def _score(title: str, found: list[bytes], terms: _Terms, adds: dict[str, float]) -> float:
+    """How well a section fits."""
+    counts: dict[str, float] = dict.fromkeys(terms.counted(_words(title)), IN_HEADING)
+    for term, times in terms.counted(found).items():
+        counts[term] = counts.get(term, 0.0) + times
+    return sum(adds[term] * weight(times, len(found), SECTION_LENGTH) for term, times in counts.items())

@@ -1,32 +1,37 @@
-"""Which skills hold a term, and how much it says about each: lists of a byte for each, by segment.
+"""Which skills have a term, and how much it says about each: lists with a byte for each skill, by segment.
 
-A segment is up to 65,536 skills of one folder, each in a slot of its own. What is added later is a segment
-of its own, and a skill that went leaves its slot empty, so that a change costs in proportion to what
-changed; when there are many small segments, or much is empty, they are merged.
+A segment is up to 65,536 skills of one folder, each in a slot of its own, in the order of their IDs. What is
+added later is a segment of its own, and a skill that went leaves its slot empty, so that a change costs in
+proportion to what changed; when there are many small segments, or much is empty, they are merged.
 
-Of a body only the terms that also are in the head are kept and the strongest of the others, by weight
-and by how rare they are as far as is known when it is added.
+Skills become lists in batches, in whichever process reads them, and the batches of a segment are joined at
+the end. Of a body only the terms that also are in the head are kept and the strongest of the others, by
+weight and by how rare they are in the batch.
 """
 
 from __future__ import annotations
 
-from math import log
+import sys
+from array import array
+from math import inf, log
 from operator import mul
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from skillc.library.catalog.reading import Text
-    from skillc.library.catalog.weighing import Weighed
+    from skillc.library.catalog.weighing import Text
 
-    Row = tuple[str, int, int, bytes, bytes]  # a term, in how many heads and bodies it is, its lists of each
+    # Terms, how many bodies have each, and the records of heads and bodies: four lists of the same length.
+    Turned = tuple[list[bytes], list[int], list[bytes], list[bytes]]
+    Row = tuple[str, int, int, bytes, bytes]  # a term, how many heads and bodies have it, its lists of each
+    Known = Callable[[Iterable[bytes]], dict[bytes, int]]
 
 MAX_SLOTS = 1 << 16
-KEPT = 128  # the strongest terms of a body beside those of the head
-BATCH = 2000  # texts that are looked at together when terms are chosen
 MAX_SEGMENTS = 8  # of a folder, before small ones are merged
-RECORD = 4  # bytes while a list is collected: slot (2), weight, place
+KEPT = 128  # the strongest terms of a body beside those of the head
+DENSE = 24  # where one skill in so many has a term, a byte for each skill is better than a list of slots
+TELLING = 3  # skills in a batch whose bodies have a term, for it to be counted though none keeps it
 
 
 def rarity(skills: float, of: float) -> float:
@@ -34,132 +39,126 @@ def rarity(skills: float, of: float) -> float:
     return log(1 + (of - skills + 0.5) / (skills + 0.5))
 
 
-class Builder:
-    """Collects the lists of one segment; texts are given their slots in order.
+def turned(texts: Sequence[tuple[int, Text]], outside: int = 0, elsewhere: Known | None = None) -> Turned:
+    """Texts with their slots, turned over: for each term who has it.
 
-    `elsewhere` tells of terms in how many bodies outside they are, and `outside` how many there are.
+    `elsewhere` tells of terms how many bodies outside have them, of as many as there are.
     """
+    from collections import _count_elements as count  # type: ignore[attr-defined]  # what Counter is made of
+    from collections import defaultdict
 
-    def __init__(
-        self, outside: int = 0, elsewhere: Callable[[set[str]], dict[str, int]] | None = None
-    ) -> None:
-        from collections import Counter  # only where skills are indexed
-
-        self.size = 0
-        self._outside = outside
-        self._elsewhere = elsewhere
-        self._heads: dict[str, bytearray] = {}
-        self._bodies: dict[str, bytearray] = {}
-        self._holders: Counter[str] = Counter()  # in how many bodies a term is, kept or not
-        self._batch: list[Text] = []
-
-    @property
-    def full(self) -> bool:
-        return self.size >= MAX_SLOTS
-
-    def add(self, text: Text) -> int:
-        """Take in a text; returns its slot."""
-        self._batch.append(text)
-        self.size += 1
-        if len(self._batch) >= BATCH:
-            self._settle()
-        return self.size - 1
-
-    def _settle(self) -> None:
-        """Sort the terms of the batch into the lists."""
-        holders = self._holders
-        bodies = [text.body[0].split() for text in self._batch]
-        for terms in bodies:
-            holders.update(terms)
-        known = self._elsewhere(set().union(*bodies)) if self._elsewhere and self._outside else {}
-        rare = _Rare(holders, known, self.size + self._outside)
-        first = self.size - len(self._batch)
-        for slot, (text, terms) in enumerate(zip(self._batch, bodies, strict=True), first):
-            names = text.head[0].split()
-            _append(self._heads, slot, names, text.head, range(len(names)))
-            _append(self._bodies, slot, terms, text.body, _strongest(terms, text.body[1], rare, names))
-        self._batch = []
-
-    def rows(self) -> Iterator[Row]:
-        """The lists, by term; they can be had once."""
-        self._settle()
-        common = {term for term, skills in self._holders.items() if skills > 2}  # in lists or not
-        for term in sorted(common.union(self._heads, self._bodies)):
-            head, body = self._heads.pop(term, b""), self._bodies.pop(term, b"")
-            counts = len(head) // RECORD, self._holders[term]
-            yield term, *counts, packed(head, self.size), packed(body, self.size)
+    holders: dict[bytes, int] = {}
+    for _, text in texts:
+        count(holders, text.bodies)
+    rare = _rarities(holders, len(texts) + outside, elsewhere(holders) if elsewhere and outside else {})
+    heads: dict[bytes, list[int]] = defaultdict(list)
+    bodies: dict[bytes, list[int]] = defaultdict(list)
+    for slot, text in texts:
+        _enter(heads, slot, text.heads, text.head)
+        _enter(bodies, slot, *_strongest(text, rare))
+    common = (term for term, skills in holders.items() if skills >= TELLING)
+    terms = list({**heads, **bodies, **dict.fromkeys(common)})
+    in_heads, in_bodies = ([_records(lists.get(term, ())) for term in terms] for lists in (heads, bodies))
+    return terms, [holders.get(term, 0) for term in terms], in_heads, in_bodies
 
 
-class _Rare(dict[str, float]):
-    """How rare terms are, worked out when asked."""
-
-    __slots__ = ("_here", "_of", "_there")
-
-    def __init__(self, here: dict[str, int], there: dict[str, int], of: int) -> None:
-        self._here = here
-        self._there = there
-        self._of = of
-
-    def __missing__(self, term: str) -> float:
-        self[term] = value = rarity(self._here[term] + self._there.get(term, 0), self._of)
-        return value
+def _rarities(here: dict[bytes, int], of: int, there: dict[bytes, int]) -> dict[bytes, float]:
+    every = {term: skills + there.get(term, 0) for term, skills in here.items()} if there else here
+    table = {skills: rarity(skills, of) for skills in set(every.values())}
+    return dict(zip(every, map(table.__getitem__, every.values()), strict=True))
 
 
-def _strongest(
-    terms: Sequence[str], weights: bytes, rare: dict[str, float], names: Iterable[str]
-) -> Iterable[int]:
-    """Which terms of a body to keep."""
-    every = range(len(terms))
-    if len(terms) <= KEPT:
-        return every
-    strength = list(map(mul, weights, map(rare.__getitem__, terms)))
-    best = set(sorted(every, key=strength.__getitem__, reverse=True)[:KEPT])
-    also = set(names).intersection(terms)
-    return best.union(map(terms.index, also)) if also else best
+def _strongest(text: Text, rare: dict[bytes, float]) -> tuple[Sequence[bytes], Sequence[int]]:
+    """The terms of a body that are kept, with their weights."""
+    terms, weights, shared = text.bodies, text.body, text.shared
+    if len(terms) <= KEPT + shared:
+        return terms, weights
+    strength = [*(inf,) * shared, *map(mul, weights[shared:], map(rare.__getitem__, terms[shared:]))]
+    best = sorted(range(len(terms)), key=strength.__getitem__, reverse=True)
+    start = end = KEPT + shared
+    while strength[best[start - 1]] == strength[best[end - 1]]:
+        start -= 1
+    while end < len(best) and strength[best[end]] == strength[best[start]]:
+        end += 1
+    equals = sorted(best[start:end], key=terms.__getitem__)  # whatever order the words were met in
+    chosen = [*best[:start], *equals[: KEPT + shared - start]]
+    return [terms[n] for n in chosen], [weights[n] for n in chosen]
 
 
-def _append(
-    lists: dict[str, bytearray], slot: int, terms: Sequence[str], weighed: Weighed, chosen: Iterable[int]
-) -> None:
-    _, weights, places = weighed
-    for n in chosen:
-        record = (slot | weights[n] << 16 | places[n] << 24).to_bytes(RECORD, "little")
-        term = terms[n]
-        if term in lists:
-            lists[term] += record
-        else:
-            lists[term] = bytearray(record)
+def _enter(lists: dict[bytes, list[int]], slot: int, terms: Sequence[bytes], weights: Iterable[int]) -> None:
+    first = slot << 8
+    for term, weight in zip(terms, weights, strict=True):
+        lists[term].append(first | weight)
 
 
-def packed(records: bytes | bytearray, size: int) -> bytes:
-    """A list as it is stored: slots, weights, places; where many have the term, a weight for every slot."""
-    count = len(records) // RECORD
-    if is_dense(count, size):
-        weights, places = bytearray(size), bytearray(size)
-        for at in range(0, len(records), RECORD):
-            slot = records[at] | records[at + 1] << 8
-            weights[slot], places[slot] = records[at + 2], records[at + 3]
-        return bytes(weights + places)
-    slots = bytearray(2 * count)
-    slots[::2], slots[1::2] = records[::RECORD], records[1::RECORD]
-    return bytes(slots + records[2::RECORD] + records[3::RECORD])
+def _records(numbers: Iterable[int]) -> bytes:
+    return array("I", numbers).tobytes() if numbers else b""
 
 
-def unpacked(stored: bytes, size: int) -> bytearray:
-    """The records of a list as it was before it was packed."""
-    if len(stored) == 2 * size:
-        records = bytearray()
-        for slot in range(size):
-            if stored[slot]:
-                records += (slot | stored[slot] << 16 | stored[size + slot] << 24).to_bytes(RECORD, "little")
-        return records
-    count = len(stored) // RECORD
-    records = bytearray(len(stored))
-    records[::RECORD], records[1::RECORD] = stored[: 2 * count : 2], stored[1 : 2 * count : 2]
-    records[2::RECORD], records[3::RECORD] = stored[2 * count : 3 * count], stored[3 * count :]
-    return records
+class Joined:
+    """The lists of one segment, from the batches it was read in."""
+
+    def __init__(self) -> None:
+        from collections import defaultdict
+
+        self._holders: dict[bytes, int] = {}
+        self._heads: dict[bytes, list[bytes]] = defaultdict(list)
+        self._bodies: dict[bytes, list[bytes]] = defaultdict(list)
+
+    def add(self, batch: Turned) -> None:
+        holders, heads, bodies = self._holders, self._heads, self._bodies
+        for term, skills, head, body in zip(*batch, strict=True):
+            holders[term] = holders.get(term, 0) + skills
+            if head:
+                heads[term].append(head)
+            if body:
+                bodies[term].append(body)
+
+    def rows(self, size: int) -> Iterator[Row]:
+        """The lists, by term, for a segment of so many slots."""
+        for term, holders in sorted(self._holders.items()):
+            head, body = _sorted(self._heads.get(term, ())), _sorted(self._bodies.get(term, ()))
+            yield term.decode(), len(head), holders, packed(head, size), packed(body, size)
 
 
-def is_dense(count: int, size: int) -> bool:
-    """Whether so many skills have a term that a byte for each skill is better than a list of slots."""
-    return 8 * count > size
+def _sorted(parts: Sequence[bytes]) -> array[int]:
+    records = array("I", b"".join(parts))
+    return array("I", sorted(records)) if len(parts) > 1 and len(records) > 1 else records
+
+
+def packed(records: array[int], size: int) -> bytes:
+    """A list as it is stored: slots and weights; where many have the term, a weight for every slot."""
+    if not records:
+        return b""
+    if sys.byteorder == "big":
+        records.byteswap()
+    stored = records.tobytes()
+    weights = stored[::4]
+    slots = bytearray(2 * len(weights))
+    slots[::2], slots[1::2] = stored[1::4], stored[2::4]
+    if DENSE * len(weights) <= size:
+        return bytes(slots + weights)
+    every = bytearray(size)
+    for slot, weight in zip(slot_numbers(slots), weights, strict=True):
+        every[slot] = weight
+    return bytes(every)
+
+
+def slot_numbers(stored: bytes | bytearray) -> Sequence[int]:
+    """Slots as they are stored, each in two bytes with the lower one first."""
+    if sys.byteorder == "little":
+        return memoryview(stored).cast("H")
+    return [stored[at] | stored[at + 1] << 8 for at in range(0, len(stored), 2)]
+
+
+def unpacked(stored: bytes, size: int) -> Iterable[tuple[int, int]]:
+    """The slots of a list, each with the weight."""
+    if len(stored) == size:
+        return [(slot, weight) for slot, weight in enumerate(stored) if weight]
+    count = len(stored) // 3
+    return zip(slot_numbers(stored[: 2 * count]), stored[2 * count :], strict=True)
+
+
+def record(slot: int, weight: int) -> int:
+    """A slot and a weight as one number, by which lists are sorted."""
+    return slot << 8 | weight

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from time import time_ns
 
 from skillc.library.catalog.reading import trusted
 from skillc.library.catalog.walking import Directory, Found
@@ -14,10 +13,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.library.catalog.reading import Noticed, Reading, Stamp
-
-READ_AGO = (
-    5_000_000_000  # nanoseconds, at most, from reading a file to noting it; what is younger is read again
-)
 
 
 class Entry(Found):
@@ -51,7 +46,7 @@ class Entry(Found):
     @classmethod
     def of(cls, found: Found, reading: Reading) -> Entry:
         told = reading.description, reading.capabilities, reading.metadata, reading.noticed
-        return cls(found.path, found.skill_id, reading.stamp, *told, reading.text is not None)
+        return cls(found.path, found.skill_id, reading.stamp, *told, reading.digest is not None)
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -68,9 +63,9 @@ class Entry(Found):
             )
         return self._noticed or ()
 
-    def columns(self) -> tuple[Any, ...]:
-        """What a row says of it, from its path to what was noticed."""
-        size, modified, changed = trusted(self.stamp, time_ns() - READ_AGO)
+    def columns(self, read: int) -> tuple[Any, ...]:
+        """What a row says of it, from its path to what was noticed; `read` is when, or before."""
+        size, modified, changed = trusted(self.stamp, read)
         offered = int(self.description is not None)
         capabilities = clean("\n".join(self.capabilities)) if self.capabilities else None
         described = clean(self.description) if self.description is not None else None
@@ -152,6 +147,20 @@ def save(
             told = clean(directory.collection), directory.collection_stamp
             execute("INSERT INTO directories VALUES (?, ?, ?, ?, ?, ?)", (*row, *told))
     return number
+
+
+def forget_vanished(execute: Any, cache: str) -> None:
+    """Forget folders of the cache that are no more: each commit of a repository has one of its own."""
+    for number, root in execute("SELECT number, root FROM folders").fetchall():
+        place = os.fsdecode(root)
+        if place.startswith(cache + os.sep) and not os.path.exists(place):
+            execute(
+                "DELETE FROM postings WHERE segment IN (SELECT number FROM segments WHERE folder = ?)",
+                (number,),
+            )
+            for table in ("skills", "segments", "directories"):
+                execute(f"DELETE FROM {table} WHERE folder = ?", (number,))  # noqa: S608 -- our own words
+            execute("DELETE FROM folders WHERE number = ?", (number,))
 
 
 def forget(execute: Any, folder: int, path: str) -> None:

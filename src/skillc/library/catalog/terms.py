@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 LONGEST = 32  # characters; longer words are keys, hashes and encoded data
+UNKNOWN = b"?"  # in place of the terms of a word that is to be learned
 REMEMBERED = 250_000  # words whose stems are kept in memory
 AT_ONCE = 20_000  # words that go through the table together
 
@@ -96,8 +97,11 @@ class _Known(dict[bytes, bytes]):
         self.new: set[bytes] = set()
 
     def __missing__(self, word: bytes) -> bytes:
+        if word.isascii() and not word.isalpha():  # a number, a version, a key: none has an ending
+            self[word] = term = word if len(word) <= LONGEST else b""
+            return term
         self.new.add(word)
-        return b""
+        return UNKNOWN
 
 
 class Stemmer:
@@ -118,33 +122,37 @@ class Stemmer:
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text, in order."""
-        return b" ".join(self.stemmed(words(text.encode("utf-8", "replace")))).decode().split()
+        return b" ".join(self.each(words(text.encode("utf-8", "replace")))).decode().split()
 
-    def counted(self, words: dict[bytes, int]) -> dict[bytes, int]:
-        """How often terms occur, from how often words do."""
-        known = self._known
-        stems = list(map(known.__getitem__, words))
-        if known.new:
-            self._catch_up(words)
-            stems = list(map(known.__getitem__, words))
-        counts: dict[bytes, int] = {}
-        for terms, times in zip(stems, words.values(), strict=True):
-            counts[terms] = counts.get(terms, 0) + times
-        counts.pop(b"", None)
-        for several in [terms for terms in counts if b" " in terms]:
-            times = counts.pop(several)
-            for term in several.split():
-                counts[term] = counts.get(term, 0) + times
-        return counts
+    def counted(self, texts: Sequence[list[bytes]]) -> list[dict[bytes, int]]:
+        """How often each term occurs in texts that are given as words.
 
-    def stemmed(self, found: Sequence[bytes]) -> list[bytes]:
-        """The terms of words, in order; a word may have none or several."""
+        New words are learned for all texts at once, which takes less time than one text after another.
+        """
+        from collections import _count_elements as count  # type: ignore[attr-defined]  # what Counter is made of
+
         known = self._known
-        terms = b" ".join(map(known.__getitem__, found)).split()
+        every: list[dict[bytes, int]] = [{} for _ in texts]
+        for counts, found in zip(every, texts, strict=True):
+            count(counts, map(known.__getitem__, found))
+        new = known.new
+        if new:
+            self._catch_up(new)
+        for counts, found in zip(every, texts, strict=True):
+            if counts.pop(UNKNOWN, 0):
+                count(counts, map(known.__getitem__, filter(new.__contains__, found)))
+            _part(counts, {known[word] for word in found if not word.isascii()})
+            counts.pop(b"", None)
+        return every
+
+    def each(self, found: Sequence[bytes]) -> list[bytes]:
+        """The terms of each word, with spaces between; a word may have none or several."""
+        known = self._known
+        terms = list(map(known.__getitem__, found))
         if not known.new:
             return terms
         self._catch_up(found)
-        return b" ".join(map(known.__getitem__, found)).split()
+        return list(map(known.__getitem__, found))
 
     def _catch_up(self, wanted: Iterable[bytes]) -> None:
         """Learn what was looked up in vain."""
@@ -157,55 +165,49 @@ class Stemmer:
 
     def _learn(self, new: set[bytes]) -> None:
         """Remember the terms of these words."""
-        plain = []
-        for word in new:
-            if not word.isascii():
-                self._known[word] = " ".join(self._foreign(word.decode("utf-8", "replace"))).encode()
-            elif len(word) > LONGEST:
-                self._known[word] = b""
-            else:
-                plain.append(word)
-        for start in range(0, len(plain), AT_ONCE):
-            self._stem(plain[start : start + AT_ONCE])
+        plain = {word for word in new if word.isascii()}
+        foreign = {word: _parts(word.decode("utf-8", "replace")) for word in new - plain}
+        plain.update(part for parts in foreign.values() for part in parts if part.isalpha())
+        self._known.update(dict.fromkeys(plain, b""))
+        stems = [word for word in plain if len(word) <= LONGEST]
+        for start in range(0, len(stems), AT_ONCE):
+            self._stem(stems[start : start + AT_ONCE])
+        for word, parts in foreign.items():
+            self._known[word] = b" ".join([self._known[part] if part.isascii() else part for part in parts])
 
     def _stem(self, plain: list[bytes]) -> None:
-        """Learn words of ASCII letters and digits, each of which the table takes for one token."""
+        """Learn words of ASCII letters, each of which the table takes for one token."""
         execute, known = self._connection.execute, self._known
         execute("INSERT INTO words (rowid, word) VALUES (1, ?)", (b" ".join(plain).decode(),))
         for term, position in execute("SELECT term, offset FROM terms"):
-            known[plain[position]] = term.encode()
+            word, stem = plain[position], term.encode()
+            known[word] = word if word == stem else stem
         execute("INSERT INTO words (words) VALUES ('delete-all')")
 
-    def _foreign(self, text: str) -> list[str]:
-        """The terms of what stands between two spaces and holds letters, or other signs, beyond ASCII."""
-        terms: list[str] = []
-        for word in text.lower().translate(_letters).split():
-            if any(map(_is_unspaced, word)):
-                for run in _runs(word):
-                    terms += self._of_run(run)
+
+def _part(counts: dict[bytes, int], found: set[bytes]) -> None:
+    """Count the terms of words that have several one by one."""
+    for several in found:
+        if b" " in several:
+            times = counts.pop(several)
+            for term in several.split():
+                counts[term] = counts.get(term, 0) + times
+
+
+def _parts(text: str) -> list[bytes]:
+    """What stands between two spaces and holds letters, or other signs, beyond ASCII.
+
+    Words of ASCII letters, which may have endings, and terms of all others.
+    """
+    parts: list[str] = []
+    for word in text.lower().translate(_letters).split():
+        for run in _runs(word) if any(map(_is_unspaced, word)) else [word]:
+            if _is_unspaced(run[0]):
+                parts += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
             else:
-                terms += self._simple(word)
-        return terms
-
-    def _simple(self, word: str) -> list[str]:
-        """The terms of a word of one alphabet, in its simplest letters."""
-        simple = word if word.isascii() else _without_marks(word)
-        terms = []
-        for part in simple.translate(_letters).split():
-            if len(part) > LONGEST:
-                continue
-            if not part.isascii():
-                terms.append(part)
-                continue
-            if part.encode() not in self._known:
-                self._stem([part.encode()])
-            terms.append(self._known[part.encode()].decode())
-        return terms
-
-    def _of_run(self, run: str) -> list[str]:
-        if not _is_unspaced(run[0]):
-            return self._simple(run)
-        return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+                simple = run if run.isascii() else _without_marks(run).translate(_letters)
+                parts += [part for part in simple.split() if len(part) <= LONGEST]
+    return [part.encode() for part in parts]
 
 
 def _runs(word: str) -> list[str]:

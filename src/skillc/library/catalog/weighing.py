@@ -12,7 +12,7 @@ from skillc.library.catalog.terms import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Sequence
 
     from skillc.library.catalog.terms import Stemmer
 
@@ -21,42 +21,58 @@ HEAD_LENGTH, BODY_LENGTH = 36, 1050  # words in the mean of 14,000 published ski
 NAME_COUNTS = 2  # a word of the name, so many times
 HEADING_COUNTS = 2  # a word of a heading, in the body
 
-NAME, DESCRIPTION = 1, 2  # where in the head a term stands
 
-Weighed = tuple[str, bytes, bytes]  # terms with spaces between, the weight of each and, in the head, place
+class Source:
+    """What is searched of a skill, as it was written. `digest` is that of its file."""
 
+    __slots__ = ("body", "description", "digest", "name")
 
-def weigh(stemmer: Stemmer, name: str, description: str, body: bytes) -> tuple[Weighed, Weighed]:
-    """The terms of head and body."""
-    return _head(stemmer.terms(name), stemmer.terms(description)), _body(stemmer, body)
+    def __init__(self, name: str, description: str, body: bytes, digest: int = 0) -> None:
+        self.name = name
+        self.description = description
+        self.body = body
+        self.digest = digest
 
+    def head_words(self) -> list[bytes]:
+        """The words of name and description, as often as they count."""
+        name, description = (text.encode("utf-8", "replace") for text in (self.name, self.description))
+        return words(name) * NAME_COUNTS + words(description)
 
-def _head(name: list[str], description: list[str]) -> Weighed:
-    counts: dict[str, int] = {}
-    places: dict[str, int] = {}
-    length = 0
-    for terms, place, times in ((name, NAME, NAME_COUNTS), (description, DESCRIPTION, 1)):
-        length += len(terms) * times
-        for term in terms:
-            counts[term] = counts.get(term, 0) + times
-            places[term] = places.get(term, 0) | place
-    weights = _weights(counts.values(), length, HEAD_LENGTH)
-    return " ".join(counts), weights, bytes([places[term] for term in counts])
+    def body_words(self) -> list[bytes]:
+        """The words of the body, as often as they count.
 
-
-def _body(stemmer: Stemmer, body: bytes) -> Weighed:
-    from collections import _count_elements as count  # type: ignore[attr-defined]  # what Counter is made of
-
-    # Lines that start with a hash are headings, or comments in code, which matters little here.
-    headings = [part[: part.find(b"\n")] for part in (b"\n" + body).split(b"\n#")[1:]]
-    found: dict[bytes, int] = {}
-    count(found, words(b"\n".join([body, *headings * (HEADING_COUNTS - 1)])))
-    counts = stemmer.counted(found)
-    weights = _weights(counts.values(), sum(counts.values()), BODY_LENGTH)
-    return b" ".join(counts).decode(), weights, bytes(len(counts))
+        Lines that start with a hash are headings, or comments in code, which matters little here.
+        """
+        headings = [part[: part.find(b"\n")] for part in (b"\n" + self.body).split(b"\n#")[1:]]
+        return words(b"\n".join([self.body, *headings * (HEADING_COUNTS - 1)]))
 
 
-def _weights(counts: Collection[int], length: int, usual: int) -> bytes:
-    against = SATURATION * (1 - BY_LENGTH + BY_LENGTH * length / usual)
-    weight = {times: int(255 * times / (times + against)) or 1 for times in set(counts)}
-    return bytes(map(weight.__getitem__, counts))
+class Text:
+    """The terms of a skill with the weight of each; in the body, those that the head has stand first."""
+
+    __slots__ = ("bodies", "body", "head", "heads", "shared")
+
+    def __init__(self, head: dict[bytes, int], body: dict[bytes, int]) -> None:
+        both = {term: body.pop(term) for term in head if term in body}
+        self.shared = len(both)  # terms that head and body have
+        self.heads, self.head = tuple(head), _weights(head, HEAD_LENGTH)
+        both.update(body)
+        self.bodies, self.body = tuple(both), _weights(both, BODY_LENGTH)
+
+
+def weigh(stemmer: Stemmer, sources: Sequence[Source]) -> list[Text]:
+    """The terms of some skills."""
+    heads = stemmer.counted([source.head_words() for source in sources])
+    bodies = stemmer.counted([source.body_words() for source in sources])
+    return list(map(Text, heads, bodies))
+
+
+def weight(times: float, length: int, usual: int) -> float:
+    """What a term says that occurs so many times in a text of so many words: from 0 to 1."""
+    return times / (times + SATURATION * (1 - BY_LENGTH + BY_LENGTH * length / usual))
+
+
+def _weights(counts: dict[bytes, int], usual: int) -> bytes:
+    length = sum(counts.values())
+    table = {times: int(255 * weight(times, length, usual)) or 1 for times in set(counts.values())}
+    return bytes(map(table.__getitem__, counts.values()))

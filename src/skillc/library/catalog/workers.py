@@ -1,7 +1,7 @@
-"""Read many SKILL.md files on all cores.
+"""Read many SKILL.md files on all cores, and turn their texts over to lists of who has which term.
 
 The readers are processes of their own, not forks: this may run in a thread of a server. Each gets its
-share of the files on its standard input and writes what it found, in order, to its output. A pipe
+share of the files on its standard input and writes what it found, batch by batch, to its output. A pipe
 holds little, so they never run far ahead; where the parent is gone they end. Where none can be had,
 everything happens here.
 """
@@ -13,18 +13,24 @@ import os
 import sys
 
 from skillc.library.catalog.reading import Reading, read
+from skillc.library.catalog.segments import turned
 from skillc.library.catalog.terms import Stemmer
+from skillc.library.catalog.weighing import Text, weigh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Iterator, Sequence
 
-    Job = tuple[str, str]  # the path of a SKILL.md, and the ID of its skill
+    from skillc.library.catalog.segments import Known, Turned
+
+    Job = tuple[int, str, str]  # a place, the path of a SKILL.md, and the ID of its skill
+    Batch = tuple[list[tuple[int, Reading]], Turned]  # what the files say, by place, and their lists
 
 PARALLEL_FROM = 400  # files that are worth starting other processes
 MAX_READERS = 4  # more can't keep up with the one process that collects
-CHUNK = 64  # files at once
+BATCH = 2000  # files whose texts become lists together
+CHUNK = 50  # files whose words are learned together
 
 _START = """
 import marshal, sys
@@ -34,35 +40,61 @@ work()
 """
 
 
-def read_all(jobs: Sequence[Job], strict: bool, texts: bool) -> Iterator[Reading]:
-    """What each file says, in order; with `texts`, what is searched as well."""
-    readers = _readers(len(jobs))
-    if readers:
-        return _read_apart(jobs, strict, texts, readers)
-    return _read_here(jobs, strict, texts)
+def read_all(
+    jobs: Sequence[Job], strict: bool, searched: bool, outside: int = 0, elsewhere: Known | None = None
+) -> Iterator[Batch]:
+    """What the files say; where they are to be `searched`, with the lists of their terms.
+
+    Each batch takes every n-th file, so that it is like all of them. A few files say little about which
+    terms are rare; `elsewhere` knows more (see `segments`).
+    """
+    many = max(-(-len(jobs) // BATCH), 2 if len(jobs) >= PARALLEL_FROM else 1)  # the same on all machines
+    batches = [jobs[number::many] for number in range(many)]
+    readers = _readers(many)
+    if readers > 1:
+        return _read_apart(batches, strict, searched, readers)
+    stemmer = Stemmer() if searched else None
+    return (_read(batch, strict, stemmer, outside, elsewhere) for batch in batches)
 
 
-def _read_here(jobs: Sequence[Job], strict: bool, texts: bool) -> Iterator[Reading]:
-    stemmer = Stemmer() if texts else None
-    return (read(path, skill_id, strict, stemmer) for path, skill_id in jobs)
+def _read(
+    jobs: Sequence[Job],
+    strict: bool,
+    stemmer: Stemmer | None,
+    outside: int = 0,
+    elsewhere: Known | None = None,
+) -> Batch:
+    readings: list[tuple[int, Reading]] = []
+    texts: list[tuple[int, Text]] = []
+    for start in range(0, len(jobs), CHUNK):
+        some = jobs[start : start + CHUNK]
+        found = [read(path, skill_id, strict, stemmer is not None) for _, path, skill_id in some]
+        places = [place for place, _, _ in some]
+        readings += zip(places, [reading for reading, _ in found], strict=True)
+        if stemmer:
+            sources = [(place, source) for place, (_, source) in zip(places, found, strict=True) if source]
+            weighed = weigh(stemmer, [source for _, source in sources])
+            texts += zip([place for place, _ in sources], weighed, strict=True)
+    return readings, turned(texts, outside, elsewhere)
 
 
-def _readers(files: int) -> int:
-    if files < PARALLEL_FROM or not sys.executable or getattr(sys, "frozen", False):
+def _readers(batches: int) -> int:
+    if not sys.executable or getattr(sys, "frozen", False):
         return 0  # a frozen program's executable is that program
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, MAX_READERS) if cores > 1 else 0
+    return min(cores, batches, MAX_READERS)
 
 
-def _read_apart(jobs: Sequence[Job], strict: bool, texts: bool, readers: int) -> Iterator[Reading]:
-    """Every reader takes each n-th chunk, so that they are collected in order, in turn."""
-    chunks = [jobs[start : start + CHUNK] for start in range(0, len(jobs), CHUNK)]
+def _read_apart(
+    batches: Sequence[Sequence[Job]], strict: bool, searched: bool, readers: int
+) -> Iterator[Batch]:
+    """Every reader takes each n-th batch, so that they are collected in order, in turn."""
     started: list[subprocess.Popen[bytes]] = []
     try:
         for number in range(readers):
-            started.append(_start(chunks[number::readers], strict, texts))
-        for number, chunk in enumerate(chunks):
-            yield from _collected(started[number % readers], chunk, strict, texts)
+            started.append(_start(batches[number::readers], strict, searched))
+        for number, batch in enumerate(batches):
+            yield _collected(started[number % readers], batch, strict, searched)
     finally:
         for process in started:
             if process.stdout:
@@ -70,7 +102,7 @@ def _read_apart(jobs: Sequence[Job], strict: bool, texts: bool, readers: int) ->
             process.wait()
 
 
-def _start(chunks: Sequence[Sequence[Job]], strict: bool, texts: bool) -> subprocess.Popen[bytes]:
+def _start(batches: Sequence[Sequence[Job]], strict: bool, searched: bool) -> subprocess.Popen[bytes]:
     import subprocess  # only where there is much to do
 
     process = subprocess.Popen(  # noqa: S603 -- our own interpreter and our own words
@@ -83,20 +115,18 @@ def _start(chunks: Sequence[Sequence[Job]], strict: bool, texts: bool) -> subpro
     try:
         with process.stdin as pipe:
             marshal.dump(sys.path, pipe)
-            marshal.dump((strict, texts, [list(chunk) for chunk in chunks]), pipe)
+            marshal.dump((strict, searched, [list(batch) for batch in batches]), pipe)
     except OSError:
         pass  # it ended at once; its share is read here
     return process
 
 
-def _collected(
-    process: subprocess.Popen[bytes], chunk: Sequence[Job], strict: bool, texts: bool
-) -> Iterator[Reading]:
+def _collected(process: subprocess.Popen[bytes], batch: Sequence[Job], strict: bool, searched: bool) -> Batch:
     try:
-        found = marshal.load(process.stdout)  # type: ignore[arg-type]
+        readings, lists = marshal.load(process.stdout)  # type: ignore[arg-type]
     except (EOFError, ValueError, TypeError, OSError):  # it was killed: what it would have read is read here
-        return _read_here(chunk, strict, texts)
-    return (Reading.unpacked(packed) for packed in found)
+        return _read(batch, strict, Stemmer() if searched else None)
+    return [(place, Reading(*packed)) for place, *packed in readings], lists
 
 
 def work() -> None:
@@ -104,12 +134,14 @@ def work() -> None:
     import gc
 
     gc.disable()  # nothing here goes in circles
-    strict, texts, chunks = marshal.load(sys.stdin.buffer)
-    stemmer = Stemmer() if texts else None
+    strict, searched, batches = marshal.load(sys.stdin.buffer)
+    stemmer = Stemmer() if searched else None
     try:
-        for chunk in chunks:
-            found = [read(path, skill_id, strict, stemmer).packed() for path, skill_id in chunk]
-            marshal.dump(found, sys.stdout.buffer)
+        for batch in batches:
+            readings, lists = _read(batch, strict, stemmer)
+            marshal.dump(
+                ([(place, *reading.packed()) for place, reading in readings], lists), sys.stdout.buffer
+            )
             sys.stdout.buffer.flush()
     except (BrokenPipeError, KeyboardInterrupt):
         os._exit(0)
