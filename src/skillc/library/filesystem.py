@@ -13,8 +13,9 @@ import os
 from typing import Any
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound
-from skillc.library.catalog.folder import Folder, Look
+from skillc.library.catalog.folder import Folder
 from skillc.library.catalog.library import Part, library
+from skillc.library.catalog.looking import Look
 from skillc.library.catalog.reading import MAX_SKILL_FILE
 from skillc.library.catalog.tables import Entry
 from skillc.library.catalog.walking import id_prefix

@@ -11,9 +11,9 @@ from time import perf_counter, time
 
 from skillc.library.catalog import tables
 from skillc.library.catalog.database import PATIENCE
+from skillc.library.catalog.looking import Look, alike, is_news
 from skillc.library.catalog.reading import MAX_SKILL_FILE, UNSETTLED
-from skillc.library.catalog.tables import Entry
-from skillc.library.catalog.walking import Directory, Found, Walk
+from skillc.library.catalog.walking import Walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,41 +21,14 @@ if TYPE_CHECKING:
 
     from skillc.library.catalog.database import Database
     from skillc.library.catalog.finding import Shelf
-    from skillc.library.catalog.reading import Noticed
     from skillc.library.catalog.shelving import Harvest
+    from skillc.library.catalog.walking import Found
 
 HASTE = 0.05  # seconds that listing waits for a process that writes; then it is not noted this time
 MANY = 200  # files whose reading is worth keeping, and waiting for another process that may be at it
 LARGE = 2000  # skills; a folder with fewer is looked at before every search
 SHARE = 10  # a larger one not before so many times what a look takes have passed
 FEW_DIRECTORIES = 200  # that are looked at even then, because they tell of skills that came or went
-
-
-class Look:
-    """A folder as it was when somebody looked; never changed afterwards."""
-
-    __slots__ = ("directories", "entries", "error", "noticed", "offered", "twice")
-
-    def __init__(
-        self,
-        directories: dict[str, Directory],
-        entries: dict[str, Entry],
-        noticed: list[tuple[str, Noticed]],
-        error: OSError | None,
-    ) -> None:
-        self.directories = directories
-        self.entries = entries
-        self.noticed = noticed  # of directories; an entry has its own
-        self.error = error
-        by_id: dict[str, list[Entry]] = {}
-        for path in sorted(entries):
-            by_id.setdefault(entries[path].skill_id, []).append(entries[path])
-        self.twice = {skill_id: same for skill_id, same in by_id.items() if len(same) > 1}
-        self.offered = {
-            skill_id: same[0]
-            for skill_id, same in sorted(by_id.items())
-            if len(same) == 1 and same[0].description is not None
-        }
 
 
 class Folder:
@@ -179,7 +152,7 @@ class Folder:
         started = perf_counter()
         walk = Walk(self.root, before.directories, before.entries)
         self._took = perf_counter() - started
-        todo = [found for found in walk.found if _is_news(before.entries.get(found.path), found, texts)]
+        todo = [found for found in walk.found if is_news(before.entries.get(found.path), found, texts)]
         return before, walk, todo
 
     def _known(self) -> Look:
@@ -191,17 +164,19 @@ class Folder:
         return self.database.read(ask) if self.database.exists() else Look({}, {}, [], None)
 
     def _carried_out(self, before: Look, walk: Walk, todo: list[Found], texts: bool) -> Look:
-        same_directories = _alike(before.directories, walk.directories)
+        same_directories = alike(before.directories, walk.directories)
         if walk.error is not None:  # the folder is not there; what is known of it may serve again
             return Look({}, {}, [], walk.error)
         if not todo and len(walk.found) == len(before.entries) and same_directories and not walk.noticed:
-            return before if not before.noticed and before.error is None else _relooked(before)
+            return before if not before.noticed and before.error is None else before.without_notices()
         harvest = self._gathered(todo, texts)
         read = {entry.path: entry for entry in harvest.entries}
         if texts or len(walk.found) > MANY or self._kept:
+            from skillc.library.catalog.shelving import Change
+
             directories = None if same_directories else walk.directories
             there = {found.path for found in walk.found}
-            change = _Change(self, there, directories, harvest, there - set(read))
+            change = Change(self, there, directories, harvest, there - set(read))
             complete = self.database.write(change.made, PATIENCE if texts else HASTE)
             self._kept = self._kept or complete is not None
             if complete is False:  # the index does not know what we thought it did
@@ -218,59 +193,3 @@ class Folder:
             return Harvest()
         known = Outside(self.database, self.root, self.strict) if texts else None
         return gather(self.root, self.strict, todo, texts, known)
-
-
-class _Change:
-    """What a look changes in the index."""
-
-    def __init__(
-        self,
-        folder: Folder,
-        there: set[str],
-        directories: dict[str, Directory] | None,
-        harvest: Harvest,
-        expected: set[str],
-    ) -> None:
-        self._key = folder.root, folder.strict
-        self._cache = os.path.dirname(folder.database.path)
-        self._there = there
-        self._directories = directories
-        self._harvest = harvest
-        self._expected = expected
-
-    def made(self, execute: Any) -> bool:
-        """Make it; False where the index lacks skills that were not read because it should have them."""
-        from skillc.library.catalog.shelving import put
-
-        known = tables.paths(execute, *self._key)
-        if not self._expected <= known:
-            return False
-        if not known:
-            tables.forget_vanished(execute, self._cache)
-        gone = [path for path in known if path not in self._there]
-        number = tables.save(execute, *self._key, self._directories, gone)
-        if self._harvest.entries:
-            put(execute, number, self._harvest)
-        return True
-
-
-def _is_news(known: Entry | None, found: Found, texts: bool) -> bool:
-    if known is None or known.stamp != found.stamp:
-        return True
-    return texts and not known.indexed and known.description is not None
-
-
-def _alike(before: dict[str, Directory], now: dict[str, Directory]) -> bool:
-    """Whether nothing is to be noted of directories; those that are not trusted count as noted."""
-    if before.keys() != now.keys():
-        return False
-    return all(
-        directory is before[path]
-        or (directory.stamp, directory.collection, directory.collection_stamp)
-        == (before[path].stamp, before[path].collection, before[path].collection_stamp)
-        for path, directory in now.items()
-    )
-
-
-def _relooked(before: Look) -> Look:
-    return Look(before.directories, before.entries, [], None)

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import os
-from array import array
 from time import time_ns
 
 from skillc.library.catalog import tables
-from skillc.library.catalog.segments import MAX_SEGMENTS, MAX_SLOTS, TELLING, Joined, packed, record, unpacked
+from skillc.library.catalog.merging import merge_if_due, next_segment
+from skillc.library.catalog.segments import MAX_SLOTS, Joined
 from skillc.library.catalog.tables import Entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from typing import Any
 
     from skillc.library.catalog.database import Database
+    from skillc.library.catalog.folder import Folder
     from skillc.library.catalog.segments import Turned
-    from skillc.library.catalog.walking import Found
+    from skillc.library.catalog.walking import Directory, Found
 
 AT_ONCE = 500  # values in a statement
-EMPTY = 0.3  # of a folder's slots, before its segments are merged
 
 _INSERT = "INSERT INTO skills VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
@@ -104,7 +104,7 @@ def put(execute: Any, folder: int, harvest: Harvest) -> None:
     if not empty:
         for entry in harvest.entries:
             tables.forget(execute, folder, entry.path)
-    segment = _next_segment(execute)
+    segment = next_segment(execute)
     number = execute("SELECT coalesce(max(number), 0) FROM skills").fetchone()[0] + 1
     for place, (entry, digest) in enumerate(zip(harvest.entries, harvest.digests, strict=True)):
         at = segment + place // MAX_SLOTS, place % MAX_SLOTS
@@ -116,13 +116,39 @@ def put(execute: Any, folder: int, harvest: Harvest) -> None:
     ids = [entry.skill_id for entry in harvest.entries]
     for skill_id in ids if len(ids) < AT_ONCE else _twice(execute, folder):
         tables.offer(execute, folder, skill_id)
-    _merge_if_due(execute, folder)
+    merge_if_due(execute, folder)
 
 
-def _next_segment(execute: Any) -> int:
-    """A number that no segment ever had, so that what is remembered of one stays true."""
-    row = execute("SELECT seq FROM sqlite_sequence WHERE name = 'segments'").fetchone()
-    return row[0] + 1 if row else 1
+class Change:
+    """What a look at a folder changes in the index."""
+
+    def __init__(
+        self,
+        folder: Folder,
+        there: set[str],
+        directories: dict[str, Directory] | None,
+        harvest: Harvest,
+        expected: set[str],
+    ) -> None:
+        self._key = folder.root, folder.strict
+        self._cache = os.path.dirname(folder.database.path)
+        self._there = there
+        self._directories = directories
+        self._harvest = harvest
+        self._expected = expected
+
+    def made(self, execute: Any) -> bool:
+        """Make it; False where the index lacks skills that were not read because it should have them."""
+        known = tables.paths(execute, *self._key)
+        if not self._expected <= known:
+            return False
+        if not known:
+            tables.forget_vanished(execute, self._cache)
+        gone = [path for path in known if path not in self._there]
+        number = tables.save(execute, *self._key, self._directories, gone)
+        if self._harvest.entries:
+            put(execute, number, self._harvest)
+        return True
 
 
 def _put_segment(execute: Any, folder: int, number: int, lists: Joined, size: int) -> None:
@@ -137,78 +163,3 @@ def _twice(execute: Any, folder: int) -> list[str]:
     """IDs that more than one directory gives; the others are offered as they are."""
     sql = "SELECT id FROM skills WHERE folder = ? GROUP BY id HAVING count(*) > 1"
     return [row[0] for row in execute(sql, (folder,)).fetchall()]
-
-
-def _merge_if_due(execute: Any, folder: int) -> None:
-    """Merge where segments are many or largely empty; large ones that are full enough are left alone."""
-    rows = execute(
-        "SELECT number, size, (SELECT count(*) FROM skills WHERE segment = segments.number) FROM segments "
-        "WHERE folder = ? ORDER BY size, number",
-        (folder,),
-    ).fetchall()
-    hollow = [row for row in rows if row[2] < (1 - EMPTY) * row[1]]
-    small: list[tuple[int, int, int]] = []
-    if len(rows) > MAX_SEGMENTS:
-        for row in rows:
-            if row in hollow or row[1] > 2 * sum(size for _, size, _ in small) + MAX_SEGMENTS:
-                continue
-            small.append(row)
-        small = small if len(small) > 1 else rows[:MAX_SEGMENTS]
-    chosen = sorted({*hollow, *small})
-    while chosen:
-        some: list[tuple[int, int, int]] = []
-        while chosen and sum(row[2] for row in some) + chosen[0][2] <= MAX_SLOTS:
-            some.append(chosen.pop(0))
-        _merge(execute, folder, some)
-
-
-def _merge(execute: Any, folder: int, segments: list[tuple[int, int, int]]) -> None:
-    """Put the skills that are left of some segments into one, in order of their IDs."""
-    numbers = [row[0] for row in segments]
-    marks = ", ".join("?" * len(numbers))
-    live = execute(
-        f"SELECT segment, slot, number FROM skills WHERE segment IN ({marks}) ORDER BY id, path",  # noqa: S608
-        numbers,
-    ).fetchall()
-    new = _next_segment(execute)
-    slots = {(segment, slot): place for place, (segment, slot, _) in enumerate(live)}
-    size = len(live)
-    if size:
-        sizes = {row[0]: row[1] for row in segments}
-        for term, skills, head, body in _merged(execute, sizes, slots):
-            row = new, term, len(head), skills, packed(head, size), packed(body, size)
-            execute("INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?)", row)
-        for place, (_, _, number) in enumerate(live):
-            execute("UPDATE skills SET segment = ?, slot = ? WHERE number = ?", (new, place, number))
-        execute("INSERT INTO segments VALUES (?, ?, ?, ?)", (new, folder, size, size))
-    for number in numbers:
-        execute("DELETE FROM postings WHERE segment = ?", (number,))
-        execute("DELETE FROM segments WHERE number = ?", (number,))
-
-
-def _merged(
-    execute: Any, sizes: dict[int, int], slots: dict[tuple[int, int], int]
-) -> Iterator[tuple[str, int, array[int], array[int]]]:
-    """The lists of some segments, term by term, with the new slots."""
-    marks = ", ".join("?" * len(sizes))
-    terms: dict[str, list[tuple[int, int, bytes, bytes]]] = {}
-    for term, segment, skills, head, body in execute(
-        f"SELECT term, segment, bodies, head, body FROM postings WHERE segment IN ({marks})",  # noqa: S608
-        list(sizes),
-    ):
-        terms.setdefault(term, []).append((segment, skills, head, body))
-    for term in sorted(terms):
-        heads: list[int] = []
-        bodies: list[int] = []
-        holders = 0
-        for segment, skills, head, body in terms[term]:
-            holders += skills
-            heads += _moved(head, sizes[segment], segment, slots)
-            bodies += _moved(body, sizes[segment], segment, slots)
-        if heads or bodies or holders >= TELLING:
-            yield term, holders, array("I", sorted(heads)), array("I", sorted(bodies))
-
-
-def _moved(stored: bytes, size: int, segment: int, slots: dict[tuple[int, int], int]) -> list[int]:
-    pairs = [(slots.get((segment, slot)), weight) for slot, weight in unpacked(stored, size)]
-    return [record(slot, weight) for slot, weight in pairs if slot is not None]
