@@ -51,15 +51,21 @@ def best(size: int, lists: Sequence[tuple[float, bytes]], wanted: int) -> list[t
             added = stored[2 * count :].translate(table(share))
             for slot, more in zip(slot_numbers(stored[: 2 * count]), added, strict=True):
                 cells[slot] += more
-    chosen = sorted(_top(scores, wanted), key=cells.__getitem__, reverse=True)  # equals stay in order
+    highest = sum([table(share)[255] for share, _ in lists])
+    chosen = sorted(
+        _top(scores, highest, wanted), key=cells.__getitem__, reverse=True
+    )  # equals stay in order
     return [(slot, cells[slot]) for slot in chosen[:wanted]]
 
 
-def _top(scores: bytearray, wanted: int) -> list[int]:
-    """The wanted slots and some more: all that share a byte of the last one's score."""
+def _top(scores: bytearray, highest: int, wanted: int) -> list[int]:
+    """The wanted slots and some more: all that share a byte of the last one's score.
+
+    No score is over `highest`.
+    """
     high = bytes(scores[1 - _LOW :: 2])
     chosen: list[int] = []
-    for value in range(max(high, default=0), 0, -1):
+    for value in range(highest >> 8, 0, -1):
         chosen += _places(high, value)
         if len(chosen) >= wanted:
             return chosen
