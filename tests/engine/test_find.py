@@ -11,7 +11,7 @@ from skillc.errors import EmptyQuery, RepositoryUnavailable
 from skillc.library.composite import CompositeSkillSource, NamedSource
 from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.memory import InMemorySkillSource
-from skillc.library.wrappers import FilteredSkillSource
+from skillc.library.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
 from skillc.skills import SkillId
 from tests.conftest import World
 from tests.engine.test_engine import document
@@ -76,3 +76,24 @@ def test_several_kinds_of_sources(world: World, tmp_path: Path) -> None:
         SyncSkillEngine(must).find("soup")
     with pytest.raises(EmptyQuery):
         engine.find(" ")
+
+
+def test_what_wrappers_show(world: World, tmp_path: Path) -> None:
+    """[LIB: SkillSource trait (revised)] wrapped skills are found by their bodies, under their new names."""
+    body = "---\ndescription: Cook {}\n---\n# Food\n\n## Broth\n\nMarrow.\n"
+    for name in ("soup", "stew", "secret"):
+        skill(tmp_path, f"shelf/{name}", body.format(name))
+    folder = FilesystemSkillSource(tmp_path / "shelf")
+    kept = FilteredSkillSource(folder, lambda skill: skill.name != "secret")
+    around = PrefixedSkillSource(RenamedSkillSource(kept, {"stew": "ragout"}), "kitchen")
+    found = SyncSkillEngine(around).find("marrow")
+    assert [(f.id, f.section) for f in found] == [("kitchen/ragout", "Broth"), ("kitchen/soup", "Broth")]
+    assert found[0].read == f"skc show {tmp_path}/shelf/stew --section Broth"
+    both = CompositeSkillSource([NamedSource("ours", around), NamedSource("theirs", folder)])
+    assert {(f.id, f.source_name) for f in SyncSkillEngine(both).find("marrow")} >= {
+        ("kitchen/soup", "ours"),
+        ("secret", "theirs"),
+    }
+    hidden = InMemorySkillSource([document("kitchen/secret", "Marrow")])
+    over = CompositeSkillSource([NamedSource("ours", around), NamedSource("memory", hidden)])
+    assert "kitchen/secret" in {f.id for f in SyncSkillEngine(over).find("marrow")}

@@ -170,7 +170,7 @@ class CompositeSkillSource(SkillSource):
         answers, failures = await self._ask(lambda source: parts_of(source, ""))
         self.failures = failures
         self._complain(failures)
-        return [Part(named.name, part.holding) for named, found in answers for part in found]
+        return [Part(named.name, part.holding, part.names) for named, found in answers for part in found]
 
     async def states(self) -> builtins.list[SourceState]:
         """How each source is doing, in order of precedence."""

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from skillc.errors import SkillNotFound
+from skillc.library.catalog.library import Part
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -21,6 +22,7 @@ from skillc.library.descriptors import (
     SkillFilter,
     derive_collections,
 )
+from skillc.library.searching import parts_of
 from skillc.library.sources import ALL, SkillSource
 from skillc.skills import SkillId
 
@@ -41,6 +43,11 @@ class _Wrapper(SkillSource):
         await self.load(skill_id)  # one that is hidden has none
         locate = getattr(self._source, "directory", None)
         return await locate(self._within(skill_id)) if locate else None
+
+    async def parts(self, name: str) -> builtins.list[Part]:
+        """What can be searched of the source within, under our names."""
+        names = {str(self._within(skill.id)): str(skill.id) for skill in await self.list()}
+        return [part.seen_as(names) for part in await parts_of(self._source, name)]
 
     async def collections(self) -> builtins.list[SkillCollection]:
         """Counted here, described by the source within."""

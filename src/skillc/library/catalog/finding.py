@@ -68,6 +68,10 @@ class Candidate:
         self.stamp = tuple(stamp)
         self.capabilities = tuple(needs.split("\n")) if needs else ()
 
+    def order(self) -> tuple[float, str, int]:
+        """Best first, equals by ID, then by precedence."""
+        return -self.score, self.skill_id, self.shelf
+
 
 class Segment:
     """A segment, which never changes, with what was asked of it before: tasks share most of their words."""
@@ -150,7 +154,7 @@ class Search:
             complete = complete and len(chosen) < wanted
             for slot, *row in segment.rows(execute, list(chosen)):
                 found.append(Candidate(shelf, round(SCALE * self._most * chosen[slot], 4), row))
-        found.sort(key=lambda candidate: (-candidate.score, candidate.skill_id, candidate.shelf))
+        found.sort(key=Candidate.order)
         return found, complete
 
     def _shares(self, lists: dict[str, tuple[bytes, bytes]]) -> list[tuple[float, bytes]]:

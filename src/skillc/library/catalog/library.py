@@ -18,7 +18,7 @@ from skillc.library.catalog.terms import Stemmer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from skillc.library.catalog.documents import Documents
@@ -32,13 +32,34 @@ TRIES = 3  # when a folder changes while it is searched
 
 
 class Part:
-    """A repository that can be searched: a folder, or documents from elsewhere."""
+    """A repository that can be searched: a folder, or documents from elsewhere.
 
-    __slots__ = ("holding", "name")
+    `names` is what the skills there are called here, by their IDs; those that it leaves out are not seen.
+    """
 
-    def __init__(self, name: str, holding: Folder | Documents) -> None:
+    __slots__ = ("_theirs", "holding", "name", "names")
+
+    def __init__(
+        self, name: str, holding: Folder | Documents, names: Mapping[str, str] | None = None
+    ) -> None:
         self.name = name
         self.holding = holding
+        self.names = names
+        self._theirs = {ours: theirs for theirs, ours in names.items()} if names is not None else None
+
+    def seen_as(self, names: Mapping[str, str]) -> Part:
+        """The same with its skills under other names."""
+        if self.names is not None:
+            names = {theirs: names[ours] for theirs, ours in self.names.items() if ours in names}
+        return Part(self.name, self.holding, names)
+
+    def ours(self, skill_id: str) -> str | None:
+        """What a skill of the repository is called here, if it is seen."""
+        return self.names.get(skill_id) if self.names is not None else skill_id
+
+    def theirs(self, skill_id: str) -> str | None:
+        """What the repository calls a skill, if it can be one of its."""
+        return self._theirs.get(skill_id) if self._theirs is not None else skill_id
 
 
 class FoundSkill:
@@ -191,8 +212,8 @@ class _Query:
         """The candidates that are offered, each with the others that are the same."""
         chosen: list[tuple[Candidate, list[tuple[str, str]]]] = []
         same: dict[int, int] = {}  # digest to place in chosen
-        for candidate in candidates:
-            holders = _holders(candidate, shelves)
+        for candidate in self._seen(candidates):
+            holders = self._holders(candidate, shelves)
             if holders[0] != candidate.shelf or not self._may_use(candidate.skill_id, candidate.capabilities):
                 continue
             also = [(shelves[place].name, candidate.skill_id) for place in holders[1:]]
@@ -206,6 +227,30 @@ class _Query:
             name = shelves[second.shelf].name
             chosen[at] = first, [*others, (name, second.skill_id), *also]
         return chosen
+
+    def _seen(self, candidates: list[Candidate]) -> list[Candidate]:
+        """The candidates under the names they have here, without those that are not seen."""
+        if all(part.names is None for part in self.parts):
+            return candidates
+        seen = []
+        for candidate in candidates:
+            ours = self.parts[candidate.shelf].ours(candidate.skill_id)
+            if ours is not None:
+                candidate.skill_id = ours
+                seen.append(candidate)
+        return sorted(seen, key=Candidate.order)
+
+    def _holders(self, candidate: Candidate, shelves: list[Shelf]) -> list[int]:
+        """The places of all shelves that offer a candidate's ID."""
+        if len(shelves) == 1:
+            return [0]
+        sql = "SELECT 1 FROM skills WHERE id = ? AND folder = ? AND offered"
+        holders = []
+        for place, (part, shelf) in enumerate(zip(self.parts, shelves, strict=True)):
+            theirs = part.theirs(candidate.skill_id)
+            if place == candidate.shelf or (theirs and shelf.execute(sql, (theirs, shelf.folder)).fetchone()):
+                holders.append(place)
+        return holders
 
     def _told(
         self, search: Search, candidate: Candidate, also: list[tuple[str, str]], shelves: list[Shelf]
@@ -224,18 +269,6 @@ class _Query:
 
         directory = holding.directory(candidate.path)
         return FoundSkill(candidate, shelves[candidate.shelf].name, also, directory, reasons)
-
-
-def _holders(candidate: Candidate, shelves: list[Shelf]) -> list[int]:
-    """The places of all shelves that offer a candidate's ID."""
-    if len(shelves) == 1:
-        return [0]
-    sql = "SELECT 1 FROM skills WHERE id = ? AND folder = ? AND offered"
-    return [
-        place
-        for place, shelf in enumerate(shelves)
-        if place == candidate.shelf or shelf.execute(sql, (candidate.skill_id, shelf.folder)).fetchone()
-    ]
 
 
 def _command(skill_id: str, directory: str, section: str) -> str:
