@@ -205,6 +205,19 @@ def test_a_model_that_can_not_be_loaded_in_a_program(broken: World) -> None:
     assert python(broken, ENGINE + code, "-W", "error") == "True carpentry\n"
 
 
+def test_a_model_that_fails_later(reranked: World) -> None:
+    """[D27] what goes wrong while it reads is told once, too, and the order by words counts from then on."""
+    code = """
+from skillc.library.catalog.encoder import Encoder
+print(ids()[0])
+Encoder.vector = lambda self, text: 1 / 0
+print(ids() == ids(rerank=False), ids()[0])
+"""
+    told = python(reranked, ENGINE + code)
+    assert told.startswith("spreadsheets\nTrue carpentry\n")
+    assert told.count("warning[W202]: skills are not re-ranked: ZeroDivisionError") == 1
+
+
 def test_a_part_that_is_missing(reranked: World) -> None:
     """[D27] without ONNX Runtime: told. Without the words, the weights are another's and nothing is said."""
     ids = [f["id"] for f in find(reranked, TASK, "--no-rerank")]
@@ -271,12 +284,14 @@ def maker(log: list[str]) -> Callable[[str], bytes]:
 def test_vectors_are_made_once(tmp_path: Path) -> None:
     """[D11] what was made is kept, also for other processes; another model makes its own."""
     path, log = str(tmp_path / "deep" / "vectors.db"), list[str]()
-    assert Vectors(path, "m").of(["a", "b", "a"], maker(log)) == [b"A", b"B", b"A"]
-    assert Vectors(path, "m").of(["b", "c"], maker(log)) == [b"B", b"C"]
+    assert Vectors(path, "m", 1).of(["a", "b", "a"], maker(log)) == [b"A", b"B", b"A"]
+    assert Vectors(path, "m", 1).of(["b", "c"], maker(log)) == [b"B", b"C"]
     assert sorted(set(log)) == ["a", "b", "c"]
-    Vectors(path, "other").of(["a"], maker(log))
+    Vectors(path, "other", 1).of(["a"], maker(log))
     assert log[-1] == "a"
-    assert Vectors(path, "m").of(["\ud800"], lambda text: b"x") == [b"x"]
+    assert Vectors(path, "m", 1).of(["\ud800"], lambda text: b"x") == [b"x"]
+    assert Vectors(path, "m", 2).of(["a"], lambda text: b"AA") == [b"AA"]  # another length is no vector
+    assert Vectors(path, "m", 2).of(["a"], lambda text: b"BB") == [b"AA"]
 
 
 @pytest.mark.parametrize("place", ["memory", "no directory", "damaged", "a directory"])
@@ -290,7 +305,7 @@ def test_vectors_without_a_file(tmp_path: Path, place: str) -> None:
         path.write_bytes(b"x" * 4096)
     elif place == "a directory":
         path.mkdir()
-    kept = Vectors(IN_MEMORY if place == "memory" else str(path), "m")
+    kept = Vectors(IN_MEMORY if place == "memory" else str(path), "m", 1)
     log: list[str] = []
     for _ in range(3):
         assert kept.of(["a", "b"], maker(log)) == [b"A", b"B"]
@@ -300,12 +315,12 @@ def test_vectors_without_a_file(tmp_path: Path, place: str) -> None:
 def test_vectors_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D11] the older half goes."""
     monkeypatch.setattr(vectors, "MOST", 10)
-    kept, log = Vectors(str(tmp_path / "vectors.db"), "m"), list[str]()
+    kept, log = Vectors(str(tmp_path / "vectors.db"), "m", 2), list[str]()
     for number in range(50):
-        kept.of([str(number)], maker(log))
+        kept.of([f"{number:02}"], maker(log))
     log.clear()
-    kept.of([str(number) for number in range(50)], maker(log))
-    assert "0" in log
+    kept.of([f"{number:02}" for number in range(50)], maker(log))
+    assert "00" in log
     assert "49" not in log
     assert len(log) >= 40
 
@@ -313,10 +328,10 @@ def test_vectors_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_vectors_from_many_threads(tmp_path: Path) -> None:
     """[D11] threads and connections of other processes share a file."""
     path, answers = str(tmp_path / "vectors.db"), list[bool]()
-    shared = Vectors(path, "m")
+    shared = Vectors(path, "m", 1)
 
     def ask(number: int) -> None:
-        kept = shared if number % 2 else Vectors(path, "m")
+        kept = shared if number % 2 else Vectors(path, "m", 1)
         texts = [str(n % 7) for n in range(number, number + 5)]
         answers.append(kept.of(texts, maker([])) == [text.encode() for text in texts])
 

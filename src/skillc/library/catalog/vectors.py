@@ -34,16 +34,18 @@ def vectors_file() -> str:
 class Vectors:
     """Vectors by what they were made of. Safe to use from any thread."""
 
-    def __init__(self, path: str, model: str) -> None:
+    def __init__(self, path: str, model: str, size: int) -> None:
         self._path = path
         self._model = model
+        self._size = size  # in bytes: what is not as long is no vector
         self._connection: Any | None = None
         self._turn = RLock()
 
     def of(self, texts: Sequence[str], make: Callable[[str], bytes]) -> list[bytes]:
         """The vector of each text, made where it is not known."""
         keys = [self._key(text) for text in texts]
-        known = self._tried(lambda execute: _known(execute, keys)) or {}
+        kept = self._tried(lambda execute: _known(execute, keys)) or {}
+        known = {key: v for key, v in kept.items() if isinstance(v, bytes) and len(v) == self._size}
         made = {key: make(text) for key, text in zip(keys, texts, strict=True) if key not in known}
         if made:
             self._tried(lambda execute: _keep(execute, made))
@@ -102,7 +104,7 @@ def _known(execute: Any, keys: Sequence[bytes]) -> dict[bytes, bytes]:
 def _keep(execute: Any, made: dict[bytes, bytes]) -> None:
     rows = [value for pair in made.items() for value in pair]
     marks = ", ".join(["(?, ?)"] * len(made))
-    execute(f"INSERT OR IGNORE INTO vectors (text, vector) VALUES {marks}", rows)  # noqa: S608
+    execute(f"INSERT OR REPLACE INTO vectors (text, vector) VALUES {marks}", rows)  # noqa: S608
     first, last = execute("SELECT min(number), max(number) FROM vectors").fetchone()
     if last - first >= MOST:
         execute("DELETE FROM vectors WHERE number < ?", (last - MOST // 2,))
