@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from skillc.library.catalog.vectors import Vectors
 
 DEPTH = 20  # skills that are put in order
-MEANING = 0.7  # what the same meaning is worth, in parts of the best score by words
+MEANING = 0.7  # what the same meaning is worth, in parts of the best score by words; see docs/find.md
 LOOKED_AT = 4000  # characters of a task that tell its script
 
 
