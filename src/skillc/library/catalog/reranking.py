@@ -1,7 +1,7 @@
 """The best of what was found, put in order by what it means, not by its words alone.
 
 Where the extra `rerank` is installed, a small sentence encoder compares the task with the names and
-descriptions of the first skills. It only adds to what the words say: alone it finds far worse.
+descriptions of the first skills. It only adds to what the words say: alone it finds worse.
 """
 
 from __future__ import annotations
