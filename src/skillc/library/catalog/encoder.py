@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 
 import numpy
-import onnxruntime  # type: ignore[import-not-found, unused-ignore]
 
 from skillc.library.catalog.wordpieces import pieces, vocabulary
 
@@ -34,6 +33,8 @@ class Encoder:
     """
 
     def __init__(self, weights: str, words: str) -> None:
+        import onnxruntime  # type: ignore[import-not-found, unused-ignore] # not where the tests are collected
+
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = min(MAX_THREADS, os.cpu_count() or 1)
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads sleep
