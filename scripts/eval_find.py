@@ -25,13 +25,13 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillc.library.catalog import scoring
+from skillc.library.catalog import reranking, scoring
 from skillc.library.catalog.library import FoundSkill, Library, Part
 from skillc.library.catalog.speed import scorer
 from skillc.skills import metadata, parse
 
 if TYPE_CHECKING:
-    from skillc.library.catalog.scoring import Scorer
+    Find = Callable[[str], list[FoundSkill]]
 
 HERE = Path(__file__).parent
 LIMIT = 10
@@ -128,16 +128,25 @@ def main() -> None:
             "own words": own_words([path for path in paths if str(path.parent) in names], given.limit_own),
         }
         for kind, questions in kinds.items():
-            for way, best in (("numpy", scorer()), ("python", scoring.best)):
-                if not questions or (way == "numpy" and best is scoring.best):
-                    continue
+            for way, find in ways(library, parts).items() if questions else ():
 
-                def ask(task: str, best: Scorer = best) -> list[set[str]]:
-                    found: list[FoundSkill] = library.find(parts, task, LIMIT, best=best)
-                    return [names.get(skill.directory, {skill.name}) for skill in found]
+                def ask(task: str, find: Find = find) -> list[set[str]]:
+                    return [names.get(skill.directory, {skill.name}) for skill in find(task)]
 
+                ask("what takes time only once")
                 print(f"{kind}: {len(questions)} questions, {len(names)} skills, {way}")
-                measure(questions, names.values(), ask, given.misses and way == "python")
+                measure(questions, names.values(), ask, given.misses and way in ("python", "reranked"))
+
+
+def ways(library: Library, parts: Sequence[Part]) -> dict[str, Find]:
+    """How to find, as far as it is installed."""
+    found: dict[str, Find] = {"python": lambda task: library.find(parts, task, LIMIT)}
+    best = scorer()
+    if best is not scoring.best:
+        found["numpy"] = lambda task: library.find(parts, task, LIMIT, best=best)
+    if reranking.installed():
+        found["reranked"] = lambda task: reranking.find(library, parts, task, LIMIT, lambda *_: True, best)
+    return found
 
 
 if __name__ == "__main__":

@@ -366,6 +366,7 @@ WARNINGS = {
     "W071": "configuration: {}: {}",
     "W200": "repository '{}' is left out: {}",
     "W201": "repository '{}' is served as it was: {}",
+    "W202": "skills are not re-ranked: {}; install 'skillc[rerank]' again, or without it",
     "W300": "{} {}: {}",
 }
 

@@ -134,12 +134,12 @@ class DefaultSkillEngine:
             "skills": [skill.as_json() for skill in skills if skill.collection == where],
         }
 
-    async def find(self, task: str, limit: int = 10) -> builtins.list[FoundSkill]:
+    async def find(self, task: str, limit: int = 10, *, rerank: bool = True) -> builtins.list[FoundSkill]:
         """The skills that fit a task, described in any number of words, best first, each with the reasons.
 
-        Raises EmptyQuery where the task has no words.
+        Raises EmptyQuery where the task has no words. `rerank` matters where the extra of that name is.
         """
-        return await find(self.source, task, limit, self._may_use) if self.options.enabled else []
+        return await find(self.source, task, limit, self._may_use, rerank) if self.options.enabled else []
 
     async def load(self, skill_id: str) -> SkillDocument:
         """A skill with its body; raises InvalidSkillId or SkillNotFound."""

@@ -37,8 +37,8 @@ class SyncSkillEngine:
     def browse(self, path: str = "", query: str | None = None) -> dict[str, Any]:
         return run_sync(self.engine.browse(path, query))
 
-    def find(self, task: str, limit: int = 10) -> builtins.list[FoundSkill]:
-        return run_sync(self.engine.find(task, limit))
+    def find(self, task: str, limit: int = 10, *, rerank: bool = True) -> builtins.list[FoundSkill]:
+        return run_sync(self.engine.find(task, limit, rerank=rerank))
 
     def load(self, skill_id: str) -> SkillDocument:
         return run_sync(self.engine.load(skill_id))

@@ -11,6 +11,7 @@ import builtins
 from collections.abc import Callable, Mapping
 from weakref import WeakKeyDictionary
 
+from skillc.library.catalog import reranking
 from skillc.library.catalog.documents import Documents
 from skillc.library.catalog.library import FoundSkill, Part, library
 from skillc.library.catalog.speed import scorer
@@ -21,11 +22,17 @@ _held: WeakKeyDictionary[SkillSource, Documents] = WeakKeyDictionary()  # a cach
 
 
 async def find(
-    source: SkillSource, task: str, limit: int, may_use: Callable[[str, tuple[str, ...]], bool]
+    source: SkillSource,
+    task: str,
+    limit: int,
+    may_use: Callable[[str, tuple[str, ...]], bool],
+    rerank: bool = True,
 ) -> builtins.list[FoundSkill]:
     """The skills of a source that fit a task, best first; raises EmptyQuery for a task without words."""
     parts = await parts_of(source, "")
-    return await asyncio.to_thread(library().find, parts, task, limit, may_use, scorer())
+    if not rerank:
+        return await asyncio.to_thread(library().find, parts, task, limit, may_use, scorer())
+    return await asyncio.to_thread(reranking.find, library(), parts, task, limit, may_use, scorer())
 
 
 async def parts_of(source: SkillSource, name: str) -> builtins.list[Part]:

@@ -12,7 +12,8 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.library.catalog.library import FoundSkill
+    from skillc.errors import Diagnostic
+    from skillc.library.catalog.library import FoundSkill, Part
 
 MAX_LIMIT = 1000
 MAX_TASK = 16 << 20  # characters that are read from standard input
@@ -25,6 +26,7 @@ COMMAND = Command(
     ),
     options=(
         Option("--limit", "At most so many.", value="<n>", kind="count", default=10, maximum=MAX_LIMIT),
+        Option("--no-rerank", "By words alone and quicker, where the extra 'rerank' is installed."),
         FORMAT,
     ),
     description="Any word of the task may match; names and descriptions count more than what is below them.",
@@ -36,7 +38,7 @@ def run(arguments: Arguments) -> int:
     task, limit = arguments.text("task"), arguments.count("limit") or 10
     if task == "-":
         task = sys.stdin.read(MAX_TASK)
-    found = _found(task, limit)
+    found = _found(task, limit, rerank=not arguments.given("no_rerank"))
     if arguments.text("format") == "json":
         from skillc.cli.printing import print_json
 
@@ -49,17 +51,34 @@ def run(arguments: Arguments) -> int:
     return 0
 
 
-def _found(task: str, limit: int) -> list[FoundSkill]:
+def _found(task: str, limit: int, rerank: bool) -> list[FoundSkill]:
     """Straight from the index where all repositories are folders, as they mostly are."""
     from skillc.library.catalog.chain import folders
     from skillc.places import current_directory
 
     parts = folders(current_directory())
     if parts is not None:
-        from skillc.library.catalog.library import library
-
-        return library().find(parts, task, limit, lambda skill_id, needs: not needs)
+        return _in_folders(parts, task, limit, rerank)
     from skillc.cli import prompting
 
     engine = prompting.engine()
-    return prompting.run(engine.find(task, limit), engine.source)
+    return prompting.run(engine.find(task, limit, rerank=rerank), engine.source)
+
+
+def _in_folders(parts: list[Part], task: str, limit: int, rerank: bool) -> list[FoundSkill]:
+    from skillc.library.catalog.library import library
+
+    def may_use(skill_id: str, needs: tuple[str, ...]) -> bool:
+        return not needs
+
+    if not rerank:
+        return library().find(parts, task, limit, may_use)
+    from skillc.library.catalog import reranking
+
+    return reranking.find(library(), parts, task, limit, may_use, tell=_tell)
+
+
+def _tell(diagnostic: Diagnostic) -> None:
+    from skillc.cli.printing import warn
+
+    warn([diagnostic])
