@@ -7,6 +7,8 @@ descriptions are long, and no skill has all their words; any may match.
 
 from __future__ import annotations
 
+from math import sqrt
+
 from skillc.library.catalog.segments import rarity
 from skillc.library.catalog.terms import EMPTY_WORDS, words
 from skillc.library.catalog.weighing import SATURATION
@@ -180,8 +182,9 @@ class Search:
             heads = sum([known[term][0] for known in counts])
             bodies = sum([known[term][1] for known in counts])
             if heads or bodies:
-                head = len(found) * rarity(heads + more, every + more)
-                body = len(found) * rarity(bodies + more, every + more) * BODY
+                times = sqrt(len(found))  # what is said four times matters twice as much
+                head = times * rarity(heads + more, every + more)
+                body = times * rarity(bodies + more, every + more) * BODY
                 strength[term] = min(head, body)
                 weights[term] = head if heads else 0.0, body if bodies else 0.0
         if len(weights) <= MAX_TERMS:
