@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillc.errors import EmptyQuery
-from skillc.library.catalog import scoring, walking, workers
+from skillc.library.catalog import folder, scoring, walking, workers
 from skillc.library.catalog.database import IN_MEMORY, Database
 from skillc.library.catalog.folder import MANY, Folder
 from skillc.library.catalog.library import FoundSkill, Library, Part
@@ -520,6 +520,20 @@ def test_a_folder_that_hangs(shelf: Shelf) -> None:
         thread.start()
         thread.join(60)
     assert found == ["pdf"]
+
+
+def test_how_far_it_is(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[LIB: Existing (updated)] who waits for a large folder is told how many files are read."""
+    monkeypatch.setattr(folder, "LARGE", 9)
+    monkeypatch.setattr(workers, "BATCH", 10)
+    for number in range(25):
+        skill(shelf.root, f"many/s{number}", text("One of many"))
+    told: list[tuple[str, int, int]] = []
+    shelf.library.database.watch = lambda *how_far: told.append(how_far)
+    shelf.find("forms")
+    assert told == [(str(shelf.root), done, 28) for done in (0, 10, 19, 28)]
+    shelf.find("forms")
+    assert len(told) == 4
 
 
 def test_after_a_fork(shelf: Shelf, tmp_path: Path) -> None:

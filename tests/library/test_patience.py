@@ -7,12 +7,14 @@ import builtins
 import copy
 import os
 import pickle
+import threading
 from pathlib import Path
 
 import pytest
 
 from skillc import (
     CompositeSkillSource,
+    DefaultSkillEngine,
     FilesystemSkillSource,
     InvalidConfiguration,
     InvalidSkillId,
@@ -71,6 +73,28 @@ def test_a_source_that_hangs_costs_one_time_out() -> None:
     with pytest.raises(SkillNotFound):
         run(both.load(SkillId("b")))
     assert silent.asked == asked
+
+
+def test_a_disk_that_hangs_is_not_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D27] who searches waits for a folder as long as who lists it."""
+    skill(tmp_path, "here/soup", "---\ndescription: Cook soup\n---\n")
+    ended = threading.Event()
+    hangs = FilesystemSkillSource(tmp_path / "disk")
+    monkeypatch.setattr(hangs, "_exists", ended.wait)
+    both = CompositeSkillSource(
+        [
+            NamedSource("disk", hangs, time_out=0.05),
+            NamedSource("here", FilesystemSkillSource(tmp_path / "here")),
+        ]
+    )
+
+    async def search() -> list[str]:
+        found = await DefaultSkillEngine(both).find("soup")
+        ended.set()
+        return [skill.id for skill in found]
+
+    assert asyncio.run(search()) == ["soup"]
+    assert [str(warning.code) for warning in both.warnings()] == ["W200"]
 
 
 CONFIGURED = """

@@ -34,12 +34,7 @@ class Progress:
     def step(self, name: str) -> None:
         """The next one begins, and it is called `name`."""
         if self._shown:
-            filled = BAR * self._done // self._total
-            bar = "#" * filled + "-" * (BAR - filled)
-            line = f"[{bar}] {self._done}/{self._total} {self._unit}  {one_line(name)}"
-            columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
-            sys.stderr.write(f"\r\x1b[K{line[: columns - 1]}")
-            sys.stderr.flush()
+            _draw(self._done, self._total, self._unit, name)
         self._done += 1
 
     def say(self, line: str) -> None:
@@ -49,5 +44,33 @@ class Progress:
 
     def clear(self) -> None:
         if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            _clear()
+
+
+def watch_reading() -> None:
+    """Show how far it is whenever the library has many files to read."""
+    if sys.stderr.isatty():
+        from skillc.library.catalog.library import library
+
+        library().database.watch = _reading
+
+
+def _reading(root: str, done: int, total: int) -> None:
+    if done < total:
+        _draw(done, total, "skills read", root)
+    else:
+        _clear()
+
+
+def _draw(done: int, total: int, unit: str, name: str) -> None:
+    filled = BAR * done // total
+    bar = "#" * filled + "-" * (BAR - filled)
+    line = f"[{bar}] {done}/{total} {unit}  {one_line(name)}"
+    columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    sys.stderr.write(f"\r\x1b[K{line[: columns - 1]}")
+    sys.stderr.flush()
+
+
+def _clear() -> None:
+    sys.stderr.write("\r\x1b[K")
+    sys.stderr.flush()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillc import places
 from skillc.cli.printing import warn
+from skillc.cli.progress import watch_reading
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.library.composite import CompositeSkillSource
 from skillc.library.configuration import SkillRepositoryConfig, SkillsConfig
@@ -28,6 +29,7 @@ def run(question: Coroutine[Any, Any, Answer], library: SkillSource | None = Non
 
 def library() -> tuple[CompositeSkillSource, SkillsConfig]:
     """The source of all configured repositories, and the configuration."""
+    watch_reading()
     config, project = _configuration()
     return resolve_repositories(config, project), config
 

@@ -110,9 +110,11 @@ class FilesystemSkillSource(SkillSource):
         return {skill_id: os.path.dirname(self._file(scan.look, skill_id)) for skill_id in scan.skills}
 
     async def parts(self, name: str) -> builtins.list[Part]:
-        """What can be searched here: everything."""
-        if self.required:
-            await asyncio.to_thread(self._check)
+        """What can be searched here: everything.
+
+        The folder is looked at first: who asks leaves one that hangs out in time; indexing takes longer.
+        """
+        await asyncio.to_thread(self._check if self.required else self._exists)
         return [Part(name, self.folder)]
 
     @property
@@ -133,6 +135,9 @@ class FilesystemSkillSource(SkillSource):
         self._last = asked, look, scan  # whole: other threads may be scanning, too
         self.quarantined = scan.quarantined
         return scan
+
+    def _exists(self) -> bool:
+        return os.path.isdir(self.root)
 
     def _check(self) -> None:
         """That the folder can be read."""

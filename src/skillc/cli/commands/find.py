@@ -66,7 +66,10 @@ def _found(task: str, limit: int, rerank: bool) -> list[FoundSkill]:
 
 
 def _in_folders(parts: list[Part], task: str, limit: int, rerank: bool) -> list[FoundSkill]:
+    from skillc.cli.progress import watch_reading
     from skillc.library.catalog.library import library
+
+    watch_reading()
 
     def may_use(skill_id: str, needs: tuple[str, ...]) -> bool:
         return not needs

@@ -54,16 +54,18 @@ class Database:
     """A connection to the index. Every access goes through `read` or `write`, which see to damage.
 
     Threads take turns for as long as a question or a change takes. `remembered` is for what readers of this
-    very file want to keep in memory.
+    very file want to keep in memory. `watch` is told how far it is when many files are read for it: the
+    folder, how many are done, and of how many.
     """
 
-    __slots__ = ("_connection", "_turn", "path", "remembered")
+    __slots__ = ("_connection", "_turn", "path", "remembered", "watch")
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._connection: Any | None = None
         self._turn = RLock()
         self.remembered: dict[int, Any] = {}
+        self.watch: Callable[[str, int, int], None] | None = None
 
     @property
     def lasting(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillc.library.catalog import tables
 from skillc.library.catalog.database import IN_MEMORY, Database
 from skillc.library.catalog.reading import Reading
-from skillc.library.catalog.segments import MAX_SLOTS, turned
+from skillc.library.catalog.segments import MAX_SLOTS, Joined, turned
 from skillc.library.catalog.shelving import Harvest, Outside, put
 from skillc.library.catalog.tables import Entry
 from skillc.library.catalog.walking import Found
@@ -51,8 +51,9 @@ class Documents:
             some = news[start : start + MAX_SLOTS]
             sources = [Source(told[1], told[2], (told[4] or "").encode("utf-8", "replace")) for told in some]
             texts = list(enumerate(weigh(self._library.stemmer, sources)))
-            entries = [_entry(*told) for told in some]
-            harvest.add(entries, [0] * len(some), [turned(texts, outside.skills, outside.bodies)])
+            joined = Joined()
+            joined.add(turned(texts, outside.skills, outside.bodies))
+            harvest.add([_entry(*told) for told in some], [0] * len(some), joined)
         return harvest
 
     def searchable(self, anew: bool = False) -> int | None:

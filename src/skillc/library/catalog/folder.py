@@ -192,4 +192,11 @@ class Folder:
         if not todo:
             return Harvest()
         known = Outside(self.database, self.root, self.strict) if texts else None
-        return gather(self.root, self.strict, todo, texts, known)
+        watch = self.database.watch if len(todo) > LARGE else None
+
+        def tell(done: int) -> None:
+            if watch:
+                watch(self.root, done, len(todo))
+
+        tell(0)
+        return gather(self.root, self.strict, todo, texts, known, tell)

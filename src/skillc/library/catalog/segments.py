@@ -102,28 +102,27 @@ class Joined:
         from collections import defaultdict
 
         self._holders: dict[bytes, int] = {}
-        self._heads: dict[bytes, list[bytes]] = defaultdict(list)
-        self._bodies: dict[bytes, list[bytes]] = defaultdict(list)
+        self._heads: dict[bytes, bytearray] = defaultdict(bytearray)
+        self._bodies: dict[bytes, bytearray] = defaultdict(bytearray)
 
     def add(self, batch: Turned) -> None:
         holders, heads, bodies = self._holders, self._heads, self._bodies
         for term, skills, head, body in zip(*batch, strict=True):
             holders[term] = holders.get(term, 0) + skills
             if head:
-                heads[term].append(head)
+                heads[term] += head
             if body:
-                bodies[term].append(body)
+                bodies[term] += body
 
     def rows(self, size: int) -> Iterator[Row]:
         """The lists, by term, for a segment of so many slots."""
         for term, holders in sorted(self._holders.items()):
-            head, body = _sorted(self._heads.get(term, ())), _sorted(self._bodies.get(term, ()))
+            head, body = (_sorted(lists.get(term, b"")) for lists in (self._heads, self._bodies))
             yield term.decode(), len(head), holders, packed(head, size), packed(body, size)
 
 
-def _sorted(parts: Sequence[bytes]) -> array[int]:
-    records = array("I", b"".join(parts))
-    return array("I", sorted(records)) if len(parts) > 1 and len(records) > 1 else records
+def _sorted(records: bytes | bytearray) -> array[int]:
+    return array("I", sorted(array("I", bytes(records))))
 
 
 def packed(records: array[int], size: int) -> bytes:

@@ -12,12 +12,12 @@ from skillc.library.catalog.tables import Entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from skillc.library.catalog.database import Database
     from skillc.library.catalog.folder import Folder
-    from skillc.library.catalog.segments import Turned
+    from skillc.library.catalog.reading import Reading
     from skillc.library.catalog.walking import Directory, Found
 
 AT_ONCE = 500  # values in a statement
@@ -36,17 +36,25 @@ class Harvest:
         self.digests: list[int | None] = []  # None where the text of a skill was not read
         self.lists: list[Joined] = []
 
-    def add(self, entries: list[Entry], digests: list[int | None], batches: Iterable[Turned]) -> None:
+    def add(self, entries: list[Entry], digests: list[int | None], lists: Joined) -> None:
         """Take in the skills of one segment."""
         self.entries += entries
         self.digests += digests
-        self.lists.append(Joined())
-        for batch in batches:
-            self.lists[-1].add(batch)
+        self.lists.append(lists)
 
 
-def gather(root: str, strict: bool, todo: Iterable[Found], searched: bool, known: Outside | None) -> Harvest:
-    """Read files; where they are to be `searched`, with the lists of their terms."""
+def gather(
+    root: str,
+    strict: bool,
+    todo: Iterable[Found],
+    searched: bool,
+    known: Outside | None,
+    watch: Callable[[int], None],
+) -> Harvest:
+    """Read files; where they are to be `searched`, with the lists of their terms.
+
+    `watch` is told how many are read.
+    """
     from skillc.library.catalog.workers import read_all
 
     harvest = Harvest()
@@ -55,13 +63,15 @@ def gather(root: str, strict: bool, todo: Iterable[Found], searched: bool, known
         some = news[start : start + MAX_SLOTS]
         jobs = [(n, os.path.join(root, found.path), found.skill_id) for n, found in enumerate(some)]
         outside = (known.skills, known.bodies) if known is not None else ()
-        readings, batches = [], []
+        readings: list[tuple[int, Reading]] = []
+        joined = Joined()
         for read, lists in read_all(jobs, strict, searched, *outside):
             readings += read
-            batches.append(lists)
+            joined.add(lists)
+            watch(start + len(readings))
         readings.sort(key=lambda pair: pair[0])
         entries = [Entry.of(some[n], reading) for n, reading in readings]
-        harvest.add(entries, [reading.digest for _, reading in readings], batches)
+        harvest.add(entries, [reading.digest for _, reading in readings], joined)
     return harvest
 
 
