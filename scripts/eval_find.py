@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillc.library.catalog import reranking, scoring
-from skillc.library.catalog.library import FoundSkill, Library, Part
+from skillc.library.catalog.library import Library, Part
+from skillc.library.catalog.results import FoundSkill
 from skillc.library.catalog.speed import scorer
 from skillc.skills import metadata, parse
 

@@ -21,8 +21,9 @@ from skillc.errors import EmptyQuery
 from skillc.library.catalog import folder, scoring, walking, workers
 from skillc.library.catalog.database import IN_MEMORY, Database
 from skillc.library.catalog.folder import MANY, Folder
-from skillc.library.catalog.library import FoundSkill, Library, Part
+from skillc.library.catalog.library import Library, Part
 from skillc.library.catalog.reading import SETTLED_NS
+from skillc.library.catalog.results import FoundSkill
 from skillc.library.catalog.segments import MAX_SEGMENTS, packed, record, unpacked
 from skillc.library.catalog.terms import Stemmer
 from tests.library.test_filesystem import skill

@@ -10,7 +10,7 @@ from typing import Any
 from skillc.engine import rendering
 from skillc.engine.resources import file_names, read_text
 from skillc.errors import FileNotFound, SkillNotFound
-from skillc.library.catalog.library import FoundSkill
+from skillc.library.catalog.results import FoundSkill
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from skillc.engine.prompts import ModelInput, model_input
 from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
 from skillc.engine.turns import Turn, prepare_turn
-from skillc.library.catalog.library import FoundSkill
+from skillc.library.catalog.results import FoundSkill
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
 from skillc.library.sources import ALL, SkillSource
 

@@ -13,7 +13,8 @@ from weakref import WeakKeyDictionary
 
 from skillc.library.catalog import reranking
 from skillc.library.catalog.documents import Documents
-from skillc.library.catalog.library import FoundSkill, Part, library
+from skillc.library.catalog.library import Part, library
+from skillc.library.catalog.results import FoundSkill
 from skillc.library.catalog.speed import scorer
 from skillc.library.descriptors import SkillDescriptor
 from skillc.library.sources import SkillSource

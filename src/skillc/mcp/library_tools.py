@@ -13,7 +13,7 @@ from skillc.mcp import schemas
 from skillc.mcp.tools import Answer, Call, Parameter, ToolDefinition
 
 if TYPE_CHECKING:
-    from skillc.library.catalog.library import FoundSkill
+    from skillc.library.catalog.results import FoundSkill
     from skillc.mcp.workplace import Workplace
 
 MAX_FOUND = 1000  # as the command has it

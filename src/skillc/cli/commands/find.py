@@ -13,7 +13,8 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.errors import Diagnostic
-    from skillc.library.catalog.library import FoundSkill, Part
+    from skillc.library.catalog.library import Part
+    from skillc.library.catalog.results import FoundSkill
 
 MAX_LIMIT = 1000
 MAX_TASK = 16 << 20  # characters that are read from standard input

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from skillc.errors import Diagnostic
     from skillc.library.catalog.encoder import Encoder
-    from skillc.library.catalog.library import FoundSkill, Library, MayUse, Part
+    from skillc.library.catalog.library import Library, MayUse, Part
+    from skillc.library.catalog.results import FoundSkill
     from skillc.library.catalog.scoring import Scorer
     from skillc.library.catalog.vectors import Vectors
 
