@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillc.errors import EmptyQuery
-from skillc.library.catalog import folder, scoring, walking, workers
+from skillc.library.catalog import folder, scoring, terms, walking, workers
 from skillc.library.catalog.database import IN_MEMORY, Database
 from skillc.library.catalog.folder import MANY, Folder
 from skillc.library.catalog.library import Library, Part
@@ -90,6 +90,18 @@ def test_words_of_any_form_and_script() -> None:
     assert terms("Привет мир") == ["привет", "мир"]
     assert terms("ＰＤＦ — “quoted” → 🎉 done") == ["pdf", "quot", "done"]
     assert terms("a" * 33 + " ---  _") == []
+
+
+def test_more_words_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """[LIB: Existing (updated)] what was forgotten meanwhile is counted all the same."""
+    texts = [f"alpha running naïve—words 日志分析 own{chr(97 + n)} " * 2 for n in range(9)]
+    monkeypatch.setattr(terms, "REMEMBERED", 5)
+    small, large = Stemmer(), Stemmer()
+    lists = [terms.words(text.encode()) for text in texts]
+    one_by_one = [small.counted([found])[0] for found in lists]
+    monkeypatch.undo()
+    assert large.counted(lists) == one_by_one
+    assert one_by_one[0] == {term.encode(): 2 for term in large.terms(texts[0])}
 
 
 @given(st.text())

@@ -15,7 +15,7 @@ from skillc.sqlite import connect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 LONGEST = 32  # characters; longer words are keys, hashes and encoded data
 UNKNOWN = b"?"  # in place of the terms of a word that is to be learned
@@ -131,13 +131,11 @@ class Stemmer:
         """
         from collections import _count_elements as count  # type: ignore[attr-defined]  # what Counter is made of
 
-        known = self._known
+        known = self._with_room()
         every: list[dict[bytes, int]] = [{} for _ in texts]
         for counts, found in zip(every, texts, strict=True):
             count(counts, map(known.__getitem__, found))
-        new = known.new
-        if new:
-            self._catch_up(new)
+        new = self._caught_up()
         for counts, found in zip(every, texts, strict=True):
             if counts.pop(UNKNOWN, 0):
                 count(counts, map(known.__getitem__, filter(new.__contains__, found)))
@@ -147,21 +145,21 @@ class Stemmer:
 
     def each(self, found: Sequence[bytes]) -> list[bytes]:
         """The terms of each word, with spaces between; a word may have none or several."""
-        known = self._known
+        known = self._with_room()
         terms = list(map(known.__getitem__, found))
-        if not known.new:
-            return terms
-        self._catch_up(found)
-        return list(map(known.__getitem__, found))
+        return list(map(known.__getitem__, found)) if self._caught_up() else terms
 
-    def _catch_up(self, wanted: Iterable[bytes]) -> None:
-        """Learn what was looked up in vain."""
-        known = self._known
-        if len(known) > REMEMBERED:
-            known.clear()
-            known.new.update(wanted)
-        self._learn(known.new)
-        known.new = set()
+    def _with_room(self) -> _Known:
+        if len(self._known) > REMEMBERED:
+            self._known.clear()
+        return self._known
+
+    def _caught_up(self) -> set[bytes]:
+        """Learn what was looked up in vain; returns it."""
+        new, self._known.new = self._known.new, set()
+        if new:
+            self._learn(new)
+        return new
 
     def _learn(self, new: set[bytes]) -> None:
         """Remember the terms of these words."""
