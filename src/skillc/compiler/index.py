@@ -38,17 +38,14 @@ class Unreadable(Exception):
 class Index:
     """An open, usable index."""
 
-    __slots__ = ("connection", "meta", "path", "runtime")
+    __slots__ = ("connection", "meta", "path", "runtime", "segmented")
 
     def __init__(self, path: str, runtime: str, connection: Connection, meta: dict[str, str]) -> None:
         self.path = path
         self.runtime = runtime
         self.connection = connection
         self.meta = meta
-
-    @property
-    def tokenizer(self) -> str:
-        return self.meta["tokenizer"]
+        self.segmented = meta["tokenizer"] == "cjk"  # its texts are as `segment` makes them
 
 
 def open_for(skill: Skill, setting: str) -> Index:
@@ -56,21 +53,21 @@ def open_for(skill: Skill, setting: str) -> Index:
 
     An index stays open and is given again as long as it and its manifest are the same files.
     """
-    if not skill.built():
-        places.require_home()  # says what is missing
     for runtime, path, built in skill.built():
         identity = _identity(path)
         if identity is None:
             continue
-        stamp = (setting, skill.source, identity, _identity(built))
+        stamp = (identity, _identity(built), skill.source, setting)
         kept = _opened.get(path)
         if kept is not None and kept[0] == stamp:
             return kept[1]
         opened = _open_checked(skill, setting, runtime, path)
-        if len(_opened) >= KEPT_OPEN:
-            _opened.pop(next(iter(_opened)))
+        for oldest in list(_opened)[: 1 - KEPT_OPEN]:
+            _opened.pop(oldest, None)  # unless another thread did
         _opened[path] = (stamp, opened)
         return opened
+    if not skill.built():
+        places.require_home()  # says what is missing
     raise IndexUnusable(skill.name)
 
 
@@ -90,17 +87,17 @@ def _open_checked(skill: Skill, setting: str, runtime: str, path: str) -> Index:
     for _ in range(ATTEMPTS):
         built = manifest.read(runtime)  # before the index: what is written later is read first
         try:
-            index = Index(path, runtime, connect(path), {})
-            index.meta = read_meta(index.connection)
+            connection = connect(path)
+            meta = read_meta(connection)
         except Unreadable:
             raise IndexUnusable(skill.name) from None
-        if index.meta["skill_path"] != display_name(skill.source):
+        if meta["skill_path"] != display_name(skill.source):
             raise IndexCollision(places.path_hash(skill.source))
-        if not current_metadata(index.meta, setting):
+        if not current_metadata(meta, setting):
             raise IndexUnusable(skill.name)
-        if belongs_to(index.meta, built):
-            return index
-        index.connection.close()
+        if belongs_to(meta, built):
+            return Index(path, runtime, connection, meta)
+        connection.close()
     raise IndexUnusable(skill.name)
 
 
