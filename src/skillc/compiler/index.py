@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import os
 
-from skillc import places, sqlite
+from skillc import errors, places, sqlite
 from skillc.compiler import manifest
-from skillc.compiler.cjk import segment, unsegment
 from skillc.digest import sha256_hex
-from skillc.errors import IndexCollision, IndexUnusable
 from skillc.skills.files import display_name
 
 TYPE_CHECKING = False
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from skillc.library import Skill
-
-__all__ = ["Error", "Index", "open_for", "segment", "unsegment"]  # what the gateway may use
 
 SCHEMA_VERSION = 2
 REQUIRED = ("skill_path", "source_hash", "schema_version", "tokenizer")
@@ -68,7 +64,7 @@ def open_for(skill: Skill, setting: str) -> Index:
         return opened
     if not skill.built():
         places.require_home()  # says what is missing
-    raise IndexUnusable(skill.name)
+    raise errors.IndexUnusable(skill.name)
 
 
 _opened: dict[str, tuple[object, Index]] = {}  # a cache of the indexes last used, by path
@@ -90,15 +86,15 @@ def _open_checked(skill: Skill, setting: str, runtime: str, path: str) -> Index:
             connection = connect(path)
             meta = read_meta(connection)
         except Unreadable:
-            raise IndexUnusable(skill.name) from None
+            raise errors.IndexUnusable(skill.name) from None
         if meta["skill_path"] != display_name(skill.source):
-            raise IndexCollision(places.path_hash(skill.source))
+            raise errors.IndexCollision(places.path_hash(skill.source))
         if not current_metadata(meta, setting):
-            raise IndexUnusable(skill.name)
+            raise errors.IndexUnusable(skill.name)
         if belongs_to(meta, built):
             return Index(path, runtime, connection, meta)
         connection.close()
-    raise IndexUnusable(skill.name)
+    raise errors.IndexUnusable(skill.name)
 
 
 def open_any(skill: Skill) -> Connection | None:
@@ -122,6 +118,20 @@ def peek(runtime: str, source: str) -> dict[str, str]:
         return read_meta(connection)
     finally:
         connection.close()
+
+
+def segment(text: str) -> str:
+    """Text as it is in an index that is `segmented`."""
+    from skillc.compiler import cjk  # a module that most indexes don't need
+
+    return cjk.segment(text)
+
+
+def unsegment(text: str) -> str:
+    """Text of such an index as it was."""
+    from skillc.compiler import cjk
+
+    return cjk.unsegment(text)
 
 
 def connect(path: str) -> Connection:

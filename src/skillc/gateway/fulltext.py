@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from skillc import errors
 from skillc.compiler import index
-from skillc.errors import EmptyQuery, IndexUnusable, InvalidOption
 from skillc.skills.files import display_name
 
 TYPE_CHECKING = False
@@ -74,7 +74,7 @@ def search(skill: Skill, query: str, *, limit: int = 10, mode: str = ALL, tokeni
     """The sections that match, at most `limit`; raises EmptyQuery for a query without words."""
     words = split(query)
     if not words:
-        raise EmptyQuery
+        raise errors.EmptyQuery
     opened = index.open_for(skill, tokenizer)
     if opened.segmented:
         words = [index.segment(word) for word in words]
@@ -89,7 +89,7 @@ def search(skill: Skill, query: str, *, limit: int = 10, mode: str = ALL, tokeni
             rows = _raw(opened.connection, query, opened.segmented, limit)
         return Found(query, [_result(row, opened.segmented) for row in rows])
     except index.Error:
-        raise IndexUnusable(skill.name) from None
+        raise errors.IndexUnusable(skill.name) from None
 
 
 def hint(skill: Skill, query: str, any_words: str, tokenizer: str = "ascii") -> str:
@@ -117,7 +117,7 @@ def _occurring(skill: Skill, words: list[str], tokenizer: str) -> list[tuple[str
             (word, opened.connection.execute(sql, (quoted(spell(word)),)).fetchone()[0]) for word in words
         ]
     except index.Error:
-        raise IndexUnusable(skill.name) from None
+        raise errors.IndexUnusable(skill.name) from None
     return [(word, count) for word, count in counts if count]
 
 
@@ -218,7 +218,7 @@ def _raw(connection: Connection, query: str, segmented: bool, limit: int) -> lis
     if segmented:
         query = index.segment(query)
     if len(query) > MAX_RAW:
-        raise InvalidOption(f"--raw query is longer than {MAX_RAW} characters")
+        raise errors.InvalidOption(f"--raw query is longer than {MAX_RAW} characters")
     query = " " + query.replace("\0", " ")  # a space, because FTS5 has commands that start with an asterisk
     try:
         return _rows(connection, query, limit)
@@ -236,6 +236,6 @@ def _check(query: str) -> None:
     try:
         _rows(empty, query, 1)
     except index.Error as error:
-        raise InvalidOption(f"--raw query is not FTS5 syntax: {error}") from None
+        raise errors.InvalidOption(f"--raw query is not FTS5 syntax: {error}") from None
     finally:
         empty.close()

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 
-from skillc import places
-from skillc.errors import InvalidSkill, SkillNotFound
+from skillc import errors, places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,6 +115,23 @@ def folder_name(name: str) -> str:
     return name.replace("/", "+")
 
 
+def locate(name: str, cwd: str) -> Skill:
+    """The skill that `name` means in `cwd`, wherever it comes from; raises SkillNotFound and others.
+
+    Not from a running event loop: repositories are asked in one of their own.
+    """
+    try:
+        return resolve(name, cwd)
+    except errors.SkillNotFound:
+        from skillc.skills.ids import is_segment  # names that are in no store are not asked for most
+
+        if not all(map(is_segment, name.split("/"))):
+            raise
+    from skillc.library.locating import locate_in_repositories
+
+    return locate_in_repositories(name, cwd)
+
+
 def resolve(name: str, cwd: str) -> Skill:
     """The skill that `name` (a name or a path) means in `cwd`; raises SkillNotFound or InvalidSkill."""
     incomplete = None
@@ -124,8 +140,8 @@ def resolve(name: str, cwd: str) -> Skill:
             return skill
         incomplete = incomplete or skill.source
     if incomplete is not None:
-        raise InvalidSkill(incomplete)
-    raise SkillNotFound(name)
+        raise errors.InvalidSkill(incomplete)
+    raise errors.SkillNotFound(name)
 
 
 def _candidates(name: str, cwd: str) -> Iterator[Skill]:
