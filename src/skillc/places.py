@@ -111,8 +111,7 @@ def config_file(root: str) -> str:
 
 def config_files(cwd: str) -> list[str]:
     """The settings that count in `cwd`: the nearest project's that has some, then the home's."""
-    projects = map(config_file, project_roots(cwd))
-    nearest = next(filter(os.path.exists, projects), None)
+    nearest = next(filter(os.path.exists, map(config_file, _upwards(cwd))), None)  # that makes it a project
     root = home()
     everywhere = config_file(root) if root else None
     return [path for path in (nearest, everywhere) if path and os.path.exists(path)]

@@ -5,7 +5,7 @@ Gives folders, descriptions and texts; does not compile, show or run them.
 
 from __future__ import annotations
 
-from skillc.lazy import front_door
+from skillc import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
