@@ -1,8 +1,9 @@
-"""What every reading command does around its operation: find the skill, note the access, warn."""
+"""What every reading command does around its operation: find the skill, note the access, warn, write."""
 
 from __future__ import annotations
 
 import os
+import sys
 
 from skillc.library import locate
 from skillc.places import config_files, current_directory
@@ -50,6 +51,13 @@ def tokenizer() -> str:
     config = load(cwd)
     _warn(config.diagnostics)
     return config.tokenizer
+
+
+def write_bytes(data: bytes) -> None:
+    """Text of a skill as it stands, whatever the terminal's encoding."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
 
 
 def _warn(diagnostics: Sequence[Diagnostic]) -> None:

@@ -29,8 +29,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     from skillc import errors
-    from skillc.cli.access import access, tokenizer
-    from skillc.cli.printing import print_json, write_bytes
+    from skillc.cli.access import access, tokenizer, write_bytes
     from skillc.cli.syntax import see
     from skillc.gateway import show
 
@@ -48,6 +47,8 @@ def run(arguments: Arguments) -> int:
     if shown.ambiguous:
         print(f'warning: multiple matches for "{errors.one_line(section)}"; showing first', file=sys.stderr)
     if arguments.text("format") == "json":
+        from skillc.cli.printing import print_json
+
         print_json(shown.as_json())
     else:
         write_bytes(shown.content())
