@@ -123,11 +123,9 @@ def locate(name: str, cwd: str) -> Skill:
     try:
         return resolve(name, cwd)
     except errors.SkillNotFound:
-        from skillc.skills.ids import is_segment  # names that are in no store are not asked for most
-
-        if not all(map(is_segment, name.split("/"))):
+        if not _is_id(name):
             raise
-    from skillc.library.locating import locate_in_repositories
+    from skillc.library.locating import locate_in_repositories  # not what agents ask for most
 
     return locate_in_repositories(name, cwd)
 
