@@ -1,4 +1,4 @@
-"""Skills of repositories by canonical ID, for names that lead to no folder and no store (`stores.locate`).
+"""Any skill by its name: a path, the stores, and after them the repositories by canonical ID.
 
 `skc show company/billing/refunds` works on a skill of a git, HTTP or MCP repository as on a local one:
 a remote skill becomes a folder (`copies`) when somebody asks for it, and not before; the next question
@@ -8,8 +8,7 @@ finds it there (`recent`).
 from __future__ import annotations
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound
-from skillc.library.recent import recall
-from skillc.library.stores import GLOBAL, PROJECT, Skill
+from skillc.library.stores import GLOBAL, PROJECT, Skill, resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,12 +18,24 @@ if TYPE_CHECKING:
     from skillc.skills import SkillId
 
 
-def locate_in_repositories(name: str, cwd: str) -> Skill:
-    """The skill with this ID; raises SkillNotFound and others."""
+def locate(name: str, cwd: str) -> Skill:
+    """The skill that `name` means in `cwd`, wherever it comes from; raises SkillNotFound and others.
+
+    Not from a running event loop: repositories are asked in one of their own.
+    """
+    try:
+        return resolve(name, cwd)
+    except SkillNotFound:
+        from skillc.skills.ids import is_segment
+
+        if not all(map(is_segment, name.split("/"))):
+            raise
+    from skillc.library.recent import recall
+
     known = recall(name, cwd)
     if known is not None:
         return known
-    import asyncio  # for the first question only
+    import asyncio  # for names that are in no store; they are not what agents ask for most
 
     from skillc.skills import SkillId
 

@@ -116,18 +116,15 @@ def folder_name(name: str) -> str:
 
 
 def locate(name: str, cwd: str) -> Skill:
-    """The skill that `name` means in `cwd`, wherever it comes from; raises SkillNotFound and others.
+    """The skill that `name` means in `cwd`, wherever it comes from: `locating.locate`, where no store has it.
 
     Not from a running event loop: repositories are asked in one of their own.
     """
     try:
         return resolve(name, cwd)
-    except errors.SkillNotFound:
-        if not _is_id(name):
-            raise
-    from skillc.library.locating import locate_in_repositories  # not what agents ask for most
-
-    return locate_in_repositories(name, cwd)
+    except (errors.InvalidSkill, errors.SkillNotFound):
+        from skillc.library.locating import locate as locate_further  # not what agents ask for most
+    return locate_further(name, cwd)
 
 
 def resolve(name: str, cwd: str) -> Skill:
