@@ -79,9 +79,9 @@ class Bench:
         ratio = statistics.median(ours) / statistics.median(yardstick)
         verdict = "" if ratio <= limit else "  OVER"
         mine, theirs = statistics.median(ours) * 1e3, statistics.median(yardstick) * 1e3
-        print(
-            f"{what:<44} {mine:>6.1f} ms {theirs:>7.1f} ms {ratio:>7.2f} {limit:>6.2f}{verdict}", flush=True
-        )
+        digits = 1 if theirs >= 1 else 3
+        times = f"{mine:>6.{digits}f} ms {theirs:>7.{digits}f} ms"
+        print(f"{what:<44} {times} {ratio:>7.2f} {limit:>6.2f}{verdict}", flush=True)
 
     def in_turn(
         self, times: int, ours: Callable[[], float], yardstick: Callable[[], float]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skillc import errors
+from skillc import errors, failures
 from skillc.errors import WARNINGS, Diagnostic, SkillcError, notice, one_line, unexpected
 
 # companion.md's tables, word for word.
@@ -68,6 +68,15 @@ def tree(root: type[SkillcError] = SkillcError) -> Iterator[type[SkillcError]]:
         yield from tree(child)
 
 
+def test_errors_are_imported_from_one_place() -> None:
+    """[RFC-0005] whichever module they are written in."""
+    assert errors.TimedOut is failures.TimedOut
+    with pytest.raises(ImportError):
+        exec("from skillc.errors import NoSuchError")
+    with pytest.raises(AttributeError):
+        errors.NoSuchError  # type: ignore[attr-defined]  # noqa: B018
+
+
 def with_code(code: str) -> type[SkillcError]:
     (found,) = [cls for cls in tree() if cls.code == code]
     return found
@@ -104,8 +113,8 @@ def test_time_out_message(seconds: float, shown: str) -> None:
 
 
 def test_the_drawn_tree_is_true() -> None:
-    """[RFC-0005] the tree at the top of errors.py names every class with its code."""
-    drawn = set(re.findall(r"(\w+) +(E\d{3})", errors.__doc__ or ""))
+    """[RFC-0005] the tree at the top of failures.py names every class with its code."""
+    drawn = set(re.findall(r"(\w+) +(E\d{3})", failures.__doc__ or ""))
     assert drawn == {(cls.__name__, cls.code) for cls in tree()}
 
 

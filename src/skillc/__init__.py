@@ -7,10 +7,14 @@ Importing it costs nothing until a name is used.
 'extraction'
 """
 
-from skillc.lazy import front_door
+from __future__ import annotations
+
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from skillc.engine.events import SkillEvent, SkillResolutionFailed, SkillsResolved
     from skillc.engine.factory import AgentBuildConfig, AgentFactory, BuiltAgent
     from skillc.engine.prompts import ModelInput, model_input
@@ -152,6 +156,26 @@ __all__ = [
     "prepare_turn",
     "resolve_repositories",
 ]
+
+
+def front_door(package: str, homes: dict[str, tuple[str, ...]]) -> Callable[[str], object]:
+    """The `__getattr__` of a package whose modules (the keys of `homes`) hold its public names.
+
+    They are imported when they are first used.
+    """
+    where = {name: module for module, names in homes.items() for name in names}
+
+    def get(name: str) -> object:
+        if name not in where:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = f"{package}.{where[name]}"
+        __import__(module)
+        value = getattr(sys.modules[module], name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get
+
 
 __getattr__ = front_door(
     __name__,

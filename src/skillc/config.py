@@ -37,20 +37,12 @@ def load(cwd: str) -> Config:
     """The settings for a command run in `cwd`."""
     diagnostics: list[Diagnostic] = []
     layers = [_from_environment(diagnostics)]
-    layers += [_read(path, diagnostics) for path in _files(cwd)]
+    layers += [_read(path, diagnostics) for path in places.config_files(cwd)]
 
     def first(key: str, default: Any) -> Any:
         return next((layer[key] for layer in layers if key in layer), default)
 
     return Config(first("tokenizer", "ascii"), first("formats", frozenset()), tuple(diagnostics))
-
-
-def _files(cwd: str) -> list[str]:
-    projects = (places.config_file(root) for root in places.project_roots(cwd))
-    nearest = next(filter(os.path.exists, projects), None)
-    home = places.home()
-    everywhere = places.config_file(home) if home else None
-    return [path for path in (nearest, everywhere) if path and os.path.exists(path)]
 
 
 def _from_environment(diagnostics: list[Diagnostic]) -> dict[str, Any]:

@@ -109,6 +109,14 @@ def config_file(root: str) -> str:
     return os.path.join(root, DIRECTORY, "config.toml")
 
 
+def config_files(cwd: str) -> list[str]:
+    """The settings that count in `cwd`: the nearest project's that has some, then the home's."""
+    nearest = next(filter(os.path.exists, map(config_file, _upwards(cwd))), None)  # that makes it a project
+    root = home()
+    everywhere = config_file(root) if root else None
+    return [path for path in (nearest, everywhere) if path and os.path.exists(path)]
+
+
 def embedded_skills() -> str:
     """The folder of the skills that ship with skillc itself."""
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "embedded")

@@ -20,12 +20,9 @@ def _import() -> None:
     except ImportError:
         return
 
-    class Functools:
-        @staticmethod
-        def lru_cache(size: int) -> object:
-            return lambda function: _lru_cache_wrapper(function, size, False, tuple)
-
-    sys.modules["functools"] = Functools  # type: ignore[assignment]
+    lent = type(sys)("functools")
+    lent.lru_cache = lambda size: lambda function: _lru_cache_wrapper(function, size, False, tuple)  # type: ignore[attr-defined]
+    sys.modules["functools"] = lent
     try:
         import _sqlite3  # noqa: F401 -- kept by sys.modules
     finally:

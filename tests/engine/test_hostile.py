@@ -7,6 +7,7 @@ import builtins
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from xml.sax import saxutils
 
 import pytest
 from hypothesis import given
@@ -29,7 +30,7 @@ from skillc import (
     model_input,
     prepare_turn,
 )
-from skillc.engine.rendering import ESCAPED, MARKER, render_skill
+from skillc.engine.rendering import ESCAPED, MARKER, escape, quoteattr, render_skill
 from tests.engine.test_engine import document, engine
 from tests.library.test_filesystem import run, skill
 
@@ -54,6 +55,13 @@ def test_errors_of_other_sources() -> None:
     assert turn.notices == ("RuntimeError: the database is gone",)
     result = run(agent.call_tool("load_skill", {"id": "a"}))
     assert (result.is_error, result.text) == (True, "RuntimeError: the database is gone")
+
+
+@given(st.text() | st.text(st.sampled_from("a<>&\"'\n\r\t")))
+def test_escaped_as_xml_is(text: str) -> None:
+    """[LIB: Renderer (spec-compliant XML)] [D30] as Python's own XML tools write it."""
+    assert escape(text) == saxutils.escape(text)
+    assert quoteattr(text) == saxutils.quoteattr(text)
 
 
 def test_order_is_the_engines() -> None:

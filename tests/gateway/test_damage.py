@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,18 @@ def test_open_indexes_are_few(world: World) -> None:
         for n, skill in enumerate(skills):
             assert [result.section for result in search(skill, f"only {n}").results] == [f"Only in {n}"]
     assert len(index._opened) <= index.KEPT_OPEN
+
+
+def test_threads_share_open_indexes(world: World) -> None:
+    """[RFC-0004:C-INDEX] more skills than stay open, searched by several threads: each answers for itself."""
+    skills = [made(world, f"s{n}", {"a.md": f"# Only in {n}\n"}) for n in range(2 * index.KEPT_OPEN)]
+
+    def work(start: int) -> None:
+        for n in range(start, start + 200):
+            number = n % len(skills)
+            found = search(skills[number], "only").results
+            assert [result.section for result in found] == [f"Only in {number}"]
+            assert search(skills[number], "zebra").results == []
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(work, range(8)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 from pathlib import Path
 
@@ -156,7 +157,7 @@ def test_unicode61_does_not(world: World, monkeypatch: pytest.MonkeyPatch) -> No
     """[RFC-0004:C-QUERY-SYNTAX] [RFC-0004:C-INDEX] where SQLite has no stemmer, words are as they are."""
     monkeypatch.setattr(index, "has_porter", lambda: False)
     skill = made(world, "pdf", {"a.md": "# One\n\nconfigure it\n"})
-    assert index.open_for(skill, "ascii").tokenizer == "unicode61"
+    assert index.open_for(skill, "ascii").meta["tokenizer"] == "unicode61"
     assert search(skill, "configuring").results == []
     assert places(search(skill, "Configure")) == [("a.md", "One")]
 
@@ -183,6 +184,13 @@ def test_accents_and_case(world: World) -> None:
 def test_tokens(query: str, expression: str) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] split at ASCII white space alone, quotes doubled, each in quotes."""
     assert " ".join(quoted(word) for word in split(query)) == expression
+
+
+@given(st.text(st.sampled_from('a"é日 \t\n\r\x0b\x0c\x1c\x85\xa0\u2028\u3000\0\ud800')) | st.text())
+def test_any_tokens(query: str) -> None:
+    """[RFC-0004:C-QUERY-SYNTAX] no other character parts words, and the rest of them stays as it is."""
+    shown = query.encode("utf-8", "backslashreplace").decode()
+    assert split(query) == [word.decode() for word in re.split(rb"[ \t\n\r]+", shown.encode()) if word]
 
 
 def test_operators_are_words(library: Skill) -> None:
@@ -595,6 +603,20 @@ def test_any_words_as_fts5_has_it(library: Skill, words: list[str]) -> None:
     rows = sqlite3.connect(database(library)).execute(SQL, (expression,)).fetchall()
     found = search(library, " ".join(words)).results
     assert [(r.file, r.section, r.snippet, -r.score) for r in found] == rows
+
+
+def test_few_or_many_as_fts5_has_it(world: World) -> None:
+    """[RFC-0004:C-SEARCH] the same rows in the same order, equal ones too, whether all are wanted or some."""
+    files: dict[str, str | bytes] = {f"{n}.md": f"# A{n % 3}\n\n{'word ' * (n % 3)} same\n" for n in range(9)}
+    skill = made(world, "pdf", files)
+    connection = sqlite3.connect(database(skill))
+    for query in ("same", "word", "word same", "a1", "zebra", "same zebra"):
+        expression = " ".join(f'"{word}"' for word in query.split())
+        for limit in range(1, 12):
+            ranked = SQL.replace("bm25(sections)", "rank").replace("10", str(limit))
+            found = search(skill, query, limit=limit).results
+            rows = connection.execute(ranked, (expression,)).fetchall()
+            assert [(r.file, r.section, r.snippet, -r.score) for r in found] == rows, (query, limit)
 
 
 MEGABYTE = 1_000_000

@@ -1,17 +1,20 @@
-"""What every reading command does around its operation: find the skill, note the access, warn."""
+"""What every reading command does around its operation: find the skill, note the access, warn, write."""
 
 from __future__ import annotations
 
-from skillc.cli.printing import warn
+import os
+import sys
+
 from skillc.library import locate
-from skillc.places import current_directory
+from skillc.places import config_files, current_directory
 from skillc.usage import logged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import TypeVar
 
+    from skillc.errors import Diagnostic
     from skillc.library import Skill
     from skillc.usage.log import Value
 
@@ -28,20 +31,37 @@ def access(
     """Run an operation on the skill called `name` and log it; `learned` adds what the result tells."""
     cwd = current_directory()
     skill = locate(name, cwd)
-    warn(skill.noticed)
+    _warn(skill.noticed)
     if skill.repository and not skill.recent:  # only then is there something to import
         from skillc.compiler import keep_indexed
 
         keep_indexed(skill, cwd)
     result, diagnostics = logged(skill, command, noted, cwd, lambda: run(skill), learned)
-    warn(diagnostics)
+    _warn(diagnostics)
     return result
 
 
 def tokenizer() -> str:
     """The tokenizer in force here; what is wrong with the settings is told."""
+    cwd = current_directory()
+    if not os.environ.get("SKILLC_TOKENIZER") and not config_files(cwd):
+        return "ascii"  # most often nobody has set anything
     from skillc.config import load
 
-    config = load(current_directory())
-    warn(config.diagnostics)
+    config = load(cwd)
+    _warn(config.diagnostics)
     return config.tokenizer
+
+
+def write_bytes(data: bytes) -> None:
+    """Text of a skill as it stands, whatever the terminal's encoding."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def _warn(diagnostics: Sequence[Diagnostic]) -> None:
+    if diagnostics:
+        from skillc.cli.printing import warn  # most often there is nothing to tell
+
+        warn(diagnostics)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,7 +23,11 @@ Answer = TypeVar("Answer")
 
 def run(question: Coroutine[Any, Any, Answer], library: SkillSource | None = None) -> Answer:
     """The answer to a question, and a word about the repositories of `library` that had no part in it."""
-    answer = asyncio.run(question)
+    gc.disable()  # of a hundred thousand values for one answer, all are needed to its end
+    try:
+        answer = asyncio.run(question)
+    finally:
+        gc.enable()
     warn(library.warnings() if isinstance(library, CompositeSkillSource) else ())
     return answer
 

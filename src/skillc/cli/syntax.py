@@ -5,7 +5,7 @@ Written by hand because argparse alone costs more than a whole command that agen
 
 from __future__ import annotations
 
-from skillc.errors import InvalidOption
+from skillc import errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Option:
         if self.kind == "count":
             return self._count(text)
         if self.kind == "choice" and text not in self.choices:
-            raise InvalidOption(f'{self.name} takes {" or ".join(self.choices)}, not "{text}"')
+            raise errors.InvalidOption(f'{self.name} takes {" or ".join(self.choices)}, not "{text}"')
         return text
 
     def _count(self, text: str) -> int:
@@ -83,7 +83,7 @@ class Option:
             number = int(text)
             if number >= 1 and (self.maximum is None or number <= self.maximum):
                 return number
-        raise InvalidOption(f'{self.name} takes a positive integer{limit}, not "{text}"')
+        raise errors.InvalidOption(f'{self.name} takes a positive integer{limit}, not "{text}"')
 
 
 class Command:
@@ -167,14 +167,14 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
         name, equals, attached = word.partition("=")
         option = options.get("--help" if name == "-h" else name)
         if option is None:
-            raise InvalidOption(_unknown(command, name, list(options)))
+            raise errors.InvalidOption(_unknown(command, name, list(options)))
         if option.kind == "switch":
             if equals:
-                raise InvalidOption(f"{name} takes no value")
+                raise errors.InvalidOption(f"{name} takes no value")
             values[option.key] = True
         else:
             if not equals and not rest:
-                raise InvalidOption(f"{name} needs a value")
+                raise errors.InvalidOption(f"{name} needs a value")
             value = option.parse(attached if equals else rest.pop())
             given = values[option.key]
             values[option.key] = [*given, str(value)] if isinstance(given, list) else value
@@ -187,14 +187,14 @@ def _assign(command: Command, positional: list[str], values: Values) -> None:
     given = list(positional)
     for argument in command.arguments:
         if not given and argument.required:
-            raise InvalidOption(f"{argument.label} is missing; usage: {usage(command)}")
+            raise errors.InvalidOption(f"{argument.label} is missing; usage: {usage(command)}")
         if argument.repeat:
             values[argument.name], given = given, []
         else:
             values[argument.name] = given.pop(0) if given else None
     if given:
         hint = "put several words in quotes" if len(command.arguments) > 1 else see(command)
-        raise InvalidOption(f'unexpected argument "{given[0]}"; {hint}')
+        raise errors.InvalidOption(f'unexpected argument "{given[0]}"; {hint}')
 
 
 def _unknown(command: Command, name: str, known: list[str]) -> str:

@@ -6,7 +6,7 @@ the gateway uses too.
 
 from __future__ import annotations
 
-from skillc.lazy import front_door
+from skillc import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import os
 
-from skillc import places, sqlite
+from skillc import errors, places, sqlite
 from skillc.compiler import manifest
-from skillc.compiler.cjk import segment, unsegment
 from skillc.digest import sha256_hex
-from skillc.errors import IndexCollision, IndexUnusable
 from skillc.skills.files import display_name
 
 TYPE_CHECKING = False
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from skillc.library import Skill
-
-__all__ = ["Error", "Index", "open_for", "segment", "unsegment"]  # what the gateway may use
 
 SCHEMA_VERSION = 2
 REQUIRED = ("skill_path", "source_hash", "schema_version", "tokenizer")
@@ -38,17 +34,14 @@ class Unreadable(Exception):
 class Index:
     """An open, usable index."""
 
-    __slots__ = ("connection", "meta", "path", "runtime")
+    __slots__ = ("connection", "meta", "path", "runtime", "segmented")
 
     def __init__(self, path: str, runtime: str, connection: Connection, meta: dict[str, str]) -> None:
         self.path = path
         self.runtime = runtime
         self.connection = connection
         self.meta = meta
-
-    @property
-    def tokenizer(self) -> str:
-        return self.meta["tokenizer"]
+        self.segmented = meta["tokenizer"] == "cjk"  # its texts are as `segment` makes them
 
 
 def open_for(skill: Skill, setting: str) -> Index:
@@ -56,22 +49,22 @@ def open_for(skill: Skill, setting: str) -> Index:
 
     An index stays open and is given again as long as it and its manifest are the same files.
     """
-    if not skill.built():
-        places.require_home()  # says what is missing
     for runtime, path, built in skill.built():
         identity = _identity(path)
         if identity is None:
             continue
-        stamp = (setting, skill.source, identity, _identity(built))
+        stamp = (identity, _identity(built), skill.source, setting)
         kept = _opened.get(path)
         if kept is not None and kept[0] == stamp:
             return kept[1]
         opened = _open_checked(skill, setting, runtime, path)
-        if len(_opened) >= KEPT_OPEN:
-            _opened.pop(next(iter(_opened)))
+        for oldest in list(_opened)[: 1 - KEPT_OPEN]:
+            _opened.pop(oldest, None)  # unless another thread did
         _opened[path] = (stamp, opened)
         return opened
-    raise IndexUnusable(skill.name)
+    if not skill.built():
+        places.require_home()  # says what is missing
+    raise errors.IndexUnusable(skill.name)
 
 
 _opened: dict[str, tuple[object, Index]] = {}  # a cache of the indexes last used, by path
@@ -90,18 +83,18 @@ def _open_checked(skill: Skill, setting: str, runtime: str, path: str) -> Index:
     for _ in range(ATTEMPTS):
         built = manifest.read(runtime)  # before the index: what is written later is read first
         try:
-            index = Index(path, runtime, connect(path), {})
-            index.meta = read_meta(index.connection)
+            connection = connect(path)
+            meta = read_meta(connection)
         except Unreadable:
-            raise IndexUnusable(skill.name) from None
-        if index.meta["skill_path"] != display_name(skill.source):
-            raise IndexCollision(places.path_hash(skill.source))
-        if not current_metadata(index.meta, setting):
-            raise IndexUnusable(skill.name)
-        if belongs_to(index.meta, built):
-            return index
-        index.connection.close()
-    raise IndexUnusable(skill.name)
+            raise errors.IndexUnusable(skill.name) from None
+        if meta["skill_path"] != display_name(skill.source):
+            raise errors.IndexCollision(places.path_hash(skill.source))
+        if not current_metadata(meta, setting):
+            raise errors.IndexUnusable(skill.name)
+        if belongs_to(meta, built):
+            return Index(path, runtime, connection, meta)
+        connection.close()
+    raise errors.IndexUnusable(skill.name)
 
 
 def open_any(skill: Skill) -> Connection | None:
@@ -125,6 +118,20 @@ def peek(runtime: str, source: str) -> dict[str, str]:
         return read_meta(connection)
     finally:
         connection.close()
+
+
+def segment(text: str) -> str:
+    """Text as it is in an index that is `segmented`."""
+    from skillc.compiler import cjk  # a module that most indexes don't need
+
+    return cjk.segment(text)
+
+
+def unsegment(text: str) -> str:
+    """Text of such an index as it was."""
+    from skillc.compiler import cjk
+
+    return cjk.unsegment(text)
 
 
 def connect(path: str) -> Connection:

@@ -5,7 +5,7 @@ Works on any `SkillSource`; knows nothing of files, networks or frameworks.
 
 from __future__ import annotations
 
-from skillc.lazy import front_door
+from skillc import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from xml.sax.saxutils import escape, quoteattr
 
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument
 
@@ -24,6 +23,19 @@ HINT = (
 )
 
 _CLOSING = re.compile(r"</skill\s*>", re.IGNORECASE)
+
+
+def escape(text: str) -> str:
+    """Text that opens and closes no tag. As `xml.sax.saxutils`, which loads an HTTP client to say it."""
+    return text.replace("&", "&amp;").replace(">", "&gt;").replace("<", "&lt;")
+
+
+def quoteattr(text: str) -> str:
+    """A value with its quotes, on one line."""
+    text = escape(text).replace("\n", "&#10;").replace("\r", "&#13;").replace("\t", "&#9;")
+    if '"' not in text:
+        return f'"{text}"'
+    return f"'{text}'" if "'" not in text else f'"{text.replace(chr(34), "&quot;")}"'
 
 
 def render_skill(document: SkillDocument, max_bytes: int = MAX_INJECTION_BYTES) -> str:

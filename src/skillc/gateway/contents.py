@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from stat import S_ISREG
 
-from skillc.errors import FileNotFound, SkillcError
+from skillc import errors
+from skillc.errors import SkillcError
 from skillc.skills.files import display_name, list_files, resolve_inside
 
 TYPE_CHECKING = False
@@ -80,7 +81,7 @@ class Opened:
 def open_file(skill: Skill, path: str, max_lines: int | None = None) -> Opened:
     """A file of a skill, hidden ones too; raises PathEscapes or FileNotFound."""
     if len(path) > MAX_PATH:
-        raise FileNotFound(f"{path[:64]}...")
+        raise errors.FileNotFound(f"{path[:64]}...")
     real = resolve_inside(skill.source, path)
     try:
         # Not through a link that took the file's place meanwhile, and never waiting for a pipe.
@@ -93,7 +94,7 @@ def open_file(skill: Skill, path: str, max_lines: int | None = None) -> Opened:
     status = os.fstat(descriptor)
     if not S_ISREG(status.st_mode):
         os.close(descriptor)
-        raise FileNotFound(path)
+        raise errors.FileNotFound(path)
     return Opened(path, open(descriptor, "rb", buffering=0), status.st_size, max_lines)
 
 
@@ -103,7 +104,7 @@ def _open_as_shown(skill: Skill, path: str, max_lines: int | None) -> Opened:
         for file in list_files(skill.source):
             if file.name != path and display_name(file.name) == path:
                 return open_file(skill, file.name, max_lines)
-    raise FileNotFound(path)
+    raise errors.FileNotFound(path)
 
 
 def more_lines(count: int) -> bytes:

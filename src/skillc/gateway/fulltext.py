@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from skillc import errors
 from skillc.compiler import index
-from skillc.errors import EmptyQuery, IndexUnusable, InvalidOption
 from skillc.skills.files import display_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from sqlite3 import Connection
     from typing import Any
 
@@ -22,10 +22,15 @@ AT_ONCE = 64  # words in one FTS5 expression, each of which takes memory; words 
 MAX_RAW = 10_000  # characters of an expression in FTS5's own language
 MAX_COUNTED = 16  # words that are looked up one by one to say which of them occur
 
-_SQL = """
-SELECT file, section, snippet(sections, 2, '[MATCH]', '[/MATCH]', '...', 32), rank
-FROM sections WHERE sections MATCH ? ORDER BY rank LIMIT ?
+# How many sections match, up to one more than are wanted. Finding none is half as dear without an order.
+_COUNT = "SELECT count(*) FROM (SELECT 1 FROM sections WHERE sections MATCH ? LIMIT ?)"
+_BEST = """
+SELECT file, section, snippet(sections, 2, '[MATCH]', '[/MATCH]', '...', 32), {score}
+FROM sections WHERE sections MATCH ? ORDER BY {score} LIMIT ?
 """
+# By `rank` FTS5 puts rows in order before snippets are made of them, and weighs each word twice for it;
+# where all rows are wanted, that is lost.
+_OF_MANY, _OF_FEW = _BEST.format(score="rank"), _BEST.format(score="bm25(sections)")
 
 
 class Result:
@@ -67,25 +72,24 @@ class Found:
 
 def search(skill: Skill, query: str, *, limit: int = 10, mode: str = ALL, tokenizer: str = "ascii") -> Found:
     """The sections that match, at most `limit`; raises EmptyQuery for a query without words."""
-    words = split(display_name(query))
+    words = split(query)
     if not words:
-        raise EmptyQuery
+        raise errors.EmptyQuery
     opened = index.open_for(skill, tokenizer)
-    cjk = opened.tokenizer == "cjk"
-    spell = index.segment if cjk else str
+    if opened.segmented:
+        words = [index.segment(word) for word in words]
     try:
-        if mode == RAW:
-            rows = _raw(opened.connection, spell(display_name(query)), limit)
-        elif mode == PHRASE:
-            rows = _rows(opened.connection, quoted(spell(" ".join(words))), limit)
+        if mode == ALL:
+            rows = _all(opened.connection, words, limit)
         elif mode == ANY:
-            expression = " OR ".join(quoted(spell(word)) for word in _distinct(words)[:AT_ONCE])
-            rows = _rows(opened.connection, expression, limit)
+            rows = _rows(opened.connection, " OR ".join(map(quoted, _distinct(words)[:AT_ONCE])), limit)
+        elif mode == PHRASE:
+            rows = _rows(opened.connection, quoted(" ".join(words)), limit)
         else:
-            rows = _all(opened.connection, words, spell, limit)
-        return Found(query, [_result(row, index.unsegment if cjk else None) for row in rows])
+            rows = _raw(opened.connection, query, opened.segmented, limit)
+        return Found(query, [_result(row, opened.segmented) for row in rows])
     except index.Error:
-        raise IndexUnusable(skill.name) from None
+        raise errors.IndexUnusable(skill.name) from None
 
 
 def hint(skill: Skill, query: str, any_words: str, tokenizer: str = "ascii") -> str:
@@ -93,7 +97,7 @@ def hint(skill: Skill, query: str, any_words: str, tokenizer: str = "ascii") -> 
 
     Apart from `search`, so that a search costs what its SQL costs, also when it finds nothing.
     """
-    words = _distinct(split(display_name(query)))[:MAX_COUNTED]
+    words = _distinct(split(query))[:MAX_COUNTED]
     counts = _occurring(skill, words, tokenizer) if len(words) > 1 else []
     if not counts:
         return ""
@@ -106,19 +110,22 @@ def hint(skill: Skill, query: str, any_words: str, tokenizer: str = "ascii") -> 
 def _occurring(skill: Skill, words: list[str], tokenizer: str) -> list[tuple[str, int]]:
     """The words that some section holds, and how many sections."""
     opened = index.open_for(skill, tokenizer)
-    spell = index.segment if opened.tokenizer == "cjk" else str
+    spell = index.segment if opened.segmented else str
     sql = "SELECT count(*) FROM sections WHERE sections MATCH ?"
     try:
         counts = [
             (word, opened.connection.execute(sql, (quoted(spell(word)),)).fetchone()[0]) for word in words
         ]
     except index.Error:
-        raise IndexUnusable(skill.name) from None
+        raise errors.IndexUnusable(skill.name) from None
     return [(word, count) for word, count in counts if count]
 
 
 def split(query: str) -> list[str]:
     """The words of a query: split at ASCII white space only."""
+    if query.isprintable():  # then it has no other space than U+0020
+        return query.split()
+    query = display_name(query)
     for space in "\t\n\r":
         query = query.replace(space, " ")
     return [word for word in query.split(" ") if word]
@@ -151,25 +158,30 @@ def _beginning(phrase: str) -> str:
     return phrase
 
 
-def _result(row: Row, plain: Callable[[str], str] | None) -> Result:
+def _result(row: Row, segmented: bool) -> Result:
     """A row as it is told; its rank is the lower the better."""
     file, section, snippet, rank = row
     if not (isinstance(file, str) and isinstance(section, str) and isinstance(snippet, str)):
         raise index.Error("not text")  # in an index that is damaged
-    if plain is not None:
-        file, section, snippet = plain(file), plain(section), plain(snippet)
+    if segmented:
+        file, section, snippet = map(index.unsegment, (file, section, snippet))
     return Result(file, section, snippet, -rank)
 
 
 def _rows(connection: Connection, expression: str, limit: int) -> list[Row]:
-    return connection.execute(_SQL, (expression, limit)).fetchall()
+    """The best rows that match, in their order."""
+    count = connection.execute(_COUNT, (expression, limit + 1)).fetchone()[0]
+    if not count:
+        return []
+    best = _OF_FEW if count <= limit else _OF_MANY
+    return connection.execute(best, (expression, limit)).fetchall()
 
 
-def _all(connection: Connection, words: list[str], spell: Callable[[str], str], limit: int) -> list[Row]:
+def _all(connection: Connection, words: list[str], limit: int) -> list[Row]:
     """Rows that hold all words."""
     if len(words) <= AT_ONCE:
-        return _rows(connection, " ".join([quoted(spell(word)) for word in words]), limit)
-    terms = [quoted(spell(word)) for word in _distinct(words)]
+        return _rows(connection, " ".join(map(quoted, words)), limit)
+    terms = [quoted(word) for word in _distinct(words)]
     parts = [" ".join(terms[start : start + AT_ONCE]) for start in range(0, len(terms), AT_ONCE)]
     if len(parts) == 1:
         return _rows(connection, parts[0], limit)
@@ -196,16 +208,21 @@ def _all_of_many(connection: Connection, parts: list[str], limit: int) -> list[R
         holding = rows if holding is None else holding & rows
         if not holding:
             return []
-    ranked = connection.execute(_SQL.replace("SELECT ", "SELECT rowid, ", 1), (parts[0], -1))
+    ranked = connection.execute(_OF_MANY.replace("SELECT ", "SELECT rowid, ", 1), (parts[0], -1))
     return [row[1:] for row in ranked if row[0] in (holding or ())][:limit]
 
 
-def _raw(connection: Connection, query: str, limit: int) -> list[Row]:
+def _raw(connection: Connection, query: str, segmented: bool, limit: int) -> list[Row]:
     """A query in FTS5's own language."""
+    query = display_name(query)
+    if segmented:
+        query = index.segment(query)
     if len(query) > MAX_RAW:
-        raise InvalidOption(f"--raw query is longer than {MAX_RAW} characters")
+        raise errors.InvalidOption(f"--raw query is longer than {MAX_RAW} characters")
     query = " " + query.replace("\0", " ")  # a space, because FTS5 has commands that start with an asterisk
     try:
+        if "*" in query:  # the words that begin so are looked up each time, which is most of the work
+            return connection.execute(_OF_MANY, (query, limit)).fetchall()
         return _rows(connection, query, limit)
     except index.Error:
         _check(query)
@@ -221,6 +238,6 @@ def _check(query: str) -> None:
     try:
         _rows(empty, query, 1)
     except index.Error as error:
-        raise InvalidOption(f"--raw query is not FTS5 syntax: {error}") from None
+        raise errors.InvalidOption(f"--raw query is not FTS5 syntax: {error}") from None
     finally:
         empty.close()

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 
+from skillc import errors
 from skillc.compiler import index
-from skillc.errors import IndexUnusable, SectionNotFound
 from skillc.gateway.freshness import changed_text, indexed_files, is_known, markdown_files, read
 from skillc.skills.files import display_name
 
@@ -94,9 +94,9 @@ def show(
                     place, lines = found
                     kept = lines if max_lines is None else lines[:max_lines]
                     return Shown(place, b"".join(kept), len(lines) - len(kept), len(matches) > 1)
-        raise SectionNotFound(section.strip(), headings.like(_queries(section)[0].casefold()))
+        raise errors.SectionNotFound(section.strip(), headings.like(_queries(section)[0].casefold()))
     except index.Error:
-        raise IndexUnusable(skill.name) from None
+        raise errors.IndexUnusable(skill.name) from None
 
 
 def _queries(section: str) -> list[str]:

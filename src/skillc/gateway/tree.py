@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from skillc.errors import DirectoryNotFound
+from skillc import errors
 from skillc.skills.files import display_name, list_files, resolve_inside
 
 TYPE_CHECKING = False
@@ -96,10 +96,10 @@ def _prefix(skill: Skill, directory: str) -> str:
     from skillc.gateway.contents import MAX_PATH  # only with --dir
 
     if len(directory) > MAX_PATH:
-        raise DirectoryNotFound(f"{directory[:64]}...")
+        raise errors.DirectoryNotFound(f"{directory[:64]}...")
     real = resolve_inside(skill.source, directory)
     if not os.path.isdir(real):
-        raise DirectoryNotFound(directory)
+        raise errors.DirectoryNotFound(directory)
     parts = directory.replace(os.sep, "/").split("/")
     if os.pardir in parts:  # which leads elsewhere behind a link
         parts = os.path.relpath(real, os.path.realpath(skill.source)).split(os.sep)

@@ -5,19 +5,25 @@ Gives folders, descriptions and texts; does not compile, show or run them.
 
 from __future__ import annotations
 
-from skillc.lazy import front_door
+from skillc import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.library.locating import locate
-    from skillc.library.stores import Skill, at_path, import_root, is_compiled, resolve, stored_skills
+    from skillc.library.stores import (
+        Skill,
+        at_path,
+        import_root,
+        is_compiled,
+        locate,
+        resolve,
+        stored_skills,
+    )
 
 __all__ = ["Skill", "at_path", "import_root", "is_compiled", "locate", "resolve", "stored_skills"]
 
 __getattr__ = front_door(
     __name__,
     {
-        "locating": ("locate",),
-        "stores": ("Skill", "at_path", "import_root", "is_compiled", "resolve", "stored_skills"),
+        "stores": ("Skill", "at_path", "import_root", "is_compiled", "locate", "resolve", "stored_skills"),
     },
 )

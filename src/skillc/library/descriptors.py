@@ -56,11 +56,15 @@ class SkillDescriptor:
 
     def named(self, source_name: str) -> SkillDescriptor:
         """The same, from the repository called `source_name`."""
-        same = object.__new__(SkillDescriptor)  # `replace` would check everything again, for each of many
-        for name in SkillDescriptor.__slots__:
-            object.__setattr__(same, name, getattr(self, name))
-        object.__setattr__(same, "source_name", source_name)
-        return same
+        return SkillDescriptor(  # `replace` takes twice the time, for each of many
+            self.id,
+            self.name,
+            self.description,
+            self.scope,
+            self.requires_capabilities,
+            self.metadata,
+            source_name,
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The wire format of the HTTP API and of `browse_skills`."""

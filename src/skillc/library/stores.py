@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 
-from skillc import places
-from skillc.errors import InvalidSkill, SkillNotFound
+from skillc import errors, places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,6 +115,18 @@ def folder_name(name: str) -> str:
     return name.replace("/", "+")
 
 
+def locate(name: str, cwd: str) -> Skill:
+    """The skill that `name` means in `cwd`, wherever it comes from: `locating.locate`, where no store has it.
+
+    Not from a running event loop: repositories are asked in one of their own.
+    """
+    try:
+        return resolve(name, cwd)
+    except (errors.InvalidSkill, errors.SkillNotFound):
+        from skillc.library.locating import locate as locate_further  # not what agents ask for most
+    return locate_further(name, cwd)
+
+
 def resolve(name: str, cwd: str) -> Skill:
     """The skill that `name` (a name or a path) means in `cwd`; raises SkillNotFound or InvalidSkill."""
     incomplete = None
@@ -124,8 +135,8 @@ def resolve(name: str, cwd: str) -> Skill:
             return skill
         incomplete = incomplete or skill.source
     if incomplete is not None:
-        raise InvalidSkill(incomplete)
-    raise SkillNotFound(name)
+        raise errors.InvalidSkill(incomplete)
+    raise errors.SkillNotFound(name)
 
 
 def _candidates(name: str, cwd: str) -> Iterator[Skill]:

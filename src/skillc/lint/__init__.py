@@ -6,7 +6,7 @@ Reads a skill's folder as strictly as the readers elsewhere are lenient. Changes
 
 from __future__ import annotations
 
-from skillc.lazy import front_door
+from skillc import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ skills is `library.mcp`'s job.
 
 from __future__ import annotations
 
-from skillc.lazy import front_door
+from skillc import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ Needs the extra `server` (Starlette and uvicorn), which is imported when one of 
 
 from __future__ import annotations
 
-from skillc.lazy import front_door
+from skillc import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ Reads folders and bytes; knows nothing of where skills come from or what is done
 
 from __future__ import annotations
 
-from skillc.lazy import front_door
+from skillc import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

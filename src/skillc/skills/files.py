@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from stat import S_ISDIR, S_ISREG
 
+from skillc import errors
 from skillc.digest import new_sha256
-from skillc.errors import InvalidSkill, PathEscapes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
                     linked += entry.is_symlink()
                     pending.append((f"{prefix}{name}/", entry.path, (*chain, real)))
         if len(found) > MAX_FILES:
-            raise InvalidSkill(root, f"more than {MAX_FILES} files")
+            raise errors.InvalidSkill(root, f"more than {MAX_FILES} files")
         if linked > MAX_LINKED:
-            raise InvalidSkill(root, f"more than {MAX_LINKED} directories by way of links")
+            raise errors.InvalidSkill(root, f"more than {MAX_LINKED} directories by way of links")
     found.sort(key=_bytewise)
     return found
 
@@ -97,7 +97,7 @@ def _follow(entry: os.DirEntry[str], name: str, real_root: str) -> os.stat_resul
             return None
         raise
     if entry.is_symlink() and not is_inside(os.path.realpath(entry.path), real_root):
-        raise PathEscapes(name)
+        raise errors.PathEscapes(name)
     return status
 
 
@@ -112,7 +112,7 @@ def resolve_inside(root: str, relative: str) -> str:
     It need not exist. An absolute path is refused even where it leads inside.
     """
     if os.path.isabs(relative) or "\0" in relative or (os.sep == "\\" and ":" in relative):
-        raise PathEscapes(relative)
+        raise errors.PathEscapes(relative)
     real_root = os.path.realpath(root)
     try:
         os.fsencode(relative)  # behind a link that leads nowhere the next line would not try
@@ -122,7 +122,7 @@ def resolve_inside(root: str, relative: str) -> str:
     except ValueError:  # no file can have that name
         inside = False
     if not inside:
-        raise PathEscapes(relative)
+        raise errors.PathEscapes(relative)
     return real
 
 

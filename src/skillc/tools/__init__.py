@@ -5,7 +5,7 @@ Knows nothing of prompts or models; an agent's engine meets it through a protoco
 
 from __future__ import annotations
 
-from skillc.lazy import front_door
+from skillc import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

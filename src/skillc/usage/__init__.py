@@ -5,7 +5,7 @@ Knows rows, not meanings: which command logs what is the surfaces' business.
 
 from __future__ import annotations
 
-from skillc.lazy import front_door
+from skillc import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 BUSY_SECONDS = 20.0
-WAL_LIMIT = 1 << 19  # bytes; the next process reads all of it before it can write
+WAL_LIMIT = 1 << 18  # bytes; the next process reads all of it before it can write, folding waits for the disk
 KEPT_OPEN = 8
 STALE_SECONDS = 3600  # a fallback log this old has been forgotten (W003)
 

@@ -23,14 +23,17 @@ def run(arguments: Arguments) -> int:
     engine = prompting.engine()
     preload = arguments.texts("preload")
 
-    async def answer() -> tuple[str, str]:
+    as_json = arguments.text("format") == "json"
+
+    async def answer() -> dict[str, str]:
         with one_look():
             await engine.resolve_and_render(preload)  # one that is not there is an error
-            return engine.mode(await engine.list_skills()), await engine.inventory_section(preload)
+            xml = await engine.inventory_section(preload)
+            return {"mode": engine.mode(await engine.list_skills()), "xml": xml} if as_json else {"xml": xml}
 
-    mode, xml = prompting.run(answer(), engine.source)
-    if arguments.text("format") == "json":
-        print_json({"mode": mode, "xml": xml})
+    told = prompting.run(answer(), engine.source)
+    if as_json:
+        print_json(told)
     else:
-        print(xml)
+        print(told["xml"])
     return 0

@@ -22,8 +22,7 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli.access import access
-    from skillc.cli.printing import print_json, write_bytes
+    from skillc.cli.access import access, write_bytes
     from skillc.gateway import more_lines, open_file
 
     path, limit = arguments.text("path"), arguments.count("max_lines")
@@ -31,6 +30,8 @@ def run(arguments: Arguments) -> int:
         "open", arguments.text("skill"), {"path": path}, lambda skill: open_file(skill, path, limit)
     )
     if arguments.text("format") == "json":
+        from skillc.cli.printing import print_json
+
         print_json(opened.as_json())
         return 0
     for piece in opened.pieces():

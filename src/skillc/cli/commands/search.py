@@ -37,14 +37,14 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
+    from skillc import errors
     from skillc.cli.access import access, tokenizer
     from skillc.cli.syntax import see
-    from skillc.errors import InvalidOption
     from skillc.gateway import search
 
     modes = [mode for mode in ("any", "phrase", "raw") if arguments.given(mode)]
     if len(modes) > 1:
-        raise InvalidOption(f"--{modes[0]} and --{modes[1]} exclude each other; {see(COMMAND)}")
+        raise errors.InvalidOption(f"--{modes[0]} and --{modes[1]} exclude each other; {see(COMMAND)}")
     mode = modes[0] if modes else "all"
     query, setting = arguments.text("query"), tokenizer()
     limit = arguments.count("limit") or 10
@@ -68,11 +68,12 @@ def run(arguments: Arguments) -> int:
 
 def _remark(found: Found, mode: str, skill: Skill, tokenizer: str) -> None:
     """Say on stderr what helps: that the index is behind, or which words would have been found."""
-    from skillc.cli.printing import warn
-    from skillc.errors import notice
     from skillc.gateway import changed_files
 
     if changed_files(skill, tokenizer):
+        from skillc.cli.printing import warn
+        from skillc.errors import notice
+
         warn([notice("W004", skill.name, skill.name)])
     if mode == "all" and not found.results:
         from skillc.gateway import hint

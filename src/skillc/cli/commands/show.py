@@ -28,15 +28,14 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli.access import access, tokenizer
-    from skillc.cli.printing import print_json, write_bytes
+    from skillc import errors
+    from skillc.cli.access import access, tokenizer, write_bytes
     from skillc.cli.syntax import see
-    from skillc.errors import InvalidOption, one_line
     from skillc.gateway import show
 
     section, file = arguments.optional("section"), arguments.optional("file")
     if section is None:
-        raise InvalidOption(f"--section is missing; {see(COMMAND)}")
+        raise errors.InvalidOption(f"--section is missing; {see(COMMAND)}")
     limit, setting = arguments.count("max_lines"), tokenizer()
     shown = access(
         "show",
@@ -46,8 +45,10 @@ def run(arguments: Arguments) -> int:
         lambda shown: {"section": shown.heading, "file": shown.file},
     )
     if shown.ambiguous:
-        print(f'warning: multiple matches for "{one_line(section)}"; showing first', file=sys.stderr)
+        print(f'warning: multiple matches for "{errors.one_line(section)}"; showing first', file=sys.stderr)
     if arguments.text("format") == "json":
+        from skillc.cli.printing import print_json
+
         print_json(shown.as_json())
     else:
         write_bytes(shown.content())

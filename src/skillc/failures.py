@@ -1,0 +1,272 @@
+"""Every error, once: what can go wrong, its code and its words. Import them from `errors`.
+
+    SkillcError                 E999  anything unexpected
+    ├── SkillNotFound           E001
+    ├── IndexUnusable           E002
+    ├── IndexCollision          E003
+    ├── EmptyQuery              E004
+    ├── InvalidSkill            E010
+    ├── MissingField            E011
+    ├── PathEscapes             E012
+    ├── TargetExists            E013
+    ├── SectionNotFound         E020
+    ├── FileNotFound            E021
+    ├── DirectoryNotFound       E022
+    ├── InvalidQueryType        E030
+    ├── InvalidFilter           E031
+    ├── NoLocalLogs             E040
+    ├── SyncNotWritable         E041
+    ├── SyncNotReadable         E042
+    ├── SkillExists             E050
+    ├── InvalidTool             E060
+    ├── ToolNotFound            E061
+    ├── InvalidParameter        E062
+    ├── ApprovalRequired        E063
+    ├── CannotRun               E064
+    ├── TimedOut                E065
+    ├── SandboxUnavailable      E066
+    ├── InvalidSkillId          E070
+    ├── InvalidConfiguration    E071
+    ├── InvalidOption           E100
+    ├── RepositoryUnavailable   E200
+    ├── MissingExtra            E201
+    └── LintFailed              E300
+
+>>> error = SkillNotFound("pdf")
+>>> error.line()
+"error[E001]: skill 'pdf' not found"
+"""
+
+from __future__ import annotations
+
+from skillc.errors import SkillcError, one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from skillc.errors import Diagnostic
+
+
+class SkillNotFound(SkillcError):
+    """`reason` is why a skill that exists is not there for whoever asks."""
+
+    code = "E001"
+
+    def __init__(self, skill: str, reason: str = "") -> None:
+        super().__init__(f"skill '{skill}' not found{f': {reason}' if reason else ''}")
+
+
+class IndexUnusable(SkillcError):
+    code = "E002"
+
+    def __init__(self, skill: str) -> None:
+        super().__init__(f"search index unusable; run 'skc build {skill}' to rebuild")
+
+
+class IndexCollision(SkillcError):
+    code = "E003"
+
+    def __init__(self, hash16: str) -> None:
+        super().__init__(f"index hash collision; delete .skillc-meta/search-{hash16}.db and rebuild")
+
+
+class EmptyQuery(SkillcError):
+    code = "E004"
+
+    def __init__(self) -> None:
+        super().__init__("empty query")
+
+
+class InvalidSkill(SkillcError):
+    code = "E010"
+
+    def __init__(self, path: str, reason: str = "missing SKILL.md") -> None:
+        super().__init__(f"not a valid skill: '{path}' ({reason})")
+
+
+class MissingField(SkillcError):
+    code = "E011"
+
+    def __init__(self, field: str, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
+        super().__init__(f"missing frontmatter field '{field}' in SKILL.md")
+        self.field = field
+        self.diagnostics = diagnostics
+
+
+class PathEscapes(SkillcError):
+    code = "E012"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"path escapes skill root: '{path}'")
+
+
+class TargetExists(SkillcError):
+    code = "E013"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"deploy target exists and is not a link: '{path}' (use --force to replace it)")
+
+
+class SectionNotFound(SkillcError):
+    code = "E020"
+
+    def __init__(self, section: str, suggestions: Iterable[tuple[str, str]] = ()) -> None:
+        found = [f"  - {one_line(heading)} ({one_line(file)})" for heading, file in suggestions]
+        details = "\n".join(["", "Did you mean one of these?", *found]) if found else ""
+        super().__init__(f"section not found: '{section}'", details)
+
+
+class FileNotFound(SkillcError):
+    code = "E021"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"file not found: '{path}'")
+
+
+class DirectoryNotFound(SkillcError):
+    code = "E022"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"directory not found: '{path}'")
+
+
+class InvalidQueryType(SkillcError):
+    code = "E030"
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"invalid query type: '{kind}'")
+
+
+class InvalidFilter(SkillcError):
+    code = "E031"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"invalid filter: '{message}'")
+
+
+class NoLocalLogs(SkillcError):
+    code = "E040"
+
+    def __init__(self) -> None:
+        super().__init__("no local logs found")
+
+
+class SyncNotWritable(SkillcError):
+    code = "E041"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"sync destination not writable: '{path}'")
+
+
+class SyncNotReadable(SkillcError):
+    code = "E042"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"sync source not readable: '{path}'")
+
+
+class SkillExists(SkillcError):
+    code = "E050"
+
+    def __init__(self, skill: str, details: str = "") -> None:
+        super().__init__(f"skill '{skill}' already exists", details)
+
+
+class InvalidTool(SkillcError):
+    code = "E060"
+
+    def __init__(self, skill: str, message: str) -> None:
+        super().__init__(f"invalid tool definition in '{skill}': {message}")
+
+
+class ToolNotFound(SkillcError):
+    """`reason` says what there is instead, or why one that exists is not there now."""
+
+    code = "E061"
+
+    def __init__(self, tool: str, skill: str, reason: str = "") -> None:
+        super().__init__(f"tool '{tool}' not found in '{skill}'{f': {reason}' if reason else ''}")
+
+
+class InvalidParameter(SkillcError):
+    code = "E062"
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(f"invalid parameter '{name}': {message}")
+
+
+class ApprovalRequired(SkillcError):
+    code = "E063"
+
+    def __init__(self, skill: str, details: str = "") -> None:
+        super().__init__(f"approval required for '{skill}'; run 'skc trust allow {skill}'", details)
+
+
+class CannotRun(SkillcError):
+    code = "E064"
+
+    def __init__(self, program: str, message: str) -> None:
+        super().__init__(f"cannot run '{program}': {message}")
+
+
+class TimedOut(SkillcError):
+    code = "E065"
+
+    def __init__(self, seconds: float, what: str = "timed out") -> None:
+        super().__init__(f"{what} after {seconds:g} s")
+
+
+class SandboxUnavailable(SkillcError):
+    code = "E066"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"sandbox unavailable: {message}")
+
+
+class InvalidSkillId(SkillcError):
+    code = "E070"
+
+    def __init__(self, skill_id: str, details: str = "") -> None:
+        shown = skill_id if len(skill_id) <= 200 else f"{skill_id[:200]}…"
+        super().__init__(f"invalid skill id: '{shown}'", details)
+
+
+class InvalidConfiguration(SkillcError):
+    code = "E071"
+
+    def __init__(self, file: str, message: str) -> None:
+        super().__init__(f"invalid configuration: {file}: {message}")
+
+
+class InvalidOption(SkillcError):
+    code = "E100"
+
+    def __init__(self, message: str, details: str = "") -> None:
+        super().__init__(f"invalid option: '{message}'", details)
+
+
+class RepositoryUnavailable(SkillcError):
+    code = "E200"
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(f"repository '{name}' unavailable: {message}")
+        self.reason = message
+
+
+class MissingExtra(SkillcError):
+    code = "E201"
+
+    def __init__(self, need: str, extra: str) -> None:
+        super().__init__(f"{need}: pip install 'skillc[{extra}]'")
+
+
+class LintFailed(SkillcError):
+    code = "E300"
+
+    def __init__(self, rule: str, name: str, message: str) -> None:
+        super().__init__(f"{rule} {name}: {message}")
+
+
+for _error in [value for value in vars().values() if isinstance(value, type)]:
+    _error.__module__ = SkillcError.__module__  # where they are imported from, for who reads a traceback
