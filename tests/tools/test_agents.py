@@ -22,7 +22,7 @@ from tests.conftest import World
 from tests.library.test_filesystem import run
 from tests.tools.making import executable, tool
 
-BUILT_IN = ["browse_skills", "load_skill", "list_skill_files", "read_skill_file"]
+BUILT_IN = ["browse_skills", "load_skill", "find_skills", "list_skill_files", "read_skill_file"]
 
 
 @pytest.fixture
@@ -145,11 +145,11 @@ def test_which_are_offered(world: World, mine: Path, caplog: pytest.LogCaptureFi
     executable(world.global_store, "dev", fields="modes: [Dev]\n")
     executable(world.global_store, "bad", tool("go", "echo 'open"))
     world.skill("plain", store=world.global_store)
-    assert names(agent(world, SkillToolset()))[4:] == ["mine__say"]
+    assert names(agent(world, SkillToolset()))[len(BUILT_IN) :] == ["mine__say"]
     assert "no tools of 'bad': invalid tool definition in 'bad'" in caplog.text
-    assert names(agent(world, SkillToolset(mode="Dev")))[4:] == ["dev__go", "mine__say"]
-    assert names(agent(world, SkillToolset(mode="Dev", skills=["dev"])))[4:] == ["dev__go"]
-    assert names(agent(world, SkillToolset(mode="Dev"), deny=("mine",)))[4:] == ["dev__go"]
+    assert names(agent(world, SkillToolset(mode="Dev")))[len(BUILT_IN) :] == ["dev__go", "mine__say"]
+    assert names(agent(world, SkillToolset(mode="Dev", skills=["dev"])))[len(BUILT_IN) :] == ["dev__go"]
+    assert names(agent(world, SkillToolset(mode="Dev"), deny=("mine",)))[len(BUILT_IN) :] == ["dev__go"]
     with pytest.raises(ValueError, match="mode must be Global"):
         SkillToolset(mode="Work")
 
