@@ -105,7 +105,7 @@ def test_failures_reach_the_model(talk: Talk, shelf: Shelf, server: Provider) ->
     )
     (answer,) = talk(shelf.agent(), server, ["Load them."])
     missing, wrong, right = results(answer)
-    assert missing[0].endswith("skill 'not/there' not found")
+    assert "skill 'not/there' not found; find_skills and browse_skills show what there is" in missing[0]
     assert wrong[0].endswith("argument 'id' is missing")
     assert shelf.word in right[0]
     assert [missing[1], wrong[1], right[1]] == [True, True, False]

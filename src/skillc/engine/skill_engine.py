@@ -9,7 +9,7 @@ from typing import Any
 
 from skillc.engine import rendering
 from skillc.engine.resources import file_names, read_text
-from skillc.errors import FileNotFound, SkillNotFound
+from skillc.errors import FileNotFound, SkillcError, SkillNotFound
 from skillc.library.catalog.library import FoundSkill
 from skillc.library.descriptors import (
     SkillCollection,
@@ -21,6 +21,7 @@ from skillc.library.descriptors import (
 from skillc.library.looking import one_look
 from skillc.library.searching import find
 from skillc.library.sources import ALL, SkillSource
+from skillc.library.suggesting import nearest
 from skillc.skills import SkillId
 
 
@@ -146,13 +147,27 @@ class DefaultSkillEngine:
         wanted = SkillId(skill_id)
         if not self.options.enabled:
             raise SkillNotFound(wanted, "skills are switched off")
-        if not self._allowed(wanted):
-            raise SkillNotFound(wanted)
-        document = await self.source.load(wanted)
+        document = None
+        if self._allowed(wanted):
+            try:
+                document = await self.source.load(wanted)
+            except SkillNotFound as error:
+                if error.reason:
+                    raise
+        if document is None:
+            raise await self._not_found(wanted)
         missing = self._missing(document.descriptor)
         if missing:
             raise SkillNotFound(wanted, f"it needs the capability '{missing}', which is not available")
         return document
+
+    async def _not_found(self, skill_id: SkillId) -> SkillNotFound:
+        """The error for an ID, with those that this agent can use and that are like it."""
+        try:
+            known = [str(skill.id) for skill in await self.list_skills()]
+        except SkillcError:  # of a source that fails; what is asked for is not there in any case
+            known = []
+        return SkillNotFound(skill_id, nearest=nearest(skill_id, known))
 
     async def resolve_and_render(self, ids: Iterable[str]) -> builtins.list[ResolvedSkill]:
         """Skills as blocks for injection, in order; the first that fails is raised."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillc.engine.events import SkillsResolved
 from skillc.engine.rendering import MAX_DESCRIPTION, shortened
-from skillc.errors import unexpected
+from skillc.errors import SkillNotFound, unexpected
 
 if TYPE_CHECKING:
     from skillc.engine.skill_engine import DefaultSkillEngine
@@ -139,6 +139,8 @@ class SkillTools:
             return ToolResult(problem, is_error=True)
         try:
             return ToolResult(await self._calls[name](**given))
+        except SkillNotFound as error:
+            return ToolResult(_not_found(error), is_error=True)
         except Exception as error:  # also of sources that are not ours
             return ToolResult(unexpected(error).message, is_error=True)
 
@@ -178,6 +180,15 @@ def _reasons(found: Sequence[FoundSkill]) -> list[dict[str, Any]]:
         told = {"id": skill.id, "description": about, "matched": words}
         skills.append(told | {"section": skill.section} if skill.section else told)
     return skills
+
+
+def _not_found(error: SkillNotFound) -> str:
+    """What a model can do about an ID that is none."""
+    if error.reason:
+        return error.message
+    if error.nearest:
+        return f"{error.message}; did you mean {' or '.join(error.nearest)}?"
+    return f"{error.message}; find_skills and browse_skills show what there is"
 
 
 # The types of JSON schema, as Python has them, and their names in a sentence.
