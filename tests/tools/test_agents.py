@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sqlite3
 import threading
 from pathlib import Path
 from typing import Any
@@ -202,3 +203,31 @@ def test_a_call_that_is_called_off(world: World) -> None:
 
     run(cancelled("slow__go"))  # ends only when the thread has, and the thread when the command has
     run(cancelled("slow__ask"))
+
+
+def test_runs_are_logged(world: World, mine: Path) -> None:
+    """[RFC-0003] an agent's runs are in the skill's log as `skc run`'s are, refusals too."""
+    built = agent(world, SkillToolset(lambda request: "hi" in request.argv))
+    assert call(built, "mine__say", text="hi", count=2)[0] is False
+    assert call(built, "mine__say", text="no")[0] is True
+    assert call(built, "mine__say", count="x")[0] is True
+    log = sqlite3.connect(world.home / ".skillc" / "runtime" / "mine" / ".skillc-meta" / "logs.db")
+    rows = log.execute("SELECT command, skill, args, error FROM access_log ORDER BY id").fetchall()
+    log.close()
+    assert [(row[0], row[1]) for row in rows] == [("run", "mine")] * 3
+    asked = {"tool": "say", "mode": "Global", "dry_run": False}
+    assert [json.loads(row[2]) for row in rows] == [asked | {"success": True}, asked, asked]
+    assert [row[3] and row[3].partition(" ")[0] for row in rows] == [None, "approval", "invalid"]
+    world.ok("run", "mine", "say", "--param", "text=x", "--yes")
+    assert '"total_accesses": 4' in world.ok("stats", "mine", "--format", "json").stdout
+
+
+def test_a_run_that_can_not_be_logged(world: World, mine: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """[RFC-0003] logging never fails a run; it is told once more in the log of the program."""
+    (world.home / ".skillc" / "runtime").touch()
+    place = world.root / "place"
+    (place / ".skillc").mkdir(parents=True)
+    (place / ".skillc" / "logs").touch()
+    built = agent(world, SkillToolset(lambda request: True, cwd=str(place)))
+    assert call(built, "mine__say", text="hi")[0] is False
+    assert "W002" in caplog.text
