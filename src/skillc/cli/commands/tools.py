@@ -33,6 +33,7 @@ def run(arguments: Arguments) -> int:
 
     cwd = current_directory()
     found = find_skill(arguments.text("skill"), cwd)
+    warn(found.noticed)
     form = arguments.text("format")
     skill, noticed = logged(
         found.stored(),

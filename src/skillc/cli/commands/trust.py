@@ -31,6 +31,7 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
+    from skillc.cli.printing import warn
     from skillc.cli.syntax import see
     from skillc.errors import InvalidOption
     from skillc.places import current_directory
@@ -46,6 +47,7 @@ def run(arguments: Arguments) -> int:
     if digest is not None and action != "allow":
         raise InvalidOption("--digest goes with allow")
     found = None if name is None else find_skill(name, current_directory())
+    warn(found.noticed if found else ())
     json = arguments.text("format") == "json"
     store = TrustStore()
     if action == "list":
@@ -94,9 +96,9 @@ def _allow(store: TrustStore, found: FoundSkill, digest: str | None) -> Entry:
     now = standing(found, store)
     if digest is None:
         if not terminal():
-            raise ApprovalRequired(found.name, nobody_to_ask(found.name))
+            raise ApprovalRequired(found.called, nobody_to_ask(found.called))
         if not confirm(now.text(), "Allow all of its tools, until a file of it changes?"):
-            raise ApprovalRequired(found.name, "It was not allowed.")
+            raise ApprovalRequired(found.called, "It was not allowed.")
     return allow(now, store, digest)
 
 
