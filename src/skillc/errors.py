@@ -238,6 +238,7 @@ class InvalidTool(SkillcError):
 
     def __init__(self, skill: str, message: str) -> None:
         super().__init__(f"invalid tool definition in '{skill}': {message}")
+        self.reason = message
 
 
 class ToolNotFound(SkillcError):

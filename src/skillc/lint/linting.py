@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from skillc.library import is_compiled
-from skillc.lint import budget, frontmatter, headings, links
+from skillc.lint import budget, frontmatter, headings, links, tools
 from skillc.lint.configuration import Settings, settings_for
 from skillc.lint.fixes import mend
 from skillc.lint.pages import Folder, Page, read
@@ -53,6 +53,7 @@ def _problems(skill: Skill, folder: Folder, tokens: Tokens | None, settings: Set
         if page is main:
             yield from frontmatter.check(page, skill.segment, settings)
             yield from headings.check_main(page, _name(page))
+            yield from tools.check(folder, page, skill.segment)
         else:
             yield from frontmatter.check_reference(page)
         yield from headings.check(page)
