@@ -15,7 +15,12 @@ COMMAND = Command(
     "Allow or deny what skills run, and see what was decided.",
     arguments=(
         Argument("action", f"{', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}.", completes=" ".join(ACTIONS)),
-        Argument("skill", "A skill's name or folder, or the ID of one.", required=False, completes="skills"),
+        Argument(
+            "skill",
+            "A skill's name, its ID in a repository, or a folder.",
+            required=False,
+            completes="skills",
+        ),
     ),
     options=(
         Option("--digest", "With allow: the digest of the files you looked at.", value="<digest>"),
