@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import builtins
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillc import AgentBuildConfig, AgentFactory, InMemorySkillSource
+from skillc import AgentBuildConfig, AgentFactory, InMemorySkillSource, SkillDescriptor, SkillFilter
+from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.errors import SkillNotFound
 from skillc.library import locate
+from skillc.library.sources import ALL
 from skillc.library.suggesting import MOST, nearest
 from tests.conftest import World
 from tests.engine.test_engine import document
@@ -81,6 +85,23 @@ def test_repositories_that_could_not_be_asked(world: World) -> None:
     lines = world.fails("E001", "outline", "pdf-form").stderr.splitlines()
     assert lines[0].startswith("warning[W200]: repository 'gone' is left out")
     assert lines[1:] == ["error[E001]: skill 'pdf-form' not found", "hint: did you mean 'pdf-forms'?"]
+
+
+def test_sources_that_fail_or_should_not_be_asked(world: World) -> None:
+    """[LIB: SkillEngine trait (revised)] not there is not there, whatever listing all says or costs."""
+
+    class Unlisted(InMemorySkillSource):
+        asked = 0
+
+        async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+            self.asked += 1
+            raise ValueError("no list today")
+
+    source = Unlisted([document("mail/read")])
+    for options, times in ((EngineOptions(), 1), (EngineOptions(suggest=False), 1)):
+        with pytest.raises(SkillNotFound, match="skill 'mail/reed' not found"):
+            run(DefaultSkillEngine(source, options).load("mail/reed"))
+        assert source.asked == times
 
 
 def test_agents(world: World) -> None:

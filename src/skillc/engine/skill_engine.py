@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from skillc.engine import rendering
 from skillc.engine.resources import file_names, read_text
-from skillc.errors import FileNotFound, SkillcError, SkillNotFound
+from skillc.errors import FileNotFound, SkillNotFound
 from skillc.library.catalog.library import FoundSkill
 from skillc.library.descriptors import (
     SkillCollection,
@@ -23,6 +25,8 @@ from skillc.library.searching import find
 from skillc.library.sources import ALL, SkillSource
 from skillc.library.suggesting import nearest
 from skillc.skills import SkillId
+
+log = logging.getLogger("skillc.engine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ class EngineOptions:
 
     `allow` and `deny` are IDs or collections; without `allow` everything is allowed, and `deny` wins.
     `inventory_budget` is in characters. Where it is not `enabled` there are no skills at all, and
-    nothing is said of them.
+    nothing is said of them. `suggest`: an ID that is not there is answered with those like it.
     """
 
     max_injection_bytes: int = rendering.MAX_INJECTION_BYTES
@@ -59,6 +63,7 @@ class EngineOptions:
     allow: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()
     enabled: bool = True
+    suggest: bool = True
 
 
 class DefaultSkillEngine:
@@ -163,11 +168,13 @@ class DefaultSkillEngine:
 
     async def _not_found(self, skill_id: SkillId) -> SkillNotFound:
         """The error for an ID, with those that this agent can use and that are like it."""
-        try:
-            known = [str(skill.id) for skill in await self.list_skills()]
-        except SkillcError:  # of a source that fails; what is asked for is not there in any case
-            known = []
-        return SkillNotFound(skill_id, nearest=nearest(skill_id, known))
+        known: builtins.list[str] = []
+        if self.options.suggest:
+            try:
+                known = [str(skill.id) for skill in await self.list_skills()]
+            except Exception:  # of any source; what is asked for is not there in any case
+                log.debug("no names like '%s'", skill_id, exc_info=True)
+        return SkillNotFound(skill_id, nearest=await asyncio.to_thread(nearest, skill_id, known))
 
     async def resolve_and_render(self, ids: Iterable[str]) -> builtins.list[ResolvedSkill]:
         """Skills as blocks for injection, in order; the first that fails is raised."""

@@ -119,7 +119,12 @@ async def _not_found(skill_id: SkillId, cwd: str, library: CompositeSkillSource)
     """The error for an ID that nobody has, with what was to say of those who could not be asked."""
     noticed = tuple(library.warnings())
     # Who did not answer is not asked again just for names.
-    names = [] if library.failures else [str(skill.id) for skill in await library.list()]
+    names: list[str] = []
+    if not library.failures:
+        try:
+            names = [str(skill.id) for skill in await library.list()]
+        except RepositoryUnavailable:
+            pass  # it was there a moment ago; the names would only have been a help
     error = _with_nearest(str(skill_id), cwd, names)
     error.diagnostics = noticed
     return error

@@ -27,13 +27,13 @@ def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
     wanted = _plain(name)
     if not wanted or len(name) > MAX_LENGTH:
         return ()
-    known = sorted({(other, _plain(other)) for other in names if len(other) <= MAX_LENGTH and other != name})
+    known = [(other, _plain(other)) for other in {*names} if len(other) <= MAX_LENGTH and other != name]
     same = [other for other, plain in known if plain == wanted]  # written otherwise, or in another collection
     if same:
-        return tuple(same[:MOST])
+        return tuple(sorted(same)[:MOST])
     if len(known) > MANY:
         known = [(other, plain) for other, plain in known if plain[:1] == wanted[:1]]
-    scored = [(-_likeness(wanted, plain), other) for other, plain in known[:MANY]]
+    scored = [(-_likeness(wanted, plain), other) for other, plain in sorted(known)[:MANY]]
     return tuple(other for score, other in sorted(scored)[:MOST] if score)
 
 
