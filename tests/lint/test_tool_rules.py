@@ -30,7 +30,7 @@ def told(world: World, text: str, **files: str) -> list[tuple[str, str, int]]:
 
 
 def test_nothing_to_say(world: World) -> None:
-    """[TOOLS §9] [RFC-0008] tools that are as they should be, and skills without any."""
+    """[TOOLS §9.2] [RFC-0008] tools that are as they should be, and skills without any."""
     assert rules(world, skill(tool("go", "echo {{count}}", ROWS), tool("come"))) == []
     assert rules(world, skill("### Usage\n\n```bash\nls | wc\n```\n")) == []
 
@@ -140,6 +140,6 @@ def test_silenced_and_set(world: World) -> None:
 
 @pytest.mark.parametrize("name", ["git", "files"])
 def test_our_own_skills(name: str) -> None:
-    """[TOOLS §2] the skills that ship with skillc keep these rules."""
+    """[D34] the skills that ship with skillc keep these rules."""
     found = lint(at_path(str(Path(embedded_skills()) / name))).findings
     assert [finding for finding in found if finding.rule.id.startswith("SKL5")] == []

@@ -37,8 +37,6 @@ _NO_VERSION = "missing frontmatter field 'version'"
 
 def check(folder: Folder, page: Page, directory: str) -> Iterator[Problem]:
     """What is wrong with the tools of a SKILL.md; `directory` is the name that the skill's folder has."""
-    if "command" not in page.text.casefold():
-        return  # most skills have none, and need not be taken apart for it
     blocks = find_blocks(page.document.data, page.document.body)
     tools = [block for block in blocks if block.fences]
     fault = _of_skill(page, directory) if blocks else []
