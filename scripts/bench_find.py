@@ -170,7 +170,7 @@ def _store(bench: Bench, paths: list[Path]) -> None:
     first = listed()
     print(f"{'skc list for the first time':<44} {first * 1e3:>6.0f} ms", flush=True)
     listed()
-    bench.report(f"skc list, warm, {len(paths)} skills / find", *bench.in_turn(5, listed, found), 6.0)
+    bench.report(f"skc list, warm, {len(paths)} skills / find", *bench.in_turn(5, listed, found), 5.0)
     shutil.rmtree(store)
 
 

@@ -93,7 +93,7 @@ def list_skills(
                 skipped.append((skill, error))
     wanted = [s for s in found if scope in ("all", s.scope) and (not pattern or fnmatchcase(s.name, pattern))]
     compare = check_obsolete or status == OBSOLETE
-    stores: dict[str, list[str]] = {}
+    stores: dict[str, tuple[str, list[str]]] = {}
     listed = [_listed(skill, _runtime_stores(skill, stores), compare) for skill in wanted]
     listed = [entry for entry in listed if status in ("all", entry.status)]
     listed.sort(key=lambda entry: (entry.skill.scope != "project", entry.skill.name))  # nearest first stays
@@ -139,17 +139,19 @@ def _problem_read(skill: Skill) -> SkillcError | None:
     return None
 
 
-def _runtime_stores(skill: Skill, known: dict[str, list[str]]) -> list[str]:
-    """Where a skill's compiled form may be: the same for all skills of a store."""
+def _runtime_stores(skill: Skill, known: dict[str, tuple[str, list[str]]]) -> tuple[str, list[str]]:
+    """Where a skill would be compiled to, and where it may be: the same for all skills of a store."""
     if skill.root not in known:
-        known[skill.root] = skill.runtime_stores()
+        stores = skill.runtime_stores()
+        known[skill.root] = stores[0], [store for store in stores if os.path.isdir(store)]
     return known[skill.root]
 
 
-def _listed(skill: Skill, stores: list[str], check_obsolete: bool) -> Listed:
-    """A skill with its status; `stores` is where its compiled form may be."""
-    runtimes = [os.path.join(store, skill.folder) for store in stores]
-    for runtime in runtimes:
+def _listed(skill: Skill, stores: tuple[str, list[str]], check_obsolete: bool) -> Listed:
+    """A skill with its status; `stores` are those of `_runtime_stores`."""
+    first, there = stores
+    for store in there:
+        runtime = os.path.join(store, skill.folder)
         written = manifest.read(runtime)
         fields = manifest.parse(written) if written else {}
         built = fields.get("source_hash")
@@ -161,7 +163,7 @@ def _listed(skill: Skill, stores: list[str], check_obsolete: bool) -> Listed:
         ):
             obsolete = check_obsolete and current_hash(skill) != _built_hash(skill, runtime, built)
             return Listed(skill, OBSOLETE if obsolete else NORMAL, runtime)
-    return Listed(skill, NOT_BUILT, runtimes[0])
+    return Listed(skill, NOT_BUILT, os.path.join(first, skill.folder))
 
 
 def _built_hash(skill: Skill, runtime: str, built: str) -> str:
