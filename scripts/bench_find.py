@@ -13,9 +13,12 @@ import itertools
 import random
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 from bench import Bench
+
+SETTLED = 6  # seconds; files that were written more shortly before they were noted are read once more
 
 # Reads every SKILL.md and inserts its text into FTS5, in one transaction, and nothing else.
 YARDSTICK = """
@@ -144,12 +147,35 @@ def bench_find(bench: Bench, folder: Path | None = None, count: int | None = Non
     for command in ("inventory", "browse"):
         pair = bench.in_turn(5, lambda command=command: bench.run(bench.skc, command), found)  # type: ignore[misc]
         bench.report(f"skc {command}, warm, {what} / find", *pair, 3.0)
+    _store(bench, paths)
     _lists(bench, root, found)
     _searches(bench, root, paths)
     bench.run(bench.skc, "find", "index")
     bare = lambda: bench.run(bench.python, "-c", "pass")  # noqa: E731
     pair = bench.in_turn(20, lambda: bench.run(bench.skc, "find", "merge two files"), bare)
     bench.report("skc find, a short task / bare interpreter", *pair, 4.0)
+
+
+def _store(bench: Bench, paths: list[Path]) -> None:
+    """`skc list` of a home with all of the skills in its store, none of them built."""
+    store = Path(bench.env["HOME"]) / ".skillc" / "skills"
+    for number, path in enumerate(paths):
+        folder = store / f"skill-{number:05}"
+        folder.mkdir(parents=True)
+        shutil.copyfile(path, folder / "SKILL.md")
+
+    def listed() -> float:
+        return bench.run(bench.skc, "list")
+
+    def found() -> float:
+        return bench.run("/usr/bin/find", str(store), "-name", "SKILL.md", "-printf", "%s %T@ %C@\n")
+
+    first = listed()
+    print(f"{'skc list for the first time':<44} {first * 1e3:>6.0f} ms", flush=True)
+    time.sleep(SETTLED)
+    listed()
+    bench.report(f"skc list, warm, {len(paths)} skills / find", *bench.in_turn(5, listed, found), 5.0)
+    shutil.rmtree(store)
 
 
 def _lists(bench: Bench, root: Path, found: object) -> None:

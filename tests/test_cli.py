@@ -327,7 +327,8 @@ def test_unexpected_error_is_one_line(world: World) -> None:
 
 def test_coded_errors_have_no_traceback(world: World) -> None:
     """[RFC-0005] what has a code needs no traceback, --verbose or not."""
-    assert len(world.fails("E001", "outline", "nothing", "--verbose").stderr.splitlines()) == 1
+    world.skill("pdf")
+    assert len(world.fails("E012", "open", "pdf", "/etc/hostname", "--verbose").stderr.splitlines()) == 1
 
 
 def big(world: World) -> list[str]:

@@ -29,7 +29,7 @@ def test_browse(library: World) -> None:
     found = json.loads(library.ok("browse", "nowhere", "--query", "diagnosis", "--format", "json").stdout)
     assert [s["id"] for s in found["skills"]] == ["extraction/medical/diagnosis"]
     assert library.ok("browse", "nowhere").stdout == "No skills.\n"
-    assert "extraction/  (2)  2 skills\n" in library.ok("browse").stdout
+    assert "extraction/  (2)\n" in library.ok("browse").stdout
 
 
 def test_load(library: World) -> None:

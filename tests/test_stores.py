@@ -79,7 +79,9 @@ def test_nothing_is_e001(world: World) -> None:
     (world.store / "pdf").touch()
     (world.project / "broken").symlink_to("nowhere")
     for name in ("pdf", "broken", "nothing"):
-        assert world.fails("E001", "outline", name).stderr == f"error[E001]: skill '{name}' not found\n"
+        line, hint = world.fails("E001", "outline", name).stderr.splitlines()
+        assert line == f"error[E001]: skill '{name}' not found"
+        assert hint.startswith("hint: 'skc list'")
 
 
 @pytest.mark.parametrize("path", ["{}", "{}/", "{}//", "{}/.", "{}/../pdf", "sub/../{}", "./{}"])

@@ -49,12 +49,22 @@ if TYPE_CHECKING:
 
 
 class SkillNotFound(SkillcError):
-    """`reason` is why a skill that exists is not there for whoever asks."""
+    """`reason` is why a skill that exists is not there for whoever asks; `nearest` are names like it."""
 
     code = "E001"
 
-    def __init__(self, skill: str, reason: str = "") -> None:
+    def __init__(self, skill: str, reason: str = "", nearest: Iterable[str] = ()) -> None:
         super().__init__(f"skill '{skill}' not found{f': {reason}' if reason else ''}")
+        self.skill = skill
+        self.reason = reason
+        self.nearest = tuple(nearest)
+        if self.nearest:
+            names = " or ".join([f"'{one_line(name)}'" for name in self.nearest])
+            self.details = f"hint: did you mean {names}?"
+        elif not reason:
+            self.details = (
+                "hint: 'skc list' and 'skc browse' show what there is, 'skc find \"<task>\"' what fits a task"
+            )
 
 
 class IndexUnusable(SkillcError):
@@ -178,6 +188,7 @@ class InvalidTool(SkillcError):
 
     def __init__(self, skill: str, message: str) -> None:
         super().__init__(f"invalid tool definition in '{skill}': {message}")
+        self.reason = message
 
 
 class ToolNotFound(SkillcError):

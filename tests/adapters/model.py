@@ -57,6 +57,16 @@ def librarian(seen: Seen) -> Reply:
     return _word(seen.results[1].text)
 
 
+def seeker(seen: Seen) -> Reply:
+    """Describes the task, loads the best of what is found, answers in the skill's words."""
+    if not seen.results:
+        return [Call("find_skills", {"task": seen.users[-1], "limit": 2})]
+    if len(seen.results) == 1:
+        skills = json.loads(seen.results[0].text)["skills"]
+        return [Call("load_skill", {"id": skills[0]["id"]})] if skills else "Nothing was found."
+    return _word(seen.results[1].text)
+
+
 def reader(seen: Seen) -> Reply:
     """Answers from the last message if a skill is in it, otherwise from the system prompt."""
     message = seen.users[-1]

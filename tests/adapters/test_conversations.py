@@ -12,7 +12,7 @@ from skillc import AgentBuildConfig, AgentFactory, ApprovalRequest, BuiltAgent, 
 from skillc.engine import SkillResolutionFailed, SkillsResolved
 from tests.adapters.conftest import FIRE, MACHINE, MACHINE_NAME, QUESTION, TIDES, WORK, WORKED, Shelf
 from tests.adapters.drivers import NAMES, OWN, Talk, driver
-from tests.adapters.model import Call, caller, reader
+from tests.adapters.model import Call, caller, reader, seeker
 from tests.adapters.providers import Provider
 from tests.tools.making import executable
 
@@ -38,6 +38,16 @@ def test_discovery(talk: Talk, shelf: Shelf, server: Provider) -> None:
     assert [e.skills for e in shelf.events if isinstance(e, SkillsResolved)] == [(TIDES,)]
 
 
+def test_finding(talk: Talk, shelf: Shelf, server: Provider) -> None:
+    """[LIB: Builtin Tools (meerkat-tools)] [D47] the task described, the best loaded, in every framework."""
+    server.mind = seeker
+    assert talk(shelf.agent(), server, ["When do the tides turn?"]) == [shelf.word]
+    (found, _) = server.seen[-1].results
+    assert [skill["id"] for skill in json.loads(found.text)["skills"]] == [TIDES]
+    limit = server.seen[0].tools["find_skills"]["properties"]["limit"]
+    assert limit["description"] == "At most so many skills; 5 without it."
+
+
 def test_stable_over_turns(talk: Talk, shelf: Shelf, server: Provider) -> None:
     """[LIB: Renderer (spec-compliant XML)] own words, then skills, the same in all requests of all turns."""
 
@@ -52,7 +62,13 @@ def test_stable_over_turns(talk: Talk, shelf: Shelf, server: Provider) -> None:
     assert len(server.seen) == 6
     assert all((seen.system, seen.tools) == (first.system, first.tools) for seen in server.seen)
     assert first.system.startswith(f"{OWN}\n\n<available_skills")
-    assert list(first.tools) == ["browse_skills", "load_skill", "list_skill_files", "read_skill_file"]
+    assert list(first.tools) == [
+        "browse_skills",
+        "load_skill",
+        "find_skills",
+        "list_skill_files",
+        "read_skill_file",
+    ]
     assert server.seen[-1].users == [QUESTION, QUESTION]
 
 
@@ -89,7 +105,7 @@ def test_failures_reach_the_model(talk: Talk, shelf: Shelf, server: Provider) ->
     )
     (answer,) = talk(shelf.agent(), server, ["Load them."])
     missing, wrong, right = results(answer)
-    assert missing[0].endswith("skill 'not/there' not found")
+    assert "skill 'not/there' not found; find_skills and browse_skills show what there is" in missing[0]
     assert wrong[0].endswith("argument 'id' is missing")
     assert shelf.word in right[0]
     assert [missing[1], wrong[1], right[1]] == [True, True, False]

@@ -43,7 +43,13 @@ def test_every_tool_can_be_called(shelf: Shelf) -> None:
     """[LIB: Builtin Tools (meerkat-tools)] TestModel calls each with made-up arguments: no run dies of it."""
     agent = Agent(TestModel(), capabilities=[SkillsCapability(shelf.agent())])
     answers = json.loads(agent.run_sync("Go.").output)
-    assert list(answers) == ["browse_skills", "load_skill", "list_skill_files", "read_skill_file"]
+    assert list(answers) == [
+        "browse_skills",
+        "load_skill",
+        "find_skills",
+        "list_skill_files",
+        "read_skill_file",
+    ]
 
 
 @pytest.mark.parametrize("arguments", ["[]", "3", "null", '"id"'])

@@ -85,6 +85,7 @@ def test_budget_shortens_fairly_and_says_so() -> None:
     assert all(f'id="s{n}"' in text for n in range(8))
     assert "<description>short</description>" in text
     assert "Descriptions are shortened" in text
+    assert "find_skills names the skills for a task" in text
     assert run(engine(*skills).inventory_section()).count("…") == 0
 
 

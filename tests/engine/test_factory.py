@@ -160,6 +160,12 @@ def test_events(shelf: Path) -> None:
             {"id": "document/pdf-processing", "path": "none.md"},
             "file not found: 'none.md'",
         ),
+        ("find_skills", {}, "argument 'task' is missing"),
+        ("find_skills", {"task": " -- "}, "empty query"),
+        ("find_skills", {"task": "pdf", "limit": "3"}, "argument 'limit' must be an integer"),
+        ("find_skills", {"task": "pdf", "limit": True}, "argument 'limit' must be an integer"),
+        ("find_skills", {"task": "pdf", "limit": 0}, "argument 'limit' must be from 1 to 50"),
+        ("find_skills", {"task": "pdf", "limit": 51}, "argument 'limit' must be from 1 to 50"),
         ("frobnicate", {}, "unknown tool 'frobnicate'"),
     ],
 )

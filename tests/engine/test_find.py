@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from skillc import AgentBuildConfig, AgentFactory
 from skillc.engine import DefaultSkillEngine, EngineOptions, SyncSkillEngine
 from skillc.errors import EmptyQuery, RepositoryUnavailable
 from skillc.library.composite import CompositeSkillSource, NamedSource
@@ -97,3 +99,46 @@ def test_what_wrappers_show(world: World, tmp_path: Path) -> None:
     hidden = InMemorySkillSource([document("kitchen/secret", "Marrow")])
     over = CompositeSkillSource([NamedSource("ours", around), NamedSource("memory", hidden)])
     assert "kitchen/secret" in {f.id for f in SyncSkillEngine(over).find("marrow")}
+
+
+PDF = "---\ndescription: Read and fill in forms\n---\n# PDF\n\nForms.\n\n## Tables\n\nExtract tables.\n"
+
+
+def test_the_tool(world: World, tmp_path: Path) -> None:
+    """[LIB: Builtin Tools (meerkat-tools)] [D47] what fits, why, and what to read; best first, no command."""
+    skill(tmp_path, "documents/pdf", PDF)
+    skill(tmp_path, "documents/letters", "---\ndescription: Write letters\n---\nExtract nothing.\n")
+    skill(tmp_path, "other", "---\ndescription: Anything else\n---\n")
+    factory = AgentFactory().skill_source(FilesystemSkillSource(tmp_path))
+    agent = factory.build_agent_sync(AgentBuildConfig())
+    text = run(agent.call_tool("find_skills", {"task": "extract the tables from this report"})).text
+    assert text == (
+        '{"skills":[{"id":"documents/pdf","description":"Read and fill in forms",'
+        '"matched":["tables","extract"],"section":"Tables"},'
+        '{"id":"documents/letters","description":"Write letters","matched":["extract"]}]}'
+    )
+    one = run(agent.call_tool("find_skills", {"task": "extract tables", "limit": 1}))
+    assert [found["id"] for found in json.loads(one.text)["skills"]] == ["documents/pdf"]
+    denied = factory.build_agent_sync(AgentBuildConfig(deny=("documents/pdf",)))
+    left = run(denied.call_tool("find_skills", {"task": "extract tables"}))
+    assert [found["id"] for found in json.loads(left.text)["skills"]] == ["documents/letters"]
+
+
+def test_the_tool_finds_nothing(world: World) -> None:
+    """[LIB: Failure semantics] an empty list is no error, and says what to do instead."""
+    source = InMemorySkillSource([document("a", "Soup")])
+    agent = AgentFactory().skill_source(source).build_agent_sync()
+    result = run(agent.call_tool("find_skills", {"task": "quantum chromodynamics"}))
+    assert not result.is_error
+    assert json.loads(result.text)["skills"] == []
+    assert "browse_skills" in json.loads(result.text)["note"]
+
+
+def test_the_tool_is_brief(world: World) -> None:
+    """[LIB: Builtin Tools (meerkat-tools)] five results without a limit, descriptions and reasons bounded."""
+    words = [f"w{n}x" for n in range(30)]
+    source = InMemorySkillSource([document(f"s{n}", " ".join(words), "long words " * 400) for n in range(9)])
+    agent = AgentFactory().skill_source(source).build_agent_sync()
+    found = json.loads(run(agent.call_tool("find_skills", {"task": " ".join(words)})).text)["skills"]
+    assert len(found) == 5
+    assert all(len(skill["description"]) <= 1024 and len(skill["matched"]) == 8 for skill in found)

@@ -78,7 +78,8 @@ def test_build_and_search_by_id_and_a_stub_that_says_the_id(world: World, origin
     assert "Compiled by skillc from the repository 'company'." in stub
     found = json.loads(world.ok("search", "billing/refunds", "fourteen", "--format", "json").stdout)
     assert ("references/law.md", "Europe") in [(r["file"], r["section"]) for r in found["results"]]
-    world.fails("E001", "show", "refunds", "--section", "Limits")  # an ID is whole
+    missed = world.fails("E001", "show", "refunds", "--section", "Limits")  # an ID is whole
+    assert missed.stderr.endswith("not found\nhint: did you mean 'billing/refunds'?\n")
 
 
 def test_a_new_commit_is_followed_in_the_same_folder(world: World, origin: Origin) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import base64
+import builtins
 import json
 import logging
 import os
 import pickle
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +22,25 @@ import pytest
 from skillc import (
     AgentFactory,
     BearerAuth,
+    CompositeSkillSource,
     DefaultSkillEngine,
     GitSkillConfig,
     GitSkillSource,
     HeaderAuth,
     HttpSkillSource,
     HttpsToken,
+    InMemorySkillSource,
+    McpSkillSource,
+    NamedSource,
+    SkillDescriptor,
+    SkillFilter,
     SkillId,
     SkillsConfig,
     SkillSource,
     SshKey,
     resolve_repositories,
 )
+from skillc.library.sources import ALL
 from tests.conftest import World
 from tests.library.test_filesystem import run
 from tests.library.test_git import serving
@@ -47,8 +57,10 @@ SECRETS = Planted(
     GIT_USER="tok-user-b7c8d9e0f1a2",
     KEY="-----BEGIN OPENSSH PRIVATE KEY-----b3BlbnNzaC1rZXk",
     PASSPHRASE="phrase-of-the-key-5a6b",
+    QUERY="tok-query-3c4d5e6f7a8b",
 )
 
+SIGNED = f"?part=1&X-Amz-Signature={SECRETS.secrets['QUERY']}&expires=5"
 SENT = {"BEARER", "HEADER", "BASIC", "GIT", "GIT_PASSWORD", "GIT_USER"}
 TIME_OUT = 0.1  # seconds; what hangs is to hang no longer
 FAULTS = ("refused", "broken", "redirect", "hang", "vanished", "garbage")
@@ -167,7 +179,7 @@ _HTTP: dict[str, Callable[[Surroundings], Callable[[Request], Chunks]]] = {
     "": lambda at: _well,
     "refused": lambda at: lambda r: [page(_echo(r), 401, WWW_Authenticate="Bearer")],
     "broken": lambda at: lambda r: [page(_echo(r), 500)],
-    "redirect": lambda at: lambda r: [page(b"", 302, Location=f"{at.other.url}{r.path}")],
+    "redirect": lambda at: lambda r: [page(b"", 302, Location=f"{at.other.url}{r.path}{SIGNED}")],
     "hang": lambda at: lambda r: [30.0],
     "vanished": lambda at: _well,
     "garbage": lambda at: lambda r: [page(b'{"skills": [{"id": "' + _echo(r).replace(b'"', b"'"))],
@@ -417,3 +429,57 @@ def test_the_search_finds_what_is_there(tmp_path: Path) -> None:
         "careless, what led to it",
         "careless, with the locals of every frame",
     }
+
+
+@pytest.mark.parametrize("status", [200, 302, 401, 404, 500])
+def test_in_the_query_of_an_mcp_server(status: int) -> None:
+    """[D24] its URL is logged by the libraries below: without what is secret, also when it is repeated."""
+    heard, paths = Everything(), []
+
+    class Repeating(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            paths.append(self.path)
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            error = {"code": 7, "message": f"no: {self.path}"}
+            said = json.dumps({"jsonrpc": "2.0", "id": asked.get("id"), "error": error}).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(said)))
+            self.send_header("Location", f"http://127.0.0.1:{server.server_port}{self.path}")
+            self.end_headers()
+            self.wfile.write(said)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Repeating)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        secret = SECRETS.secrets["QUERY"]
+        url = f"http://127.0.0.1:{server.server_port}/mcp?page=1&access_token={secret}"
+        with heard.listening():
+            source = McpSkillSource("c", url=url, time_out=10)
+            ask(heard, "list", lambda: source.list(), frames=False)
+            ask(heard, "states", CompositeSkillSource([NamedSource("c", source)]).states, frames=False)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    assert SECRETS.find(paths[0]) == ["QUERY"]
+    assert any("access_token=***" in text for _, text in heard.said)
+    assert not heard.leaks()
+
+
+def test_in_the_words_of_a_source_of_ones_own() -> None:
+    """[D24] what somebody else's source raises may have its URL in it."""
+
+    class Careless(InMemorySkillSource):
+        async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+            secret = SECRETS.secrets["QUERY"]
+            raise ValueError(f"404 for url 'https://me:{secret}@example.com/x?api_key={secret}&page=2'")
+
+    states = run(CompositeSkillSource([NamedSource("c", Careless([]))]).states())
+    assert states[0].error == (
+        "repository 'c' unavailable: ValueError: 404 for url 'https://***@example.com/x?api_key=***&page=2'"
+    )

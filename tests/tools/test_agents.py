@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sqlite3
 import threading
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from tests.conftest import World
 from tests.library.test_filesystem import run
 from tests.tools.making import executable, tool
 
-BUILT_IN = ["browse_skills", "load_skill", "list_skill_files", "read_skill_file"]
+BUILT_IN = ["browse_skills", "load_skill", "find_skills", "list_skill_files", "read_skill_file"]
 
 
 @pytest.fixture
@@ -145,11 +146,11 @@ def test_which_are_offered(world: World, mine: Path, caplog: pytest.LogCaptureFi
     executable(world.global_store, "dev", fields="modes: [Dev]\n")
     executable(world.global_store, "bad", tool("go", "echo 'open"))
     world.skill("plain", store=world.global_store)
-    assert names(agent(world, SkillToolset()))[4:] == ["mine__say"]
+    assert names(agent(world, SkillToolset()))[len(BUILT_IN) :] == ["mine__say"]
     assert "no tools of 'bad': invalid tool definition in 'bad'" in caplog.text
-    assert names(agent(world, SkillToolset(mode="Dev")))[4:] == ["dev__go", "mine__say"]
-    assert names(agent(world, SkillToolset(mode="Dev", skills=["dev"])))[4:] == ["dev__go"]
-    assert names(agent(world, SkillToolset(mode="Dev"), deny=("mine",)))[4:] == ["dev__go"]
+    assert names(agent(world, SkillToolset(mode="Dev")))[len(BUILT_IN) :] == ["dev__go", "mine__say"]
+    assert names(agent(world, SkillToolset(mode="Dev", skills=["dev"])))[len(BUILT_IN) :] == ["dev__go"]
+    assert names(agent(world, SkillToolset(mode="Dev"), deny=("mine",)))[len(BUILT_IN) :] == ["dev__go"]
     with pytest.raises(ValueError, match="mode must be Global"):
         SkillToolset(mode="Work")
 
@@ -202,3 +203,31 @@ def test_a_call_that_is_called_off(world: World) -> None:
 
     run(cancelled("slow__go"))  # ends only when the thread has, and the thread when the command has
     run(cancelled("slow__ask"))
+
+
+def test_runs_are_logged(world: World, mine: Path) -> None:
+    """[RFC-0003] an agent's runs are in the skill's log as `skc run`'s are, refusals too."""
+    built = agent(world, SkillToolset(lambda request: "hi" in request.argv))
+    assert call(built, "mine__say", text="hi", count=2)[0] is False
+    assert call(built, "mine__say", text="no")[0] is True
+    assert call(built, "mine__say", count="x")[0] is True
+    log = sqlite3.connect(world.home / ".skillc" / "runtime" / "mine" / ".skillc-meta" / "logs.db")
+    rows = log.execute("SELECT command, skill, args, error FROM access_log ORDER BY id").fetchall()
+    log.close()
+    assert [(row[0], row[1]) for row in rows] == [("run", "mine")] * 3
+    asked = {"tool": "say", "mode": "Global", "dry_run": False}
+    assert [json.loads(row[2]) for row in rows] == [asked | {"success": True}, asked, asked]
+    assert [row[3] and row[3].partition(" ")[0] for row in rows] == [None, "approval", "invalid"]
+    world.ok("run", "mine", "say", "--param", "text=x", "--yes")
+    assert '"total_accesses": 4' in world.ok("stats", "mine", "--format", "json").stdout
+
+
+def test_a_run_that_can_not_be_logged(world: World, mine: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """[RFC-0003] logging never fails a run; it is told once more in the log of the program."""
+    (world.home / ".skillc" / "runtime").touch()
+    place = world.root / "place"
+    (place / ".skillc").mkdir(parents=True)
+    (place / ".skillc" / "logs").touch()
+    built = agent(world, SkillToolset(lambda request: True, cwd=str(place)))
+    assert call(built, "mine__say", text="hi")[0] is False
+    assert "W002" in caplog.text

@@ -439,7 +439,7 @@ def test_a_git_repository_that_moves_on(world: World) -> None:
     origin.write("team/other/SKILL.md", "---\ndescription: Other\n---\n")
     origin.push()
     second = find_skill("team/demo", here)
-    assert second.directory != first.directory
+    assert second.path == first.path
     assert standing(second, store).decision == ALLOW
     origin.write("team/demo/SKILL.md", skill_md("demo", tool("say", "echo other")))
     origin.push()

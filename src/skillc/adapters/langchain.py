@@ -56,7 +56,7 @@ def skill_tools(skills: BuiltAgent) -> list[BaseTool]:
     >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
     >>> browse, load, *_ = skill_tools(skills)
     >>> load.invoke({"id": "pdf"})
-    "skill 'pdf' not found"
+    "skill 'pdf' not found; find_skills and browse_skills show what there is"
     """
     return [_skill_tool(tool) for tool in bound_tools(skills)]
 

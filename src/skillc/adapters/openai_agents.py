@@ -71,7 +71,7 @@ def skill_tools(skills: BuiltAgent) -> list[Tool]:
     >>> from skillc import AgentFactory, InMemorySkillSource
     >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
     >>> [tool.name for tool in skill_tools(skills)]
-    ['browse_skills', 'load_skill', 'list_skill_files', 'read_skill_file']
+    ['browse_skills', 'load_skill', 'find_skills', 'list_skill_files', 'read_skill_file']
     """
     return [_function_tool(tool) for tool in bound_tools(skills)]
 

@@ -7,21 +7,25 @@ from fnmatch import fnmatchcase
 
 from skillc.compiler import index, manifest
 from skillc.digest import file_sha256_hex
-from skillc.errors import SkillcError, notice
+from skillc.errors import MissingField, SkillcError, notice
 from skillc.library import stored_skills
+from skillc.places import SKILL_FILES, skills_store
 from skillc.skills import display_name, list_files, main_file, metadata, parse, source_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from skillc.errors import Diagnostic
     from skillc.library import Skill
+    from skillc.library.catalog.tables import Entry
     from skillc.skills import SourceFile
 
 NORMAL, NOT_BUILT, OBSOLETE = "normal", "not-built", "obsolete"
 STATUSES = (NORMAL, NOT_BUILT, OBSOLETE, "all")
 SCOPES = ("project", "global", "all")
+MANY = 200  # skills in a store that are asked of the library's index, which keeps what is larger
 
 
 class Listed:
@@ -79,32 +83,77 @@ def list_skills(
     """The skills of the stores; one whose SKILL.md can't be used is skipped and reported."""
     found: list[Skill] = []
     skipped: list[tuple[Skill, SkillcError]] = []
-    for skill in stored_skills(cwd):
-        try:
-            _check(skill)
-            found.append(skill)
-        except SkillcError as error:
-            skipped.append((skill, error))
+    for store in _by_store(cwd):
+        known = _known(store)
+        for skill in store:
+            error = _problem(skill, known)
+            if error is None:
+                found.append(skill)
+            else:
+                skipped.append((skill, error))
     wanted = [s for s in found if scope in ("all", s.scope) and (not pattern or fnmatchcase(s.name, pattern))]
-    listed = [_listed(skill, check_obsolete or status == OBSOLETE) for skill in wanted]
+    compare = check_obsolete or status == OBSOLETE
+    stores: dict[str, tuple[str, list[str]]] = {}
+    listed = [_listed(skill, _runtime_stores(skill, stores), compare) for skill in wanted]
     listed = [entry for entry in listed if status in ("all", entry.status)]
     listed.sort(key=lambda entry: (entry.skill.scope != "project", entry.skill.name))  # nearest first stays
     return Listing(listed[:limit], len(found), len(listed), skipped)
 
 
-def _check(skill: Skill) -> None:
-    """Raise for a SKILL.md that can't be loaded."""
+def _by_store(cwd: str) -> list[list[Skill]]:
+    """The skills of the stores, those of each together."""
+    stores: dict[str, list[Skill]] = {}
+    for skill in stored_skills(cwd):
+        stores.setdefault(skill.root, []).append(skill)
+    return list(stores.values())
+
+
+def _known(store: list[Skill]) -> Mapping[str, Entry]:
+    """What the library's index knows of a store of many skills, by path; few are read as quickly."""
+    if len(store) <= MANY:
+        return {}
+    from skillc.library.catalog.library import library  # most stores are small
+
+    return library().folder(os.path.abspath(skills_store(store[0].root)), False).look().entries
+
+
+def _problem(skill: Skill, known: Mapping[str, Entry]) -> SkillcError | None:
+    """Why a SKILL.md can't be loaded: as the index says, where it says it in our words."""
+    for name in SKILL_FILES:
+        entry = known.get(f"{skill.name}/{name}")
+        if entry is not None and entry.description is not None:
+            return None
+        if entry is not None and any(code == MissingField.code for code, _, _ in entry.noticed):
+            return MissingField("description")
+    return _problem_read(skill)
+
+
+def _problem_read(skill: Skill) -> SkillcError | None:
     try:
         with open(os.path.join(skill.source, main_file(skill.source)), "rb") as file:
             metadata(parse(file.read()), skill.name)
     except OSError as error:
-        raise SkillcError(f"cannot read SKILL.md: {error.strerror}") from None
+        return SkillcError(f"cannot read SKILL.md: {error.strerror}")
+    except SkillcError as error:
+        return error
+    return None
 
 
-def _listed(skill: Skill, check_obsolete: bool) -> Listed:
-    runtimes = skill.runtimes()
-    for runtime in runtimes:
-        fields = manifest.parse(manifest.read(runtime))
+def _runtime_stores(skill: Skill, known: dict[str, tuple[str, list[str]]]) -> tuple[str, list[str]]:
+    """Where a skill would be compiled to, and where it may be: the same for all skills of a store."""
+    if skill.root not in known:
+        stores = skill.runtime_stores()
+        known[skill.root] = stores[0], [store for store in stores if os.path.isdir(store)]
+    return known[skill.root]
+
+
+def _listed(skill: Skill, stores: tuple[str, list[str]], check_obsolete: bool) -> Listed:
+    """A skill with its status; `stores` are those of `_runtime_stores`."""
+    first, there = stores
+    for store in there:
+        runtime = os.path.join(store, skill.folder)
+        written = manifest.read(runtime)
+        fields = manifest.parse(written) if written else {}
         built = fields.get("source_hash")
         # A runtime directory of the same name may hold another project's skill.
         if (
@@ -114,7 +163,7 @@ def _listed(skill: Skill, check_obsolete: bool) -> Listed:
         ):
             obsolete = check_obsolete and current_hash(skill) != _built_hash(skill, runtime, built)
             return Listed(skill, OBSOLETE if obsolete else NORMAL, runtime)
-    return Listed(skill, NOT_BUILT, runtimes[0])
+    return Listed(skill, NOT_BUILT, os.path.join(first, skill.folder))
 
 
 def _built_hash(skill: Skill, runtime: str, built: str) -> str:

@@ -17,6 +17,10 @@ MAX_DESCRIPTION = 1024  # characters of one in an inventory; the format allows n
 MARKER = "\n[truncated]"
 ESCAPED = "<\\/skill>"
 SHORTENED = "  Descriptions are shortened; the browse_skills tool shows them whole.\n"
+FITTED = (
+    "  Descriptions are shortened; the browse_skills tool shows them whole, find_skills names the skills for"
+    " a task.\n"
+)
 HINT = (
     "\n  Use the browse_skills tool to list skills in a collection or search.\n"
     "  Use the load_skill tool or /collection/skill-name to activate a skill.\n"
@@ -67,7 +71,9 @@ def flat_inventory(
     skills: Sequence[SkillDescriptor], active: Collection[str] = (), budget: int | None = None
 ) -> str:
     """Every skill with its description; within `budget` characters, if need be by shortening them all."""
-    return _fitting(lambda length: _flat(skills, active, length), [s.description for s in skills], budget)
+    return _fitting(
+        lambda length, note: _flat(skills, active, length, note), [s.description for s in skills], budget
+    )
 
 
 def collections_inventory(
@@ -80,45 +86,50 @@ def collections_inventory(
     top = [collection for collection in collections if "/" not in collection.path]
     if at_root:
         top.append(SkillCollection("", f"{at_root} skills", at_root))
-    return _fitting(lambda length: _grouped(top, active, length), [c.description for c in top], budget)
+    return _fitting(
+        lambda length, note: _grouped(top, active, length, note), [c.description for c in top], budget
+    )
 
 
-def _fitting(render: Callable[[int], str], descriptions: Sequence[str], budget: int | None) -> str:
+def _fitting(render: Callable[[int, str], str], descriptions: Sequence[str], budget: int | None) -> str:
     """The text with the longest descriptions that fit, the same limit for all; nothing is ever left out."""
     longest = min(MAX_DESCRIPTION, max(map(len, descriptions), default=0))
-    text = render(longest)
+    text = render(longest, SHORTENED)
     if budget is None or len(text) <= budget:
         return text
     low, high = 0, longest
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if len(render(middle)) <= budget else (low, middle - 1)
-    return render(low)
+        low, high = (middle, high) if len(render(middle, FITTED)) <= budget else (low, middle - 1)
+    return render(low, FITTED)
 
 
-def _flat(skills: Sequence[SkillDescriptor], active: Collection[str], length: int) -> str:
+def _flat(skills: Sequence[SkillDescriptor], active: Collection[str], length: int, note: str) -> str:
     lines = ["<available_skills>\n"]
     for skill in skills:
         mark = ' active="true"' if skill.id in active else ""
-        text = escape(_shortened(skill.description, length))
+        text = escape(shortened(skill.description, length))
         lines.append(
             f"  <skill id={quoteattr(skill.id)}{mark}>\n    <description>{text}</description>\n  </skill>\n"
         )
     if any(len(skill.description) > length for skill in skills):
-        lines.append(SHORTENED)
+        lines.append(note)
     return "".join(lines) + "</available_skills>"
 
 
-def _grouped(top: Sequence[SkillCollection], active: Sequence[SkillDescriptor], length: int) -> str:
+def _grouped(
+    top: Sequence[SkillCollection], active: Sequence[SkillDescriptor], length: int, note: str
+) -> str:
     lines = ['<available_skills mode="collections">\n']
     for collection in top:
-        path, words = quoteattr(collection.path), escape(_shortened(collection.description, length))
+        path, words = quoteattr(collection.path), escape(shortened(collection.description, length))
         lines.append(f'  <collection path={path} count="{collection.count}">{words}</collection>\n')
     lines += [f'  <skill id={quoteattr(skill.id)} active="true"/>\n' for skill in active]
     if any(len(collection.description) > length for collection in top):
-        lines.append(SHORTENED)
+        lines.append(note)
     return "".join(lines) + HINT + "</available_skills>"
 
 
-def _shortened(text: str, length: int) -> str:
+def shortened(text: str, length: int) -> str:
+    """At most so many characters; what is cut ends in an ellipsis."""
     return text if len(text) <= length else text[: max(0, length - 1)].rstrip() + "…"

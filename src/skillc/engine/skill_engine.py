@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +23,10 @@ from skillc.library.descriptors import (
 from skillc.library.looking import one_look
 from skillc.library.searching import find
 from skillc.library.sources import ALL, SkillSource
+from skillc.library.suggesting import nearest
 from skillc.skills import SkillId
+
+log = logging.getLogger("skillc.engine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class EngineOptions:
 
     `allow` and `deny` are IDs or collections; without `allow` everything is allowed, and `deny` wins.
     `inventory_budget` is in characters. Where it is not `enabled` there are no skills at all, and
-    nothing is said of them.
+    nothing is said of them. `suggest`: an ID that is not there is answered with those like it.
     """
 
     max_injection_bytes: int = rendering.MAX_INJECTION_BYTES
@@ -58,6 +63,7 @@ class EngineOptions:
     allow: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()
     enabled: bool = True
+    suggest: bool = True
 
 
 class DefaultSkillEngine:
@@ -146,13 +152,29 @@ class DefaultSkillEngine:
         wanted = SkillId(skill_id)
         if not self.options.enabled:
             raise SkillNotFound(wanted, "skills are switched off")
-        if not self._allowed(wanted):
-            raise SkillNotFound(wanted)
-        document = await self.source.load(wanted)
+        document = None
+        if self._allowed(wanted):
+            try:
+                document = await self.source.load(wanted)
+            except SkillNotFound as error:
+                if error.reason:
+                    raise
+        if document is None:
+            raise await self._not_found(wanted)
         missing = self._missing(document.descriptor)
         if missing:
             raise SkillNotFound(wanted, f"it needs the capability '{missing}', which is not available")
         return document
+
+    async def _not_found(self, skill_id: SkillId) -> SkillNotFound:
+        """The error for an ID, with those that this agent can use and that are like it."""
+        known: builtins.list[str] = []
+        if self.options.suggest:
+            try:
+                known = [str(skill.id) for skill in await self.list_skills()]
+            except Exception:  # of any source; what is asked for is not there in any case
+                log.debug("no names like '%s'", skill_id, exc_info=True)
+        return SkillNotFound(skill_id, nearest=await asyncio.to_thread(nearest, skill_id, known))
 
     async def resolve_and_render(self, ids: Iterable[str]) -> builtins.list[ResolvedSkill]:
         """Skills as blocks for injection, in order; the first that fails is raised."""

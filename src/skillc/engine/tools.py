@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skillc.engine.events import SkillsResolved
-from skillc.errors import unexpected
+from skillc.engine.rendering import MAX_DESCRIPTION, shortened
+from skillc.errors import SkillNotFound, unexpected
 
 if TYPE_CHECKING:
     from skillc.engine.skill_engine import DefaultSkillEngine
     from skillc.engine.turns import Observer
+    from skillc.library.catalog.results import FoundSkill
 
 
 MAX_LISTED = 500  # files of a skill; of more, their number is told
+FOUND = 5  # skills that a search gives where the model does not say how many
+MAX_FOUND = 50
+MAX_MATCHED = 8  # words that tell why one fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +41,22 @@ class ToolResult:
     is_error: bool = False
 
 
-def _object(required: tuple[str, ...] = (), **properties: str) -> dict[str, Any]:
-    """A JSON schema of text properties."""
+def _object(required: tuple[str, ...] = (), **properties: dict[str, Any]) -> dict[str, Any]:
+    """A JSON schema of an object with these properties and no others."""
     return {
         "type": "object",
-        "properties": {name: {"type": "string", "description": words} for name, words in properties.items()},
+        "properties": properties,
         "required": list(required),
         "additionalProperties": False,
     }
+
+
+def _text(description: str) -> dict[str, Any]:
+    return {"type": "string", "description": description}
+
+
+def _count(description: str, most: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": 1, "maximum": most, "description": description}
 
 
 TOOLS = (
@@ -51,24 +65,41 @@ TOOLS = (
         "Browse available skill collections or list skills in a collection. With a query, search the names"
         " and descriptions of all skills instead.",
         _object(
-            path="Collection path to browse, such as extraction or extraction/medical; empty for the root.",
-            query="Words to search for in all collections; the path is then ignored.",
+            path=_text(
+                "Collection path to browse, such as extraction or extraction/medical; empty for the root."
+            ),
+            query=_text("Words to search for in all collections; the path is then ignored."),
         ),
     ),
     ToolDefinition(
         "load_skill",
         "Load a skill's full instructions into the conversation. Use it before following a skill.",
-        _object(("id",), id="Canonical skill ID, such as extraction/email-extractor."),
+        _object(("id",), id=_text("Canonical skill ID, such as extraction/email-extractor.")),
+    ),
+    ToolDefinition(
+        "find_skills",
+        "Find the skills that fit a task, best first, by their whole text in all collections. Each comes with"
+        " the words of the task that it has, and the section of its instructions to read first. Start here"
+        " when there are many skills; then use load_skill.",
+        _object(
+            ("task",),
+            task=_text("What is to be done, in words or whole paragraphs; any word may match."),
+            limit=_count(f"At most so many skills; {FOUND} without it.", MAX_FOUND),
+        ),
     ),
     ToolDefinition(
         "list_skill_files",
         "List the files of a skill: references, scripts and templates that its instructions mention.",
-        _object(("id",), id="Canonical skill ID."),
+        _object(("id",), id=_text("Canonical skill ID.")),
     ),
     ToolDefinition(
         "read_skill_file",
         "Read one file of a skill.",
-        _object(("id", "path"), id="Canonical skill ID.", path="Path of the file, relative to the skill."),
+        _object(
+            ("id", "path"),
+            id=_text("Canonical skill ID."),
+            path=_text("Path of the file, relative to the skill."),
+        ),
     ),
 )
 
@@ -93,6 +124,7 @@ class SkillTools:
         self._calls: dict[str, Callable[..., Awaitable[str]]] = {
             "browse_skills": self._browse,
             "load_skill": self._load,
+            "find_skills": self._find,
             "list_skill_files": self._list_files,
             "read_skill_file": self._read_file,
         }
@@ -107,6 +139,8 @@ class SkillTools:
             return ToolResult(problem, is_error=True)
         try:
             return ToolResult(await self._calls[name](**given))
+        except SkillNotFound as error:
+            return ToolResult(_not_found(error), is_error=True)
         except Exception as error:  # also of sources that are not ours
             return ToolResult(unexpected(error).message, is_error=True)
 
@@ -119,6 +153,13 @@ class SkillTools:
             self._observer(SkillsResolved((skill.id,), skill.byte_size))
         return skill.rendered_body
 
+    async def _find(self, task: str, limit: int = FOUND) -> str:
+        found = await self._engine.find(task, limit)
+        told: dict[str, Any] = {"skills": await asyncio.to_thread(_reasons, found)}
+        if not found:
+            told["note"] = "no skill has any of these words; browse_skills lists what there is"
+        return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+
     async def _list_files(self, id: str) -> str:
         files = await self._engine.files(id)
         answer: dict[str, Any] = {"id": id, "files": files[:MAX_LISTED]}
@@ -128,6 +169,26 @@ class SkillTools:
 
     async def _read_file(self, id: str, path: str) -> str:
         return await self._engine.read_file(id, path)
+
+
+def _reasons(found: Sequence[FoundSkill]) -> list[dict[str, Any]]:
+    """Skills with why each fits, which is looked up in its file."""
+    skills = []
+    for skill in found:
+        words = [word for word, _ in skill.matched[:MAX_MATCHED]]
+        about = shortened(skill.description, MAX_DESCRIPTION)
+        told = {"id": skill.id, "description": about, "matched": words}
+        skills.append(told | {"section": skill.section} if skill.section else told)
+    return skills
+
+
+def _not_found(error: SkillNotFound) -> str:
+    """What a model can do about an ID that is none."""
+    if error.reason:
+        return error.message
+    if error.nearest:
+        return f"{error.message}; did you mean {' or '.join(error.nearest)}?"
+    return f"{error.message}; find_skills and browse_skills show what there is"
 
 
 # The types of JSON schema, as Python has them, and their names in a sentence.
@@ -152,5 +213,7 @@ def _problem(name: str, arguments: Mapping[str, Any], names: Sequence[str]) -> s
         kind, words = _KINDS[known[key]["type"]]
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             return f"argument '{key}' must be {words}"
+        if "maximum" in known[key] and not known[key]["minimum"] <= value <= known[key]["maximum"]:
+            return f"argument '{key}' must be from {known[key]['minimum']} to {known[key]['maximum']}"
     missing = [key for key in tool.parameters["required"] if key not in arguments]
     return f"argument '{missing[0]}' is missing" if missing else None

@@ -14,6 +14,12 @@ from skillc.errors import DirectoryNotFound, InvalidOption
 
 FORGES = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht")
 _VARIABLES = re.compile(r"(\$\{[A-Za-z_][A-Za-z0-9_]*\})+")
+_USER = re.compile(r"(?<=://)[^/?#@\s'\"<>]+(?=@)")
+_QUERY = re.compile(
+    r"([?&;][\w.-]{0,40}(?:token|secret|passw|pwd|sig|credential|auth|key|jwt)[\w.-]{0,40}=)[^&;#\s'\"<>]+",
+    re.IGNORECASE,
+)
+HIDDEN = "***"
 _SCP = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:(?!//).+")  # git@host:path
 
 
@@ -27,6 +33,15 @@ def guess_type(place: str) -> str:
     host = rest.partition("/")[0].rpartition("@")[2].partition(":")[0].lower()
     forge = host in FORGES or host.startswith(("git.", "gitlab.", "github."))
     return "git" if forge or rest.rstrip("/").endswith(".git") else "http"
+
+
+def without_secrets(text: str) -> str:
+    """`text` with what may be a secret in the URLs in it hidden: users, and values in queries by name.
+
+    >>> without_secrets("no answer from https://me:x@example.com/mcp?page=2&access_token=y#z")
+    'no answer from https://***@example.com/mcp?page=2&access_token=***#z'
+    """
+    return _QUERY.sub(rf"\1{HIDDEN}", _USER.sub(HIDDEN, text))
 
 
 def stored_url(url: str, kind: str, cwd: str) -> str:

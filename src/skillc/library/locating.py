@@ -7,11 +7,13 @@ finds it there (`recent`).
 
 from __future__ import annotations
 
-from skillc.errors import RepositoryUnavailable, SkillNotFound
+from skillc.errors import InvalidSkill, RepositoryUnavailable, SkillNotFound
 from skillc.library.stores import GLOBAL, PROJECT, Skill, resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from skillc.library.composite import CompositeSkillSource
     from skillc.library.configuration import SkillsConfig
     from skillc.library.descriptors import SkillDocument
@@ -23,13 +25,15 @@ def locate(name: str, cwd: str) -> Skill:
 
     Not from a running event loop: repositories are asked in one of their own.
     """
+    incomplete: InvalidSkill | None = None
     try:
         return resolve(name, cwd)
-    except SkillNotFound:
+    except (InvalidSkill, SkillNotFound) as error:
         from skillc.skills.ids import is_segment
 
+        incomplete = error if isinstance(error, InvalidSkill) else None
         if not all(map(is_segment, name.split("/"))):
-            raise
+            raise (incomplete or _with_nearest(name, cwd, ())) from None
     from skillc.library.recent import recall
 
     known = recall(name, cwd)
@@ -39,7 +43,12 @@ def locate(name: str, cwd: str) -> Skill:
 
     from skillc.skills import SkillId
 
-    return asyncio.run(_in_repositories(SkillId(name), cwd))
+    try:
+        return asyncio.run(_in_repositories(SkillId(name), cwd))
+    except SkillNotFound:
+        if incomplete is not None:  # a folder of that name was on the way
+            raise incomplete from None
+        raise
 
 
 async def _in_repositories(skill_id: SkillId, cwd: str) -> Skill:
@@ -51,11 +60,13 @@ async def _in_repositories(skill_id: SkillId, cwd: str) -> Skill:
     library = resolve_repositories(config, next(places.library_roots(cwd), None))
     try:
         document = await library.load(skill_id)
-    except (SkillNotFound, RepositoryUnavailable):
+    except (SkillNotFound, RepositoryUnavailable) as error:
         kept = _kept(skill_id, library, config)
-        if kept is None:
-            raise
-        return kept
+        if kept is not None:
+            return kept
+        if isinstance(error, SkillNotFound):
+            raise await _not_found(skill_id, cwd, library) from None
+        raise
     found = _found(document, await library.directory(skill_id), config, cwd)
     found.noticed = tuple(library.warnings())
     if found.copied and not found.noticed:
@@ -102,3 +113,27 @@ def _kept(skill_id: SkillId, library: CompositeSkillSource, config: SkillsConfig
             source = os.path.realpath(path)
             return Skill(skill_id, source, GLOBAL, home or "", True, repository.name, True, (why,))
     return None
+
+
+async def _not_found(skill_id: SkillId, cwd: str, library: CompositeSkillSource) -> SkillNotFound:
+    """The error for an ID that nobody has, with what was to say of those who could not be asked."""
+    noticed = tuple(library.warnings())
+    # Who did not answer is not asked again just for names.
+    names: list[str] = []
+    if not library.failures:
+        try:
+            names = [str(skill.id) for skill in await library.list()]
+        except RepositoryUnavailable:
+            pass  # it was there a moment ago; the names would only have been a help
+    error = _with_nearest(str(skill_id), cwd, names)
+    error.diagnostics = noticed
+    return error
+
+
+def _with_nearest(name: str, cwd: str, others: Iterable[str]) -> SkillNotFound:
+    """The error for a name, with those of the stores and of `others` that are like it."""
+    from skillc.library.stores import stored_skills
+    from skillc.library.suggesting import nearest
+
+    stored = (skill.name for skill in stored_skills(cwd))
+    return SkillNotFound(name, nearest=nearest(name, (*stored, *others)))

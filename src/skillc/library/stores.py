@@ -86,12 +86,15 @@ class Skill:
 
     def runtimes(self) -> list[str]:
         """Where the compiled form may be, in the order to look [D13a]."""
+        return [os.path.join(store, self.folder) for store in self.runtime_stores()]
+
+    def runtime_stores(self) -> list[str]:
+        """The directories those are in."""
         home = places.home()
         if not self.root and home is None:
             return []  # a folder from elsewhere and no home: there is nowhere to look
-        if self.scope == GLOBAL or home is None:
-            return [self.runtime()]
-        return [self.runtime(), self.global_runtime()]
+        own = places.runtime_store(self.root or places.require_home())
+        return [own] if self.scope == GLOBAL or home is None else [own, places.runtime_store(home)]
 
     def built(self) -> list[tuple[str, str, str]]:
         """Those directories, each with the index and the manifest in it; put together once."""
@@ -222,14 +225,20 @@ def stored_skills(cwd: str, scope: str = "all") -> Iterator[Skill]:
     for where, root in roots(cwd):
         if scope not in ("all", where):
             continue
+        store = places.skills_store(root)
         try:
-            names = sorted(os.listdir(places.skills_store(root)))
+            with os.scandir(store) as entries:
+                found = sorted(
+                    (e.name, e.is_symlink() or os.name == "nt") for e in entries if e.name[0] != "."
+                )
         except OSError:
             continue
-        for name in names:
-            source = os.path.join(places.skills_store(root), name)
-            if not name.startswith(".") and is_skill(source):
-                yield Skill(name, os.path.realpath(source), where, root, stored=True)
+        canonical = os.path.realpath(store)
+        for name, may_lead_elsewhere in found:  # on Windows a junction, which does not look like a link
+            source = os.path.join(canonical, name)
+            if is_skill(source):
+                source = os.path.realpath(source) if may_lead_elsewhere else source
+                yield Skill(name, source, where, root, stored=True)
 
 
 def is_skill(directory: str) -> bool:

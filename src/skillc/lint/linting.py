@@ -53,12 +53,21 @@ def _problems(skill: Skill, folder: Folder, tokens: Tokens | None, settings: Set
         if page is main:
             yield from frontmatter.check(page, skill.segment, settings)
             yield from headings.check_main(page, _name(page))
+            yield from _of_tools(skill, folder, page)
         else:
             yield from frontmatter.check_reference(page)
         yield from headings.check(page)
     if main is not None and tokens is not None:
         yield from budget.check(main, tokens, settings)
     yield from links.check(folder)
+
+
+def _of_tools(skill: Skill, folder: Folder, page: Page) -> Iterator[Problem]:
+    if "command" not in page.text.casefold():
+        return
+    from skillc.lint.tools import check  # most skills have no tools, and need not be taken apart for them
+
+    yield from check(folder, page, skill.segment)
 
 
 def _name(page: Page) -> str:

@@ -1,7 +1,7 @@
 """The rules, once: number, name, severity, and what each wants.
 
 SKL001 and 100 to 401 in RFC-0008's table are its own; 002 to 005 are about linting itself, 110 to
-119 are the Agent Skills format's rules beside them, 206 and 207 its budgets.
+119 are the Agent Skills format's rules beside them, 206 and 207 its budgets, 501 to 507 about tools.
 
 >>> find_rule("name-format").id
 'SKL102'
@@ -72,6 +72,15 @@ RULES = (
     Rule("SKL302", "link-anchor-exists", WARNING, "anchors of links exist"),
     Rule("SKL303", "link-no-escape", ERROR, "no link leaves the skill"),
     Rule("SKL401", "no-orphans", WARNING, "every Markdown file is reachable from SKILL.md by links"),
+    Rule("SKL501", "tool-definition", ERROR, "every tool can be offered and run as it is declared"),
+    Rule("SKL502", "tool-version", WARNING, "a skill with tools has a version"),
+    Rule("SKL503", "tool-command", WARNING, "a tool's '#### Command' has a fenced block"),
+    Rule("SKL504", "tool-parameters", WARNING, "tools list their parameters, with defaults of their types"),
+    Rule("SKL505", "tool-shell", WARNING, "no command needs a shell"),
+    Rule(
+        "SKL506", "tool-metadata", WARNING, "a skill with tools is described briefly, its version is semantic"
+    ),
+    Rule("SKL507", "tool-program", ERROR, "a tool's own program is an executable file of the skill"),
 )
 BY_ID = {rule.id: rule for rule in RULES}
 _BY_WORD = {word: rule for rule in RULES for word in (rule.id.lower(), rule.name)}

@@ -29,7 +29,7 @@ def _run(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
     def approve(request: ApprovalRequest) -> Approval:
         if call.approved == subject:
             return Approval.ONCE
-        refusal = ApprovalRequired(found.name, nobody_to_ask(found.name))
+        refusal = ApprovalRequired(found.called, nobody_to_ask(found.called))
         raise NeedsApproval(subject, f"{request.text()}\n\nRun it, this once?", refusal)
 
     settle(prepared, approve, TrustStore())  # apart, so that a question is not logged as a failure
@@ -42,7 +42,7 @@ def _run(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
         lambda: run_tool(prepared, approve, cancel=call.cancelled),
         lambda envelope: {"success": envelope.success},
     )
-    told = lines(prepared.diagnostics, noticed)
+    told = lines(found.noticed, prepared.diagnostics, noticed)
     if envelope.stopped is not None:
         told += (envelope.stopped.text(),)
     text = envelope.output or envelope.error or "(no output)"

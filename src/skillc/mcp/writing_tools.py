@@ -203,7 +203,7 @@ WRITING = (
         "gateway",
         "Count what agents read of a skill, or of all: which sections, files, searches and errors.",
         (
-            Parameter("skill", "A skill's name or folder; all without it."),
+            Parameter("skill", "A skill's name, ID or folder; all without it."),
             Parameter("group_by", "What to count by.", default="summary", choices=tuple(GROUPS)),
             Parameter("since", "From this date or RFC 3339 time on, in UTC."),
             Parameter("until", "Up to this date or time."),

@@ -61,7 +61,9 @@ class _Api:
 
     def __init__(self, engine: DefaultSkillEngine) -> None:
         self._engine = engine
-        self._reading = DefaultSkillEngine(engine.source, replace(engine.options, capabilities=_Everything()))
+        # Who reads is a program, for which an error must cost little.
+        reading = replace(engine.options, capabilities=_Everything(), suggest=False)
+        self._reading = DefaultSkillEngine(engine.source, reading)
 
     async def skills(self, request: Request) -> Response:
         """The skills that pass a filter, by ID; with a limit a page of them, from behind the cursor."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from skillc.digest import sha256_hex
@@ -97,13 +97,20 @@ def parse_definition(raw: bytes, name: str, directory: str = "") -> SkillDefinit
     blocks = [block for block in blocks if block.fences]
     if not blocks:
         return _ordinary(document, name, directory, noticed)
+    whole = read_whole(document, name)
+    tools = tuple(_tools(blocks, lambda message: InvalidTool(name, message), noticed))
+    told = (*whole.diagnostics, *(diagnostic.at(SKILL_FILE) for diagnostic in noticed))
+    return replace(whole, tools=tools, directory=directory, digest=sha256_hex(raw), diagnostics=told)
+
+
+def read_whole(document: Document, name: str) -> SkillDefinition:
+    """What the frontmatter of an executable skill says of all tools; raises InvalidTool for a fault."""
 
     def refuse(message: str) -> InvalidTool:
         return InvalidTool(name, message)
 
     fields = _fields(document, name, refuse)
-    noticed = [*document.diagnostics, *_warnings(fields, name), *noticed]
-    tools = tuple(_tools(blocks, refuse, noticed))
+    noticed = [*document.diagnostics, *_warnings(fields, name)]
     author = fields.get("author")
     return SkillDefinition(
         name=name,
@@ -115,9 +122,6 @@ def parse_definition(raw: bytes, name: str, directory: str = "") -> SkillDefinit
         always_ask=_switch(fields, "always_ask", refuse),
         timeout=_timeout(fields.get("timeout", DEFAULT_TIMEOUT), refuse),
         network=_switch(fields, "network", refuse),
-        tools=tools,
-        directory=directory,
-        digest=sha256_hex(raw),
         diagnostics=tuple(diagnostic.at(SKILL_FILE) for diagnostic in noticed),
     )
 
@@ -182,17 +186,21 @@ def _timeout(value: Any, refuse: Refuse) -> int:
 def _tools(blocks: list[ToolBlock], refuse: Refuse, noticed: list[Diagnostic]) -> Iterator[ToolDefinition]:
     seen: set[str] = set()
     for block in blocks:
-        where = f"tool '{block.title}' (line {block.line})"
-        if not _TOOL_NAME.fullmatch(block.title):
-            raise refuse(f"{where}: a tool's name is 1 to 32 of a-z, 0-9 and _")
-        if block.title in seen:
-            raise refuse(f"{where}: duplicate tool name")
-        seen.add(block.title)
-        if block.commands > 1 or len(block.fences) > 1:
-            raise refuse(f"{where}: more than one fenced block under Command; put the steps into a script")
-        parameters, told = read_parameters(block, _at(where, refuse))
-        noticed += told
-        yield ToolDefinition(block.title, block.description, parameters, block.fences[0])
+        yield read_tool(block, seen, _at(f"tool '{block.title}' (line {block.line})", refuse), noticed)
+
+
+def read_tool(block: ToolBlock, seen: set[str], refuse: Refuse, noticed: list[Diagnostic]) -> ToolDefinition:
+    """One tool; `seen` are the names of those before it. Raises what `refuse` makes of a fault."""
+    if not _TOOL_NAME.fullmatch(block.title):
+        raise refuse("a tool's name is 1 to 32 of a-z, 0-9 and _")
+    if block.title in seen:
+        raise refuse("duplicate tool name")
+    seen.add(block.title)
+    if block.commands > 1 or len(block.fences) > 1:
+        raise refuse("more than one fenced block under Command; put the steps into a script")
+    parameters, told = read_parameters(block, refuse)
+    noticed += told
+    return ToolDefinition(block.title, block.description, parameters, block.fences[0])
 
 
 def _at(where: str, refuse: Refuse) -> Refuse:

@@ -28,11 +28,13 @@ from skillc.tools.origins import FoundSkill, of_library, of_source
 from skillc.tools.policy import in_mode
 from skillc.tools.schemas import function_names, tool_schema, tool_words
 from skillc.tools.trust import TrustStore
+from skillc.usage.log import logged
 
 if TYPE_CHECKING:
     from skillc.library.descriptors import SkillDescriptor
     from skillc.library.sources import SkillSource
     from skillc.tools.envelope import Envelope
+    from skillc.usage.log import Value
 
     AskPerson = Callable[[ApprovalRequest], bool | Awaitable[bool]]
 
@@ -156,8 +158,19 @@ class AgentTools:
     ) -> Envelope:
         """Everything from the files as they are now; what was read when the agent was built may be old."""
         cwd = self._toolset.cwd or places.current_directory()
-        prepared = prepare(found, tool.name, arguments, mode=self._toolset.mode, cwd=cwd)
-        return run_tool(prepared, ask, store=TrustStore(), cancel=cancel)
+        mode = self._toolset.mode
+
+        def operation() -> Envelope:
+            prepared = prepare(found, tool.name, arguments, mode=mode, cwd=cwd)
+            return run_tool(prepared, ask, store=TrustStore(), cancel=cancel)
+
+        noted: dict[str, Value] = {"tool": tool.name, "mode": mode, "dry_run": False}
+        envelope, noticed = logged(
+            found.stored(), "run", noted, cwd, operation, lambda done: {"success": done.success}
+        )
+        for diagnostic in noticed:
+            log.warning("%s", diagnostic.line())
+        return envelope
 
     def _asking(self, cancel: threading.Event) -> Approve | None:
         """The builder's question, to be put from the thread that runs the tool."""

@@ -94,7 +94,7 @@ def standing(found: FoundSkill, store: TrustStore) -> Standing:
 
 def allow(now: Standing, store: TrustStore, digest: str | None = None) -> Entry:
     """Allow a skill until a file of it changes; `digest` says which files were looked at."""
-    name = now.found.name
+    name = now.found.called
     if not now.skill.tools:
         raise InvalidTool(name, "no tool definitions found")
     if digest is not None and digest.lower() != now.files.digest:

@@ -105,7 +105,7 @@ def run_tool(
     found, launch = prepared.found, prepared.launch
     if found.level is TrustLevel.UNTRUSTED and launch.sandbox == sandbox.NONE:
         missing = "; ".join(sandbox.explain())
-        raise SandboxUnavailable(f"'{found.name}' is untrusted and does not run without one ({missing})")
+        raise SandboxUnavailable(f"'{found.called}' is untrusted and does not run without one ({missing})")
     settle(prepared, approve, store or TrustStore())
 
     def unchanged() -> None:
@@ -125,13 +125,13 @@ def settle(prepared: Run, approve: Approve | None, store: TrustStore) -> None:
     if allowed:
         return
     if approve is None:
-        raise ApprovalRequired(found.name, nobody_to_ask(found.name))
+        raise ApprovalRequired(found.called, nobody_to_ask(found.called))
     answer = approve(request(prepared, store))
     if answer in (Answer.ALWAYS, Answer.NEVER):
         decision = ALLOW if answer is Answer.ALWAYS else DENY
         store.record(decide(found, decision, prepared.files))
     if answer in (Answer.NO, Answer.NEVER):
-        raise ApprovalRequired(found.name, "It was not approved.")
+        raise ApprovalRequired(found.called, "It was not approved.")
     # Somebody may have denied it while the question stood open; deny wins.
     if store.verdict(found.path, prepared.files) == DENY:
         raise _denied(found)
@@ -173,8 +173,10 @@ def nobody_to_ask(skill: str) -> str:
 
 
 def _denied(found: FoundSkill) -> ApprovalRequired:
-    return ApprovalRequired(found.name, f"It was denied; 'skc trust show {visible(found.name)}' says more.")
+    return ApprovalRequired(
+        found.called, f"It was denied; 'skc trust show {visible(found.called)}' says more."
+    )
 
 
 def _changed(found: FoundSkill) -> ApprovalRequired:
-    return ApprovalRequired(found.name, "Its files changed while this was prepared; nothing was started.")
+    return ApprovalRequired(found.called, "Its files changed while this was prepared; nothing was started.")

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from skillc.digest import file_sha256_hex
 from skillc.errors import InvalidSkill
+from skillc.library import at_path
+from skillc.library.copies import ORIGIN
 from skillc.skills import list_files, source_hash
 
 MAX_BYTES = 1 << 30  # of all files together; nobody approves more
@@ -34,7 +36,8 @@ class Fingerprint:
 
 def fingerprint(directory: str) -> Fingerprint:
     """Read every file of a skill; raises PathEscapes for a link that leads out of it."""
-    files = list_files(directory, hidden=True)
+    note = ORIGIN if at_path(directory).copied else ""  # ours, and another for each state of a repository
+    files = [file for file in list_files(directory, hidden=True) if file.name != note]
     if sum(file.size for file in files) > MAX_BYTES:
         raise InvalidSkill(directory, f"more than {MAX_BYTES >> 30} GiB of files")
     digests = {}

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from skillc import places
-from skillc.errors import InvalidSkill, InvalidSkillId, SkillNotFound
-from skillc.library import Skill, resolve
+from skillc.errors import SkillNotFound
+from skillc.library import Skill, locate
 from skillc.library.stores import GLOBAL, at_path
-from skillc.skills import SkillId
 from skillc.tools.trust import TrustLevel
 
 if TYPE_CHECKING:
+    from skillc.errors import Diagnostic
     from skillc.library.composite import CompositeSkillSource
     from skillc.library.sources import SkillSource
+    from skillc.skills import SkillId
 
 
 @dataclass(frozen=True, slots=True)
 class FoundSkill:
-    """A skill's folder, and where it comes from in words.
+    """A skill's folder, and where it comes from in words; `skill` is what the library said of it, if asked.
 
     `path` is what decisions about it are kept under: its folder, or for a git checkout, whose folder
     is another with each commit, the repository's place in the cache.
@@ -31,6 +32,7 @@ class FoundSkill:
     level: TrustLevel
     origin: str
     path: str = ""
+    skill: Skill | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "skill_id", str(self.skill_id))  # plain text, for whatever it is passed to
@@ -40,34 +42,44 @@ class FoundSkill:
     def name(self) -> str:
         return self.skill_id.rpartition("/")[2]
 
+    @property
+    def called(self) -> str:
+        """What a command takes for it: its ID, or the path of a folder from elsewhere."""
+        return self.directory if self.skill is not None and not self.skill.stored else self.skill_id
+
+    @property
+    def noticed(self) -> tuple[Diagnostic, ...]:
+        """What was to say on the way to it."""
+        return self.skill.noticed if self.skill else ()
+
     def stored(self) -> Skill:
         """The same for the access log."""
+        if self.skill is not None:
+            return self.skill
         skill = at_path(self.directory)
         return Skill(self.skill_id, skill.source, skill.scope, skill.root, skill.stored)
 
 
 def find_skill(name: str, cwd: str) -> FoundSkill:
-    """The skill that a name, a path or an ID means in `cwd`: in the stores, then in the repositories."""
-    try:
-        return of_store(resolve(name, cwd))
-    except (SkillNotFound, InvalidSkill) as error:
-        try:
-            skill_id = SkillId(name)
-        except InvalidSkillId:
-            raise error from None
-        import asyncio  # most skills are in a store
-
-        try:
-            return asyncio.run(of_library(_repositories(cwd), skill_id))
-        except SkillNotFound as unknown:
-            raise (unknown if isinstance(error, SkillNotFound) else error) from None
+    """The skill that a name, a path or an ID means in `cwd`, wherever any other command finds it."""
+    skill = locate(name, cwd)
+    found = _of_repository(skill, cwd) if skill.repository else of_store(skill)
+    return replace(found, skill=skill)
 
 
-def _repositories(cwd: str) -> CompositeSkillSource:
-    from skillc.library.configuration import SkillsConfig
+def _of_repository(skill: Skill, cwd: str) -> FoundSkill:
+    """A skill that a repository has; its folder may be a copy."""
+    from skillc.library.configuration import SkillsConfig  # most skills are in a store
+    from skillc.library.copies import place
     from skillc.library.repositories import resolve_repositories
 
-    return resolve_repositories(SkillsConfig.load(cwd), next(places.library_roots(cwd), None))
+    config = SkillsConfig.load(cwd)
+    own = next((r for r in config.repositories if r.name == skill.repository), None)
+    if skill.copied and (own is None or os.path.realpath(place(own, skill.name)) != skill.source):
+        return of_store(skill)  # given as a path: a copy of what another project calls by that name
+    library = resolve_repositories(config, next(places.library_roots(cwd), None))
+    source = next((named.source for named in library.sources if named.name == skill.repository), None)
+    return of_source(skill.name, skill.source, source, skill.repository)
 
 
 def of_store(skill: Skill) -> FoundSkill:

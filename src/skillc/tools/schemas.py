@@ -14,8 +14,8 @@ from typing import Any
 from skillc.digest import sha256_hex
 from skillc.skills import ParameterDefinition
 from skillc.skills.tool_parameters import Value
+from skillc.skills.tool_template import Variable
 from skillc.tools.executable import Tool
-from skillc.tools.template import Variable
 
 FORMATS = ("json", "openai", "anthropic", "mcp")
 MAX_NAME = 64  # OpenAI's and Anthropic's

@@ -32,7 +32,11 @@ def run(arguments: Arguments) -> int:
         print_json(found)
         return 0
     for collection in found.get("subcollections", []):
-        print(one_line(f"{collection['path']}/  ({collection['count']})  {collection['description']}"))
+        count, words = collection["count"], collection["description"]
+        about = (
+            "" if words == f"{count} skills" else f"  {words}"
+        )  # which is said where nothing else is known
+        print(one_line(f"{collection['path']}/  ({count}){about}"))
     for skill in found["skills"]:
         print(one_line(f"{skill['id']}  {skill['description']}"))
     if not found["skills"] and not found.get("subcollections"):

@@ -17,7 +17,10 @@ COMMAND = Command(
     "Compile a skill into a stub with an index, and deploy it to agents.",
     arguments=(
         Argument(
-            "skill", "A skill's name, or a folder to import and build.", required=False, completes="skills"
+            "skill",
+            "A skill's name, its ID in a repository, or a folder to import.",
+            required=False,
+            completes="skills",
         ),
     ),
     options=(

@@ -13,7 +13,7 @@ COMMAND = Command(
     "open",
     "Print a file of a skill as it is.",
     arguments=(
-        Argument("skill", "A skill's name or folder.", completes="skills"),
+        Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
         Argument("path", "The file, relative to the skill.", completes="sources"),
     ),
     options=(Option("--max-lines", "Print at most so many lines.", value="<n>", kind="count"), FORMAT),

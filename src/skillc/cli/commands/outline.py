@@ -10,7 +10,9 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 COMMAND = Command(
     "outline",
     "List the headings of a skill's Markdown files.",
-    arguments=(Argument("skill", "A skill's name or folder.", completes="skills"),),
+    arguments=(
+        Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
+    ),
     options=(
         Option("--level", "Only headings down to this level.", value="<n>", kind="count", maximum=6),
         FORMAT,

@@ -19,7 +19,7 @@ COMMAND = Command(
     "run",
     "Run a tool that a skill declares, once it is approved, in a sandbox.",
     arguments=(
-        Argument("skill", "A skill's name or folder, or the ID of one.", completes="skills"),
+        Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
         Argument("tool", "One of the tools that 'skc tools <skill>' lists."),
     ),
     options=(
@@ -57,6 +57,7 @@ def run(arguments: Arguments) -> int:
     given = _values(arguments)
     cwd = current_directory()
     found = find_skill(arguments.text("skill"), cwd)
+    warn(found.noticed)
     tool, mode = arguments.text("tool"), arguments.text("mode")
     noted: dict[str, Value] = {"tool": tool, "mode": mode, "dry_run": arguments.given("dry_run")}
 

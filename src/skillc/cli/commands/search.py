@@ -18,7 +18,7 @@ COMMAND = Command(
     "search",
     "Find the sections of a skill that hold all words of a query, best first.",
     arguments=(
-        Argument("skill", "A skill's name or folder.", completes="skills"),
+        Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
         Argument("query", "Words; put several in quotes."),
     ),
     options=(

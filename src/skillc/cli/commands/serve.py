@@ -16,7 +16,7 @@ COMMAND = Command(
         Option("--port", "The port to listen on; 0 is any that is free.", value="<port>", default="8080"),
     ),
     description=(
-        "GET /skills, /skills/{id} and /skill-collections, POST /turns, GET /healthz. "
+        "GET /skills, /skills/{id}, /skill-collections and /search, POST /turns, GET /healthz. "
         "Prints its URL when it answers; Ctrl+C or SIGTERM ends it. "
         "There are no passwords: whoever reaches the address can read every skill. "
         "Needs: pip install 'skillc[server]'"

@@ -13,7 +13,9 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 COMMAND = Command(
     "show",
     "Print one section of a skill, subsections included.",
-    arguments=(Argument("skill", "A skill's name or folder.", completes="skills"),),
+    arguments=(
+        Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
+    ),
     options=(
         Option("--section", "The section's heading, in any case.", value="<heading>", completes="sections"),
         Option("--file", "Only look in this file.", value="<path>"),

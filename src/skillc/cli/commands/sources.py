@@ -14,7 +14,9 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 COMMAND = Command(
     "sources",
     "List the files of a skill as a tree.",
-    arguments=(Argument("skill", "A skill's name or folder.", completes="skills"),),
+    arguments=(
+        Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
+    ),
     options=(
         Option("--depth", "How many levels to open.", value="<n>", kind="count"),
         Option("--dir", "Only what is below this directory.", value="<path>"),

@@ -20,7 +20,9 @@ COMMAND = Command(
     "stats",
     "Show what agents used: sections, files, searches, errors.",
     arguments=(
-        Argument("skill", "A skill's name or folder; all without it.", required=False, completes="skills"),
+        Argument(
+            "skill", "A skill's name, ID or folder; all without it.", required=False, completes="skills"
+        ),
     ),
     options=(
         Option(

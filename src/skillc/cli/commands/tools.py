@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 COMMAND = Command(
     "tools",
     "List the tools that a skill declares, with their JSON schemas.",
-    arguments=(Argument("skill", "A skill's name or folder, or the ID of one.", completes="skills"),),
+    arguments=(
+        Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
+    ),
     options=(
         Option(
             "--format",
@@ -33,6 +35,7 @@ def run(arguments: Arguments) -> int:
 
     cwd = current_directory()
     found = find_skill(arguments.text("skill"), cwd)
+    warn(found.noticed)
     form = arguments.text("format")
     skill, noticed = logged(
         found.stored(),

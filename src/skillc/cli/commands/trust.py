@@ -15,7 +15,12 @@ COMMAND = Command(
     "Allow or deny what skills run, and see what was decided.",
     arguments=(
         Argument("action", f"{', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}.", completes=" ".join(ACTIONS)),
-        Argument("skill", "A skill's name or folder, or the ID of one.", required=False, completes="skills"),
+        Argument(
+            "skill",
+            "A skill's name, its ID in a repository, or a folder.",
+            required=False,
+            completes="skills",
+        ),
     ),
     options=(
         Option("--digest", "With allow: the digest of the files you looked at.", value="<digest>"),
@@ -31,6 +36,7 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
+    from skillc.cli.printing import warn
     from skillc.cli.syntax import see
     from skillc.errors import InvalidOption
     from skillc.places import current_directory
@@ -46,6 +52,7 @@ def run(arguments: Arguments) -> int:
     if digest is not None and action != "allow":
         raise InvalidOption("--digest goes with allow")
     found = None if name is None else find_skill(name, current_directory())
+    warn(found.noticed if found else ())
     json = arguments.text("format") == "json"
     store = TrustStore()
     if action == "list":
@@ -94,9 +101,9 @@ def _allow(store: TrustStore, found: FoundSkill, digest: str | None) -> Entry:
     now = standing(found, store)
     if digest is None:
         if not terminal():
-            raise ApprovalRequired(found.name, nobody_to_ask(found.name))
+            raise ApprovalRequired(found.called, nobody_to_ask(found.called))
         if not confirm(now.text(), "Allow all of its tools, until a file of it changes?"):
-            raise ApprovalRequired(found.name, "It was not allowed.")
+            raise ApprovalRequired(found.called, "It was not allowed.")
     return allow(now, store, digest)
 
 

@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from skillc import extras
+from skillc.library.wire_log import discreet
 
 if TYPE_CHECKING:
     import httpx2
@@ -36,7 +37,16 @@ async def fetch(
 ) -> Answer:
     """GET, with a few redirects; those to another origin, and all after them, without the credentials."""
     with extras.needed("http"):
-        import httpx2
+        import httpx2  # noqa: F401 -- whether it is there
+
+    with discreet():
+        return await _fetched(url, headers, credentials, time_out, limit)
+
+
+async def _fetched(
+    url: str, headers: dict[str, str], credentials: dict[str, str], time_out: float, limit: int
+) -> Answer:
+    import httpx2
 
     async with httpx2.AsyncClient(verify=_trusted(), timeout=time_out) as client:
         at = httpx2.URL(url)

@@ -53,11 +53,12 @@ def talk(server: Server, question: Callable[[Skills], Awaitable[Answer]], time_o
         return asyncio.run(run())
     except BaseException as error:
         cause = _cause(error)
-        if isinstance(cause, SkillcError) or not isinstance(cause, Exception):
-            raise cause from None
-        if isinstance(cause, Refused) or channel.problem:
-            raise Refused(str(cause) if isinstance(cause, Refused) else channel.problem) from None
-        raise Unreachable(channel.silence or _reason(cause, time_out)) from None
+    # From here, so that what the libraries raised, which may show what was sent, is no part of it.
+    if isinstance(cause, SkillcError) or not isinstance(cause, Exception):
+        raise cause from None
+    if isinstance(cause, Refused) or channel.problem:
+        raise Refused(str(cause) if isinstance(cause, Refused) else channel.problem)
+    raise Unreachable(server.hide(channel.silence or _reason(cause, time_out)))
 
 
 def _cause(error: BaseException) -> BaseException:

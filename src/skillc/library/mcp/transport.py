@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import anyio
 import httpx2
@@ -22,9 +23,13 @@ from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
+from skillc.library.addresses import HIDDEN, without_secrets
+from skillc.library.wire_log import discreet
+
 MAX_MESSAGE = 32 << 20  # bytes of one message: a file of 16 MiB in base64, and some more
 GRACE = 1.0  # seconds that a process has to end once nobody talks to it any more
 SILENCE = 30.0  # seconds in which something must come over HTTP
+SECRET = 6  # characters of a value in a query from which on it may be one
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +37,18 @@ class Server:
     """How to reach a server: a command to start, or a URL and the headers to send."""
 
     command: tuple[str, ...] = ()
-    url: str = ""
+    url: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: str | None = None
+
+    def hide(self, text: str) -> str:
+        """What a server said, without what it was sent: it may repeat that."""
+        sent = [value.rpartition(" ")[2] for value in self.headers.values()]
+        sent += [value for _, value in parse_qsl(urlsplit(self.url).query) if len(value) >= SECRET]
+        for secret in filter(None, sent):
+            text = text.replace(secret, HIDDEN)
+        return without_secrets(text)
 
 
 class Channel:
@@ -136,14 +149,17 @@ async def over_http(server: Server, channel: Channel) -> AsyncIterator[tuple[Any
     """The SDK's transport over HTTP, but for answers without end or packed."""
     headers = {"Accept-Encoding": "identity", **server.headers}
     transport = _Bounded(httpx2.AsyncHTTPTransport(), channel)
-    async with (
-        httpx2.AsyncClient(headers=headers, transport=transport, timeout=httpx2.Timeout(SILENCE)) as client,
-        streamable_http_client(server.url, http_client=client, max_sse_event_size=MAX_MESSAGE) as (
-            received,
-            sent,
-        ),
-    ):
-        yield received, sent
+    with discreet():
+        async with (
+            httpx2.AsyncClient(
+                headers=headers, transport=transport, timeout=httpx2.Timeout(SILENCE)
+            ) as client,
+            streamable_http_client(server.url, http_client=client, max_sse_event_size=MAX_MESSAGE) as (
+                received,
+                sent,
+            ),
+        ):
+            yield received, sent
 
 
 class _Bounded(httpx2.AsyncBaseTransport):

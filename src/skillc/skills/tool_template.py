@@ -18,9 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from skillc.skills import ParameterDefinition
-from skillc.skills.tool_parameters import NotOfType, Value, names, value_of
-from skillc.tools.tokens import InvalidTemplate, Placeholder, tokenise
+from skillc.skills.tool_parameters import NotOfType, ParameterDefinition, Value, names, value_of
+from skillc.skills.tool_tokens import InvalidTemplate, Placeholder, tokenise
 
 __all__ = ["CommandTemplate", "InvalidTemplate", "fill", "parse_template"]
 

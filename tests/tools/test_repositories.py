@@ -1,0 +1,147 @@
+"""Tools of skills that repositories have: found as every command finds them, and trusted by location."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillc.tools import TrustLevel, TrustStore, allow, find_skill, standing
+from skillc.tools.fingerprint import fingerprint
+from tests.conftest import World
+from tests.library.test_git import Origin
+from tests.library.test_http import Chunks, Request, Stub, entry, page
+from tests.mcp.talking import near
+from tests.mcp.test_running import YES, answering
+from tests.tools.making import executable, skill_md, tool
+
+BODY = tool("say", "echo {{word}}", "word | string | yes | What to say")
+
+
+@pytest.fixture
+def team(world: World) -> Iterator[Stub]:
+    """An HTTP repository with a skill that declares a tool."""
+    stub = Stub()
+    stub.answer = lambda request: api(request, BODY)
+    configure(world, f'name = "team"\ntype = "http"\nurl = "{stub.url}/api"\nrefresh_seconds = 0\n')
+    yield stub
+    stub.close()
+
+
+def api(request: Request, body: str) -> Chunks:
+    if request.path == "/api/skills":
+        return [page({"skills": [entry("talk/echo")]})]
+    if request.path == "/api/skills/talk%2Fecho":
+        return [page(entry("talk/echo", body=body, extensions={"version": "1.0.0"}))]
+    return [page({"error": {}}, 404)]
+
+
+def configure(world: World, *repositories: str) -> None:
+    text = "".join(f"[[repositories]]\n{lines}\n" for lines in repositories)
+    (world.project / ".skillc" / "skills.toml").write_text(text)
+
+
+def log_of(runtime: Path) -> list[tuple[Any, ...]]:
+    database = sqlite3.connect(runtime / ".skillc-meta" / "logs.db")
+    with database:
+        rows = database.execute("SELECT command, skill, error FROM access_log ORDER BY id").fetchall()
+    database.close()
+    return rows
+
+
+def test_of_an_http_repository(world: World, team: Stub) -> None:
+    """[D46] [TOOLS §6.1] listed, run once it is approved, allowed while its text stays; never trusted."""
+    (listed,) = json.loads(world.ok("tools", "talk/echo", "--format", "json").stdout)
+    assert listed["name"] == "talk.echo.say"
+    found = find_skill("talk/echo", str(world.project))
+    assert found.level is TrustLevel.UNTRUSTED
+    assert "the http repository 'team'" in found.origin
+    run = ["run", "talk/echo", "say", "--param", "word=hi"]
+    refused = world.fails("E063", *run)
+    assert "run 'skc trust allow talk/echo'" in refused.stderr
+    ran = json.loads(world.ok(*run, "--yes").stdout)
+    assert (ran["success"], ran["output"]) == (True, "hi\n")
+    digest = json.loads(world.ok("trust", "show", "talk/echo", "--format", "json").stdout)["digest"]
+    world.ok("trust", "allow", "talk/echo", "--digest", digest)
+    assert json.loads(world.ok(*run).stdout)["output"] == "hi\n"
+    team.answer = lambda request: api(request, BODY.replace("echo", "printf"))
+    world.fails("E063", *run)
+    now = json.loads(world.ok("trust", "show", "talk/echo", "--format", "json").stdout)
+    assert (now["decision"], now["changed"]) == (None, ["changed: SKILL.md"])
+
+
+def test_while_the_repository_is_away(world: World, team: Stub) -> None:
+    """[D27] the copy serves on, and that is said."""
+    world.ok("tools", "talk/echo")
+    team.answer = lambda request: [page({}, 503)]
+    result = world.ok("run", "talk/echo", "say", "--param", "word=hi", "--yes")
+    assert json.loads(result.stdout)["output"] == "hi\n"
+    assert "warning[W201]: repository 'team' is served as it was" in result.stderr
+
+
+def test_over_mcp(world: World, team: Stub) -> None:
+    """[SURFACES: Serving] [D46] `run_tool` runs it after a yes, and the run is in the skill's log."""
+    asked: list[str] = []
+
+    async def talk() -> Any:
+        async with near("legacy", elicitation_callback=answering(YES, asked)) as client:
+            given = {"skill": "talk/echo", "tool": "say", "parameters": {"word": "hi"}}
+            return await client.call_tool("run_tool", given)
+
+    result = asyncio.run(talk())
+    assert not result.is_error, result.content
+    assert result.structured_content["output"] == "hi\n"
+    assert len(asked) == 1
+    assert log_of(world.home / ".skillc/runtime/talk+echo") == [("run", "talk/echo", None)]
+
+
+def test_what_was_allowed_stays_so_over_commits(world: World) -> None:
+    """[D46] a copy's note of where it comes from is none of the skill's files; a file of that name is."""
+    origin = Origin(world.root)
+    origin.make()
+    origin.write("team/demo/SKILL.md", skill_md("demo", tool("say", "echo hi")))
+    origin.push()
+    configure(world, f'name = "team"\ntype = "git"\nurl = "{origin.bare.as_uri()}"\nrefresh_seconds = 0')
+    here, store = str(world.project), TrustStore()
+    first = find_skill("team/demo", here)
+    assert (Path(first.directory) / ".origin").is_file()
+    allow(standing(first, store), store)
+    origin.write("other/SKILL.md", "---\ndescription: Other\n---\n")
+    origin.push()
+    assert standing(find_skill("team/demo", here), store).decision == "allow"
+    own = executable(world.store, "own")
+    before = fingerprint(str(own)).digest
+    (own / ".origin").write_text("x")
+    assert fingerprint(str(own)).digest != before
+
+
+def test_a_copy_given_as_a_path(world: World, team: Stub) -> None:
+    """[D46] untrusted, whatever this project calls by the name of its repository."""
+    copy = find_skill("talk/echo", str(world.project)).directory
+    configure(world, f'name = "team"\ntype = "filesystem"\npath = "{world.global_store}"')
+    found = find_skill(copy, str(world.project))
+    assert found.level is TrustLevel.UNTRUSTED
+    assert found.origin.startswith("a copy from the repository 'team'")
+    assert found.path == copy
+
+
+def test_a_folder_of_that_name_in_the_way(world: World) -> None:
+    """[RFC-0005] [D13a] a folder without SKILL.md hides no repository's skill; without one it is E010."""
+    (world.project / "git").mkdir()
+    (world.project / "nothing").mkdir()
+    assert find_skill("git", str(world.project)).level is TrustLevel.BUNDLED
+    assert "git" in world.ok("outline", "git").stdout.lower()
+    for command in ("outline", "tools"):
+        world.fails("E010", command, "nothing")
+
+
+def test_a_folder_from_elsewhere_is_called_by_its_path(world: World) -> None:
+    """[D46] what E063 says to run works."""
+    folder = executable(world.root, "theirs")
+    refused = world.fails("E063", "run", str(folder), "go")
+    assert f"run 'skc trust allow {folder}'" in refused.stderr
