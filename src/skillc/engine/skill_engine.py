@@ -12,7 +12,6 @@ from typing import Any
 from skillc.engine import rendering
 from skillc.engine.resources import file_names, read_text
 from skillc.errors import FileNotFound, SkillNotFound
-from skillc.library.catalog.results import FoundSkill
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -20,6 +19,7 @@ from skillc.library.descriptors import (
     SkillFilter,
     derive_collections,
 )
+from skillc.library.finding.results import FoundSkill
 from skillc.library.looking import one_look
 from skillc.library.searching import find
 from skillc.library.sources import ALL, SkillSource

@@ -14,7 +14,6 @@ from typing import Any
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound
 from skillc.library.catalog.folder import Folder
-from skillc.library.catalog.library import Part, library
 from skillc.library.catalog.looking import Look
 from skillc.library.catalog.reading import MAX_SKILL_FILE
 from skillc.library.catalog.tables import Entry
@@ -27,6 +26,7 @@ from skillc.library.descriptors import (
     SkillScope,
     derive_collections,
 )
+from skillc.library.finding.library import Part, library
 from skillc.library.looking import current_look
 from skillc.library.sources import ALL, SkillSource, SourceDiagnostic
 from skillc.skills import SkillId, metadata, parse

@@ -11,12 +11,12 @@ import builtins
 from collections.abc import Callable, Mapping
 from weakref import WeakKeyDictionary
 
-from skillc.library.catalog import reranking
-from skillc.library.catalog.documents import Documents
-from skillc.library.catalog.library import Part, library
-from skillc.library.catalog.results import FoundSkill
-from skillc.library.catalog.speed import scorer
 from skillc.library.descriptors import SkillDescriptor
+from skillc.library.finding.documents import Documents
+from skillc.library.finding.library import Part, library
+from skillc.library.finding.results import FoundSkill
+from skillc.library.finding.speed import scorer
+from skillc.library.meaning import reranking
 from skillc.library.sources import SkillSource
 
 _held: WeakKeyDictionary[SkillSource, Documents] = WeakKeyDictionary()  # a cache: gone with the sources

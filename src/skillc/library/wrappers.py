@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import Any
 
 from skillc.errors import SkillNotFound
-from skillc.library.catalog.library import Part
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -22,6 +21,7 @@ from skillc.library.descriptors import (
     SkillFilter,
     derive_collections,
 )
+from skillc.library.finding.library import Part
 from skillc.library.searching import parts_of
 from skillc.library.sources import ALL, SkillSource
 from skillc.skills import SkillId

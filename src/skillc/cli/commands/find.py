@@ -13,8 +13,8 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.errors import Diagnostic
-    from skillc.library.catalog.library import Part
-    from skillc.library.catalog.results import FoundSkill
+    from skillc.library.finding.library import Part
+    from skillc.library.finding.results import FoundSkill
 
 MAX_LIMIT = 1000
 MAX_TASK = 16 << 20  # characters that are read from standard input
@@ -45,7 +45,7 @@ def run(arguments: Arguments) -> int:
 
         print_json({"query": task, "results": [skill.as_json() for skill in found]})
     else:
-        from skillc.library.catalog.telling import lines
+        from skillc.library.finding.telling import lines
 
         for line in lines(found):
             print(line)
@@ -54,7 +54,7 @@ def run(arguments: Arguments) -> int:
 
 def _found(task: str, limit: int, rerank: bool) -> list[FoundSkill]:
     """Straight from the index where all repositories are folders, as they mostly are."""
-    from skillc.library.catalog.chain import folders
+    from skillc.library.finding.chain import folders
     from skillc.places import current_directory
 
     parts = folders(current_directory())
@@ -68,7 +68,7 @@ def _found(task: str, limit: int, rerank: bool) -> list[FoundSkill]:
 
 def _in_folders(parts: list[Part], task: str, limit: int, rerank: bool) -> list[FoundSkill]:
     from skillc.cli.progress import watch_reading
-    from skillc.library.catalog.library import library
+    from skillc.library.finding.library import library
 
     watch_reading()
 
@@ -77,7 +77,7 @@ def _in_folders(parts: list[Part], task: str, limit: int, rerank: bool) -> list[
 
     if not rerank:
         return library().find(parts, task, limit, may_use)
-    from skillc.library.catalog import reranking
+    from skillc.library.meaning import reranking
 
     return reranking.find(library(), parts, task, limit, may_use, tell=_tell)
 

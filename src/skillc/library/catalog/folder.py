@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.library.catalog.database import Database
-    from skillc.library.catalog.finding import Shelf
     from skillc.library.catalog.shelving import Harvest
     from skillc.library.catalog.walking import Found
+    from skillc.library.finding.search import Shelf
 
 HASTE = 0.05  # seconds that listing waits for a process that writes; then it is not noted this time
 MANY = 200  # files whose reading is worth keeping, and waiting for another process that may be at it

@@ -15,8 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from skillc.library.catalog.finding import Shelf
-    from skillc.library.catalog.library import Library
+    from skillc.library.finding.library import Library
+    from skillc.library.finding.search import Shelf
 
     Told = tuple[str, str, str, tuple[str, ...], str | None]  # ID, name, description, capabilities, body
 

@@ -6,19 +6,19 @@ import os
 from _thread import RLock
 
 from skillc.errors import EmptyQuery
-from skillc.library.catalog import scoring
-from skillc.library.catalog.asking import Query, within
 from skillc.library.catalog.database import Database, library_file
 from skillc.library.catalog.folder import Folder
 from skillc.library.catalog.terms import Stemmer
+from skillc.library.finding import scoring
+from skillc.library.finding.asking import Query, within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from skillc.library.catalog.documents import Documents
-    from skillc.library.catalog.results import FoundSkill
-    from skillc.library.catalog.scoring import Scorer
+    from skillc.library.finding.documents import Documents
+    from skillc.library.finding.results import FoundSkill
+    from skillc.library.finding.scoring import Scorer
 
     MayUse = Callable[[str, tuple[str, ...]], bool]
 

@@ -11,7 +11,7 @@ import os
 import sys
 
 from skillc import places
-from skillc.library.catalog.library import Part, library
+from skillc.library.finding.library import Part, library
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from skillc.library.catalog.scoring import Scorer
     from skillc.library.catalog.terms import Stemmer
+    from skillc.library.finding.scoring import Scorer
 
 MAX_TERMS = 64  # of a task: those of highest weight
 MAX_WORDS = 20_000  # of a task that are looked at

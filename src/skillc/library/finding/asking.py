@@ -6,16 +6,16 @@ other folders is one result, with the others named.
 
 from __future__ import annotations
 
-from skillc.library.catalog.finding import Candidate, Search, Shelf
-from skillc.library.catalog.results import FoundSkill
+from skillc.library.finding.results import FoundSkill
+from skillc.library.finding.search import Candidate, Search, Shelf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from skillc.library.catalog.library import Library, MayUse, Part
-    from skillc.library.catalog.results import Reasons
-    from skillc.library.catalog.scoring import Scorer
+    from skillc.library.finding.library import Library, MayUse, Part
+    from skillc.library.finding.results import Reasons
+    from skillc.library.finding.scoring import Scorer
 
 SPARE = 6  # skills beyond the wanted ones that are looked at closely first
 
@@ -119,7 +119,7 @@ class Query:
         holding, library = self.parts[candidate.shelf].holding, self._library
 
         def reasons() -> Reasons:
-            from skillc.library.catalog.reasons import explain  # with the Markdown parser
+            from skillc.library.finding.reasons import explain  # with the Markdown parser
 
             with library.lock:
                 data = holding.content(candidate.path)
