@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillc.skills import core_schema
 from skillc.skills.core_schema import MAX_DEPTH, MAX_NODES, NotYaml, load, plain
 
 KIB_64 = 64 * 1024
@@ -377,6 +378,33 @@ def test_any_text(text: str) -> None:
     except NotYaml:
         return
     assert json.loads(json.dumps(found)) == found
+
+
+entry = st.tuples(
+    st.sampled_from(["name", "allowed-tools", "a", "on", "x y", "-", "ключ", "name ", " in", "k" * 65]),
+    st.sampled_from([": ", ":", ":  ", " : ", ": \t"]),
+    st.one_of(
+        st.text(st.characters(codec="utf-8"), max_size=12),
+        st.lists(
+            st.sampled_from(
+                ["word", ": ", " #", "#", ":", '"', "'", "\\", " ", "null", "true", "1", "é", "😀", "\xa0"]
+            )
+        ).map("".join),
+    ),
+).map("".join)
+
+
+@given(st.lists(entry | st.sampled_from(["", " more", "- one", "---", "# note"]), max_size=4).map("\n".join))
+def test_what_needs_no_parser(text: str) -> None:
+    """[D5] lines that are read without the parser mean what it says."""
+    try:
+        expected = core_schema.parsed(text)
+    except NotYaml:
+        expected = None
+    try:
+        assert core_schema.load(text) == expected
+    except NotYaml:
+        assert expected is None
 
 
 @given(json_values)

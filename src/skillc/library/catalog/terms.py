@@ -89,12 +89,16 @@ def words(data: bytes) -> list[bytes]:
 
 
 class _Known(dict[bytes, bytes]):
-    """The terms of words, with spaces between; words that are looked up in vain are noted."""
+    """The terms of words, with spaces between: those that are `several`.
 
-    __slots__ = ("new",)
+    Words that are looked up in vain are noted as `new`.
+    """
+
+    __slots__ = ("new", "several")
 
     def __init__(self) -> None:
         self.new: set[bytes] = set()
+        self.several: set[bytes] = set()
 
     def __missing__(self, word: bytes) -> bytes:
         if word.isascii() and not word.isalpha():  # a number, a version, a key: none has an ending
@@ -139,7 +143,10 @@ class Stemmer:
         for counts, found in zip(every, texts, strict=True):
             if counts.pop(UNKNOWN, 0):
                 count(counts, map(known.__getitem__, filter(new.__contains__, found)))
-            _part(counts, {known[word] for word in found if not word.isascii()})
+            for several in known.several.intersection(counts):
+                times = counts.pop(several)
+                for term in several.split():
+                    counts[term] = counts.get(term, 0) + times
             counts.pop(b"", None)
         return every
 
@@ -152,6 +159,7 @@ class Stemmer:
     def _with_room(self) -> _Known:
         if len(self._known) > REMEMBERED:
             self._known.clear()
+            self._known.several.clear()
         return self._known
 
     def _caught_up(self) -> set[bytes]:
@@ -171,7 +179,10 @@ class Stemmer:
         for start in range(0, len(stems), AT_ONCE):
             self._stem(stems[start : start + AT_ONCE])
         for word, parts in foreign.items():
-            self._known[word] = b" ".join([self._known[part] if part.isascii() else part for part in parts])
+            terms = [self._known[part] if part.isascii() else part for part in parts]
+            self._known[word] = b" ".join(terms)
+            if len(terms) > 1:
+                self._known.several.add(self._known[word])
 
     def _stem(self, plain: list[bytes]) -> None:
         """Learn words of ASCII letters, each of which the table takes for one token."""
@@ -181,15 +192,6 @@ class Stemmer:
             word, stem = plain[position], term.encode()
             known[word] = word if word == stem else stem
         execute("INSERT INTO words (words) VALUES ('delete-all')")
-
-
-def _part(counts: dict[bytes, int], found: set[bytes]) -> None:
-    """Count the terms of words that have several one by one."""
-    for several in found:
-        if b" " in several:
-            times = counts.pop(several)
-            for term in several.split():
-                counts[term] = counts.get(term, 0) + times
 
 
 def _parts(text: str) -> list[bytes]:

@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Iterator, Sequence
+    from typing import Any, BinaryIO
 
     from skillc.library.catalog.segments import Known, Turned
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 PARALLEL_FROM = 400  # files that are worth starting other processes
 MAX_READERS = 4  # more can't keep up with the one process that collects
 BATCH = 2000  # files whose texts become lists together
+SIZE = 8  # bytes that tell how long a message is
 CHUNK = 50  # files whose words are learned together
 
 _START = """
@@ -123,10 +125,24 @@ def _start(batches: Sequence[Sequence[Job]], strict: bool, searched: bool) -> su
 
 def _collected(process: subprocess.Popen[bytes], batch: Sequence[Job], strict: bool, searched: bool) -> Batch:
     try:
-        readings, lists = marshal.load(process.stdout)  # type: ignore[arg-type]
-    except (EOFError, ValueError, TypeError, OSError):  # it was killed: what it would have read is read here
+        readings, lists = _received(process.stdout)
+    except (EOFError, ValueError, TypeError, OverflowError, MemoryError, OSError):
+        # It was killed: what it would have read is read here.
         return _read(batch, strict, Stemmer() if searched else None)
     return [(place, Reading(*packed)) for place, *packed in readings], lists
+
+
+def _send(value: Any, pipe: BinaryIO) -> None:
+    data = marshal.dumps(value)
+    pipe.write(len(data).to_bytes(SIZE, "big"))
+    pipe.write(data)
+    pipe.flush()
+
+
+def _received(pipe: Any) -> Any:
+    """What was sent, read as a whole: `marshal.load` would read it item by item while the sender waits."""
+    size = int.from_bytes(pipe.read(SIZE), "big")
+    return marshal.loads(pipe.read(size))
 
 
 def work() -> None:
@@ -139,9 +155,6 @@ def work() -> None:
     try:
         for batch in batches:
             readings, lists = _read(batch, strict, stemmer)
-            marshal.dump(
-                ([(place, *reading.packed()) for place, reading in readings], lists), sys.stdout.buffer
-            )
-            sys.stdout.buffer.flush()
+            _send(([(place, *reading.packed()) for place, reading in readings], lists), sys.stdout.buffer)
     except (BrokenPipeError, KeyboardInterrupt):
         os._exit(0)
