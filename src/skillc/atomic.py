@@ -133,29 +133,37 @@ class Lock:
 
     The path is that of a file, which is made, or (where the system is not Windows) of a directory.
     Where the system can't lock (some network file systems), everyone is let in: what is
-    written is whole all the same, and one of the writers wins.
+    written is whole all the same, and one of the writers wins. `waited` tells if somebody else had it.
     """
 
-    __slots__ = ("_descriptor", "_path")
+    __slots__ = ("_descriptor", "_path", "waited")
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._descriptor = -1
+        self.waited = False
 
     def __enter__(self) -> None:
         flags = os.O_RDONLY if os.path.isdir(self._path) else os.O_RDWR | os.O_CREAT
         self._descriptor = os.open(self._path, flags, 0o644)
         try:
-            if sys.platform == "win32":
-                import msvcrt
-
-                msvcrt.locking(self._descriptor, msvcrt.LK_LOCK, 1)
-            else:
-                import fcntl
-
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+            self._take(wait=False)
         except OSError:
-            pass
+            self.waited = True
+            try:
+                self._take(wait=True)
+            except OSError:
+                pass
+
+    def _take(self, wait: bool) -> None:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(self._descriptor, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from array import array
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from skillc.library.catalog import folder, terms, walking, workers
 from skillc.library.catalog.database import IN_MEMORY, Database
 from skillc.library.catalog.folder import MANY, Folder
 from skillc.library.catalog.reading import SETTLED_NS
-from skillc.library.catalog.segments import MAX_SEGMENTS, packed, record, unpacked
+from skillc.library.catalog.segments import MAX_SEGMENTS, packed, record, records, unpacked
 from skillc.library.catalog.terms import Stemmer
 from skillc.library.finding import scoring
 from skillc.library.finding.library import Library, Part
@@ -202,7 +201,7 @@ def test_many_changes_are_merged(shelf: Shelf) -> None:
 
 
 def packed_list(pairs: Iterable[tuple[int, int]], size: int) -> bytes:
-    return packed(array("I", [record(slot, weight) for slot, weight in sorted(pairs)]), size)
+    return packed(records([record(slot, weight) for slot, weight in pairs]), size)
 
 
 @given(st.dictionaries(st.integers(0, 99), st.integers(1, 255)))

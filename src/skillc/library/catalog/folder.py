@@ -141,8 +141,10 @@ class Folder:
         before, walk, todo = self._planned(self._look or self._known(), texts)
         lock = self.database.lock() if texts and len(todo) > MANY else None
         if lock is not None:
-            with lock:  # another process may have done it while we waited
-                self._look = self._carried_out(*self._planned(self._known(), texts), texts)
+            with lock:
+                if lock.waited:  # for another process, which may have done it
+                    before, walk, todo = self._planned(self._known(), texts)
+                self._look = self._carried_out(before, walk, todo, texts)
         else:
             self._look = self._carried_out(before, walk, todo, texts)
         return self._look

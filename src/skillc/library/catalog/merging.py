@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from array import array
-
-from skillc.library.catalog.segments import MAX_SEGMENTS, MAX_SLOTS, TELLING, packed, record, unpacked
+from skillc.library.catalog.segments import (
+    MAX_SEGMENTS,
+    MAX_SLOTS,
+    TELLING,
+    packed,
+    record,
+    records,
+    unpacked,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +63,7 @@ def _merge(execute: Any, folder: int, segments: list[tuple[int, int, int]]) -> N
     if size:
         sizes = {row[0]: row[1] for row in segments}
         for term, skills, head, body in _merged(execute, sizes, slots):
-            row = new, term, len(head), skills, packed(head, size), packed(body, size)
+            row = new, term, len(head), skills, packed(records(head), size), packed(records(body), size)
             execute("INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?)", row)
         for place, (_, _, number) in enumerate(live):
             execute("UPDATE skills SET segment = ?, slot = ? WHERE number = ?", (new, place, number))
@@ -69,7 +75,7 @@ def _merge(execute: Any, folder: int, segments: list[tuple[int, int, int]]) -> N
 
 def _merged(
     execute: Any, sizes: dict[int, int], slots: dict[tuple[int, int], int]
-) -> Iterator[tuple[str, int, array[int], array[int]]]:
+) -> Iterator[tuple[str, int, list[int], list[int]]]:
     """The lists of some segments, term by term, with the new slots."""
     marks = ", ".join("?" * len(sizes))
     terms: dict[str, list[tuple[int, int, bytes, bytes]]] = {}
@@ -87,7 +93,7 @@ def _merged(
             heads += _moved(head, sizes[segment], segment, slots)
             bodies += _moved(body, sizes[segment], segment, slots)
         if heads or bodies or holders >= TELLING:
-            yield term, holders, array("I", sorted(heads)), array("I", sorted(bodies))
+            yield term, holders, heads, bodies
 
 
 def _moved(stored: bytes, size: int, segment: int, slots: dict[tuple[int, int], int]) -> list[int]:

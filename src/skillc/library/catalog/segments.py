@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 MAX_SLOTS = 1 << 16
 MAX_SEGMENTS = 8  # of a folder, before small ones are merged
 KEPT = 128  # the strongest terms of a body beside those of the head
+RECORD = 4  # bytes
 DENSE = 24  # where one skill in so many has a term, a byte for each skill is better than a list of slots
 TELLING = 3  # skills in a batch whose bodies have a term, for it to be counted though none keeps it
 
@@ -58,7 +59,7 @@ def turned(texts: Sequence[tuple[int, Text]], outside: int = 0, elsewhere: Known
         _enter(bodies, slot, *_strongest(text, rare))
     common = (term for term, skills in holders.items() if skills >= TELLING)
     terms = list({**heads, **bodies, **dict.fromkeys(common)})
-    in_heads, in_bodies = ([_records(lists.get(term, ())) for term in terms] for lists in (heads, bodies))
+    in_heads, in_bodies = ([records(lists.get(term, ())) for term in terms] for lists in (heads, bodies))
     return terms, [holders.get(term, 0) for term in terms], in_heads, in_bodies
 
 
@@ -91,8 +92,12 @@ def _enter(lists: dict[bytes, list[int]], slot: int, terms: Sequence[bytes], wei
         lists[term].append(first | weight)
 
 
-def _records(numbers: Iterable[int]) -> bytes:
-    return array("I", numbers).tobytes() if numbers else b""
+def records(numbers: Iterable[int]) -> bytes:
+    """Slots with weights, as they are collected: the weight, two bytes of the slot, nothing."""
+    found = array("I", numbers)
+    if sys.byteorder == "big":
+        found.byteswap()
+    return found.tobytes()
 
 
 class Joined:
@@ -116,31 +121,35 @@ class Joined:
 
     def rows(self, size: int) -> Iterator[Row]:
         """The lists, by term, for a segment of so many slots."""
+        heads, bodies = self._heads, self._bodies
         for term, holders in sorted(self._holders.items()):
-            head, body = (_sorted(lists.get(term, b"")) for lists in (self._heads, self._bodies))
-            yield term.decode(), len(head), holders, packed(head, size), packed(body, size)
+            head, body = heads.get(term, b""), bodies.get(term, b"")
+            count = len(head) // RECORD
+            yield term.decode(), count, holders, packed(head, size), packed(body, size)
 
 
-def _sorted(records: bytes | bytearray) -> array[int]:
-    return array("I", sorted(array("I", bytes(records))))
-
-
-def packed(records: array[int], size: int) -> bytes:
-    """A list as it is stored: slots and weights; where many have the term, a weight for every slot."""
-    if not records:
+def packed(found: bytes | bytearray, size: int) -> bytes:
+    """Records as they are stored: slots and weights; where many have the term, a weight for every slot."""
+    if not found:
         return b""
-    if sys.byteorder == "big":
-        records.byteswap()
-    stored = records.tobytes()
-    weights = stored[::4]
-    slots = bytearray(2 * len(weights))
-    slots[::2], slots[1::2] = stored[1::4], stored[2::4]
-    if DENSE * len(weights) <= size:
+    count = len(found) // RECORD
+    ordered = _sorted(found) if count > 1 else found
+    weights = bytes(ordered[::RECORD])
+    slots = bytearray(2 * count)
+    slots[::2], slots[1::2] = ordered[1::RECORD], ordered[2::RECORD]
+    if DENSE * count <= size:
         return bytes(slots + weights)
     every = bytearray(size)
     for slot, weight in zip(slot_numbers(slots), weights, strict=True):
         every[slot] = weight
     return bytes(every)
+
+
+def _sorted(found: bytes | bytearray) -> bytes:
+    numbers = array("I", bytes(found))
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return records(sorted(numbers))
 
 
 def slot_numbers(stored: bytes | bytearray) -> Sequence[int]:
