@@ -36,7 +36,7 @@ def explain(skill_id: str, description: str, data: bytes, weights: Weights, stem
         "headings": _words(" ".join([heading.text for heading in found])),
         "body": words(data[start:]),
     }
-    terms = _Terms({word for part in fields.values() for word in part}, weights, stemmer)
+    terms = _Terms(set[bytes]().union(*fields.values()), weights, stemmer)
     counts = {field: terms.counted(part) for field, part in fields.items()}
     adds = _adds(counts, {field: len(part) for field, part in fields.items()}, weights)
     matched = [
@@ -85,8 +85,8 @@ class _Terms:
     def counted(self, found: Iterable[bytes]) -> dict[str, int]:
         """How often they occur among words."""
         counts: dict[str, int] = {}
-        for word in found:
-            for term in self._terms.get(word, ()):
+        for word in filter(self._terms.__contains__, found):
+            for term in self._terms[word]:
                 counts[term] = counts.get(term, 0) + 1
         return counts
 
