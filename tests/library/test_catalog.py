@@ -225,21 +225,21 @@ def test_numpy_and_python_score_alike() -> None:
                 assert arrays.best(size, some, wanted) == scoring.best(size, some, wanted)
 
 
-def test_scores_are_sums() -> None:
+@pytest.mark.parametrize("shares", [(1.0, 1.0, 1.0, 1.0), (1.0, 0.01, 0.9, 0.01), (0.01, 1.0, 0.01, 1.0)])
+def test_scores_are_sums(shares: tuple[float, ...]) -> None:
     """[LIB: SkillEngine trait (revised)] scores are what the lists say; the lowest slot comes first."""
     rng = random.Random(6)
     size, sums = 1000, [0] * 1000
     lists = []
-    for count in (5, 900, 30, 400):
+    for share, count in zip(shares, (5, 900, 30, 400), strict=True):
         weights = {slot: rng.randint(1, 255) for slot in rng.sample(range(size), count)}
-        lists.append((1.0, packed_list(weights.items(), size)))
+        lists.append((share, packed_list(weights.items(), size)))
         for slot, weight in weights.items():
-            sums[slot] += weight
-    expected = sorted(
-        ((slot, score) for slot, score in enumerate(sums) if score), key=lambda x: (-x[1], x[0])
-    )
-    assert scoring.best(size, lists, 2000) == expected
-    assert scoring.best(size, lists, 7) == expected[:7]
+            sums[slot] += scoring.table(share)[weight]
+    found = [(slot, score) for slot, score in enumerate(sums) if score]
+    expected = sorted(found, key=lambda pair: (-pair[1], pair[0]))
+    for wanted in (0, 1, 3, 7, 35, 200, 2000):
+        assert scoring.best(size, lists, wanted) == expected[:wanted]
 
 
 def test_empty_and_huge_tasks(shelf: Shelf) -> None:
