@@ -132,7 +132,8 @@ class Folder:
 
     def _is_same(self, known: tuple[str | bytes, int, int]) -> bool:
         try:
-            status = os.stat(f"{self.root}/{os.fsdecode(known[0])}")
+            path = known[0] if type(known[0]) is str else os.fsdecode(known[0])  # for each of many
+            status = os.stat(f"{self.root}/{path}")
         except OSError:
             return False
         return (status.st_mtime_ns, status.st_ctime_ns) == known[1:]
