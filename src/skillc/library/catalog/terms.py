@@ -29,7 +29,7 @@ a an and any are as at be been but by can could do does for from had has have ho
 no not of on or our so that the their them then there these they this to us was we were what when which who
 will with would you your
 """
-EMPTY_WORDS = frozenset(_EMPTY.split())
+EMPTY_WORDS = frozenset(_EMPTY.encode().split())
 
 _UNSPACED = (
     (0x0E00, 0x0EFF),  # Thai, Lao

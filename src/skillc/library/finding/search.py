@@ -15,7 +15,7 @@ from skillc.library.catalog.weighing import SATURATION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from typing import Any
 
     from skillc.library.catalog.terms import Stemmer
@@ -87,8 +87,8 @@ class Segment:
         self._lists: dict[str, tuple[bytes, bytes]] = {}
         self._held = 0  # bytes of lists
 
-    def counts(self, execute: Any, terms: Iterable[str]) -> dict[str, tuple[int, int]]:
-        """How many heads and bodies have each term."""
+    def counts(self, execute: Any, terms: Collection[str]) -> dict[str, tuple[int, int]]:
+        """How many heads and bodies have each of some terms."""
         if len(self._counts) > MAX_COUNTS:
             self._counts.clear()
         known = self._counts
@@ -98,7 +98,7 @@ class Segment:
             sql = "SELECT term, heads, bodies FROM postings WHERE segment = ? AND term"
             for term, heads, bodies in self._ask(execute, sql, new):
                 known[term] = heads, bodies
-        return known
+        return {term: known[term] for term in terms}
 
     def lists(self, execute: Any, terms: Iterable[str]) -> dict[str, tuple[bytes, bytes]]:
         """The lists of each term, for head and body."""
@@ -134,11 +134,15 @@ class Search:
     """A task put to some shelves. `weights` is what a term counts in head and body."""
 
     def __init__(self, shelves: Sequence[Shelf], task: str, stemmer: Stemmer) -> None:
-        self._words: dict[str, list[str]] = {}  # the task's words for a term
-        found = words(task.encode("utf-8", "replace"))[:MAX_WORDS]
-        for word, terms in zip(found, stemmer.each(found), strict=True):
+        self._words: dict[str, bytes] = {}  # the task's first word for a term
+        self._times: dict[str, int] = {}  # how often it has a term
+        found: dict[bytes, int] = {}
+        for word in words(task.encode("utf-8", "replace"))[:MAX_WORDS]:
+            found[word] = found.get(word, 0) + 1
+        for (word, times), terms in zip(found.items(), stemmer.each(list(found)), strict=True):
             for term in terms.decode().split():
-                self._words.setdefault(term, []).append(word.decode("utf-8", "replace"))
+                self._words.setdefault(term, word)
+                self._times[term] = self._times.get(term, 0) + times
         self._segments = [
             (place, shelf.execute, segment)
             for place, shelf in enumerate(shelves)
@@ -170,24 +174,35 @@ class Search:
 
     def word(self, term: str) -> str:
         """The task's own word for a term."""
-        return self._words[term][0]
+        return self._words[term].decode("utf-8", "replace")
 
     def _weighed(self) -> dict[str, tuple[float, float]]:
         """What a term counts in head and body, for the terms of the task that say most."""
         every = sum(segment.size for _, _, segment in self._segments)
-        counts = [segment.counts(execute, self._words) for _, execute, segment in self._segments]
+        counts = _together([segment.counts(execute, self._times) for _, execute, segment in self._segments])
         weights, strength = {}, {}
-        for term, found in self._words.items():
-            more = SAYING_NOTHING if found[0] in EMPTY_WORDS else 0
-            heads = sum([known[term][0] for known in counts])
-            bodies = sum([known[term][1] for known in counts])
+        for term, times in self._times.items():
+            heads, bodies = counts.get(term, (0, 0))
             if heads or bodies:
-                times = sqrt(len(found))  # what is said four times matters twice as much
-                head = times * rarity(heads + more, every + more)
-                body = times * rarity(bodies + more, every + more) * BODY
+                more = SAYING_NOTHING if self._words[term] in EMPTY_WORDS else 0
+                matters = sqrt(times)  # what is said four times matters twice as much
+                head = matters * rarity(heads + more, every + more)
+                body = matters * rarity(bodies + more, every + more) * BODY
                 strength[term] = min(head, body)
                 weights[term] = head if heads else 0.0, body if bodies else 0.0
         if len(weights) <= MAX_TERMS:
             return weights
         strongest = sorted(weights, key=lambda term: (-strength[term], term))[:MAX_TERMS]
         return {term: weights[term] for term in strongest}
+
+
+def _together(counts: list[dict[str, tuple[int, int]]]) -> dict[str, tuple[int, int]]:
+    """How many heads and bodies of all segments have each term."""
+    if len(counts) == 1:
+        return counts[0]
+    every: dict[str, tuple[int, int]] = {}
+    for known in counts:
+        for term, (heads, bodies) in known.items():
+            before = every.get(term, (0, 0))
+            every[term] = before[0] + heads, before[1] + bodies
+    return every
