@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Known = Callable[[Iterable[bytes]], dict[bytes, int]]
 
 MAX_SLOTS = 1 << 16
-MAX_SEGMENTS = 8  # of a folder, before small ones are merged
+MAX_SEGMENTS = 4  # of a folder, before small ones are merged: each is asked for every term
 KEPT = 128  # the strongest terms of a body beside those of the head
 RECORD = 4  # bytes
 DENSE = 24  # where one skill in so many has a term, a byte for each skill is better than a list of slots
