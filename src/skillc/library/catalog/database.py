@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
     Answer = TypeVar("Answer")
 
-VERSION = 2  # of the tables; a file with another one is made anew
+VERSION = 3  # of the tables; a file with another one is made anew
 PATIENCE = 30.0  # seconds to wait for another process that writes
 IN_MEMORY = ":memory:"
 
 _TABLES = """
-CREATE TABLE folders (number INTEGER PRIMARY KEY, root TEXT, strict INTEGER, checked REAL, cost REAL);
+CREATE TABLE folders (number INTEGER PRIMARY KEY, root TEXT, strict INTEGER, checked REAL, cost REAL,
+    revision INTEGER);
 CREATE UNIQUE INDEX folder_by_root ON folders (root, strict);
 CREATE TABLE directories (folder INTEGER, path TEXT, modified INTEGER, changed INTEGER,
     collection TEXT, collection_stamp TEXT, PRIMARY KEY (folder, path)) WITHOUT ROWID;
@@ -125,8 +126,9 @@ class Database:
         """To be held while much is read in order to be written, so that two don't do the same work."""
         if not self.lasting or not self._made_directory():
             return None
-        writable = os.access(os.path.dirname(self.path), os.W_OK)
-        return atomic.Lock(f"{self.path}.lock") if writable else None
+        path = f"{self.path}.lock"
+        writable = os.access(path if os.path.exists(path) else os.path.dirname(path), os.W_OK)
+        return atomic.Lock(path) if writable else None
 
     def close(self) -> None:
         if self._connection is not None:

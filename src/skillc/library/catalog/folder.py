@@ -139,7 +139,7 @@ class Folder:
         return (status.st_mtime_ns, status.st_ctime_ns) == known[1:]
 
     def _looked(self, texts: bool) -> Look:
-        before, walk, todo = self._planned(self._look or self._known(), texts)
+        before, walk, todo = self._planned(self._before(), texts)
         lock = self.database.lock() if texts and len(todo) > MANY else None
         if lock is not None:
             with lock:
@@ -149,6 +149,14 @@ class Folder:
         else:
             self._look = self._carried_out(before, walk, todo, texts)
         return self._look
+
+    def _before(self) -> Look:
+        """What is known: by us, unless another process has changed the index since."""
+        known = self._look
+        if known is not None and self.database.exists():
+            revision = self.database.read(lambda execute: tables.revision(execute, self.root, self.strict))
+            known = known if revision == known.revision else None
+        return known or self._known()
 
     def _planned(self, before: Look, texts: bool) -> tuple[Look, Walk, list[Found]]:
         """What was known, what is there, and what of it is to be read."""
@@ -162,32 +170,35 @@ class Folder:
         def ask(execute: Any) -> Look:
             number = tables.number_of(execute, self.root, self.strict)
             self._kept = number is not None
-            return Look(*(tables.load(execute, number) if number else ({}, {})), [], None)
+            directories, entries = tables.load(execute, number) if number else ({}, {})
+            return Look(directories, entries, [], None, tables.revision(execute, self.root, self.strict))
 
-        return self.database.read(ask) if self.database.exists() else Look({}, {}, [], None)
+        return self.database.read(ask) if self.database.exists() else Look({}, {}, [], None, None)
 
     def _carried_out(self, before: Look, walk: Walk, todo: list[Found], texts: bool) -> Look:
         same_directories = alike(before.directories, walk.directories)
         if walk.error is not None:  # the folder is not there; what is known of it may serve again
-            return Look({}, {}, [], walk.error)
+            return Look({}, {}, [], walk.error, before.revision)
         if not todo and len(walk.found) == len(before.entries) and same_directories and not walk.noticed:
             return before if not before.noticed and before.error is None else before.without_notices()
         harvest = self._gathered(todo, texts)
         read = {entry.path: entry for entry in harvest.entries}
+        revision = before.revision
         if texts or len(walk.found) > MANY or self._kept:
             from skillc.library.catalog.shelving import Change
 
             directories = None if same_directories else walk.directories
             there = {found.path for found in walk.found}
-            change = Change(self, there, directories, harvest, there - set(read))
-            complete = self.database.write(change.made, PATIENCE if texts else HASTE)
-            self._kept = self._kept or complete is not None
-            if complete is False:  # the index does not know what we thought it did
+            change = Change(self, there, directories, harvest, before.revision)
+            made = self.database.write(change.made, PATIENCE if texts else HASTE)
+            self._kept = self._kept or made is not None
+            revision = made or revision
+            if made == 0:  # the index does not know what we thought it did
                 return self._carried_out(*self._planned(self._known(), texts), texts)
         if len(todo) > MANY:
             self.database.tidy()
         entries = {found.path: read.get(found.path) or before.entries[found.path] for found in walk.found}
-        return Look(walk.directories, entries, walk.noticed, None)
+        return Look(walk.directories, entries, walk.noticed, None, revision)
 
     def _gathered(self, todo: list[Found], texts: bool) -> Harvest:
         from skillc.library.catalog.shelving import Harvest, Outside, gather  # most looks find no news

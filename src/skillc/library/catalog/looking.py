@@ -10,9 +10,12 @@ if TYPE_CHECKING:
 
 
 class Look:
-    """A folder as it was when somebody looked; never changed afterwards."""
+    """A folder as it was when somebody looked; never changed afterwards.
 
-    __slots__ = ("directories", "entries", "error", "noticed", "offered", "twice")
+    `revision` is that of what the index says of it; None where it says nothing.
+    """
+
+    __slots__ = ("directories", "entries", "error", "noticed", "offered", "revision", "twice")
 
     def __init__(
         self,
@@ -20,7 +23,9 @@ class Look:
         entries: dict[str, Entry],
         noticed: list[tuple[str, Noticed]],
         error: OSError | None,
+        revision: int | None,
     ) -> None:
+        self.revision = revision
         self.directories = directories
         self.entries = entries
         self.noticed = noticed  # of directories; an entry has its own
@@ -37,7 +42,7 @@ class Look:
 
     def without_notices(self) -> Look:
         """The same after what was wrong is mended."""
-        return Look(self.directories, self.entries, [], None)
+        return Look(self.directories, self.entries, [], None, self.revision)
 
 
 def is_news(known: Entry | None, found: Found, texts: bool) -> bool:

@@ -61,7 +61,7 @@ def _merge(execute: Any, folder: int, segments: list[tuple[int, int, int]]) -> N
     slots = {(segment, slot): place for place, (segment, slot, _) in enumerate(live)}
     size = len(live)
     if size:
-        sizes = {row[0]: row[1] for row in segments}
+        sizes = {row[0]: row[1:] for row in segments}
         for term, skills, head, body in _merged(execute, sizes, slots):
             row = new, term, len(head), skills, packed(records(head), size), packed(records(body), size)
             execute("INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?)", row)
@@ -74,7 +74,7 @@ def _merge(execute: Any, folder: int, segments: list[tuple[int, int, int]]) -> N
 
 
 def _merged(
-    execute: Any, sizes: dict[int, int], slots: dict[tuple[int, int], int]
+    execute: Any, sizes: dict[int, tuple[int, int]], slots: dict[tuple[int, int], int]
 ) -> Iterator[tuple[str, int, list[int], list[int]]]:
     """The lists of some segments, term by term, with the new slots."""
     marks = ", ".join("?" * len(sizes))
@@ -89,9 +89,13 @@ def _merged(
         bodies: list[int] = []
         holders = 0
         for segment, skills, head, body in terms[term]:
-            holders += skills
-            heads += _moved(head, sizes[segment], segment, slots)
-            bodies += _moved(body, sizes[segment], segment, slots)
+            size, live = sizes[segment]
+            heads += _moved(head, size, segment, slots)
+            kept = _moved(body, size, segment, slots)
+            bodies += kept
+            # Which skills that have the term without keeping it are gone, nobody knows: as many as of all.
+            listed = sum(1 for _ in unpacked(body, size))
+            holders += len(kept) + round(max(0, skills - listed) * live / size)
         if heads or bodies or holders >= TELLING:
             yield term, holders, heads, bodies
 

@@ -138,27 +138,27 @@ class Change:
         there: set[str],
         directories: dict[str, Directory] | None,
         harvest: Harvest,
-        expected: set[str],
+        revision: int | None,
     ) -> None:
         self._key = folder.root, folder.strict
         self._cache = os.path.dirname(folder.database.path)
         self._there = there
         self._directories = directories
         self._harvest = harvest
-        self._expected = expected
+        self._revision = revision
 
-    def made(self, execute: Any) -> bool:
-        """Make it; False where the index lacks skills that were not read because it should have them."""
+    def made(self, execute: Any) -> int:
+        """Make it; gives the folder's new revision, or 0 where the index is another than the one known."""
+        if tables.revision(execute, *self._key) != self._revision:
+            return 0
         known = tables.paths(execute, *self._key)
-        if not self._expected <= known:
-            return False
         if not known:
             tables.forget_vanished(execute, self._cache)
         gone = [path for path in known if path not in self._there]
         number = tables.save(execute, *self._key, self._directories, gone)
         if self._harvest.entries:
             put(execute, number, self._harvest)
-        return True
+        return tables.revision(execute, *self._key) or 0
 
 
 def _put_segment(execute: Any, folder: int, number: int, lists: Joined, size: int) -> None:

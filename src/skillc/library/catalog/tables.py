@@ -86,6 +86,13 @@ def number_of(execute: Any, root: str, strict: bool) -> int | None:
     return row[0] if row else None
 
 
+def revision(execute: Any, root: str, strict: bool) -> int | None:
+    """A number that changes with what the index says of a folder; None where it says nothing."""
+    key = stored_path(root), int(strict)
+    row = execute("SELECT revision FROM folders WHERE root = ? AND strict = ?", key).fetchone()
+    return row[0] if row else None
+
+
 def paths(execute: Any, root: str, strict: bool) -> set[str]:
     """The paths of the skills that are known of a folder."""
     number = number_of(execute, root, strict)
@@ -137,7 +144,10 @@ def save(
     number = number_of(execute, root, strict)
     if number is None:
         key = stored_path(root), int(strict)
-        number = int(execute("INSERT INTO folders (root, strict) VALUES (?, ?)", key).lastrowid)
+        # Not from one on: an index that was made anew must not be taken for the one before.
+        start = "INSERT INTO folders (root, strict, revision) VALUES (?, ?, random() & 0xFFFFFFFFFFFF)"
+        number = int(execute(start, key).lastrowid)
+    execute("UPDATE folders SET revision = revision + 1 WHERE number = ?", (number,))
     for path in gone:
         forget(execute, number, path)
     if directories is not None:

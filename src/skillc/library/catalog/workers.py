@@ -11,6 +11,7 @@ from __future__ import annotations
 import marshal
 import os
 import sys
+from io import BytesIO
 
 from skillc.library.catalog.reading import Reading, read
 from skillc.library.catalog.segments import turned
@@ -91,7 +92,7 @@ def _read_apart(
     batches: Sequence[Sequence[Job]], strict: bool, searched: bool, readers: int
 ) -> Iterator[Batch]:
     """Every reader takes each n-th batch, so that they are collected in order, in turn."""
-    started: list[subprocess.Popen[bytes]] = []
+    started: list[subprocess.Popen[bytes] | None] = []
     try:
         for number in range(readers):
             started.append(_start(batches[number::readers], strict, searched))
@@ -99,33 +100,39 @@ def _read_apart(
             yield _collected(started[number % readers], batch, strict, searched)
     finally:
         for process in started:
-            if process.stdout:
+            if process is not None and process.stdout:
                 process.stdout.close()
-            process.wait()
+                process.wait()
 
 
-def _start(batches: Sequence[Sequence[Job]], strict: bool, searched: bool) -> subprocess.Popen[bytes]:
+def _start(batches: Sequence[Sequence[Job]], strict: bool, searched: bool) -> subprocess.Popen[bytes] | None:
+    """A reader at work; None where none can be had."""
     import subprocess  # only where there is much to do
 
-    process = subprocess.Popen(  # noqa: S603 -- our own interpreter and our own words
-        [sys.executable, "-I", "-S", "-c", _START],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
+    try:
+        process = subprocess.Popen(  # noqa: S603 -- our own interpreter and our own words
+            [sys.executable, "-I", "-S", "-c", _START],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return None
     assert process.stdin is not None
     try:
         with process.stdin as pipe:
-            marshal.dump(sys.path, pipe)
+            marshal.dump([path for path in sys.path if isinstance(path, str)], pipe)
             marshal.dump((strict, searched, [list(batch) for batch in batches]), pipe)
     except OSError:
         pass  # it ended at once; its share is read here
     return process
 
 
-def _collected(process: subprocess.Popen[bytes], batch: Sequence[Job], strict: bool, searched: bool) -> Batch:
+def _collected(
+    process: subprocess.Popen[bytes] | None, batch: Sequence[Job], strict: bool, searched: bool
+) -> Batch:
     try:
-        readings, lists = _received(process.stdout)
+        readings, lists = _received(process.stdout if process is not None else BytesIO())
     except (EOFError, ValueError, TypeError, OverflowError, MemoryError, OSError):
         # It was killed: what it would have read is read here.
         return _read(batch, strict, Stemmer() if searched else None)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from skillc.library.finding.library import Library, MayUse, Part
     from skillc.library.finding.results import Reasons
     from skillc.library.finding.scoring import Scorer
+    from skillc.library.finding.search import Order
 
 SPARE = 6  # skills beyond the wanted ones that are looked at closely first
 
@@ -23,6 +24,7 @@ SPARE = 6  # skills beyond the wanted ones that are looked at closely first
 def within(query: Query, numbers: list[int]) -> tuple[list[FoundSkill], bool]:
     """Ask with all indexes open, each in one state; what was damaged meanwhile is asked again."""
     databases = list({id(part.holding.database): part.holding.database for part in query.parts}.values())
+    databases.sort(key=lambda database: database.lasting)  # what can be damaged innermost: it sees to itself
 
     def deeper(opened: dict[int, Any], left: list[Any]) -> tuple[list[FoundSkill], bool]:
         if left:
@@ -58,14 +60,20 @@ class Query:
             return [], False  # an index was damaged and made anew since it was brought up to date
         wanted = self._limit + SPARE
         while True:
-            candidates, complete = search.candidates(wanted, self._best)
+            candidates, end = search.candidates(wanted, self._best)
             chosen = self._chosen(candidates, shelves)
-            if complete or len(chosen) >= self._limit:
+            if end is None or self._certain(chosen, end) >= self._limit:
                 break
             wanted *= 8
         chosen = chosen[: self._limit]
         fresh = all(self.parts[c.shelf].holding.is_current(c.path, c.stamp) for c, _ in chosen)
         return [self._told(search, candidate, also, shelves) for candidate, also in chosen], fresh
+
+    def _certain(self, chosen: list[tuple[Candidate, list[tuple[str, str]]]], end: Order) -> int:
+        """How many of the chosen come before anything that was not looked at, which is after `end`."""
+        if any(part.names is not None for part in self.parts):  # equals have another order under other names
+            end = end[0], "", 0
+        return sum(1 for candidate, _ in chosen if candidate.order() <= end)
 
     def _chosen(
         self, candidates: list[Candidate], shelves: list[Shelf]

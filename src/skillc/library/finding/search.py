@@ -21,11 +21,14 @@ if TYPE_CHECKING:
     from skillc.library.catalog.terms import Stemmer
     from skillc.library.finding.scoring import Scorer
 
+    Order = tuple[float, str, int]  # best first, equals by ID, then by precedence
+
 MAX_TERMS = 64  # of a task: those of highest weight
 MAX_WORDS = 20_000  # of a task that are looked at
 BODY = 0.8  # what the body counts against name and description
 AT_ONCE = 500  # values in a statement
 SAYING_NOTHING = 200  # skills that are thought to have the empty words, beside those that do
+MAX_REMEMBERED = 100  # segments
 MAX_COUNTS = 50_000  # terms of a segment whose counts are remembered
 MAX_HELD = 16 << 20  # bytes of a segment's lists that are remembered
 SCALE = (SATURATION + 1) / 255  # from stored weights to BM25's
@@ -43,6 +46,8 @@ class Shelf:
         self.remembered = remembered
 
     def segments(self) -> Iterator[Segment]:
+        if len(self.remembered) > MAX_REMEMBERED:  # most are merged into others by now
+            self.remembered.clear()
         sql = "SELECT number, size FROM segments WHERE folder = ? ORDER BY number"
         for number, size in self.execute(sql, (self.folder,)).fetchall():
             yield self.remembered.get(number) or self.remembered.setdefault(number, Segment(number, size))
@@ -70,7 +75,7 @@ class Candidate:
         self.stamp = tuple(stamp)
         self.capabilities = tuple(needs.split("\n")) if needs else ()
 
-    def order(self) -> tuple[float, str, int]:
+    def order(self) -> Order:
         """Best first, equals by ID, then by precedence."""
         return -self.score, self.skill_id, self.shelf
 
@@ -94,10 +99,9 @@ class Segment:
         known = self._counts
         new = [term for term in terms if term not in known]
         if new:
-            known.update(dict.fromkeys(new, (0, 0)))
             sql = "SELECT term, heads, bodies FROM postings WHERE segment = ? AND term"
-            for term, heads, bodies in self._ask(execute, sql, new):
-                known[term] = heads, bodies
+            found = {term: (heads, bodies) for term, heads, bodies in self._ask(execute, sql, new)}
+            known.update({term: found.get(term, (0, 0)) for term in new})
         return {term: known[term] for term in terms}
 
     def lists(self, execute: Any, terms: Iterable[str]) -> dict[str, tuple[bytes, bytes]]:
@@ -108,11 +112,10 @@ class Segment:
         known = self._lists
         new = [term for term in terms if term not in known]
         if new:
-            known.update(dict.fromkeys(new, (b"", b"")))
             sql = "SELECT term, head, body FROM postings WHERE segment = ? AND term"
-            for term, head, body in self._ask(execute, sql, new):
-                known[term] = head, body
-                self._held += len(head) + len(body)
+            found = {term: (head, body) for term, head, body in self._ask(execute, sql, new)}
+            known.update({term: found.get(term, (b"", b"")) for term in new})
+            self._held += sum(len(head) + len(body) for head, body in found.values())
         return known
 
     def rows(self, execute: Any, slots: Sequence[int]) -> Iterator[tuple[Any, ...]]:
@@ -151,17 +154,23 @@ class Search:
         self.weights = self._weighed()
         self._most = max((max(pair) for pair in self.weights.values()), default=0.0) or 1.0
 
-    def candidates(self, wanted: int, best: Scorer) -> tuple[list[Candidate], bool]:
-        """The skills that fit best, in order, and whether they are all that fit at all."""
+    def candidates(self, wanted: int, best: Scorer) -> tuple[list[Candidate], Order | None]:
+        """The skills that fit best, in order, and up to where nothing can be missing; None where nothing is.
+
+        Each segment names so many; what it does not name comes after the last of these.
+        """
         found: list[Candidate] = []
-        complete = True
+        ends: list[Order] = []
         for shelf, execute, segment in self._segments:
-            chosen = dict(best(segment.size, self._shares(segment.lists(execute, self.weights)), wanted))
-            complete = complete and len(chosen) < wanted
-            for slot, *row in segment.rows(execute, list(chosen)):
-                found.append(Candidate(shelf, round(SCALE * self._most * chosen[slot], 4), row))
+            slots = best(segment.size, self._shares(segment.lists(execute, self.weights)), wanted)
+            scores = {slot: round(SCALE * self._most * score, 4) for slot, score in slots}
+            rows = {row[0]: row[1:] for row in segment.rows(execute, list(scores))}
+            found += [Candidate(shelf, scores[slot], row) for slot, row in rows.items()]
+            if len(slots) >= wanted:
+                last = slots[-1][0]
+                ends.append((-scores[last], rows[last][2] if last in rows else "", shelf))
         found.sort(key=Candidate.order)
-        return found, complete
+        return found, min(ends, default=None)
 
     def _shares(self, lists: dict[str, tuple[bytes, bytes]]) -> list[tuple[float, bytes]]:
         """The lists of a segment with what each counts against the strongest."""
