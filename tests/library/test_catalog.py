@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from skillc.library.catalog.terms import Stemmer
 from skillc.library.finding import scoring
 from skillc.library.finding.library import Library, Part
 from skillc.library.finding.results import FoundSkill
+from skillc.library.finding.search import Segment
 from tests.library.test_filesystem import skill
 
 
@@ -391,6 +393,131 @@ def test_readers_of_files_are_processes(shelf: Shelf, monkeypatch: pytest.Monkey
     assert read() == here
     monkeypatch.setattr(workers, "_START", "raise SystemExit(1)")
     assert read() == here
+
+
+def test_readers_that_can_not_be_started(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D25] without other processes, everything is read here."""
+    for number in range(workers.PARALLEL_FROM):
+        skill(shelf.root, f"many/s{number}", text(f"Number{number} of many"))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(sys, "path", [*sys.path, Path("/nowhere")])
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    assert shelf.ids("number7") == ["many/s7"]
+
+
+def test_the_first_may_not_be_used(tmp_path: Path) -> None:
+    """[D32] however many better ones are hidden, what is named is the best of those that are not."""
+    library = Library(str(tmp_path / "library.db"))
+    for number in range(20):
+        skill(tmp_path / "a", f"secret{number:02}", text("zebra"))
+    skill(tmp_path / "a", "good", text("zebra hunting"))
+    skill(tmp_path / "b", "weak", text("boring " * 30 + "zebra"))
+    parts = [Part(name, library.folder(str(tmp_path / name), False)) for name in "ab"]
+    hidden = [Part("a", parts[0].holding, {"good": "good"}), parts[1]]
+    for limit in (1, 5):
+        allowed = library.find(parts, "zebra", limit, lambda skill_id, needs: "secret" not in skill_id)
+        assert [found.id for found in allowed] == ["good", "weak"][:limit]
+        assert [found.id for found in library.find(hidden, "zebra", limit)] == ["good", "weak"][:limit]
+
+
+def test_equals_under_other_names(tmp_path: Path) -> None:
+    """[LIB: SkillEngine trait (revised)] equals are in the order of the names that they have here."""
+    library = Library(str(tmp_path / "library.db"))
+    for number in range(40):
+        skill(tmp_path / "a", f"s{number:02}", text("zebra"))
+    names = {f"s{number:02}": f"t{39 - number:02}" for number in range(40)}
+    part = Part("a", library.folder(str(tmp_path / "a"), False), names)
+    assert [found.id for found in library.find([part], "zebra", 3)] == ["t00", "t01", "t02"]
+
+
+def test_counts_do_not_grow(shelf: Shelf) -> None:
+    """[LIB: Existing (updated)] however often skills change, as many have a term as there are."""
+    for round in range(12):
+        for number in range(30):
+            body = f"pivot {'pivot ' * (number % 5)} round{round}" + f" filler{number}" * (number % 3)
+            path = shelf.root / f"s{number:02}" / "SKILL.md"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text(f"Number {number}", body))
+        shelf.find("pivot")
+    size, bodies = shelf.library.database.read(
+        lambda execute: execute(
+            "SELECT (SELECT sum(size) FROM segments), sum(bodies) FROM postings WHERE term = 'pivot'"
+        ).fetchone()
+    )
+    assert bodies <= size
+    fresh = shelf.find("pivot", library=Library(IN_MEMORY))
+    assert [found.id for found in shelf.find("pivot")][:5] == [found.id for found in fresh][:5]
+
+
+def test_two_that_note_what_they_saw(shelf: Shelf) -> None:
+    """[D11] who was slower to write does not take away what another has noted meanwhile."""
+
+    class Slow(Database):
+        done = False
+
+        def write(self, change: Callable[[object], object], patience: float = 1.0) -> object:  # type: ignore[override]
+            if not self.done:
+                Slow.done = True
+                skill(shelf.root, "z", text("A zebra"))
+                time.sleep(2 * SETTLED_NS / 1e9)
+                assert shelf.ids("zebra") == ["z"]
+            return super().write(change, patience)
+
+    shelf.find("forms")
+    other = shelf.anew()
+    other.database = Slow(str(shelf.path))
+    skill(shelf.root, "y", text("Something else"))
+    time.sleep(2 * SETTLED_NS / 1e9)
+    shelf.find("something", library=other)
+    assert shelf.ids("zebra") == ["z"]
+    assert [found.id for found in shelf.find("zebra", library=other)] == ["z"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE skills SET description = CAST(x'ff' AS TEXT)",
+        "UPDATE skills SET capabilities = 7",
+        "UPDATE postings SET head = 7, body = 'x'",
+    ],
+)
+def test_values_that_are_none_of_ours(shelf: Shelf, damage: str) -> None:
+    """[D11] an index that SQLite can read and nobody else is made anew."""
+    shelf.find("forms")
+    connection = sqlite3.connect(shelf.path)
+    connection.execute(damage)
+    connection.commit()
+    connection.close()
+    other = shelf.anew()
+    assert [found.id for found in shelf.find("forms", library=other)] == ["pdf"]
+    assert other.database.lasting
+
+
+def test_a_folder_that_comes_back(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[LIB: Existing (updated)] what is known of a folder serves again; nothing is read twice."""
+    shelf.find("forms")
+    folder = shelf.library.folder(str(shelf.root), False)
+    entries = folder.look().entries
+    away = shelf.root.rename(shelf.root.with_name("away"))
+    assert folder.look().entries == {}
+    away.rename(shelf.root)
+    monkeypatch.setattr(workers, "read_all", None)
+    assert folder.look().entries.keys() == entries.keys()
+
+
+def test_a_question_that_is_cut_off(shelf: Shelf) -> None:
+    """[D11] what was not answered is not taken for an answer."""
+    shelf.find("forms")
+    segment = Segment(1, 3)
+
+    def refuse(*words: object) -> object:
+        raise KeyboardInterrupt
+
+    for ask in (segment.counts, segment.lists):
+        with pytest.raises(KeyboardInterrupt):
+            ask(refuse, ["form"])
+    counts = shelf.library.database.read(lambda execute: segment.counts(execute, ["form"]))
+    assert counts["form"][0] > 0
 
 
 def test_precedence_and_duplicates(tmp_path: Path) -> None:

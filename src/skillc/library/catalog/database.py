@@ -84,6 +84,10 @@ class Database:
                 return self._consistently(question)
             except Error as error:
                 self._recover(error)
+            except (AttributeError, TypeError, ValueError):  # of a value that is none of ours
+                if not self.lasting:
+                    raise
+                self._rebuild()
             return self._consistently(question)
 
     def write(self, change: Callable[[Any], Answer], patience: float = PATIENCE) -> Answer | None:
@@ -211,7 +215,8 @@ class Database:
 
 
 def _is_damage(error: Error) -> bool:
-    return not isinstance(error, OperationalError) or str(error).startswith(("no such", "malformed"))
+    known = ("no such", "malformed", "Could not decode")
+    return not isinstance(error, OperationalError) or str(error).startswith(known)
 
 
 def _prepare(connection: Any, lasting: bool) -> None:

@@ -145,10 +145,12 @@ class Folder:
             with lock:
                 if lock.waited:  # for another process, which may have done it
                     before, walk, todo = self._planned(self._known(), texts)
-                self._look = self._carried_out(before, walk, todo, texts)
+                look = self._carried_out(before, walk, todo, texts)
         else:
-            self._look = self._carried_out(before, walk, todo, texts)
-        return self._look
+            look = self._carried_out(before, walk, todo, texts)
+        if look.error is None:  # else what was known is good for the day it is there again
+            self._look = look
+        return look
 
     def _before(self) -> Look:
         """What is known: by us, unless another process has changed the index since."""

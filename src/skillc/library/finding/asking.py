@@ -94,6 +94,7 @@ class Query:
             twin, others = chosen[at]
             first, second = sorted((twin, candidate), key=lambda one: one.shelf)
             name = shelves[second.shelf].name
+            first.score = max(first.score, second.score)  # the place is the better one's
             chosen[at] = first, [*others, (name, second.skill_id), *also]
         return chosen
 
