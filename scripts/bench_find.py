@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bench import Bench
 
-SETTLED = 6  # seconds; files that were written more shortly before they were noted are read once more
+SETTLED = 1  # second; files that were written more shortly before they were noted are read once more
 
 # Reads every SKILL.md and inserts its text into FTS5, in one transaction, and nothing else.
 YARDSTICK = """

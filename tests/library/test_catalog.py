@@ -493,6 +493,18 @@ def test_values_that_are_none_of_ours(shelf: Shelf, damage: str) -> None:
     assert other.database.lasting
 
 
+def test_what_is_noted_first_is_noted_whole(shelf: Shelf) -> None:
+    """[D25] what was listed before and can't be used is in the index, too, when the rest is searched."""
+    skill(shelf.root, "x/pdf-tools", "no frontmatter")
+    folder = shelf.library.folder(str(shelf.root), False)
+    listed = folder.look().entries
+    assert shelf.ids("forms") == ["pdf"]
+    noted = shelf.library.database.read(
+        lambda execute: {row[0] for row in execute("SELECT path FROM skills").fetchall()}
+    )
+    assert noted == set(listed)
+
+
 def test_a_folder_that_comes_back(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     """[LIB: Existing (updated)] what is known of a folder serves again; nothing is read twice."""
     shelf.find("forms")

@@ -165,6 +165,8 @@ class Folder:
         started = perf_counter()
         walk = Walk(self.root, before.directories, before.entries)
         self._took = perf_counter() - started
+        if texts and before.revision is None:  # the index says nothing; what we know may not be all of it
+            return before, walk, walk.found
         todo = [found for found in walk.found if is_news(before.entries.get(found.path), found, texts)]
         return before, walk, todo
 
@@ -186,7 +188,8 @@ class Folder:
         harvest = self._gathered(todo, texts)
         read = {entry.path: entry for entry in harvest.entries}
         revision = before.revision
-        if texts or len(walk.found) > MANY or self._kept:
+        whole = revision is not None or len(todo) == len(walk.found)  # what is noted first is noted whole
+        if whole and (texts or len(walk.found) > MANY or self._kept):
             from skillc.library.catalog.shelving import Change
 
             directories = None if same_directories else walk.directories

@@ -60,7 +60,6 @@ class Candidate:
         "capabilities",
         "description",
         "digest",
-        "number",
         "path",
         "score",
         "shelf",
@@ -71,7 +70,7 @@ class Candidate:
     def __init__(self, shelf: int, score: float, row: Sequence[Any]) -> None:
         self.shelf = shelf
         self.score = score
-        self.number, self.path, self.skill_id, self.description, needs, self.digest, *stamp = row
+        self.path, self.skill_id, self.description, needs, self.digest, *stamp = row
         self.stamp = tuple(stamp)
         self.capabilities = tuple(needs.split("\n")) if needs else ()
 
@@ -121,7 +120,7 @@ class Segment:
     def rows(self, execute: Any, slots: Sequence[int]) -> Iterator[tuple[Any, ...]]:
         """The skills in some slots that are offered, the slot first."""
         sql = (
-            "SELECT slot, number, path, id, description, capabilities, digest, size, modified, changed "
+            "SELECT slot, path, id, description, capabilities, digest, size, modified, changed "
             "FROM skills WHERE segment = ? AND offered AND slot"
         )
         return self._ask(execute, sql, slots)
@@ -168,7 +167,7 @@ class Search:
             found += [Candidate(shelf, scores[slot], row) for slot, row in rows.items()]
             if len(slots) >= wanted:
                 last = slots[-1][0]
-                ends.append((-scores[last], rows[last][2] if last in rows else "", shelf))
+                ends.append((-scores[last], rows[last][1] if last in rows else "", shelf))
         found.sort(key=Candidate.order)
         return found, min(ends, default=None)
 
