@@ -22,7 +22,7 @@ from skillc.compiler.reading import SETTLED_NS
 from skillc.errors import IndexUnusable, MissingField
 from skillc.gateway import search, show
 from skillc.library import resolve
-from skillc.places import index_file
+from skillc.paths import index_file
 from skillc.skills import list_files
 from tests.conftest import World
 

@@ -21,7 +21,7 @@ from skillc.compiler import build
 from skillc.errors import SkillcError
 from skillc.gateway import search, show
 from skillc.library import Skill, resolve
-from skillc.places import index_file
+from skillc.paths import index_file
 from tests.conftest import World, save
 
 # Builds and deploys like the command, and kills itself at the N-th thing it does with a file of its

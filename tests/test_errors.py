@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skillc import errors, failures
-from skillc.errors import WARNINGS, Diagnostic, SkillcError, notice, one_line, unexpected
+from skillc import errors
+from skillc.errors import WARNINGS, Diagnostic, SkillcError, notice, one_line, tree, unexpected
 
 # companion.md's tables, word for word.
 ERRORS = {
@@ -62,15 +62,15 @@ def blanks(template: str) -> list[str]:
     return list(dict.fromkeys(re.findall(r"<[^>]+>", template)))
 
 
-def tree(root: type[SkillcError] = SkillcError) -> Iterator[type[SkillcError]]:
+def subclasses(root: type[SkillcError] = SkillcError) -> Iterator[type[SkillcError]]:
     yield root
     for child in root.__subclasses__():
-        yield from tree(child)
+        yield from subclasses(child)
 
 
 def test_errors_are_imported_from_one_place() -> None:
     """[RFC-0005] whichever module they are written in."""
-    assert errors.TimedOut is failures.TimedOut
+    assert errors.TimedOut is tree.TimedOut
     with pytest.raises(ImportError):
         exec("from skillc.errors import NoSuchError")
     with pytest.raises(AttributeError):
@@ -78,7 +78,7 @@ def test_errors_are_imported_from_one_place() -> None:
 
 
 def with_code(code: str) -> type[SkillcError]:
-    (found,) = [cls for cls in tree() if cls.code == code]
+    (found,) = [cls for cls in subclasses() if cls.code == code]
     return found
 
 
@@ -95,7 +95,7 @@ def _is_mark(character: str) -> bool:
 
 def test_every_code_is_one_class() -> None:
     """[RFC-0005] the exception tree has exactly the codes of the table, each once."""
-    assert sorted(cls.code for cls in tree()) == sorted(ERRORS)
+    assert sorted(cls.code for cls in subclasses()) == sorted(ERRORS)
 
 
 @pytest.mark.parametrize("code", sorted(ERRORS.keys() - {"E065"}))
@@ -113,9 +113,9 @@ def test_time_out_message(seconds: float, shown: str) -> None:
 
 
 def test_the_drawn_tree_is_true() -> None:
-    """[RFC-0005] the tree at the top of failures.py names every class with its code."""
-    drawn = set(re.findall(r"(\w+) +(E\d{3})", failures.__doc__ or ""))
-    assert drawn == {(cls.__name__, cls.code) for cls in tree()}
+    """[RFC-0005] the tree at the top of tree.py names every class with its code."""
+    drawn = set(re.findall(r"(\w+) +(E\d{3})", tree.__doc__ or ""))
+    assert drawn == {(cls.__name__, cls.code) for cls in subclasses()}
 
 
 @pytest.mark.parametrize("code", sorted(CODED_WARNINGS))

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc import extras
-from skillc.errors import MissingExtra
+from skillc.errors import MissingExtra, extras
 from tests.conftest import World
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillc.compiler.formats import ENDINGS, documents
-from skillc.config import FORMATS
+from skillc.settings import FORMATS
 from tests.conftest import World
 
 FILES = {

@@ -14,7 +14,7 @@ from skillc.compiler import index
 from skillc.errors import IndexCollision, IndexUnusable, SectionNotFound
 from skillc.gateway import changed_files, outline, search, show
 from skillc.library import Skill
-from skillc.places import index_file
+from skillc.paths import index_file
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
 

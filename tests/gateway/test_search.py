@@ -17,7 +17,7 @@ from skillc.errors import EmptyQuery, InvalidOption
 from skillc.gateway import Found, search
 from skillc.gateway.fulltext import AT_ONCE, quoted, split
 from skillc.library import Skill, resolve
-from skillc.places import index_file
+from skillc.paths import index_file
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
 from tests.skills.test_core_schema import ends

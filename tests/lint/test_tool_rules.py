@@ -10,7 +10,7 @@ import pytest
 
 from skillc.library import at_path
 from skillc.lint import lint
-from skillc.places import embedded_skills
+from skillc.paths import embedded_skills
 from tests.conftest import World
 from tests.lint.making import findings, put, rules
 from tests.tools.making import tool

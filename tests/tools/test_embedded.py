@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from skillc.places import embedded_skills
+from skillc.paths import embedded_skills
 from skillc.tools import as_format, find_skill, load_executable, prepare, run_tool, sandbox
 from tests.conftest import World
 from tests.tools.reasons import works

@@ -15,7 +15,7 @@ import pytest
 from skillc.errors import ApprovalRequired, InvalidConfiguration, SandboxUnavailable, SkillNotFound
 from skillc.library import copies, resolve
 from skillc.library.descriptors import SkillDescriptor, SkillDocument
-from skillc.places import embedded_skills
+from skillc.paths import embedded_skills
 from skillc.skills import SkillId
 from skillc.tools.approval import Answer, ApprovalRequest
 from skillc.tools.decisions import allow, decide, deny, entries, prune, standing

@@ -6,7 +6,7 @@ import os
 import sys
 
 from skillc.library import locate
-from skillc.places import config_files, current_directory
+from skillc.paths import config_files, current_directory
 from skillc.usage import logged
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ def tokenizer() -> str:
     cwd = current_directory()
     if not os.environ.get("SKILLC_TOKENIZER") and not config_files(cwd):
         return "ascii"  # most often nobody has set anything
-    from skillc.config import load
+    from skillc.settings import load
 
     config = load(cwd)
     _warn(config.diagnostics)

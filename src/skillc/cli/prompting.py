@@ -7,7 +7,7 @@ import gc
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from skillc import places
+from skillc import paths
 from skillc.cli.printing import warn
 from skillc.cli.progress import watch_reading
 from skillc.engine import DefaultSkillEngine, EngineOptions
@@ -46,10 +46,10 @@ def repositories() -> tuple[SkillRepositoryConfig, ...]:
 
 def _configuration() -> tuple[SkillsConfig, str | None]:
     """What skills.toml says, and the nearest project."""
-    cwd = places.current_directory()
+    cwd = paths.current_directory()
     config = SkillsConfig.load(cwd)
     warn(config.diagnostics)
-    return config, next(places.library_roots(cwd), None)
+    return config, next(paths.library_roots(cwd), None)
 
 
 def engine() -> DefaultSkillEngine:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from skillc import places
+from skillc import paths
 from skillc.errors import InvalidOption, SkillcError
 
 TYPE_CHECKING = False
@@ -76,8 +76,8 @@ def _target(name: str, known: dict[str, Agent], scope: str, cwd: str) -> Target:
 
 def _base(scope: str, cwd: str) -> str:
     if scope == PROJECT:
-        return next(places.project_roots(cwd), cwd)
-    home = places.user_home()
+        return next(paths.project_roots(cwd), cwd)
+    home = paths.user_home()
     if home is None:
         raise SkillcError("there is no home directory to deploy into; set HOME or give --target a path")
     return home

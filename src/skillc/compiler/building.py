@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 from time import gmtime, strftime
 
-from skillc import atomic, places
+from skillc import atomic, paths
 from skillc.compiler import index, indexing, manifest
-from skillc.digest import sha256_hex
 from skillc.errors import IndexCollision, InvalidSkill, SkillcError
 from skillc.library import is_compiled
 from skillc.skills import display_name, list_files, main_file
+from skillc.startup.digest import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,9 +73,9 @@ def build(
         raise InvalidSkill(skill.source, "a compiled skill; build its source")
     runtime = skill.global_runtime() if to_global else skill.runtime()
     try:
-        for directory in (os.path.dirname(places.manifest_file(runtime)), places.meta_directory(runtime)):
+        for directory in (os.path.dirname(paths.manifest_file(runtime)), paths.meta_directory(runtime)):
             os.makedirs(directory, exist_ok=True)
-        with atomic.Lock(os.path.join(places.meta_directory(runtime), "build.lock")):
+        with atomic.Lock(os.path.join(paths.meta_directory(runtime), "build.lock")):
             for _ in range(ATTEMPTS):
                 try:
                     files = list_files(skill.source)
@@ -111,7 +111,7 @@ class _Build:
         self.files = files
         self.setting = tokenizer
         self.formats = formats
-        self.index_path = places.index_file(runtime, skill.source)
+        self.index_path = paths.index_file(runtime, skill.source)
         self.last_manifest = manifest.read(runtime)
         # What the last index knows; empty where there is none to go on from.
         self.meta: dict[str, str] = {}
@@ -136,8 +136,8 @@ class _Build:
 
     def _sweep(self) -> None:
         """Remove what a killed build left; under the lock there is no other."""
-        manifests = os.path.dirname(places.manifest_file(self.runtime))
-        for directory in (self.runtime, manifests, places.meta_directory(self.runtime)):
+        manifests = os.path.dirname(paths.manifest_file(self.runtime))
+        for directory in (self.runtime, manifests, paths.meta_directory(self.runtime)):
             atomic.sweep(directory, older_than=0)
 
     def _look_at_last_build(self) -> None:
@@ -149,7 +149,7 @@ class _Build:
         try:
             meta = index.read_meta(connection)
             if meta["skill_path"] != display_name(self.skill.source):
-                raise IndexCollision(places.path_hash(self.skill.source))
+                raise IndexCollision(paths.path_hash(self.skill.source))
             if indexing.is_current(meta, self.setting, self.formats):
                 indexing.probe(connection)
                 self.known = indexing.known_files(connection)
@@ -274,11 +274,11 @@ class _Build:
 
     def _put_beside_index(self, stub: bytes, new_manifest: bytes) -> None:
         """Write the stub and, last, the manifest, where they are not there already."""
-        stub_path = places.stub_file(self.runtime)
+        stub_path = paths.stub_file(self.runtime)
         if not _holds(stub_path, stub):
             atomic.write(stub_path, stub)
         if self.last_manifest != new_manifest:
-            atomic.write(places.manifest_file(self.runtime), new_manifest)
+            atomic.write(paths.manifest_file(self.runtime), new_manifest)
 
     def _built(self, status: str, changed: int, whole: str, noticed: tuple[Diagnostic, ...]) -> Built:
         return Built(self.skill, self.runtime, status, len(self.files), changed, whole, noticed)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skillc import atomic, places
+from skillc import atomic, paths
 from skillc.compiler import manifest
 from skillc.errors import InvalidOption, TargetExists, notice
 from skillc.skills.files import display_name, is_inside
@@ -56,7 +56,7 @@ def deploy(
 def _keep_off(skill: Skill, runtime: str, path: str) -> None:
     """Refuse a target that is the skill, its place in a store (which may be a link), around it or in it."""
     place = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-    stored = os.path.join(places.skills_store(skill.root), skill.name) if skill.stored else skill.source
+    stored = os.path.join(paths.skills_store(skill.root), skill.name) if skill.stored else skill.source
     for own in (skill.source, stored, runtime, os.path.realpath(runtime)):
         own = os.path.join(os.path.realpath(os.path.dirname(own)), os.path.basename(own))
         if is_inside(own, place):
@@ -96,7 +96,7 @@ def _link(runtime: str, path: str) -> str:
 
 def _copy(runtime: str, path: str) -> None:
     """The stub and the manifest; index and logs stay in the runtime directory."""
-    parts = [places.stub_file, places.manifest_file]
+    parts = [paths.stub_file, paths.manifest_file]
     if not _is_link(path) and all(_same(part(runtime), part(path)) for part in parts):
         return
     temporary = atomic.beside(path)

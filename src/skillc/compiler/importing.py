@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from skillc import atomic, places
+from skillc import atomic, paths
 from skillc.errors import InvalidOption, InvalidSkill, SkillExists
 from skillc.library import Skill, import_root, is_compiled
 from skillc.skills import list_files, main_file, metadata, parse
@@ -21,7 +21,7 @@ def import_skill(found: Skill, cwd: str, *, force: bool = False) -> Skill:
     if is_compiled(found.source):
         raise InvalidSkill(found.source, "a compiled skill; build its source")
     scope, root = import_root(cwd)
-    store = places.skills_store(root)
+    store = paths.skills_store(root)
     path = os.path.join(store, found.name)
     if is_inside(os.path.realpath(store), found.source):
         raise InvalidOption(f'"{found.source}" holds the store it would be copied into')

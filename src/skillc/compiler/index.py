@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 
-from skillc import errors, places, sqlite
+from skillc import errors, paths
 from skillc.compiler import manifest
-from skillc.digest import sha256_hex
 from skillc.skills.files import display_name
+from skillc.startup import sqlite
+from skillc.startup.digest import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def open_for(skill: Skill, setting: str) -> Index:
         _opened[path] = (stamp, opened)
         return opened
     if not skill.built():
-        places.require_home()  # says what is missing
+        paths.require_home()  # says what is missing
     raise errors.IndexUnusable(skill.name)
 
 
@@ -88,7 +89,7 @@ def _open_checked(skill: Skill, setting: str, runtime: str, path: str) -> Index:
         except Unreadable:
             raise errors.IndexUnusable(skill.name) from None
         if meta["skill_path"] != display_name(skill.source):
-            raise errors.IndexCollision(places.path_hash(skill.source))
+            raise errors.IndexCollision(paths.path_hash(skill.source))
         if not current_metadata(meta, setting):
             raise errors.IndexUnusable(skill.name)
         if belongs_to(meta, built):
@@ -101,7 +102,7 @@ def open_any(skill: Skill) -> Connection | None:
     """An index of a skill that can be read, current or not: for who checks each file by its stamp."""
     for runtime in skill.runtimes():
         try:
-            connection = connect(places.index_file(runtime, skill.source))
+            connection = connect(paths.index_file(runtime, skill.source))
             meta = read_meta(connection)
         except Unreadable:
             continue
@@ -113,7 +114,7 @@ def open_any(skill: Skill) -> Connection | None:
 
 def peek(runtime: str, source: str) -> dict[str, str]:
     """The metadata of an index, whatever it says; raises Unreadable."""
-    connection = connect(places.index_file(runtime, source))
+    connection = connect(paths.index_file(runtime, source))
     try:
         return read_meta(connection)
     finally:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 
-from skillc import sqlite
 from skillc.compiler import index
 from skillc.compiler.cjk import segment
 from skillc.compiler.reading import kind
 from skillc.errors import Diagnostic, one_line
 from skillc.skills import display_name
+from skillc.startup import sqlite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

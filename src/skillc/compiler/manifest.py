@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillc import places
+from skillc import paths
 from skillc.skills.files import display_name
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ def render(skill: str, source: str, source_hash: str, built_at: str) -> bytes:
 def read(runtime: str) -> bytes:
     """The bytes of a runtime directory's manifest, empty where there is none."""
     try:
-        with open(places.manifest_file(runtime), "rb") as file:
+        with open(paths.manifest_file(runtime), "rb") as file:
             return file.read()
     except OSError:
         return b""

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from skillc.compiler.agents import Target
     from skillc.compiler.building import Built
     from skillc.compiler.deployment import Deployment
-    from skillc.config import Config
     from skillc.library import Skill
+    from skillc.settings import Config
 
 
 class Published:

@@ -12,9 +12,9 @@ import os
 import sys
 from time import time_ns
 
-from skillc.digest import file_sha256_hex, sha256_hex
 from skillc.errors import notice
 from skillc.skills import parse
+from skillc.startup.digest import file_sha256_hex, sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

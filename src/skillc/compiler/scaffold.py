@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from skillc import atomic, places
+from skillc import atomic, paths
 from skillc.errors import InvalidSkillId, SkillExists
 from skillc.skills import is_name
 
@@ -21,9 +21,9 @@ _IGNORED = "# Built by skc; 'skc build --all' makes it again.\nruntime/\nlogs/\n
 
 def new_store(root: str) -> str:
     """Make `.skillc/skills/` below `root`, where it is not there, and return its path."""
-    store = places.skills_store(root)
+    store = paths.skills_store(root)
     os.makedirs(store, exist_ok=True)
-    ignore = os.path.join(root, places.DIRECTORY, ".gitignore")
+    ignore = os.path.join(root, paths.DIRECTORY, ".gitignore")
     if not os.path.lexists(ignore):
         atomic.write(ignore, _IGNORED.encode())
     return store
@@ -33,9 +33,9 @@ def new_skill(root: str, name: str) -> str:
     """Make a skill with a SKILL.md to fill in, and return that file's path."""
     if not is_name(name):
         raise InvalidSkillId(name, "hint: a name has 1 to 64 of a-z, 0-9 and single hyphens, none at an end.")
-    directory = os.path.join(places.skills_store(root), name)
-    path = os.path.join(directory, places.SKILL_FILE)
-    if any(os.path.lexists(os.path.join(directory, main)) for main in places.SKILL_FILES):
+    directory = os.path.join(paths.skills_store(root), name)
+    path = os.path.join(directory, paths.SKILL_FILE)
+    if any(os.path.lexists(os.path.join(directory, main)) for main in paths.SKILL_FILES):
         raise SkillExists(name)
     new_store(root)
     os.makedirs(directory, exist_ok=True)

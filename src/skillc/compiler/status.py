@@ -6,11 +6,11 @@ import os
 from fnmatch import fnmatchcase
 
 from skillc.compiler import index, manifest
-from skillc.digest import file_sha256_hex
 from skillc.errors import MissingField, SkillcError, notice
 from skillc.library import stored_skills
-from skillc.places import SKILL_FILES, skills_store
+from skillc.paths import SKILL_FILES, skills_store
 from skillc.skills import display_name, list_files, main_file, metadata, parse, source_hash
+from skillc.startup.digest import file_sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

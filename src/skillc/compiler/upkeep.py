@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from skillc.compiler.building import build
-from skillc.config import load
 from skillc.errors import SkillcError
+from skillc.settings import load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from skillc import places
+from skillc import paths
 from skillc.engine.prompts import system_prompt
 from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions
 from skillc.engine.sync import run_sync
@@ -166,7 +166,7 @@ class AgentFactory:
         return SkillsConfig() if self._source is not None else SkillsConfig.load(self._project_root)
 
     def _repositories(self, settings: SkillsConfig) -> SkillSource:
-        root = self._project_root or next(places.library_roots(places.current_directory()), None)
+        root = self._project_root or next(paths.library_roots(paths.current_directory()), None)
         return resolve_repositories(settings, root)
 
     def build_agent_sync(

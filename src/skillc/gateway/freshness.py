@@ -64,7 +64,7 @@ def is_known(data: bytes, known: Known | None) -> bool:
     """Whether these are the bytes that were indexed."""
     if known is None or known[1] != len(data):
         return False
-    from skillc.digest import sha256_hex  # only where the times of a file tell nothing
+    from skillc.startup.digest import sha256_hex  # only where the times of a file tell nothing
 
     return sha256_hex(data) == known[0]
 
@@ -90,7 +90,7 @@ def _changed(file: SourceFile, known: Known | None) -> bool:
         return True
     if known[1:] == file.stamp:
         return False
-    from skillc.digest import file_sha256_hex
+    from skillc.startup.digest import file_sha256_hex
 
     with open(file.path, "rb") as source:
         return file_sha256_hex(source, file.size) != known[0]

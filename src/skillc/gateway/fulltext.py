@@ -231,7 +231,7 @@ def _raw(connection: Connection, query: str, segmented: bool, limit: int) -> lis
 
 def _check(query: str) -> None:
     """Raise InvalidOption for what is not FTS5's language: it fails in an empty table, too."""
-    from skillc.sqlite import connect
+    from skillc.startup.sqlite import connect
 
     empty = connect(":memory:")
     empty.execute("CREATE VIRTUAL TABLE sections USING fts5(file, section, content)")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from skillc import places
+from skillc import paths
 from skillc.errors import InvalidOption
 from skillc.library import addresses, configuration, editing
 from skillc.library.configuration import SkillRepositoryConfig, SkillsConfig
@@ -117,7 +117,7 @@ def _check_git(table: editing.Table) -> None:
 
 def _defaults(cwd: str, added: str) -> list[SkillRepositoryConfig]:
     """The folders of the default chain that hold something, without the one that is being added."""
-    chain = configuration.default_repositories(places.library_roots(cwd), places.home())
+    chain = configuration.default_repositories(paths.library_roots(cwd), paths.home())
     return [repository for repository in chain if _holds_something(repository.path, added)]
 
 
@@ -128,7 +128,7 @@ def _holds_something(folder: str, other: str) -> bool:
 
 def _can_keep(repository: SkillRepositoryConfig, base: str, name: str) -> bool:
     """Whether a default folder can be written down: the home's file can't name every project's."""
-    home = places.home()
+    home = paths.home()
     return repository.name != name and (repository.base == home or base != home)
 
 
@@ -136,6 +136,6 @@ def _kept(repository: SkillRepositoryConfig, base: str) -> editing.Table:
     path = repository.path
     if repository.base == base:
         path = os.path.relpath(path, base).replace(os.sep, "/")
-    elif repository.base == places.user_home():
+    elif repository.base == paths.user_home():
         path = "~/" + os.path.relpath(path, repository.base).replace(os.sep, "/")  # also for others
     return {"name": repository.name, "type": "filesystem", "path": path}

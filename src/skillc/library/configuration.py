@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from skillc import places
+from skillc import paths
 from skillc.errors import Diagnostic, InvalidConfiguration, notice
 
 FILE = "skills.toml"
-DIRECTORIES = (places.DIRECTORY, places.ALTERNATIVE)  # ours, and that of the document
+DIRECTORIES = (paths.DIRECTORY, paths.ALTERNATIVE)  # ours, and that of the document
 EXPANDED = ("url", "auth_token", "ssh_key")
 
 _COMMON: dict[str, type] = {
@@ -100,9 +100,9 @@ class SkillsConfig:
     @classmethod
     def load(cls, cwd: str | None = None) -> SkillsConfig:
         """The user's and the nearest project's configuration, the project first."""
-        here = cwd or places.current_directory()
-        project = next((path for root in places.library_roots(here) if (path := find(root))), None)
-        home = places.home()
+        here = cwd or paths.current_directory()
+        project = next((path for root in paths.library_roots(here) if (path := find(root))), None)
+        home = paths.home()
         return cls.load_from_paths(find(home) if home else None, project)
 
     @classmethod
@@ -119,8 +119,8 @@ class SkillsConfig:
 
 def find(root: str) -> str | None:
     """The skills.toml of a directory."""
-    paths = (os.path.join(root, directory, FILE) for directory in DIRECTORIES)
-    return next((path for path in paths if os.path.exists(path)), None)
+    candidates = (os.path.join(root, directory, FILE) for directory in DIRECTORIES)
+    return next((path for path in candidates if os.path.exists(path)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +230,7 @@ def default_repositories(project_roots: Iterable[str], home: str | None) -> tupl
     chain = []
     for owner, root in (("project", next(iter(project_roots), None)), ("user", home)):
         for directory in DIRECTORIES if root else ():
-            suffix = "" if directory == places.DIRECTORY else "-rkat"
+            suffix = "" if directory == paths.DIRECTORY else "-rkat"
             settings = {"path": os.path.join(directory, "skills")}
             chain.append(SkillRepositoryConfig(f"{owner}{suffix}", "filesystem", settings, base=root or ""))
     return tuple(chain)

@@ -15,11 +15,11 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from skillc import atomic, places
-from skillc.digest import sha256_hex
+from skillc import atomic, paths
 from skillc.library.stores import folder_name
 from skillc.skills.copying import make_folder
 from skillc.skills.yaml_text import yaml_string
+from skillc.startup.digest import sha256_hex
 
 if TYPE_CHECKING:
     from skillc.library.configuration import SkillRepositoryConfig
@@ -33,7 +33,7 @@ def place(repository: SkillRepositoryConfig, skill_id: str) -> str:
     """Where the copy of a skill is, or would be. Variables in an address are not expanded."""
     address = {key: str(value) for key, value in repository.settings.items() if key not in _NO_ADDRESS}
     key = sha256_hex(json.dumps([repository.type, sorted(address.items())]).encode())[:16]
-    return os.path.join(places.cache_directory(), "skills", key, folder_name(skill_id))
+    return os.path.join(paths.cache_directory(), "skills", key, folder_name(skill_id))
 
 
 def keep(path: str, repository: str, document: SkillDocument, directory: str | None) -> str:
@@ -45,7 +45,7 @@ def keep(path: str, repository: str, document: SkillDocument, directory: str | N
         parent = os.path.dirname(path)
         os.makedirs(parent, mode=0o700, exist_ok=True)
         atomic.sweep(parent)
-        files = {ORIGIN: origin} if directory else {places.SKILL_FILE: text, ORIGIN: origin}
+        files = {ORIGIN: origin} if directory else {paths.SKILL_FILE: text, ORIGIN: origin}
         make_folder(path, copy_of=directory, files=files)
     return path
 

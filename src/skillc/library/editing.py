@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillc import atomic, places
+from skillc import atomic, paths
 from skillc.errors import InvalidConfiguration, InvalidOption
 from skillc.library import configuration
 
@@ -29,11 +29,11 @@ Table = Mapping[str, str | bool]
 
 def file_to_edit(cwd: str, for_all: bool = False) -> str:
     """The project's file in force, else a new one in the nearest project; or that of the home."""
-    roots = [places.require_home()] if for_all else list(places.library_roots(cwd))
+    roots = [paths.require_home()] if for_all else list(paths.library_roots(cwd))
     if not roots:
         raise InvalidOption("there is no project here; make one with 'skc init', or use --global")
     found = (path for root in roots if (path := configuration.find(root)))
-    return next(found, os.path.join(roots[0], places.DIRECTORY, configuration.FILE))
+    return next(found, os.path.join(roots[0], paths.DIRECTORY, configuration.FILE))
 
 
 def names_in(file: str) -> list[str]:

@@ -12,7 +12,7 @@ import builtins
 import logging
 from importlib import metadata, util
 
-from skillc import places
+from skillc import paths
 from skillc.errors import SkillNotFound
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter, SkillScope
 from skillc.library.filesystem import FilesystemSkillSource
@@ -31,7 +31,7 @@ class EmbeddedSkillSource(SkillSource):
     kind = "embedded"
 
     def __init__(self) -> None:
-        folders = dict.fromkeys([places.embedded_skills(), *_declared()])
+        folders = dict.fromkeys([paths.embedded_skills(), *_declared()])
         self.sources = [FilesystemSkillSource(folder, SkillScope.BUILTIN) for folder in folders]
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:

@@ -52,12 +52,12 @@ def locate(name: str, cwd: str) -> Skill:
 
 
 async def _in_repositories(skill_id: SkillId, cwd: str) -> Skill:
-    from skillc import places
+    from skillc import paths
     from skillc.library.configuration import SkillsConfig
     from skillc.library.repositories import resolve_repositories
 
     config = SkillsConfig.load(cwd)
-    library = resolve_repositories(config, next(places.library_roots(cwd), None))
+    library = resolve_repositories(config, next(paths.library_roots(cwd), None))
     try:
         document = await library.load(skill_id)
     except (SkillNotFound, RepositoryUnavailable) as error:
@@ -81,14 +81,14 @@ def _found(document: SkillDocument, directory: str | None, config: SkillsConfig,
     """A skill's own folder where it is on this machine, else a copy."""
     import os
 
-    from skillc import places
+    from skillc import paths
     from skillc.library import copies
     from skillc.library.descriptors import SkillScope
 
     skill = document.descriptor
-    home = places.home() or ""
+    home = paths.home() or ""
     if directory is not None and skill.scope is not SkillScope.REMOTE:
-        project = next(places.project_roots(cwd), "") if skill.scope is SkillScope.PROJECT else ""
+        project = next(paths.project_roots(cwd), "") if skill.scope is SkillScope.PROJECT else ""
         scope, root = (PROJECT, project) if project else (GLOBAL, home)
         return Skill(skill.id, os.path.realpath(directory), scope, root, True, skill.source_name)
     repository = next(r for r in config.repositories if r.name == skill.source_name)
@@ -100,12 +100,12 @@ def _kept(skill_id: SkillId, library: CompositeSkillSource, config: SkillsConfig
     """The copy of a skill that was there when its repository could last be asked."""
     import os
 
-    from skillc import places
+    from skillc import paths
     from skillc.errors import notice
     from skillc.library import copies
     from skillc.library.stores import is_skill
 
-    home = places.home()
+    home = paths.home()
     for repository in config.repositories if home else ():
         path = copies.place(repository, skill_id)
         if repository.name in library.failures and is_skill(path):

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from time import time
 
-from skillc import atomic, places
-from skillc.digest import sha256_hex
+from skillc import atomic, paths
 from skillc.library.stores import GLOBAL, Skill, folder_name, is_skill
+from skillc.startup.digest import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ SECONDS = 60.0  # at most; a repository with a shorter interval has that
 
 def recall(name: str, cwd: str) -> Skill | None:
     """The copy that `name` meant in `cwd` a moment ago; None where that has to be found out."""
-    home = places.home()
+    home = paths.home()
     if home is None:
         return None
     try:
@@ -50,13 +50,13 @@ def _note(name: str, cwd: str) -> str:
     """The note's path: another for each name, and for each state of what configures the library here."""
     known = "\0".join([name, *_configurations(cwd)])
     key = sha256_hex(known.encode("utf-8", "surrogateescape"))[:16]
-    return os.path.join(places.cache_directory(), "skills", "recent", f"{folder_name(name)[:64]}-{key}")
+    return os.path.join(paths.cache_directory(), "skills", "recent", f"{folder_name(name)[:64]}-{key}")
 
 
 def _configurations(cwd: str) -> Iterator[str]:
-    home = places.home()
-    for root in (*places.library_roots(cwd), *([home] if home else [])):
-        for directory in (places.DIRECTORY, places.ALTERNATIVE):
+    home = paths.home()
+    for root in (*paths.library_roots(cwd), *([home] if home else [])):
+        for directory in (paths.DIRECTORY, paths.ALTERNATIVE):
             path = os.path.join(root, directory, "skills.toml")
             try:
                 status = os.stat(path)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from skillc import places
+from skillc import paths
 from skillc.errors import InvalidConfiguration
 from skillc.library.composite import TIME_OUT, CompositeSkillSource, NamedSource
 from skillc.library.configuration import SkillRepositoryConfig, SkillsConfig, default_repositories
@@ -50,13 +50,13 @@ def repositories_in_force(
 ) -> tuple[SkillRepositoryConfig, ...]:
     """Those that are configured or, where none is, the default chain."""
     roots = [os.fspath(project_root)] if project_root else []
-    return config.repositories or default_repositories(roots, places.home())
+    return config.repositories or default_repositories(roots, paths.home())
 
 
 def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) -> SkillSource:
     """The source that a repository's settings describe; variables are expanded here, where it is used."""
     if repository.type == "filesystem":
-        scope = SkillScope.USER if repository.base == places.home() else SkillScope.PROJECT
+        scope = SkillScope.USER if repository.base == paths.home() else SkillScope.PROJECT
         configured = bool(repository.file)  # only what somebody wrote down must be there
         return FilesystemSkillSource(repository.path, scope, strict=repository.strict, required=configured)
     settings = repository.expanded()
@@ -96,7 +96,7 @@ def _mcp(repository: SkillRepositoryConfig, settings: Mapping[str, Any]) -> Skil
 
 def _not_allowed(repository: SkillRepositoryConfig) -> str:
     """Why a command is not run: a project that was only cloned must not start programs."""
-    home = places.home()
+    home = paths.home()
     if os.environ.get(ALLOW) == "1" or (home and os.path.realpath(repository.base) == os.path.realpath(home)):
         return ""
     return f"its command is set by a project; set it in ~/.skillc/skills.toml instead, or {ALLOW}=1"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from skillc import errors, places
+from skillc import errors, paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,10 +79,10 @@ class Skill:
 
     def runtime(self) -> str:
         """The runtime directory that `build` writes without --global."""
-        return os.path.join(places.runtime_store(self.root or places.require_home()), self.folder)
+        return os.path.join(paths.runtime_store(self.root or paths.require_home()), self.folder)
 
     def global_runtime(self) -> str:
-        return os.path.join(places.runtime_store(places.require_home()), self.folder)
+        return os.path.join(paths.runtime_store(paths.require_home()), self.folder)
 
     def runtimes(self) -> list[str]:
         """Where the compiled form may be, in the order to look [D13a]."""
@@ -90,17 +90,17 @@ class Skill:
 
     def runtime_stores(self) -> list[str]:
         """The directories those are in."""
-        home = places.home()
+        home = paths.home()
         if not self.root and home is None:
             return []  # a folder from elsewhere and no home: there is nowhere to look
-        own = places.runtime_store(self.root or places.require_home())
-        return [own] if self.scope == GLOBAL or home is None else [own, places.runtime_store(home)]
+        own = paths.runtime_store(self.root or paths.require_home())
+        return [own] if self.scope == GLOBAL or home is None else [own, paths.runtime_store(home)]
 
     def built(self) -> list[tuple[str, str, str]]:
         """Those directories, each with the index and the manifest in it; put together once."""
         if self._built is None:
             self._built = [
-                (runtime, places.index_file(runtime, self.source), places.manifest_file(runtime))
+                (runtime, paths.index_file(runtime, self.source), paths.manifest_file(runtime))
                 for runtime in self.runtimes()
             ]
         return self._built
@@ -152,7 +152,7 @@ def _candidates(name: str, cwd: str) -> Iterator[Skill]:
     if name in (os.curdir, os.pardir) or (os.path.basename(name) != name and not _is_id(name)):
         return
     for scope, root in roots(cwd):
-        source = os.path.join(places.skills_store(root), *name.split("/"))
+        source = os.path.join(paths.skills_store(root), *name.split("/"))
         if os.path.isdir(source) and not _within_a_skill(source, name):
             yield Skill(name, os.path.realpath(source), scope, root, stored=True)
 
@@ -175,9 +175,9 @@ def _within_a_skill(source: str, name: str) -> bool:
 def at_path(path: str) -> Skill:
     """The skill in a directory: of the store or repository it stands in, or of none and then global."""
     path = os.path.abspath(path)
-    home = places.home()
+    home = paths.home()
     for place in (path, os.path.realpath(path)):
-        before, marker, inside = place.rpartition(os.path.join(os.sep, places.DIRECTORY, ""))
+        before, marker, inside = place.rpartition(os.path.join(os.sep, paths.DIRECTORY, ""))
         kind, _, name = inside.replace(os.sep, "/").partition("/")
         if not marker or not name:
             continue
@@ -205,9 +205,9 @@ def _copied(source: str, inside: str, home: str) -> Skill | None:
 
 def roots(cwd: str) -> Iterator[tuple[str, str]]:
     """Scope and root of every store, nearest project first, the home last."""
-    for root in places.project_roots(cwd):
+    for root in paths.project_roots(cwd):
         yield PROJECT, root
-    home = places.home()
+    home = paths.home()
     if home is not None:
         yield GLOBAL, home
 
@@ -215,9 +215,9 @@ def roots(cwd: str) -> Iterator[tuple[str, str]]:
 def import_root(cwd: str) -> tuple[str, str]:
     """Scope and root of the store that a folder from elsewhere is imported into [D10]."""
     for scope, root in roots(cwd):
-        if scope == GLOBAL or os.path.isdir(places.skills_store(root)):
+        if scope == GLOBAL or os.path.isdir(paths.skills_store(root)):
             return scope, root
-    return GLOBAL, places.require_home()
+    return GLOBAL, paths.require_home()
 
 
 def stored_skills(cwd: str, scope: str = "all") -> Iterator[Skill]:
@@ -225,7 +225,7 @@ def stored_skills(cwd: str, scope: str = "all") -> Iterator[Skill]:
     for where, root in roots(cwd):
         if scope not in ("all", where):
             continue
-        store = places.skills_store(root)
+        store = paths.skills_store(root)
         try:
             with os.scandir(store) as entries:
                 found = sorted(
@@ -243,13 +243,13 @@ def stored_skills(cwd: str, scope: str = "all") -> Iterator[Skill]:
 
 def is_skill(directory: str) -> bool:
     """Whether a directory has a SKILL.md."""
-    return any(os.path.isfile(os.path.join(directory, name)) for name in places.SKILL_FILES)
+    return any(os.path.isfile(os.path.join(directory, name)) for name in paths.SKILL_FILES)
 
 
 def is_compiled(directory: str) -> bool:
     """Whether a directory is what `build` wrote rather than a source [D7]."""
     manifests = (
-        places.manifest_file(directory),
-        os.path.join(places.meta_directory(directory), "manifest.json"),
+        paths.manifest_file(directory),
+        os.path.join(paths.meta_directory(directory), "manifest.json"),
     )
     return any(map(os.path.isfile, manifests))

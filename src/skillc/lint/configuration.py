@@ -21,7 +21,7 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from skillc import places
+from skillc import paths
 from skillc.errors import InvalidConfiguration
 from skillc.lint.rules import BY_ID, OFF, SEVERITIES, find_rule, nearest_rule
 
@@ -73,8 +73,8 @@ class Settings:
         from fnmatch import fnmatchcase
 
         parts = name.split("/")
-        paths = ["/".join(parts[: end + 1]) for end in range(len(parts))]
-        return any(fnmatchcase(path, pattern) for pattern in self.exclude for path in paths)
+        prefixes = ["/".join(parts[: end + 1]) for end in range(len(parts))]
+        return any(fnmatchcase(path, pattern) for pattern in self.exclude for path in prefixes)
 
 
 def settings_for(source: str) -> Settings:
@@ -88,13 +88,13 @@ def settings_for(source: str) -> Settings:
 
 def _upwards(source: str) -> Iterator[str]:
     """The folders to look in: from the skill's to the project's root, or the home directory."""
-    homes = {os.path.realpath(home) for home in (places.home(), places.user_home()) if home}
+    homes = {os.path.realpath(home) for home in (paths.home(), paths.user_home()) if home}
     directory = os.path.realpath(source)
     while True:
         yield directory
         # A compiled skill has a `.skillc` too, so a project is told by its store.
         is_root = any(
-            os.path.exists(mark) for mark in (os.path.join(directory, ".git"), places.skills_store(directory))
+            os.path.exists(mark) for mark in (os.path.join(directory, ".git"), paths.skills_store(directory))
         )
         parent = os.path.dirname(directory)
         if is_root or directory in homes or parent == directory:

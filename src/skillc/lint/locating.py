@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from skillc import places
+from skillc import paths
 from skillc.errors import InvalidSkill, SkillNotFound
 from skillc.library import at_path
 from skillc.library import locate as anywhere
@@ -45,5 +45,5 @@ def skills_below(folder: str) -> Iterator[Skill]:
         if is_skill(directory):
             folders[:] = []
             yield at_path(directory)
-        built = ("runtime",) if os.path.basename(directory) == places.DIRECTORY else ()
+        built = ("runtime",) if os.path.basename(directory) == paths.DIRECTORY else ()
         folders[:] = sorted(name for name in folders if name not in (*_PASSED_OVER, *built))

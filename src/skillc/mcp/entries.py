@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from skillc.digest import file_sha256_hex, sha256_hex
 from skillc.errors import MissingField
-from skillc.places import SKILL_FILE
+from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId, is_name, list_files, metadata, parse
+from skillc.startup.digest import file_sha256_hex, sha256_hex
 
 if TYPE_CHECKING:
     from skillc.skills import SourceFile

@@ -18,7 +18,7 @@ from typing import Any
 
 from skillc import atomic
 from skillc.errors import InvalidOption, SkillcError
-from skillc.places import user_home
+from skillc.paths import user_home
 
 NAME = "skillc"
 

@@ -13,7 +13,7 @@ from skillc.errors import InvalidSkillId, SkillcError, SkillNotFound
 from skillc.gateway import open_file
 from skillc.library import at_path, locate
 from skillc.mcp.entries import MAX_BYTES, NotServed, SkillEntry, Stamps, entry_of, stamps_of
-from skillc.places import SKILL_FILE
+from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId, list_files
 from skillc.usage import logged, record
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 
-from skillc import config, places
+from skillc import paths
+from skillc import settings as config
 from skillc.compiler import keep_indexed
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.library import locate
@@ -35,7 +36,7 @@ class Workplace:
     """A working directory, and what skc finds from there."""
 
     def __init__(self, cwd: str | None = None) -> None:
-        self.cwd = cwd or places.current_directory()
+        self.cwd = cwd or paths.current_directory()
         self._made: tuple[Stamp, CompositeSkillSource, DefaultSkillEngine] | None = None
 
     def access(
@@ -68,7 +69,7 @@ class Workplace:
         stamp = tuple(map(_stamp, self._configurations()))
         if self._made is None or self._made[0] != stamp:
             settings = SkillsConfig.load(self.cwd)
-            source = resolve_repositories(settings, next(places.library_roots(self.cwd), None))
+            source = resolve_repositories(settings, next(paths.library_roots(self.cwd), None))
             options = EngineOptions(
                 max_injection_bytes=settings.max_injection_bytes,
                 inventory_threshold=settings.inventory_threshold,
@@ -79,8 +80,8 @@ class Workplace:
 
     def _configurations(self) -> Iterator[str]:
         """Every file that could configure the library."""
-        home = places.home()
-        for root in (*places.library_roots(self.cwd), *([home] if home else [])):
+        home = paths.home()
+        for root in (*paths.library_roots(self.cwd), *([home] if home else [])):
             for directory in DIRECTORIES:
                 yield os.path.join(root, directory, FILE)
 

@@ -12,7 +12,7 @@ from skillc.lint import locate as locate_anything
 from skillc.mcp import schemas
 from skillc.mcp.reading_tools import SKILL
 from skillc.mcp.tools import Answer, Call, Parameter, ToolDefinition, lines
-from skillc.places import require_home
+from skillc.paths import require_home
 from skillc.usage import GROUPS, Filters, check_group, logged, stats_of, stats_of_all
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from skillc.digest import sha256_hex
 from skillc.errors import (
     EmptyQuery,
     InvalidOption,
@@ -22,6 +21,7 @@ from skillc.errors import (
     SkillNotFound,
     unexpected,
 )
+from skillc.startup.digest import sha256_hex
 
 STATUSES: dict[type[SkillcError], int] = {
     SkillNotFound: 404,

@@ -7,8 +7,7 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from skillc import extras
-from skillc.errors import SkillcError
+from skillc.errors import SkillcError, extras
 
 if TYPE_CHECKING:
     from types import FrameType

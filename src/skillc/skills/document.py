@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 
 from skillc.errors import Diagnostic, InvalidSkill, MissingField, notice
-from skillc.places import SKILL_FILE, SKILL_FILES
+from skillc.paths import SKILL_FILE, SKILL_FILES
 from skillc.skills.markdown import Heading, headings
 
 TYPE_CHECKING = False

@@ -10,7 +10,7 @@ import os
 from stat import S_ISDIR, S_ISREG
 
 from skillc import errors
-from skillc.digest import new_sha256
+from skillc.startup.digest import new_sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

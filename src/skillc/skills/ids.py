@@ -53,6 +53,6 @@ def to_segment(directory: str) -> str:
     segment = "-".join(words)[:MAX_SEGMENT].rstrip("-")
     if segment:
         return segment
-    from skillc.digest import sha256_hex  # a name of, say, Chinese characters alone leaves nothing
+    from skillc.startup.digest import sha256_hex  # a name of, say, Chinese characters alone leaves nothing
 
     return f"skill-{sha256_hex(directory.encode('utf-8', 'surrogatepass'))[:8]}"

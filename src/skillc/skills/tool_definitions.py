@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skillc.digest import sha256_hex
 from skillc.errors import Diagnostic, InvalidTool, notice
-from skillc.places import SKILL_FILE
+from skillc.paths import SKILL_FILE
 from skillc.skills.document import Document, main_file, parse
 from skillc.skills.format import FIELDS
 from skillc.skills.ids import is_name
 from skillc.skills.tool_blocks import ToolBlock, find_blocks
 from skillc.skills.tool_parameters import ParameterDefinition, read_parameters
+from skillc.startup.digest import sha256_hex
 
 MODES = ("Global", "Dev", "Meeting")
 MAX_DESCRIPTION = 256

@@ -17,7 +17,7 @@ from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from skillc import places
+from skillc import paths
 from skillc.errors import SkillcError, SkillNotFound, unexpected
 from skillc.library.composite import CompositeSkillSource
 from skillc.skills.tool_definitions import MODES
@@ -157,7 +157,7 @@ class AgentTools:
         cancel: threading.Event,
     ) -> Envelope:
         """Everything from the files as they are now; what was read when the agent was built may be old."""
-        cwd = self._toolset.cwd or places.current_directory()
+        cwd = self._toolset.cwd or paths.current_directory()
         mode = self._toolset.mode
 
         def operation() -> Envelope:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 
 from skillc.errors import CannotRun, PathEscapes, SkillcError
-from skillc.places import user_home
+from skillc.paths import user_home
 from skillc.tools.interpreters import on_path, refusal
 
 ALLOWED = ("PATH", "HOME", "USER", "LANG", "LC_*", "TERM")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skillc.errors import Diagnostic, InvalidTool, ToolNotFound, notice
-from skillc.places import SKILL_FILE
+from skillc.paths import SKILL_FILE
 from skillc.skills import ParameterDefinition, SkillDefinition, read_definition, to_segment
 from skillc.skills.tool_template import CommandTemplate, InvalidTemplate, parse_template
 

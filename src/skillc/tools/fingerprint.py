@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from skillc.digest import file_sha256_hex
 from skillc.errors import InvalidSkill
 from skillc.library import at_path
 from skillc.library.copies import ORIGIN
 from skillc.skills import list_files, source_hash
+from skillc.startup.digest import file_sha256_hex
 
 MAX_BYTES = 1 << 30  # of all files together; nobody approves more
 

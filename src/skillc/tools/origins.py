@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from skillc import places
+from skillc import paths
 from skillc.errors import SkillNotFound
 from skillc.library import Skill, locate
 from skillc.library.stores import GLOBAL, at_path
@@ -77,7 +77,7 @@ def _of_repository(skill: Skill, cwd: str) -> FoundSkill:
     own = next((r for r in config.repositories if r.name == skill.repository), None)
     if skill.copied and (own is None or os.path.realpath(place(own, skill.name)) != skill.source):
         return of_store(skill)  # given as a path: a copy of what another project calls by that name
-    library = resolve_repositories(config, next(places.library_roots(cwd), None))
+    library = resolve_repositories(config, next(paths.library_roots(cwd), None))
     source = next((named.source for named in library.sources if named.name == skill.repository), None)
     return of_source(skill.name, skill.source, source, skill.repository)
 
@@ -129,7 +129,7 @@ def of_source(skill_id: str, directory: str, source: SkillSource | None, reposit
 
 def _bundled(skill_id: str, directory: str) -> FoundSkill | None:
     """A skill that ships with skillc, by its place alone."""
-    own = os.path.join(os.path.realpath(places.embedded_skills()), "")
+    own = os.path.join(os.path.realpath(paths.embedded_skills()), "")
     if not directory.startswith(own):
         return None
     return FoundSkill(skill_id, directory, TrustLevel.BUNDLED, "ships with skillc")

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from skillc.digest import sha256_hex
 from skillc.skills import ParameterDefinition
 from skillc.skills.tool_parameters import Value
 from skillc.skills.tool_template import Variable
+from skillc.startup.digest import sha256_hex
 from skillc.tools.executable import Tool
 
 FORMATS = ("json", "openai", "anthropic", "mcp")

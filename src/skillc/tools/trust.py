@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from skillc import atomic, places
+from skillc import atomic, paths
 from skillc.errors import InvalidConfiguration
 from skillc.tools.fingerprint import Fingerprint
 
@@ -59,7 +59,7 @@ class TrustStore:
     """The user's decisions, one for each path. Safe for many processes at once."""
 
     def __init__(self, path: str = "") -> None:
-        self.path = path or places.trust_file(places.require_home())
+        self.path = path or paths.trust_file(paths.require_home())
 
     def decisions(self) -> list[Decision]:
         """All of them; raises InvalidConfiguration (E071) for a file that can't be relied upon."""

@@ -6,9 +6,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from skillc import sqlite
 from skillc.errors import SkillcError, notice
 from skillc.library import resolve
+from skillc.startup import sqlite
 from skillc.usage import tables
 from skillc.usage.filters import DAY, WEEK, Split, timestamp
 from skillc.usage.log import as_text, log_file

@@ -12,8 +12,9 @@ from __future__ import annotations
 import os
 from time import gmtime, sleep, strftime, time
 
-from skillc import places, sqlite
+from skillc import paths
 from skillc.errors import SkillcError, notice, unexpected
+from skillc.startup import sqlite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,12 +39,12 @@ INSERT = f"INSERT INTO access_log({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  #
 
 
 def log_file(runtime: str) -> str:
-    return os.path.join(places.meta_directory(runtime), "logs.db")
+    return os.path.join(paths.meta_directory(runtime), "logs.db")
 
 
 def fallback_directory(project: str) -> str:
     """Where a project keeps accesses that could not be logged where they belong, by skill."""
-    return os.path.join(project, places.DIRECTORY, "logs")
+    return os.path.join(project, paths.DIRECTORY, "logs")
 
 
 def fallback_file(project: str, skill: str) -> str:
@@ -107,7 +108,7 @@ def runtime_in_use(skill: Skill) -> str:
     first, *others = skill.runtimes()
     if not any(map(os.path.isdir, others)):  # most often; the name of the index need not be computed
         return first
-    built = (r for r in (first, *others) if os.path.exists(places.index_file(r, skill.source)))
+    built = (r for r in (first, *others) if os.path.exists(paths.index_file(r, skill.source)))
     return next(built, first)
 
 

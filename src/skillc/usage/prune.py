@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from skillc import sqlite
 from skillc.errors import InvalidFilter, SkillcError
+from skillc.startup import sqlite
 from skillc.usage import tables
 from skillc.usage.filters import DAY, WEEK, second, timestamp
 from skillc.usage.log import fold

@@ -7,9 +7,10 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skillc import atomic, places, sqlite
+from skillc import atomic, paths
 from skillc.errors import NoLocalLogs, SkillcError, SyncNotReadable, SyncNotWritable
 from skillc.library import at_path, locate, resolve
+from skillc.startup import sqlite
 from skillc.usage import log, tables
 
 if TYPE_CHECKING:
@@ -130,9 +131,9 @@ def _runtime(name: str, folder: str, cwd: str, project: str) -> str:
         if skill is not None:
             return log.runtime_in_use(skill)
     root = at_path(folder).root if os.path.isabs(folder) else ""
-    if not root or not os.path.isdir(os.path.join(root, places.DIRECTORY)):
-        root = places.require_home()
-    return os.path.join(places.runtime_store(root), name)
+    if not root or not os.path.isdir(os.path.join(root, paths.DIRECTORY)):
+        root = paths.require_home()
+    return os.path.join(paths.runtime_store(root), name)
 
 
 def _found(name: str, place: str) -> Skill | None:

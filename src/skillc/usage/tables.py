@@ -11,7 +11,7 @@ what failed: it keeps searches, of which there are many kinds, and failures apar
 
 from __future__ import annotations
 
-from skillc import sqlite
+from skillc.startup import sqlite
 from skillc.usage.log import BUSY_SECONDS, COLUMNS
 
 TYPE_CHECKING = False

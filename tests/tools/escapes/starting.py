@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from skillc.digest import sha256_hex
 from skillc.errors import CannotRun, PathEscapes, SkillcError
 from skillc.skills import files
+from skillc.startup.digest import sha256_hex
 from skillc.tools.runner import run
 from tests.tools.conftest import Bench
 from tests.tools.escapes import attempt

@@ -57,7 +57,7 @@ def _publisher(arguments: Arguments, cwd: str) -> Publisher:
     """What the options ask for, for any skill."""
     from skillc.cli.printing import warn
     from skillc.compiler import Publisher, targets
-    from skillc.config import load
+    from skillc.settings import load
 
     config = load(cwd)
     warn(config.diagnostics)
@@ -86,7 +86,7 @@ def run(arguments: Arguments) -> int:
     from skillc.cli.syntax import see
     from skillc.errors import InvalidOption
     from skillc.library import locate, stored_skills
-    from skillc.places import current_directory
+    from skillc.paths import current_directory
 
     name = arguments.optional("skill")
     if (name is None) != arguments.given("all"):

@@ -134,7 +134,7 @@ def _values(option: Option, current: str, before: Sequence[str]) -> list[str]:
 def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
     """The words that stand for skills, agents, sections or files, or that are given themselves."""
     from skillc.errors import SkillcError
-    from skillc.places import current_directory
+    from skillc.paths import current_directory
 
     try:
         if what == "skills":
@@ -164,7 +164,7 @@ def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
 def _repositories(before: Sequence[str]) -> list[str]:
     """The names that `repo remove` and `repo sync` can be given."""
     from skillc.library import configuration, repositories
-    from skillc.places import current_directory, library_roots
+    from skillc.paths import current_directory, library_roots
 
     if not {"remove", "sync"} & set(before):
         return []

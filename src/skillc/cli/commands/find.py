@@ -55,7 +55,7 @@ def run(arguments: Arguments) -> int:
 def _found(task: str, limit: int, rerank: bool) -> list[FoundSkill]:
     """Straight from the index where all repositories are folders, as they mostly are."""
     from skillc.library.finding.chain import folders
-    from skillc.places import current_directory
+    from skillc.paths import current_directory
 
     parts = folders(current_directory())
     if parts is not None:

@@ -17,7 +17,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     from skillc.cli.printing import print_json
     from skillc.compiler import new_skill, new_store
-    from skillc.places import current_directory, require_home
+    from skillc.paths import current_directory, require_home
 
     root = require_home() if arguments.given("global") else current_directory()
     name = arguments.optional("name")

@@ -55,7 +55,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     from skillc.cli.syntax import see
     from skillc.errors import InvalidOption
-    from skillc.places import current_directory
+    from skillc.paths import current_directory
 
     names = arguments.texts("skill")
     everything = arguments.given("all")

@@ -24,7 +24,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     from skillc.cli.printing import print_json, print_table, warn
     from skillc.compiler import list_skills
-    from skillc.places import current_directory
+    from skillc.paths import current_directory
 
     listing = list_skills(
         current_directory(),

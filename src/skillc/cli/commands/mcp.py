@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from skillc import extras
 from skillc.cli.syntax import Arguments, Command, Option
-from skillc.errors import InvalidOption
+from skillc.errors import InvalidOption, extras
 
 COMMAND = Command(
     "mcp",
@@ -86,7 +85,7 @@ def _announce(url: str) -> None:
 
 def _install(agent: str, arguments: Arguments) -> int:
     from skillc.mcp.installing import plan
-    from skillc.places import current_directory
+    from skillc.paths import current_directory
 
     change = plan(agent, current_directory(), project=arguments.given("project"))
     print(f"{change.path}:\n{change.shown}")

@@ -100,7 +100,7 @@ def _add(arguments: Arguments) -> int:
 
     from skillc.cli.printing import print_json
     from skillc.library import adding
-    from skillc.places import current_directory
+    from skillc.paths import current_directory
 
     options = {name: value for name in _GIT if (value := arguments.optional(name)) is not None}
     switches = [name for name in ("strict", "required") if arguments.given(name)]
@@ -138,7 +138,7 @@ def _remove(arguments: Arguments) -> int:
     from skillc.cli.printing import print_json
     from skillc.errors import InvalidOption
     from skillc.library import editing
-    from skillc.places import current_directory
+    from skillc.paths import current_directory
 
     name, for_all = arguments.text("name"), arguments.given("global")
     file = editing.file_to_edit(current_directory(), for_all)

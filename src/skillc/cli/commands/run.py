@@ -50,7 +50,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     from skillc.cli.printing import print_json, warn
-    from skillc.places import current_directory
+    from skillc.paths import current_directory
     from skillc.tools import find_skill, prepare
     from skillc.usage import logged
 

@@ -70,7 +70,7 @@ def _with_skills(arguments: Arguments, noted: dict[str, Value], run: Callable[[l
     """Run an operation on the skill that is named, which is logged, or on all."""
     from skillc.cli.access import access
     from skillc.library import stored_skills
-    from skillc.places import current_directory
+    from skillc.paths import current_directory
 
     name = arguments.optional("skill")
     if name is None:
@@ -80,7 +80,7 @@ def _with_skills(arguments: Arguments, noted: dict[str, Value], run: Callable[[l
 
 def _asked(arguments: Arguments) -> tuple[str, Filters]:
     """The group and the filters; raises InvalidQueryType or InvalidFilter."""
-    from skillc.places import current_directory
+    from skillc.paths import current_directory
     from skillc.usage import Filters, check_group
 
     group, since, until = arguments.text("group_by"), arguments.optional("since"), arguments.optional("until")
@@ -161,7 +161,7 @@ def _page(arguments: Arguments, given: str) -> int:
 
     from skillc import atomic
     from skillc.cli.printing import print_json, warn
-    from skillc.places import current_directory
+    from skillc.paths import current_directory
     from skillc.usage import GROUPS, by_day, stats_of, stats_of_all, usage_page
 
     name = arguments.optional("skill")

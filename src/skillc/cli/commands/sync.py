@@ -24,7 +24,7 @@ def run(arguments: Arguments) -> int:
 
     from skillc.cli.printing import print_json
     from skillc.errors import one_line
-    from skillc.places import current_directory
+    from skillc.paths import current_directory
     from skillc.usage import sync
 
     project = os.path.join(current_directory(), arguments.optional("project") or "")

@@ -29,7 +29,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     from skillc.cli.printing import print_json, warn
-    from skillc.places import current_directory
+    from skillc.paths import current_directory
     from skillc.tools import as_format, find_skill, load_executable
     from skillc.usage import logged
 

@@ -39,7 +39,7 @@ def run(arguments: Arguments) -> int:
     from skillc.cli.printing import warn
     from skillc.cli.syntax import see
     from skillc.errors import InvalidOption
-    from skillc.places import current_directory
+    from skillc.paths import current_directory
     from skillc.tools import TrustStore, find_skill
 
     action, name, digest = arguments.text("action"), arguments.optional("skill"), arguments.optional("digest")

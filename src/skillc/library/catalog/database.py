@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from _thread import RLock
 
-from skillc import atomic, places
-from skillc.sqlite import Error, OperationalError, connect
+from skillc import atomic, paths
+from skillc.startup.sqlite import Error, OperationalError, connect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 
 def library_file() -> str:
     """Where the index of all folders is kept; in memory where there is no home."""
-    home = places.home()
-    return places.library_file(home) if home else IN_MEMORY
+    home = paths.home()
+    return paths.library_file(home) if home else IN_MEMORY
 
 
 class Database:

@@ -11,7 +11,7 @@ and Korean, whose words carry their particles) become overlapping pairs of chara
 
 from __future__ import annotations
 
-from skillc.sqlite import connect
+from skillc.startup.sqlite import connect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

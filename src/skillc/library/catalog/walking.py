@@ -11,7 +11,7 @@ import os
 from time import time_ns
 
 from skillc.library.catalog.reading import UNSETTLED, trusted
-from skillc.places import SKILL_FILES
+from skillc.paths import SKILL_FILES
 from skillc.skills.ids import is_segment, to_segment
 
 TYPE_CHECKING = False

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skillc import places
+from skillc import paths
 from skillc.library.finding.library import Part, library
 
 TYPE_CHECKING = False
@@ -51,11 +51,11 @@ def _key(cwd: str) -> str:
     """Everything that the answer depends on; empty where it can't be written down."""
     from skillc.library.catalog.tables import stored_path
 
-    roots = list(places.library_roots(cwd))
-    home = places.home()
+    roots = list(paths.library_roots(cwd))
+    home = paths.home()
     known: list[object] = [FORMAT, roots, home, os.environ.get("HOME"), sys.prefix]
     for directory in (*roots, *([home] if home else [])):
-        for name in (places.DIRECTORY, places.ALTERNATIVE):
+        for name in (paths.DIRECTORY, paths.ALTERNATIVE):
             known.append(_stamp(os.path.join(directory, name, "skills.toml")))
     known += [(path, _stamp(path)) for path in sys.path]
     key = repr(known)
@@ -95,7 +95,7 @@ def _resolved(cwd: str) -> list[Line] | None:
     if config.diagnostics or not config.enabled:
         return None  # the first are to be told each time, and the second finds nothing
     lines: list[Line] = []
-    for named in resolve_repositories(config, next(places.library_roots(cwd), None)).sources:
+    for named in resolve_repositories(config, next(paths.library_roots(cwd), None)).sources:
         source = named.source
         inner = source.sources if isinstance(source, EmbeddedSkillSource) else [source]
         for folder in inner:

@@ -23,8 +23,8 @@ import threading
 import time
 from dataclasses import asdict, dataclass, replace
 
-from skillc import atomic, extras
-from skillc.errors import MissingExtra, RepositoryUnavailable, SkillcError, one_line, unexpected
+from skillc import atomic
+from skillc.errors import MissingExtra, RepositoryUnavailable, SkillcError, extras, one_line, unexpected
 from skillc.library.git.config import GitSkillConfig
 from skillc.library.git.failures import FetchFailed, RefMissing
 from skillc.library.git.refs import invalid

@@ -7,11 +7,11 @@ import os
 import re
 from dataclasses import dataclass, field, replace
 
-from skillc import places
-from skillc.digest import sha256_hex
+from skillc import paths
 from skillc.errors import InvalidConfiguration
 from skillc.library.git.refs import GitRef, invalid
 from skillc.library.git.remote import MAX_BYTES, TIME_OUT, Remote, remote_of
+from skillc.startup.digest import sha256_hex
 
 TOKEN_USER = "x-access-token"  # noqa: S105 - the user that goes with a token
 
@@ -36,7 +36,7 @@ GitAuth = HttpsToken | SshKey
 
 def repositories_cache() -> str:
     """Where checkouts are kept unless a configuration says otherwise."""
-    return os.path.join(places.require_home(), places.DIRECTORY, "cache", "repositories")
+    return os.path.join(paths.require_home(), paths.DIRECTORY, "cache", "repositories")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

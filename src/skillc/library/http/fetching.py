@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from skillc import extras
+from skillc.errors import extras
 from skillc.library.wire_log import discreet
 
 if TYPE_CHECKING:

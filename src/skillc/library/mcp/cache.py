@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 
-from skillc import atomic, places
+from skillc import atomic, paths
 from skillc.errors import SkillcError
 from skillc.library.mcp.entries import HeldEntry, HeldFile, Refused
 from skillc.skills import list_files
@@ -28,7 +28,7 @@ class Cache:
     """What was fetched from one server, which goes by `label`."""
 
     def __init__(self, label: str, base: str | os.PathLike[str] | None = None) -> None:
-        above = os.fspath(base) if base else os.path.join(places.require_home(), places.DIRECTORY, "cache")
+        above = os.fspath(base) if base else os.path.join(paths.require_home(), paths.DIRECTORY, "cache")
         self._root = os.path.join(os.path.abspath(above), "mcp", label)
         self._files = os.path.join(self._root, ".files")
 

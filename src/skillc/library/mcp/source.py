@@ -21,19 +21,19 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from skillc import extras
 from skillc.errors import (
     InvalidConfiguration,
     InvalidSkill,
     RepositoryUnavailable,
     SkillNotFound,
+    extras,
     one_line,
 )
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter, SkillScope
 from skillc.library.mcp.cache import Cache
 from skillc.library.mcp.entries import HeldEntry, HeldFile, Listed, Refused, Unreachable, checked, sort_out
 from skillc.library.sources import ALL, SkillSource, SourceDiagnostic
-from skillc.places import SKILL_FILE
+from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId, parse, to_segment
 from skillc.skills.ids import is_segment
 

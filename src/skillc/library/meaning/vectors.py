@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from _thread import RLock
 
-from skillc import places
-from skillc.digest import new_sha256
-from skillc.sqlite import Error, OperationalError, connect
+from skillc import paths
+from skillc.startup.digest import new_sha256
+from skillc.startup.sqlite import Error, OperationalError, connect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ _TABLE = "CREATE TABLE IF NOT EXISTS vectors (number INTEGER PRIMARY KEY, text B
 
 def vectors_file() -> str:
     """Where they are kept; in memory where there is no home."""
-    home = places.home()
-    return places.vectors_file(home) if home else IN_MEMORY
+    home = paths.home()
+    return paths.vectors_file(home) if home else IN_MEMORY
 
 
 class Vectors:

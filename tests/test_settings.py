@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillc.config import Config, load
+from skillc.settings import Config, load
 from tests.conftest import World
 
 CJK = '[search]\ntokenizer = "cjk"\n'

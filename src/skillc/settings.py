@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from skillc import places
+from skillc import paths
 from skillc.errors import Diagnostic, notice
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ def load(cwd: str) -> Config:
     """The settings for a command run in `cwd`."""
     diagnostics: list[Diagnostic] = []
     layers = [_from_environment(diagnostics)]
-    layers += [_read(path, diagnostics) for path in places.config_files(cwd)]
+    layers += [_read(path, diagnostics) for path in paths.config_files(cwd)]
 
     def first(key: str, default: Any) -> Any:
         return next((layer[key] for layer in layers if key in layer), default)

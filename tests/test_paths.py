@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillc import places
+from skillc import paths
 from skillc.errors import SkillcError
 from tests.conftest import SkcRun, World
 
@@ -20,32 +20,32 @@ NOBODY = 54321  # a user that no passwd file has
 
 def test_home_is_the_users(world: World) -> None:
     """[RFC-0009] without SKILLC_HOME the global directory is below HOME."""
-    assert places.home() == places.user_home() == str(world.home)
-    assert places.require_home() == str(world.home)
+    assert paths.home() == paths.user_home() == str(world.home)
+    assert paths.require_home() == str(world.home)
 
 
 @pytest.mark.parametrize("value", ["/x", "/x/", "/x/../x", "//x"[1:]])
 def test_skillc_home(world: World, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     """[RFC-0009] [D13] SKILLC_HOME moves the global directory, not the user's home."""
     monkeypatch.setenv("SKILLC_HOME", value)
-    assert places.home() == "/x"
-    assert places.user_home() == str(world.home)
+    assert paths.home() == "/x"
+    assert paths.user_home() == str(world.home)
 
 
 def test_relative_skillc_home(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """[RFC-0009] a relative SKILLC_HOME is below the working directory; an empty one is none."""
     monkeypatch.setenv("SKILLC_HOME", "x")
-    assert places.home() == str(world.project / "x")
+    assert paths.home() == str(world.project / "x")
     monkeypatch.setenv("SKILLC_HOME", "")
-    assert places.home() == str(world.home)
+    assert paths.home() == str(world.home)
 
 
 def test_empty_home_is_no_home(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """[RFC-0009] HOME= is as good as no HOME; it does not mean the root of the file system."""
     monkeypatch.delenv("HOME")
-    without = places.user_home()
+    without = paths.user_home()
     monkeypatch.setenv("HOME", "")
-    assert places.user_home() in (without, None)
+    assert paths.user_home() in (without, None)
 
 
 def test_skillc_home_moves_everything(world: World) -> None:
@@ -71,8 +71,8 @@ def test_roots_walk_up(world: World) -> None:
     (inner / ".skillc").mkdir(parents=True)
     start = inner / "c" / "d"
     start.mkdir(parents=True)
-    assert list(places.project_roots(str(start))) == [str(inner), str(world.project)]
-    assert list(places.project_roots(str(world.root))) == []
+    assert list(paths.project_roots(str(start))) == [str(inner), str(world.project)]
+    assert list(paths.project_roots(str(world.root))) == []
 
 
 def test_a_file_is_no_project(world: World) -> None:
@@ -81,13 +81,13 @@ def test_a_file_is_no_project(world: World) -> None:
     here.mkdir()
     marker = here / ".skillc"
     marker.touch()
-    assert list(places.project_roots(str(here))) == []
+    assert list(paths.project_roots(str(here))) == []
     marker.unlink()
     marker.symlink_to("nowhere")
-    assert list(places.project_roots(str(here))) == []
+    assert list(paths.project_roots(str(here))) == []
     marker.unlink()
     marker.symlink_to(world.project / ".skillc")
-    assert list(places.project_roots(str(here))) == [str(here)]
+    assert list(paths.project_roots(str(here))) == [str(here)]
 
 
 @pytest.mark.parametrize("by", ["HOME", "SKILLC_HOME"])
@@ -102,9 +102,9 @@ def test_the_home_is_no_project(world: World, monkeypatch: pytest.MonkeyPatch, b
     for value in (home, link):
         monkeypatch.setenv(by, str(value))
         for start in (home, work, link, link / "work"):
-            assert list(places.project_roots(str(start))) == []
+            assert list(paths.project_roots(str(start))) == []
     (work / ".skillc").mkdir()
-    assert list(places.project_roots(str(link / "work"))) == [str(work)]
+    assert list(paths.project_roots(str(link / "work"))) == [str(work)]
 
 
 def test_in_the_home_everything_is_global(world: World) -> None:
@@ -124,24 +124,24 @@ def test_deleted_directory(world: World, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.chdir(gone)
     gone.rmdir()
     with pytest.raises(SkillcError, match="the current directory no longer exists"):
-        places.current_directory()
+        paths.current_directory()
 
 
 def test_what_is_in_a_runtime_directory() -> None:
     """[D7] [RFC-0004:C-INDEX] where stub, manifest and index are."""
-    assert places.stub_file("/r") == "/r/SKILL.md"
-    assert places.manifest_file("/r") == "/r/.skillc/manifest.json"
+    assert paths.stub_file("/r") == "/r/SKILL.md"
+    assert paths.manifest_file("/r") == "/r/.skillc/manifest.json"
     digest = hashlib.sha256(b"/s/pdf").hexdigest()
-    assert places.index_file("/r", "/s/pdf") == f"/r/.skillc-meta/search-{digest[:16]}.db"
-    assert places.skills_store("/p") == "/p/.skillc/skills"
-    assert places.runtime_store("/p") == "/p/.skillc/runtime"
-    assert places.config_file("/p") == "/p/.skillc/config.toml"
+    assert paths.index_file("/r", "/s/pdf") == f"/r/.skillc-meta/search-{digest[:16]}.db"
+    assert paths.skills_store("/p") == "/p/.skillc/skills"
+    assert paths.runtime_store("/p") == "/p/.skillc/runtime"
+    assert paths.config_file("/p") == "/p/.skillc/config.toml"
 
 
 @given(st.binary(min_size=1, max_size=60).filter(lambda b: b"\0" not in b))
 def test_path_hash_takes_any_name(name: bytes) -> None:
     """[RFC-0004:C-INDEX] a path that is not UTF-8 has a hash too, that of its bytes."""
-    assert places.path_hash(os.fsdecode(name)) == hashlib.sha256(name).hexdigest()[:16]
+    assert paths.path_hash(os.fsdecode(name)) == hashlib.sha256(name).hexdigest()[:16]
 
 
 def test_no_home_at_all(world: World) -> None:
@@ -170,6 +170,6 @@ def test_logs_make_no_project(world: World) -> None:
     """[RFC-0007] a directory where accesses were only noted beside is no project."""
     elsewhere = world.root / "elsewhere"
     (elsewhere / ".skillc" / "logs" / "pdf").mkdir(parents=True)
-    assert list(places.project_roots(str(elsewhere))) == []
+    assert list(paths.project_roots(str(elsewhere))) == []
     (elsewhere / ".skillc" / "skills").mkdir()
-    assert list(places.project_roots(str(elsewhere))) == [str(elsewhere)]
+    assert list(paths.project_roots(str(elsewhere))) == [str(elsewhere)]

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # typing itself costs as much to import as a whole command
 if TYPE_CHECKING:
-    from skillc.failures import *  # noqa: F403 -- all of them
+    from skillc.errors.tree import *  # noqa: F403 -- all of them
 else:
 
     def __getattr__(name: str) -> object:
         if name.startswith("_"):  # what Python itself asks every module for
             raise AttributeError(name)
-        from skillc import failures
+        from skillc.errors.tree import __dict__ as classes
 
-        return getattr(failures, name)
+        if name not in classes:
+            raise AttributeError(name)
+        return classes[name]
 
 
 def one_line(text: str) -> str:

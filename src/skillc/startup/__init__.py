@@ -1,0 +1,1 @@
+"""Start fast: every trick that keeps the commands of agents' reading path short."""
