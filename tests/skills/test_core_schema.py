@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillc.skills import core_schema
-from skillc.skills.core_schema import MAX_DEPTH, MAX_NODES, NotYaml, load, plain
+from skillc.skills import yaml
+from skillc.skills.yaml import MAX_DEPTH, MAX_NODES, NotYaml, load, plain
 
 KIB_64 = 64 * 1024
 
@@ -398,11 +398,11 @@ entry = st.tuples(
 def test_what_needs_no_parser(text: str) -> None:
     """[D5] lines that are read without the parser mean what it says."""
     try:
-        expected = core_schema.parsed(text)
+        expected = yaml.parsed(text)
     except NotYaml:
         expected = None
     try:
-        assert core_schema.load(text) == expected
+        assert yaml.load(text) == expected
     except NotYaml:
         assert expected is None
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from skillc.errors import InvalidTool
 from skillc.skills import ParameterDefinition, SkillDefinition, read_definition
-from skillc.skills.tool_definitions import parse_definition
-from skillc.skills.tool_parameters import stated_default
+from skillc.skills.tools.definition import parse_definition
+from skillc.skills.tools.parameters import stated_default
 
 FRONT = "---\nname: demo\nversion: 1.0.0\ndescription: A demonstration\n---\n"
 

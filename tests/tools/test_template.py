@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skillc.errors import InvalidParameter
 from skillc.skills import ParameterDefinition
-from skillc.skills.tool_template import InvalidTemplate, fill, parse_template
+from skillc.skills.tools.template import InvalidTemplate, fill, parse_template
 from skillc.tools.parameters import check_values, command_line, values_from_text
 
 TYPES = {

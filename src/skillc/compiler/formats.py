@@ -82,7 +82,7 @@ def _parse(format_name: str, text: str) -> Any:
         import tomllib
 
         return tomllib.loads(text)
-    from skillc.skills.core_schema import load
+    from skillc.skills.yaml import load
 
     return load(text).value
 

@@ -8,8 +8,8 @@ from skillc import atomic, paths
 from skillc.errors import InvalidOption, InvalidSkill, SkillExists
 from skillc.library import Skill, import_root, is_compiled
 from skillc.skills import list_files, main_file, metadata, parse
-from skillc.skills.copying import make_folder
 from skillc.skills.files import is_inside
+from skillc.skills.folder import make_folder
 
 
 def import_skill(found: Skill, cwd: str, *, force: bool = False) -> Skill:

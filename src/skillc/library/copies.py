@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillc import atomic, paths
 from skillc.library.stores import folder_name
-from skillc.skills.copying import make_folder
+from skillc.skills.folder import make_folder
 from skillc.skills.yaml_text import yaml_string
 from skillc.startup.digest import sha256_hex
 

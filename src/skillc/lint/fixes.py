@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillc.lint.frontmatter import BOM, split_tools
 from skillc.lint.positions import Block, find
-from skillc.skills import core_schema, is_name, parse
+from skillc.skills import is_name, parse, yaml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -222,16 +222,16 @@ def _escape(found: re.Match[str]) -> str:
 
 def _is_yaml(entry: str) -> bool:
     try:
-        value = core_schema.load(entry).value
-    except core_schema.NotYaml:
+        value = yaml.load(entry).value
+    except yaml.NotYaml:
         return False
     return value is None or isinstance(value, dict)
 
 
 def _reads_as(entry: str, value: object) -> bool:
     try:
-        loaded = core_schema.load(entry)
-    except core_schema.NotYaml:
+        loaded = yaml.load(entry)
+    except yaml.NotYaml:
         return False
     return bool(loaded.value == value) and not loaded.duplicates
 

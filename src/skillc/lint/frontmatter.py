@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from skillc.lint.report import Problem
-from skillc.skills import core_schema
+from skillc.skills import yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,8 +91,8 @@ def _line(page: Page, noticed: Diagnostic) -> int:
 def _yaml_error(raw: str) -> int:
     """The line of the block, from 0, where it stops being YAML."""
     try:
-        core_schema.load(raw)
-    except core_schema.NotYaml as error:
+        yaml.load(raw)
+    except yaml.NotYaml as error:
         return error.line or 0
     return 0
 

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from skillc.skills.core_schema import MAX_DEPTH
+from skillc.skills.yaml import MAX_DEPTH
 
 _OPENING = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*---[ \t]*(?:\r\n|\n|\r|\Z)")
 _BREAK = re.compile(r"\r\n|\n|\r")

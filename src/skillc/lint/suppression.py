@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from skillc.lint.report import Problem
 from skillc.lint.rules import find_rule, nearest_rule
-from skillc.skills import core_schema
+from skillc.skills import yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -157,6 +157,6 @@ def _is_comment(raw: str, found: re.Match[str]) -> bool:
     """Whether YAML takes it for a comment: without it, the values are the same."""
     try:
         without = raw[: found.start()] + raw[found.end() :]
-        return bool(core_schema.load(raw).value == core_schema.load(without).value)
-    except core_schema.NotYaml:
+        return bool(yaml.load(raw).value == yaml.load(without).value)
+    except yaml.NotYaml:
         return True

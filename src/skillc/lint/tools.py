@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from skillc.errors import Diagnostic, InvalidTool
 from skillc.lint.report import Problem
-from skillc.skills.tool_blocks import ToolBlock, find_blocks
-from skillc.skills.tool_definitions import read_tool, read_whole
-from skillc.skills.tool_template import CommandTemplate, InvalidTemplate, parse_template
+from skillc.skills.tools.blocks import ToolBlock, find_blocks
+from skillc.skills.tools.definition import read_tool, read_whole
+from skillc.skills.tools.template import CommandTemplate, InvalidTemplate, parse_template
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

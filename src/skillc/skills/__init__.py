@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from skillc.skills.ids import SkillId, is_name, to_segment
     from skillc.skills.links import Link, find_links, local_target
     from skillc.skills.markdown import Heading, headings
-    from skillc.skills.tool_definitions import SkillDefinition, ToolDefinition, read_definition
-    from skillc.skills.tool_parameters import ParameterDefinition
+    from skillc.skills.tools.definition import SkillDefinition, ToolDefinition, read_definition
+    from skillc.skills.tools.parameters import ParameterDefinition
 
 __all__ = [
     "Document",
@@ -50,7 +50,7 @@ __getattr__ = front_door(
         "ids": ("SkillId", "is_name", "to_segment"),
         "links": ("Link", "find_links", "local_target"),
         "markdown": ("Heading", "headings"),
-        "tool_definitions": ("SkillDefinition", "ToolDefinition", "read_definition"),
-        "tool_parameters": ("ParameterDefinition",),
+        "tools.definition": ("SkillDefinition", "ToolDefinition", "read_definition"),
+        "tools.parameters": ("ParameterDefinition",),
     },
 )

@@ -16,7 +16,7 @@ import re
 from typing import Any, NamedTuple
 
 from skillc.errors import Diagnostic, notice
-from skillc.skills import core_schema
+from skillc.skills import yaml
 
 MAX_BYTES = 64 * 1024  # a larger block is not read [D5]
 
@@ -112,8 +112,8 @@ def _read(raw: str, first_line: int) -> tuple[dict[str, Any] | None, list[Diagno
     if len(raw.encode("utf-8", "replace")) > MAX_BYTES:
         return ({} if _ENTRY.match(raw.lstrip()) else None), [notice("W016", MAX_BYTES // 1024)]
     try:
-        value, duplicates, _ = core_schema.load(raw)
-    except core_schema.NotYaml as error:
+        value, duplicates, _ = yaml.load(raw)
+    except yaml.NotYaml as error:
         return _repair(raw, first_line, error)
     if value is None:  # nothing, or what YAML takes for comments
         return (None if raw.strip() else {}), []
@@ -122,19 +122,17 @@ def _read(raw: str, first_line: int) -> tuple[dict[str, Any] | None, list[Diagno
     return value, [notice("W013", key) for key in duplicates]
 
 
-def _repair(
-    raw: str, first_line: int, error: core_schema.NotYaml
-) -> tuple[dict[str, Any] | None, list[Diagnostic]]:
+def _repair(raw: str, first_line: int, error: yaml.NotYaml) -> tuple[dict[str, Any] | None, list[Diagnostic]]:
     """Each entry by itself: as YAML where it is YAML, otherwise as plain text."""
     entries = _plain_entries(raw)
     fields: dict[str, Any] = {}
     repaired: list[str] = []
     duplicates = list(entries.duplicates)
-    room = core_schema.MAX_NODES
+    room = yaml.MAX_NODES
     for key, chunk in entries.chunks.items():
         try:
-            loaded = core_schema.load(chunk, room)
-        except core_schema.NotYaml:
+            loaded = yaml.load(chunk, room)
+        except yaml.NotYaml:
             loaded = None
         if loaded and isinstance(loaded.value, dict):
             fields.update(loaded.value)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from skillc import paths
 from skillc.errors import SkillcError, SkillNotFound, unexpected
 from skillc.library.composite import CompositeSkillSource
-from skillc.skills.tool_definitions import MODES
+from skillc.skills.tools.definition import MODES
 from skillc.tools.approval import Answer, ApprovalRequest
 from skillc.tools.executable import Tool, load_executable
 from skillc.tools.execution import Approve, prepare, run_tool

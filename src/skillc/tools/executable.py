@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from skillc.errors import Diagnostic, InvalidTool, ToolNotFound, notice
 from skillc.paths import SKILL_FILE
 from skillc.skills import ParameterDefinition, SkillDefinition, read_definition, to_segment
-from skillc.skills.tool_template import CommandTemplate, InvalidTemplate, parse_template
+from skillc.skills.tools.template import CommandTemplate, InvalidTemplate, parse_template
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from typing import Any
 
 from skillc.errors import InvalidParameter
 from skillc.skills import ParameterDefinition
-from skillc.skills.tool_parameters import MAX_INTEGER, NotOfType, Value, names, value_of
-from skillc.skills.tool_template import CommandTemplate, arguments
+from skillc.skills.tools.parameters import MAX_INTEGER, NotOfType, Value, names, value_of
+from skillc.skills.tools.template import CommandTemplate, arguments
 
 MAX_ARGUMENT = 128 * 1024 - 1  # bytes; Linux takes no longer one
 MAX_ALL = 1 << 20  # bytes of all arguments

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from skillc.skills import ParameterDefinition
-from skillc.skills.tool_parameters import Value
-from skillc.skills.tool_template import Variable
+from skillc.skills.tools.parameters import Value
+from skillc.skills.tools.template import Variable
 from skillc.startup.digest import sha256_hex
 from skillc.tools.executable import Tool
 

@@ -1,6 +1,6 @@
 """The tool blocks of a SKILL.md as Markdown has them: headings, paragraphs, tables and fences in order [D35].
 
-Says nothing of what they mean; `tool_definitions` does.
+Says nothing of what they mean; `definition` does.
 
 >>> body = b"### greet\\n\\nSay hello.\\n\\n#### Command\\n\\n```bash\\necho hello\\n```\\n"
 >>> block = find_blocks(body)[0]

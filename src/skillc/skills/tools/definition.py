@@ -17,8 +17,8 @@ from skillc.paths import SKILL_FILE
 from skillc.skills.document import Document, main_file, parse
 from skillc.skills.format import FIELDS
 from skillc.skills.ids import is_name
-from skillc.skills.tool_blocks import ToolBlock, find_blocks
-from skillc.skills.tool_parameters import ParameterDefinition, read_parameters
+from skillc.skills.tools.blocks import ToolBlock, find_blocks
+from skillc.skills.tools.parameters import ParameterDefinition, read_parameters
 from skillc.startup.digest import sha256_hex
 
 MODES = ("Global", "Dev", "Meeting")

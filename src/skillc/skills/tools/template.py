@@ -18,8 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from skillc.skills.tool_parameters import NotOfType, ParameterDefinition, Value, names, value_of
-from skillc.skills.tool_tokens import InvalidTemplate, Placeholder, tokenise
+from skillc.skills.tools.parameters import NotOfType, ParameterDefinition, Value, names, value_of
+from skillc.skills.tools.tokens import InvalidTemplate, Placeholder, tokenise
 
 __all__ = ["CommandTemplate", "InvalidTemplate", "fill", "parse_template"]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from skillc.errors import Diagnostic, InvalidTool, notice
 
 if TYPE_CHECKING:
-    from skillc.skills.tool_blocks import ToolBlock
+    from skillc.skills.tools.blocks import ToolBlock
 
 TYPES = ("string", "integer", "number", "boolean", "array")
 MAX_INTEGER = 2**63 - 1

@@ -1,0 +1,1 @@
+"""Read the tools that a SKILL.md declares: blocks, definitions, parameters, command templates."""
