@@ -41,7 +41,7 @@ connection.execute("COMMIT")
 # Brings the index up to date with the folder, however shortly ago it was looked at.
 INDEX = """
 import sys
-from skillc.library.finding.library import library
+from skillc.index.skills.find import library
 library().folder(sys.argv[1], False).searchable(anew=True)
 """
 
@@ -60,9 +60,9 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 SEARCHES = """
 import sys
 from time import perf_counter
-from skillc.library.finding.library import Part, library
+from skillc.index.skills.find import Part, library
 from skillc.library.finding import scoring
-from skillc.library.finding.speed import scorer
+from skillc.index.skills.speed import scorer
 root, kind, times = sys.argv[1], sys.argv[2], int(sys.argv[3])
 best = scorer() if kind == "numpy" else scoring.best
 shared = library()

@@ -25,11 +25,11 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillc.library.finding import scoring
-from skillc.library.finding.library import Library, Part
-from skillc.library.finding.results import FoundSkill
-from skillc.library.finding.speed import scorer
-from skillc.library.meaning import reranking
+from skillc.index.meaning import rerank
+from skillc.index.skills import score
+from skillc.index.skills.find import Library, Part
+from skillc.index.skills.result import FoundSkill
+from skillc.index.skills.speed import scorer
 from skillc.skills import metadata, parse
 
 if TYPE_CHECKING:
@@ -144,10 +144,10 @@ def ways(library: Library, parts: Sequence[Part]) -> dict[str, Find]:
     """How to find, as far as it is installed."""
     found: dict[str, Find] = {"python": lambda task: library.find(parts, task, LIMIT)}
     best = scorer()
-    if best is not scoring.best:
+    if best is not score.best:
         found["numpy"] = lambda task: library.find(parts, task, LIMIT, best=best)
-    if reranking.installed():
-        found["reranked"] = lambda task: reranking.find(library, parts, task, LIMIT, lambda *_: True, best)
+    if rerank.installed():
+        found["reranked"] = lambda task: rerank.find(library, parts, task, LIMIT, lambda *_: True, best)
     return found
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from skillc.compiler import index
 from skillc.errors import IndexCollision, IndexUnusable, SectionNotFound
 from skillc.gateway import changed_files, outline, search, show
+from skillc.index.sections import reader
 from skillc.library import Skill
 from skillc.paths import index_file
 from tests.conftest import World
@@ -130,16 +130,16 @@ def test_an_index_that_is_replaced_meanwhile(world: World, skill: Skill, databas
 
 def test_open_indexes_are_few(world: World) -> None:
     """[RFC-0004:C-INDEX] a long-lived process keeps only the last ones open, and each answers for itself."""
-    skills = [made(world, f"s{n}", {"a.md": f"# Only in {n}\n"}) for n in range(2 * index.KEPT_OPEN)]
+    skills = [made(world, f"s{n}", {"a.md": f"# Only in {n}\n"}) for n in range(2 * reader.KEPT_OPEN)]
     for _ in range(2):
         for n, skill in enumerate(skills):
             assert [result.section for result in search(skill, f"only {n}").results] == [f"Only in {n}"]
-    assert len(index._opened) <= index.KEPT_OPEN
+    assert len(reader._opened) <= reader.KEPT_OPEN
 
 
 def test_threads_share_open_indexes(world: World) -> None:
     """[RFC-0004:C-INDEX] more skills than stay open, searched by several threads: each answers for itself."""
-    skills = [made(world, f"s{n}", {"a.md": f"# Only in {n}\n"}) for n in range(2 * index.KEPT_OPEN)]
+    skills = [made(world, f"s{n}", {"a.md": f"# Only in {n}\n"}) for n in range(2 * reader.KEPT_OPEN)]
 
     def work(start: int) -> None:
         for n in range(start, start + 200):

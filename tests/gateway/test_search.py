@@ -12,10 +12,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from skillc.compiler import build, index
+from skillc.compiler import build
 from skillc.errors import EmptyQuery, InvalidOption
 from skillc.gateway import Found, search
 from skillc.gateway.fulltext import AT_ONCE, quoted, split
+from skillc.index.sections import reader
 from skillc.library import Skill, resolve
 from skillc.paths import index_file
 from tests.conftest import World
@@ -155,9 +156,9 @@ def test_porter_stems(library: Skill) -> None:
 
 def test_unicode61_does_not(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] [RFC-0004:C-INDEX] where SQLite has no stemmer, words are as they are."""
-    monkeypatch.setattr(index, "has_porter", lambda: False)
+    monkeypatch.setattr(reader, "has_porter", lambda: False)
     skill = made(world, "pdf", {"a.md": "# One\n\nconfigure it\n"})
-    assert index.open_for(skill, "ascii").meta["tokenizer"] == "unicode61"
+    assert reader.open_for(skill, "ascii").meta["tokenizer"] == "unicode61"
     assert search(skill, "configuring").results == []
     assert places(search(skill, "Configure")) == [("a.md", "One")]
 
@@ -396,10 +397,10 @@ SET = "UPDATE index_meta SET value = '{}' WHERE key = '{}'"
     [
         # 3, corrupt
         (["DROP TABLE index_meta"], "E002"),
-        *((["DELETE FROM index_meta WHERE key = '" + key + "'"], "E002") for key in index.REQUIRED),
+        *((["DELETE FROM index_meta WHERE key = '" + key + "'"], "E002") for key in reader.REQUIRED),
         *(
             (["UPDATE index_meta SET value = NULL WHERE key = '" + key + "'"], "E002")
-            for key in index.REQUIRED
+            for key in reader.REQUIRED
         ),
         ([SET.format("two", "schema_version")], "E002"),
         ([SET.format("", "schema_version")], "E002"),

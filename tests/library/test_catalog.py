@@ -18,16 +18,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillc.errors import EmptyQuery
-from skillc.library.catalog import folder, terms, walking, workers
-from skillc.library.catalog.database import IN_MEMORY, Database
-from skillc.library.catalog.folder import MANY, Folder
-from skillc.library.catalog.reading import SETTLED_NS
-from skillc.library.catalog.segments import MAX_SEGMENTS, packed, record, records, unpacked
-from skillc.library.catalog.terms import Stemmer
-from skillc.library.finding import scoring
-from skillc.library.finding.library import Library, Part
-from skillc.library.finding.results import FoundSkill
-from skillc.library.finding.search import Segment
+from skillc.index.skills import folder, scan, workers
+from skillc.index.skills import score as scoring
+from skillc.index.skills import tokens as terms
+from skillc.index.skills.database import IN_MEMORY, Database
+from skillc.index.skills.find import Library, Part
+from skillc.index.skills.folder import MANY, Folder
+from skillc.index.skills.parse import SETTLED_NS
+from skillc.index.skills.postings import MAX_SEGMENTS, packed, record, records, unpacked
+from skillc.index.skills.query import Segment
+from skillc.index.skills.result import FoundSkill
+from skillc.index.skills.tokens import Stemmer
 from tests.library.test_filesystem import skill
 
 
@@ -215,7 +216,7 @@ def test_lists_are_kept_as_they_are(weights: dict[int, int]) -> None:
 
 def test_numpy_and_python_score_alike() -> None:
     """[LIB: SkillEngine trait (revised)] the extra makes it faster and nothing else."""
-    arrays = pytest.importorskip("skillc.library.finding.arrays")
+    arrays = pytest.importorskip("skillc.index.skills.arrays")
     rng = random.Random(5)
     for size in (1, 7, 300, 5000):
         lists = []
@@ -319,7 +320,7 @@ def test_a_writer_that_is_killed(shelf: Shelf) -> None:
     for number in range(3 * MANY):
         skill(shelf.root, f"many/s{number}", text(f"Number{number} of many", "word " * 50))
     code = (
-        "import sys; from skillc.library.finding.library import Library, Part\n"
+        "import sys; from skillc.index.skills.find import Library, Part\n"
         "library = Library(sys.argv[1])\n"
         "library.find([Part('x', library.folder(sys.argv[2], False))], 'many', 1)\n"
     )
@@ -341,7 +342,7 @@ def test_readers_and_a_writer_at_once(shelf: Shelf) -> None:
     """[D11] many processes and threads read while one writes, and all get whole answers."""
     shelf.find("forms")
     code = (
-        "import sys; from skillc.library.finding.library import Library, Part\n"
+        "import sys; from skillc.index.skills.find import Library, Part\n"
         "library = Library(sys.argv[1])\n"
         "for _ in range(30):\n"
         "    parts = [Part('x', library.folder(sys.argv[2], False))]\n"
@@ -636,13 +637,13 @@ def test_the_end_of_links_is_told_by_all(shelf: Shelf, monkeypatch: pytest.Monke
     old = time.time() - 60
     for path in (shelf.root / "deep", shelf.root):
         os.utime(path, (old, old))
-    monkeypatch.setattr(walking, "MAX_DIRECTORIES", 4)
+    monkeypatch.setattr(scan, "MAX_DIRECTORIES", 4)
     for _ in range(2):
         library = shelf.anew()
         shelf.find("skill", library=library)
         (told,) = library.folder(str(shelf.root), False).look().noticed
         assert told == ("", ("E999", "error", "over 4 directories; the rest was not looked at"))
-    monkeypatch.setattr(walking, "MAX_DIRECTORIES", 100)
+    monkeypatch.setattr(scan, "MAX_DIRECTORIES", 100)
     library = shelf.anew()
     assert len(shelf.find("skill", library=library)) == 3
     assert library.folder(str(shelf.root), False).look().noticed == []
@@ -695,7 +696,7 @@ def test_after_a_fork(shelf: Shelf, tmp_path: Path) -> None:
         "engine = SyncSkillEngine(FilesystemSkillSource(sys.argv[1]))\n"
         "ids = lambda: [found.id for found in engine.find('forms')]\n"
         "assert ids() == ['pdf']\n"
-        "from skillc.library.finding.library import library\n"
+        "from skillc.index.skills.find import library\n"
         "mine = library()\n"
         "if (child := os.fork()) == 0:\n"
         "    os._exit(0 if ids() == ['pdf'] and library() is not mine else 1)\n"

@@ -31,8 +31,8 @@ from skillc import (
     errors,
     resolve_repositories,
 )
+from skillc.index.skills import scan
 from skillc.library import filesystem
-from skillc.library.catalog import walking
 from tests.conftest import World
 from tests.library.test_composite import Broken, memory
 from tests.library.test_filesystem import run, skill
@@ -196,7 +196,7 @@ def test_one_bad_skill(tmp_path: Path) -> None:
 
 def test_links_to_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D25] folders that link to each other are any number of folders: there is an end, and it is told."""
-    monkeypatch.setattr(walking, "MAX_DIRECTORIES", 500)
+    monkeypatch.setattr(scan, "MAX_DIRECTORIES", 500)
     for one in range(8):
         (tmp_path / f"d{one}").mkdir()
     for one in range(8):

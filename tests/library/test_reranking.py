@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from skillc.library.meaning import reranking, vectors
-from skillc.library.meaning.vectors import IN_MEMORY, Vectors
-from skillc.library.meaning.wordpieces import pieces, vocabulary
+from skillc.index.meaning import rerank, vectors
+from skillc.index.meaning.vectors import IN_MEMORY, Vectors
+from skillc.index.meaning.wordpieces import pieces, vocabulary
 from tests.conftest import SkcRun, World
 
 HOME = Path(__file__).parents[2] / ".cache" / "rerank"  # where scripts/setup installs the extra
@@ -77,7 +77,7 @@ def test_meaning_decides_between_equals(reranked: World) -> None:
     before = {f["id"]: f["score"] for f in by_words}
     for result in found:
         added = result["score"] - before[result["id"]]
-        assert 0 <= added <= reranking.MEANING * by_words[0]["score"] + 0.001
+        assert 0 <= added <= rerank.MEANING * by_words[0]["score"] + 0.001
     reasons = {f["id"]: (f["matched"], f["section"], f["read"], f["also"]) for f in by_words}
     assert {f["id"]: (f["matched"], f["section"], f["read"], f["also"]) for f in found} == reasons
 
@@ -103,8 +103,8 @@ def test_limits(reranked: World) -> None:
         reranked.skill(f"t{number:02}", f"---\ndescription: A table {'more ' * number}\n---\n")
     found = find(reranked, TASK, "--limit", "40")
     by_words = [f["id"] for f in find(reranked, TASK, "--limit", "40", "--no-rerank")]
-    assert len(found) == len(by_words) > reranking.DEPTH
-    assert [f["id"] for f in found[reranking.DEPTH :]] == by_words[reranking.DEPTH :]
+    assert len(found) == len(by_words) > rerank.DEPTH
+    assert [f["id"] for f in found[rerank.DEPTH :]] == by_words[rerank.DEPTH :]
     assert [f["score"] for f in found] == sorted((f["score"] for f in found), reverse=True)
 
 
@@ -124,9 +124,9 @@ def test_other_scripts_are_left_to_words(reranked: World) -> None:
     reranked.skill("biaoge", "---\ndescription: 每月费用的表格和总和\n---\n")
     task = "每月费用的表格 table"
     assert find(reranked, task) == find(reranked, task, "--no-rerank")
-    assert not reranking.is_readable("месячные расходы")
-    assert reranking.is_readable("dépenses par mois")
-    assert reranking.is_readable("x" * 5000 + "я" * 9000)
+    assert not rerank.is_readable("месячные расходы")
+    assert rerank.is_readable("dépenses par mois")
+    assert rerank.is_readable("x" * 5000 + "я" * 9000)
 
 
 def test_any_task(reranked: World) -> None:
@@ -209,7 +209,7 @@ def test_a_model_that_can_not_be_loaded_in_a_program(broken: World) -> None:
 def test_a_model_that_fails_later(reranked: World) -> None:
     """[D27] what goes wrong while it reads is told once, too, and the order by words counts from then on."""
     code = """
-from skillc.library.meaning.encoder import Encoder
+from skillc.index.meaning.encoder import Encoder
 print(ids()[0])
 Encoder.vector = lambda self, text: 1 / 0
 print(ids() == ids(rerank=False), ids()[0])
@@ -233,7 +233,7 @@ def test_a_part_that_is_missing(reranked: World) -> None:
 
 def test_without_the_extra(world: World) -> None:
     """[LIB: SkillEngine trait (revised)] nothing is different."""
-    assert not reranking.installed()
+    assert not rerank.installed()
     for name, description in SKILLS.items():
         world.skill(name, f'---\nname: {name}\ndescription: "{description}"\n---\n')
     assert find(world, TASK) == find(world, TASK, "--no-rerank")

@@ -50,7 +50,7 @@ class Progress:
 def watch_reading() -> None:
     """Show how far it is whenever the library has many files to read."""
     if sys.stderr.isatty():
-        from skillc.library.finding.library import library
+        from skillc.index.skills.find import library
 
         library().database.watch = _reading
 

@@ -11,8 +11,10 @@ import os
 from time import gmtime, strftime
 
 from skillc import atomic, paths
-from skillc.compiler import index, indexing, manifest
 from skillc.errors import IndexCollision, InvalidSkill, SkillcError
+from skillc.index import manifest
+from skillc.index.sections import reader
+from skillc.index.sections import writer as indexing
 from skillc.library import is_compiled
 from skillc.skills import display_name, list_files, main_file
 from skillc.startup.digest import sha256_hex
@@ -82,7 +84,7 @@ def build(
                     return _Build(skill, runtime, main, files, tokenizer, formats, progress).run(force)
                 except (_Changing, FileNotFoundError):
                     continue
-    except index.Error as error:
+    except reader.Error as error:
         raise SkillcError(f"'{runtime}': {error}; the last build still serves") from error
     raise SkillcError(f"'{skill.source}' changes while it is built; the last build still serves, try again")
 
@@ -143,11 +145,11 @@ class _Build:
     def _look_at_last_build(self) -> None:
         """Learn what the last index knows, unless it can't be read or was written otherwise."""
         try:
-            connection = index.connect(self.index_path)
-        except index.Unreadable:
+            connection = reader.connect(self.index_path)
+        except reader.Unreadable:
             return
         try:
-            meta = index.read_meta(connection)
+            meta = reader.read_meta(connection)
             if meta["skill_path"] != display_name(self.skill.source):
                 raise IndexCollision(paths.path_hash(self.skill.source))
             if indexing.is_current(meta, self.setting, self.formats):
@@ -155,7 +157,7 @@ class _Build:
                 self.known = indexing.known_files(connection)
                 self.noticed = indexing.diagnostics(connection)
                 self.meta = meta
-        except (index.Unreadable, index.Error):
+        except (reader.Unreadable, reader.Error):
             pass
         finally:
             connection.close()
@@ -203,7 +205,7 @@ class _Build:
         try:
             writer = indexing.Writer(
                 temporary,
-                index.preference(self.setting),
+                reader.preference(self.setting),
                 size=sum(file.size for file in self.files),
                 copy_of=self.index_path if copy else None,
             )
@@ -258,7 +260,7 @@ class _Build:
         writer.finish(
             {
                 **indexing.metadata(
-                    self.skill.source, whole, index.preference(self.setting), self.formats, now
+                    self.skill.source, whole, reader.preference(self.setting), self.formats, now
                 ),
                 "name": metadata.name,
                 "description": metadata.description,

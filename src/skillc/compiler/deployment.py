@@ -10,8 +10,8 @@ import os
 import sys
 
 from skillc import atomic, paths
-from skillc.compiler import manifest
 from skillc.errors import InvalidOption, TargetExists, notice
+from skillc.index import manifest
 from skillc.skills.files import display_name, is_inside
 
 TYPE_CHECKING = False

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from fnmatch import fnmatchcase
 
-from skillc.compiler import index, manifest
 from skillc.errors import MissingField, SkillcError, notice
+from skillc.index import manifest
+from skillc.index.sections import reader
 from skillc.library import stored_skills
 from skillc.paths import SKILL_FILES, skills_store
 from skillc.skills import display_name, list_files, main_file, metadata, parse, source_hash
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.errors import Diagnostic
+    from skillc.index.skills.rows import Entry
     from skillc.library import Skill
-    from skillc.library.catalog.tables import Entry
     from skillc.skills import SourceFile
 
 NORMAL, NOT_BUILT, OBSOLETE = "normal", "not-built", "obsolete"
@@ -112,7 +113,7 @@ def _known(store: list[Skill]) -> Mapping[str, Entry]:
     """What the library's index knows of a store of many skills, by path; few are read as quickly."""
     if len(store) <= MANY:
         return {}
-    from skillc.library.finding.library import library  # most stores are small
+    from skillc.index.skills.find import library  # most stores are small
 
     return library().folder(os.path.abspath(skills_store(store[0].root)), False).look().entries
 
@@ -169,10 +170,10 @@ def _listed(skill: Skill, stores: tuple[str, list[str]], check_obsolete: bool) -
 def _built_hash(skill: Skill, runtime: str, built: str) -> str:
     """The hash of the last build, also of one that was killed before its manifest was there."""
     try:
-        found = index.peek(runtime, skill.source)
-    except index.Unreadable:
+        found = reader.peek(runtime, skill.source)
+    except reader.Unreadable:
         return built
-    return found["source_hash"] if index.belongs_to(found, manifest.read(runtime)) else built
+    return found["source_hash"] if reader.belongs_to(found, manifest.read(runtime)) else built
 
 
 def current_hash(skill: Skill) -> str | None:

@@ -12,6 +12,7 @@ from typing import Any
 from skillc.engine import rendering
 from skillc.engine.resources import file_names, read_text
 from skillc.errors import FileNotFound, SkillNotFound
+from skillc.index.skills.result import FoundSkill
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -19,7 +20,6 @@ from skillc.library.descriptors import (
     SkillFilter,
     derive_collections,
 )
-from skillc.library.finding.results import FoundSkill
 from skillc.library.looking import one_look
 from skillc.library.searching import find
 from skillc.library.sources import ALL, SkillSource

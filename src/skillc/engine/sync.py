@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from skillc.engine.prompts import ModelInput, model_input
 from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
 from skillc.engine.turns import Turn, prepare_turn
+from skillc.index.skills.result import FoundSkill
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
-from skillc.library.finding.results import FoundSkill
 from skillc.library.sources import ALL, SkillSource
 
 Answer = TypeVar("Answer")

@@ -15,7 +15,7 @@ from skillc.errors import SkillNotFound, unexpected
 if TYPE_CHECKING:
     from skillc.engine.skill_engine import DefaultSkillEngine
     from skillc.engine.turns import Observer
-    from skillc.library.finding.results import FoundSkill
+    from skillc.index.skills.result import FoundSkill
 
 
 MAX_LISTED = 500  # files of a skill; of more, their number is told

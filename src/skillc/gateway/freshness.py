@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from skillc.compiler import index
 from skillc.errors import SkillcError
+from skillc.index.sections import reader
 from skillc.skills.files import display_name, list_files
 
 TYPE_CHECKING = False
@@ -76,12 +76,12 @@ def changed_files(skill: Skill, tokenizer: str = "ascii") -> bool:
     listed are not those that were indexed.
     """
     try:
-        known = indexed_files(index.open_for(skill, tokenizer).connection)
+        known = indexed_files(reader.open_for(skill, tokenizer).connection)
         files = list_files(skill.source)
         return len(files) != len(known) or any(
             _changed(file, known.get(display_name(file.name))) for file in files
         )
-    except (SkillcError, index.Error, OSError):
+    except (SkillcError, reader.Error, OSError):
         return True
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc import errors
-from skillc.compiler import index
+from skillc.index.sections import reader
 from skillc.skills.files import display_name
 
 TYPE_CHECKING = False
@@ -75,9 +75,9 @@ def search(skill: Skill, query: str, *, limit: int = 10, mode: str = ALL, tokeni
     words = split(query)
     if not words:
         raise errors.EmptyQuery
-    opened = index.open_for(skill, tokenizer)
+    opened = reader.open_for(skill, tokenizer)
     if opened.segmented:
-        words = [index.segment(word) for word in words]
+        words = [reader.segment(word) for word in words]
     try:
         if mode == ALL:
             rows = _all(opened.connection, words, limit)
@@ -88,7 +88,7 @@ def search(skill: Skill, query: str, *, limit: int = 10, mode: str = ALL, tokeni
         else:
             rows = _raw(opened.connection, query, opened.segmented, limit)
         return Found(query, [_result(row, opened.segmented) for row in rows])
-    except index.Error:
+    except reader.Error:
         raise errors.IndexUnusable(skill.name) from None
 
 
@@ -109,14 +109,14 @@ def hint(skill: Skill, query: str, any_words: str, tokenizer: str = "ascii") -> 
 
 def _occurring(skill: Skill, words: list[str], tokenizer: str) -> list[tuple[str, int]]:
     """The words that some section holds, and how many sections."""
-    opened = index.open_for(skill, tokenizer)
-    spell = index.segment if opened.segmented else str
+    opened = reader.open_for(skill, tokenizer)
+    spell = reader.segment if opened.segmented else str
     sql = "SELECT count(*) FROM sections WHERE sections MATCH ?"
     try:
         counts = [
             (word, opened.connection.execute(sql, (quoted(spell(word)),)).fetchone()[0]) for word in words
         ]
-    except index.Error:
+    except reader.Error:
         raise errors.IndexUnusable(skill.name) from None
     return [(word, count) for word, count in counts if count]
 
@@ -162,9 +162,9 @@ def _result(row: Row, segmented: bool) -> Result:
     """A row as it is told; its rank is the lower the better."""
     file, section, snippet, rank = row
     if not (isinstance(file, str) and isinstance(section, str) and isinstance(snippet, str)):
-        raise index.Error("not text")  # in an index that is damaged
+        raise reader.Error("not text")  # in an index that is damaged
     if segmented:
-        file, section, snippet = map(index.unsegment, (file, section, snippet))
+        file, section, snippet = map(reader.unsegment, (file, section, snippet))
     return Result(file, section, snippet, -rank)
 
 
@@ -216,7 +216,7 @@ def _raw(connection: Connection, query: str, segmented: bool, limit: int) -> lis
     """A query in FTS5's own language."""
     query = display_name(query)
     if segmented:
-        query = index.segment(query)
+        query = reader.segment(query)
     if len(query) > MAX_RAW:
         raise errors.InvalidOption(f"--raw query is longer than {MAX_RAW} characters")
     query = " " + query.replace("\0", " ")  # a space, because FTS5 has commands that start with an asterisk
@@ -224,7 +224,7 @@ def _raw(connection: Connection, query: str, segmented: bool, limit: int) -> lis
         if "*" in query:  # the words that begin so are looked up each time, which is most of the work
             return connection.execute(_OF_MANY, (query, limit)).fetchall()
         return _rows(connection, query, limit)
-    except index.Error:
+    except reader.Error:
         _check(query)
         raise  # the index is damaged
 
@@ -237,7 +237,7 @@ def _check(query: str) -> None:
     empty.execute("CREATE VIRTUAL TABLE sections USING fts5(file, section, content)")
     try:
         _rows(empty, query, 1)
-    except index.Error as error:
+    except reader.Error as error:
         raise errors.InvalidOption(f"--raw query is not FTS5 syntax: {error}") from None
     finally:
         empty.close()

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 
 from skillc import errors
-from skillc.compiler import index
 from skillc.gateway.freshness import changed_text, indexed_files, is_known, markdown_files, read
+from skillc.index.sections import reader
 from skillc.skills.files import display_name
 
 TYPE_CHECKING = False
@@ -81,7 +81,7 @@ def show(
     tokenizer: str = "ascii",
 ) -> Shown:
     """The section under a heading; raises SectionNotFound with headings like it."""
-    opened = index.open_for(skill, tokenizer)
+    opened = reader.open_for(skill, tokenizer)
     section = display_name(section)
     try:
         headings = _Headings(skill, opened.connection, file)
@@ -95,7 +95,7 @@ def show(
                     kept = lines if max_lines is None else lines[:max_lines]
                     return Shown(place, b"".join(kept), len(lines) - len(kept), len(matches) > 1)
         raise errors.SectionNotFound(section.strip(), headings.like(_queries(section)[0].casefold()))
-    except index.Error:
+    except reader.Error:
         raise errors.IndexUnusable(skill.name) from None
 
 
@@ -165,7 +165,7 @@ class _Headings:
                 if file in self._files and file not in self._anew
             ]
         except (TypeError, ValueError) as error:
-            raise index.Error(f"damaged: {error}") from None
+            raise reader.Error(f"damaged: {error}") from None
 
     def _of_changed_files(self) -> Iterator[Place]:
         for places in self._anew.values():

@@ -18,6 +18,7 @@ from skillc.errors import (
     notice,
     unexpected,
 )
+from skillc.index.skills.find import Part
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -25,7 +26,6 @@ from skillc.library.descriptors import (
     SkillFilter,
     derive_collections,
 )
-from skillc.library.finding.library import Part
 from skillc.library.looking import current_look
 from skillc.library.searching import parts_of
 from skillc.library.sources import ALL, SkillSource, SourceDiagnostic

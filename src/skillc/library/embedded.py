@@ -14,9 +14,9 @@ from importlib import metadata, util
 
 from skillc import paths
 from skillc.errors import SkillNotFound
+from skillc.index.skills.find import Part
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter, SkillScope
 from skillc.library.filesystem import FilesystemSkillSource
-from skillc.library.finding.library import Part
 from skillc.library.sources import ALL, SkillSource
 from skillc.skills import SkillId
 

@@ -13,11 +13,12 @@ import os
 from typing import Any
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound
-from skillc.library.catalog.folder import Folder
-from skillc.library.catalog.looking import Look
-from skillc.library.catalog.reading import MAX_SKILL_FILE
-from skillc.library.catalog.tables import Entry
-from skillc.library.catalog.walking import id_prefix
+from skillc.index.skills.find import Part, library
+from skillc.index.skills.folder import Folder
+from skillc.index.skills.parse import MAX_SKILL_FILE
+from skillc.index.skills.rows import Entry
+from skillc.index.skills.scan import id_prefix
+from skillc.index.skills.snapshot import Look
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -26,7 +27,6 @@ from skillc.library.descriptors import (
     SkillScope,
     derive_collections,
 )
-from skillc.library.finding.library import Part, library
 from skillc.library.looking import current_look
 from skillc.library.sources import ALL, SkillSource, SourceDiagnostic
 from skillc.skills import SkillId, metadata, parse

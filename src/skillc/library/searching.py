@@ -11,12 +11,12 @@ import builtins
 from collections.abc import Callable, Mapping
 from weakref import WeakKeyDictionary
 
+from skillc.index.meaning import rerank as reranking
+from skillc.index.skills.find import Part, library
+from skillc.index.skills.memory import Documents
+from skillc.index.skills.result import FoundSkill
+from skillc.index.skills.speed import scorer
 from skillc.library.descriptors import SkillDescriptor
-from skillc.library.finding.documents import Documents
-from skillc.library.finding.library import Part, library
-from skillc.library.finding.results import FoundSkill
-from skillc.library.finding.speed import scorer
-from skillc.library.meaning import reranking
 from skillc.library.sources import SkillSource
 
 _held: WeakKeyDictionary[SkillSource, Documents] = WeakKeyDictionary()  # a cache: gone with the sources

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from skillc.errors import SkillNotFound
+from skillc.index.skills.find import Part
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -21,7 +22,6 @@ from skillc.library.descriptors import (
     SkillFilter,
     derive_collections,
 )
-from skillc.library.finding.library import Part
 from skillc.library.searching import parts_of
 from skillc.library.sources import ALL, SkillSource
 from skillc.skills import SkillId

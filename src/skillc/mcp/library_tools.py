@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillc.engine.tools import TOOLS
-from skillc.library.finding.telling import lines
+from skillc.index.skills.lines import lines
 from skillc.mcp import schemas
 from skillc.mcp.tools import Answer, Call, Parameter, ToolDefinition
 
 if TYPE_CHECKING:
-    from skillc.library.finding.results import FoundSkill
+    from skillc.index.skills.result import FoundSkill
     from skillc.mcp.workplace import Workplace
 
 MAX_FOUND = 1000  # as the command has it

@@ -13,8 +13,8 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.errors import Diagnostic
-    from skillc.library.finding.library import Part
-    from skillc.library.finding.results import FoundSkill
+    from skillc.index.skills.find import Part
+    from skillc.index.skills.result import FoundSkill
 
 MAX_LIMIT = 1000
 MAX_TASK = 16 << 20  # characters that are read from standard input
@@ -45,7 +45,7 @@ def run(arguments: Arguments) -> int:
 
         print_json({"query": task, "results": [skill.as_json() for skill in found]})
     else:
-        from skillc.library.finding.telling import lines
+        from skillc.index.skills.lines import lines
 
         for line in lines(found):
             print(line)
@@ -68,7 +68,7 @@ def _found(task: str, limit: int, rerank: bool) -> list[FoundSkill]:
 
 def _in_folders(parts: list[Part], task: str, limit: int, rerank: bool) -> list[FoundSkill]:
     from skillc.cli.progress import watch_reading
-    from skillc.library.finding.library import library
+    from skillc.index.skills.find import library
 
     watch_reading()
 
@@ -77,7 +77,7 @@ def _in_folders(parts: list[Part], task: str, limit: int, rerank: bool) -> list[
 
     if not rerank:
         return library().find(parts, task, limit, may_use)
-    from skillc.library.meaning import reranking
+    from skillc.index.meaning import rerank as reranking
 
     return reranking.find(library(), parts, task, limit, may_use, tell=_tell)
 

@@ -11,7 +11,7 @@ import os
 import sys
 
 from skillc import paths
-from skillc.library.finding.library import Part, library
+from skillc.index.skills.find import Part, library
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def folders(cwd: str) -> list[Part] | None:
 
 def _key(cwd: str) -> str:
     """Everything that the answer depends on; empty where it can't be written down."""
-    from skillc.library.catalog.tables import stored_path
+    from skillc.index.skills.rows import stored_path
 
     roots = list(paths.library_roots(cwd))
     home = paths.home()

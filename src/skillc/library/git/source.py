@@ -7,6 +7,7 @@ import builtins
 import os
 import re
 
+from skillc.index.skills.find import Part
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -15,7 +16,6 @@ from skillc.library.descriptors import (
     SkillScope,
 )
 from skillc.library.filesystem import FilesystemSkillSource
-from skillc.library.finding.library import Part
 from skillc.library.git.cache import Checkouts, State
 from skillc.library.git.config import GitSkillConfig
 from skillc.library.sources import ALL, SkillSource, SourceDiagnostic

@@ -6,19 +6,19 @@ import os
 from _thread import RLock
 
 from skillc.errors import EmptyQuery
-from skillc.library.catalog.database import Database, library_file
-from skillc.library.catalog.folder import Folder
-from skillc.library.catalog.terms import Stemmer
-from skillc.library.finding import scoring
-from skillc.library.finding.asking import Query, within
+from skillc.index.skills import score
+from skillc.index.skills.database import Database, library_file
+from skillc.index.skills.folder import Folder
+from skillc.index.skills.precedence import Query, within
+from skillc.index.skills.tokens import Stemmer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from skillc.library.finding.documents import Documents
-    from skillc.library.finding.results import FoundSkill
-    from skillc.library.finding.scoring import Scorer
+    from skillc.index.skills.memory import Documents
+    from skillc.index.skills.result import FoundSkill
+    from skillc.index.skills.score import Scorer
 
     MayUse = Callable[[str, tuple[str, ...]], bool]
 
@@ -76,7 +76,7 @@ class Library:
         task: str,
         limit: int,
         may_use: MayUse = lambda skill_id, needs: True,
-        best: Scorer = scoring.best,
+        best: Scorer = score.best,
     ) -> list[FoundSkill]:
         """The skills that fit a task, best first, equals by ID; raises EmptyQuery where it has no words."""
         if not any(map(str.isalnum, task)):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 
-from skillc.library.catalog.segments import slot_numbers
+from skillc.index.skills.postings import slot_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

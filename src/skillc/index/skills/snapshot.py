@@ -4,9 +4,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.library.catalog.reading import Noticed
-    from skillc.library.catalog.tables import Entry
-    from skillc.library.catalog.walking import Directory, Found
+    from skillc.index.skills.parse import Noticed
+    from skillc.index.skills.rows import Entry
+    from skillc.index.skills.scan import Directory, Found
 
 
 class Look:

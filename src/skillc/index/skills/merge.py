@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillc.library.catalog.segments import (
+from skillc.index.skills.postings import (
     MAX_SEGMENTS,
     MAX_SLOTS,
     TELLING,

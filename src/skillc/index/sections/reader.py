@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from skillc import errors, paths
-from skillc.compiler import manifest
+from skillc.index import manifest
 from skillc.skills.files import display_name
 from skillc.startup import sqlite
 from skillc.startup.digest import sha256_hex
@@ -123,14 +123,14 @@ def peek(runtime: str, source: str) -> dict[str, str]:
 
 def segment(text: str) -> str:
     """Text as it is in an index that is `segmented`."""
-    from skillc.compiler import cjk  # a module that most indexes don't need
+    from skillc.index import cjk  # a module that most indexes don't need
 
     return cjk.segment(text)
 
 
 def unsegment(text: str) -> str:
     """Text of such an index as it was."""
-    from skillc.compiler import cjk
+    from skillc.index import cjk
 
     return cjk.unsegment(text)
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from time import time_ns
 
-from skillc.library.catalog import tables
-from skillc.library.catalog.merging import merge_if_due, next_segment
-from skillc.library.catalog.segments import MAX_SLOTS, Joined
-from skillc.library.catalog.tables import Entry
+from skillc.index.skills import rows
+from skillc.index.skills.merge import merge_if_due, next_segment
+from skillc.index.skills.postings import MAX_SLOTS, Joined
+from skillc.index.skills.rows import Entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from skillc.library.catalog.database import Database
-    from skillc.library.catalog.folder import Folder
-    from skillc.library.catalog.reading import Reading
-    from skillc.library.catalog.walking import Directory, Found
+    from skillc.index.skills.database import Database
+    from skillc.index.skills.folder import Folder
+    from skillc.index.skills.parse import Reading
+    from skillc.index.skills.scan import Directory, Found
 
 AT_ONCE = 500  # values in a statement
 
@@ -55,7 +55,7 @@ def gather(
 
     `watch` is told how many are read.
     """
-    from skillc.library.catalog.workers import read_all
+    from skillc.index.skills.workers import read_all
 
     harvest = Harvest()
     news = sorted(todo, key=lambda found: (found.skill_id, found.path))
@@ -84,7 +84,7 @@ class Outside:
         self.skills = sum(skills for _, skills in database.read(self._segments)) if database.exists() else 0
 
     def _segments(self, execute: Any) -> list[tuple[int, int]]:
-        folder = tables.number_of(execute, *self._key)
+        folder = rows.number_of(execute, *self._key)
         found = execute("SELECT number, skills FROM segments WHERE folder = ?", (folder,)).fetchall()
         return list(found)
 
@@ -113,7 +113,7 @@ def put(execute: Any, folder: int, harvest: Harvest) -> None:
     empty = execute("SELECT 1 FROM skills WHERE folder = ? LIMIT 1", (folder,)).fetchone() is None
     if not empty:
         for entry in harvest.entries:
-            tables.forget(execute, folder, entry.path)
+            rows.forget(execute, folder, entry.path)
     segment = next_segment(execute)
     number = execute("SELECT coalesce(max(number), 0) FROM skills").fetchone()[0] + 1
     for place, (entry, digest) in enumerate(zip(harvest.entries, harvest.digests, strict=True)):
@@ -125,7 +125,7 @@ def put(execute: Any, folder: int, harvest: Harvest) -> None:
         _put_segment(execute, folder, segment + n, lists, size)
     ids = [entry.skill_id for entry in harvest.entries]
     for skill_id in ids if len(ids) < AT_ONCE else _twice(execute, folder):
-        tables.offer(execute, folder, skill_id)
+        rows.offer(execute, folder, skill_id)
     merge_if_due(execute, folder)
 
 
@@ -149,16 +149,16 @@ class Change:
 
     def made(self, execute: Any) -> int:
         """Make it; gives the folder's new revision, or 0 where the index is another than the one known."""
-        if tables.revision(execute, *self._key) != self._revision:
+        if rows.revision(execute, *self._key) != self._revision:
             return 0
-        known = tables.paths(execute, *self._key)
+        known = rows.paths(execute, *self._key)
         if not known:
-            tables.forget_vanished(execute, self._cache)
+            rows.forget_vanished(execute, self._cache)
         gone = [path for path in known if path not in self._there]
-        number = tables.save(execute, *self._key, self._directories, gone)
+        number = rows.save(execute, *self._key, self._directories, gone)
         if self._harvest.entries:
             put(execute, number, self._harvest)
-        return tables.revision(execute, *self._key) or 0
+        return rows.revision(execute, *self._key) or 0
 
 
 def _put_segment(execute: Any, folder: int, number: int, lists: Joined, size: int) -> None:

@@ -6,15 +6,15 @@ millisecond for each skill, which is why nobody does it before somebody asks.
 
 from __future__ import annotations
 
-from skillc.library.catalog.terms import words
-from skillc.library.catalog.weighing import BODY_LENGTH, HEAD_LENGTH, HEADING_COUNTS, NAME_COUNTS, weight
+from skillc.index.skills.tokens import words
+from skillc.index.skills.weights import BODY_LENGTH, HEAD_LENGTH, HEADING_COUNTS, NAME_COUNTS, weight
 from skillc.skills.markdown import headings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from skillc.library.catalog.terms import Stemmer
+    from skillc.index.skills.tokens import Stemmer
 
     Weights = dict[str, tuple[float, float]]  # what terms count in head and body
     Why = tuple[list[tuple[str, tuple[str, ...]]], str]  # terms with their fields, and a heading

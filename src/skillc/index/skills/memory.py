@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from skillc.library.catalog import tables
-from skillc.library.catalog.database import IN_MEMORY, Database
-from skillc.library.catalog.reading import Reading
-from skillc.library.catalog.segments import MAX_SLOTS, Joined, turned
-from skillc.library.catalog.shelving import Harvest, Outside, put
-from skillc.library.catalog.tables import Entry
-from skillc.library.catalog.walking import Found
-from skillc.library.catalog.weighing import Source, weigh
+from skillc.index.skills import rows
+from skillc.index.skills.database import IN_MEMORY, Database
+from skillc.index.skills.parse import Reading
+from skillc.index.skills.postings import MAX_SLOTS, Joined, turned
+from skillc.index.skills.rows import Entry
+from skillc.index.skills.scan import Found
+from skillc.index.skills.weights import Source, weigh
+from skillc.index.skills.writer import Harvest, Outside, put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from skillc.library.finding.library import Library
-    from skillc.library.finding.search import Shelf
+    from skillc.index.skills.find import Library
+    from skillc.index.skills.query import Shelf
 
     Told = tuple[str, str, str, tuple[str, ...], str | None]  # ID, name, description, capabilities, body
 
@@ -57,7 +57,7 @@ class Documents:
         return harvest
 
     def searchable(self, anew: bool = False) -> int | None:
-        return self.database.read(lambda execute: tables.number_of(execute, _KEY, False))
+        return self.database.read(lambda execute: rows.number_of(execute, _KEY, False))
 
     def is_there(self, shelf: Shelf) -> bool:
         return True
@@ -79,4 +79,4 @@ def _entry(
 
 
 def _folder(execute: Any, gone: list[str]) -> int:
-    return tables.save(execute, _KEY, False, None, gone)
+    return rows.save(execute, _KEY, False, None, gone)

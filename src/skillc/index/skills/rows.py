@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 
-from skillc.library.catalog.reading import trusted
-from skillc.library.catalog.walking import Directory, Found
+from skillc.index.skills.parse import trusted
+from skillc.index.skills.scan import Directory, Found
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from skillc.library.catalog.reading import Noticed, Reading, Stamp
+    from skillc.index.skills.parse import Noticed, Reading, Stamp
 
 
 class Entry(Found):

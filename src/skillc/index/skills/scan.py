@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from time import time_ns
 
-from skillc.library.catalog.reading import UNSETTLED, trusted
+from skillc.index.skills.parse import UNSETTLED, trusted
 from skillc.paths import SKILL_FILES
 from skillc.skills.ids import is_segment, to_segment
 
@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from skillc.library.catalog.reading import Noticed, Stamp
+    from skillc.index.skills.parse import Noticed, Stamp
 
 COLLECTION_FILE = "COLLECTION.md"
 MAX_DIRECTORIES = 100_000  # links to each other can make any number of a few

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from skillc.library.catalog.weighing import Text
+    from skillc.index.skills.weights import Text
 
     # Terms, how many bodies have each, and the records of heads and bodies: four lists of the same length.
     Turned = tuple[list[bytes], list[int], list[bytes], list[bytes]]

@@ -8,13 +8,13 @@ when it is looked for.
 
 from __future__ import annotations
 
-from skillc.library.catalog.terms import words
+from skillc.index.skills.tokens import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillc.library.catalog.terms import Stemmer
+    from skillc.index.skills.tokens import Stemmer
 
 SATURATION, BY_LENGTH = 1.2, 0.75  # BM25's k1 and b
 HEAD_LENGTH, BODY_LENGTH = 36, 1050  # words in the mean of 14,000 published skills

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 
-from skillc.compiler import index
-from skillc.compiler.cjk import segment
 from skillc.compiler.reading import kind
 from skillc.errors import Diagnostic, one_line
+from skillc.index.cjk import segment
+from skillc.index.sections import reader
 from skillc.skills import display_name
 from skillc.startup import sqlite
 
@@ -102,7 +102,7 @@ class Writer:
         self._next_heading = self._after("SELECT max(first_heading + heading_count) FROM files")
 
     def _create(self, tokenizer: str, large: bool) -> None:
-        stems = tokenizer == "porter" or (tokenizer == "cjk" and index.has_porter())
+        stems = tokenizer == "porter" or (tokenizer == "cjk" and reader.has_porter())
         if large:
             self._connection.execute("PRAGMA page_size=16384")
         for statement in _SCHEMA.format(tokenizer="porter unicode61" if stems else "unicode61").split(";"):
@@ -250,7 +250,7 @@ def metadata(
     return {
         "skill_path": display_name(skill_path),
         "source_hash": source_hash,
-        "schema_version": str(index.SCHEMA_VERSION),
+        "schema_version": str(reader.SCHEMA_VERSION),
         "indexed_at": indexed_at,
         "tokenizer": tokenizer,
         "formats": " ".join(sorted(formats)),
@@ -262,4 +262,4 @@ def is_current(meta: dict[str, str], setting: str, formats: frozenset[str]) -> b
     """Whether an index was written as it would be written now, and whole."""
     written = meta.get("builder") == str(BUILDER) and meta.keys() >= _KEPT
     same = meta.get("formats") == " ".join(sorted(formats))
-    return written and same and index.current_metadata(meta, setting)
+    return written and same and reader.current_metadata(meta, setting)

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from math import sqrt
 
-from skillc.library.catalog.segments import rarity
-from skillc.library.catalog.terms import EMPTY_WORDS, words
-from skillc.library.catalog.weighing import SATURATION
+from skillc.index.skills.postings import rarity
+from skillc.index.skills.tokens import EMPTY_WORDS, words
+from skillc.index.skills.weights import SATURATION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from typing import Any
 
-    from skillc.library.catalog.terms import Stemmer
-    from skillc.library.finding.scoring import Scorer
+    from skillc.index.skills.score import Scorer
+    from skillc.index.skills.tokens import Stemmer
 
     Order = tuple[float, str, int]  # best first, equals by ID, then by precedence
 

@@ -9,20 +9,20 @@ import os
 from _thread import RLock
 from time import perf_counter, time
 
-from skillc.library.catalog import tables
-from skillc.library.catalog.database import PATIENCE
-from skillc.library.catalog.looking import Look, alike, is_news
-from skillc.library.catalog.reading import MAX_SKILL_FILE, UNSETTLED
-from skillc.library.catalog.walking import Walk
+from skillc.index.skills import rows
+from skillc.index.skills.database import PATIENCE
+from skillc.index.skills.parse import MAX_SKILL_FILE, UNSETTLED
+from skillc.index.skills.scan import Walk
+from skillc.index.skills.snapshot import Look, alike, is_news
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from skillc.library.catalog.database import Database
-    from skillc.library.catalog.shelving import Harvest
-    from skillc.library.catalog.walking import Found
-    from skillc.library.finding.search import Shelf
+    from skillc.index.skills.database import Database
+    from skillc.index.skills.query import Shelf
+    from skillc.index.skills.scan import Found
+    from skillc.index.skills.writer import Harvest
 
 HASTE = 0.05  # seconds that listing waits for a process that writes; then it is not noted this time
 MANY = 200  # files whose reading is worth keeping, and waiting for another process that may be at it
@@ -84,7 +84,7 @@ class Folder:
 
     def is_there(self, shelf: Shelf) -> bool:
         """Whether an open index still knows this folder by its number."""
-        return tables.number_of(shelf.execute, self.root, self.strict) == shelf.folder
+        return rows.number_of(shelf.execute, self.root, self.strict) == shelf.folder
 
     def is_current(self, path: str | bytes, stamp: tuple[int, int, int]) -> bool:
         """Whether a SKILL.md is the one that was read."""
@@ -109,7 +109,7 @@ class Folder:
 
     def _complete(self, execute: Any) -> int | None:
         """The folder's number, if all of it is in the index."""
-        number = tables.number_of(execute, self.root, self.strict)
+        number = rows.number_of(execute, self.root, self.strict)
         missing = (
             "SELECT 1 FROM skills WHERE folder = ? AND description IS NOT NULL AND segment IS NULL LIMIT 1"
         )
@@ -117,7 +117,7 @@ class Folder:
 
     def _just_checked(self, execute: Any) -> int | None:
         """The folder's number, if it was looked at so shortly ago that it need not be again."""
-        key = tables.stored_path(self.root), int(self.strict)
+        key = rows.stored_path(self.root), int(self.strict)
         row = execute(
             "SELECT number, checked, cost FROM folders WHERE root = ? AND strict = ?", key
         ).fetchone()
@@ -156,7 +156,7 @@ class Folder:
         """What is known: by us, unless another process has changed the index since."""
         known = self._look
         if known is not None and self.database.exists():
-            revision = self.database.read(lambda execute: tables.revision(execute, self.root, self.strict))
+            revision = self.database.read(lambda execute: rows.revision(execute, self.root, self.strict))
             known = known if revision == known.revision else None
         return known or self._known()
 
@@ -172,10 +172,10 @@ class Folder:
 
     def _known(self) -> Look:
         def ask(execute: Any) -> Look:
-            number = tables.number_of(execute, self.root, self.strict)
+            number = rows.number_of(execute, self.root, self.strict)
             self._kept = number is not None
-            directories, entries = tables.load(execute, number) if number else ({}, {})
-            return Look(directories, entries, [], None, tables.revision(execute, self.root, self.strict))
+            directories, entries = rows.load(execute, number) if number else ({}, {})
+            return Look(directories, entries, [], None, rows.revision(execute, self.root, self.strict))
 
         return self.database.read(ask) if self.database.exists() else Look({}, {}, [], None, None)
 
@@ -190,7 +190,7 @@ class Folder:
         revision = before.revision
         whole = revision is not None or len(todo) == len(walk.found)  # what is noted first is noted whole
         if whole and (texts or len(walk.found) > MANY or self._kept):
-            from skillc.library.catalog.shelving import Change
+            from skillc.index.skills.writer import Change
 
             directories = None if same_directories else walk.directories
             there = {found.path for found in walk.found}
@@ -206,7 +206,7 @@ class Folder:
         return Look(walk.directories, entries, walk.noticed, None, revision)
 
     def _gathered(self, todo: list[Found], texts: bool) -> Harvest:
-        from skillc.library.catalog.shelving import Harvest, Outside, gather  # most looks find no news
+        from skillc.index.skills.writer import Harvest, Outside, gather  # most looks find no news
 
         if not todo:
             return Harvest()

@@ -6,17 +6,17 @@ other folders is one result, with the others named.
 
 from __future__ import annotations
 
-from skillc.library.finding.results import FoundSkill
-from skillc.library.finding.search import Candidate, Search, Shelf
+from skillc.index.skills.query import Candidate, Search, Shelf
+from skillc.index.skills.result import FoundSkill
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from skillc.library.finding.library import Library, MayUse, Part
-    from skillc.library.finding.results import Reasons
-    from skillc.library.finding.scoring import Scorer
-    from skillc.library.finding.search import Order
+    from skillc.index.skills.find import Library, MayUse, Part
+    from skillc.index.skills.query import Order
+    from skillc.index.skills.result import Reasons
+    from skillc.index.skills.score import Scorer
 
 SPARE = 6  # skills beyond the wanted ones that are looked at closely first
 
@@ -128,7 +128,7 @@ class Query:
         holding, library = self.parts[candidate.shelf].holding, self._library
 
         def reasons() -> Reasons:
-            from skillc.library.finding.reasons import explain  # with the Markdown parser
+            from skillc.index.skills.explain import explain  # with the Markdown parser
 
             with library.lock:
                 data = holding.content(candidate.path)

@@ -13,10 +13,10 @@ import os
 import sys
 from io import BytesIO
 
-from skillc.library.catalog.reading import Reading, read
-from skillc.library.catalog.segments import turned
-from skillc.library.catalog.terms import Stemmer
-from skillc.library.catalog.weighing import Text, weigh
+from skillc.index.skills.parse import Reading, read
+from skillc.index.skills.postings import turned
+from skillc.index.skills.tokens import Stemmer
+from skillc.index.skills.weights import Text, weigh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any, BinaryIO
 
-    from skillc.library.catalog.segments import Known, Turned
+    from skillc.index.skills.postings import Known, Turned
 
     Job = tuple[int, str, str]  # a place, the path of a SKILL.md, and the ID of its skill
     Batch = tuple[list[tuple[int, Reading]], Turned]  # what the files say, by place, and their lists
@@ -38,7 +38,7 @@ CHUNK = 50  # files whose words are learned together
 _START = """
 import marshal, sys
 sys.path[:] = marshal.load(sys.stdin.buffer)
-from skillc.library.catalog.workers import work
+from skillc.index.skills.workers import work
 work()
 """
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from skillc.library.finding.search import Candidate
+    from skillc.index.skills.query import Candidate
 
     Reasons = tuple[tuple[tuple[str, tuple[str, ...]], ...], str]  # words with their fields; the section
 

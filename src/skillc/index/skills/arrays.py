@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy
 
-from skillc.library.finding.scoring import table
+from skillc.index.skills.score import table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

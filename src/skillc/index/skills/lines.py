@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillc.library.finding.results import FoundSkill
+    from skillc.index.skills.result import FoundSkill
 
 SHOWN = 12  # words that matched
 

@@ -10,7 +10,7 @@ import os
 
 import numpy
 
-from skillc.library.meaning.wordpieces import pieces, vocabulary
+from skillc.index.meaning.wordpieces import pieces, vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.library.finding.scoring import Scorer
+    from skillc.index.skills.score import Scorer
 
 
 def scorer() -> Scorer:
     """For who asks more than once: numpy takes longer to import than many searches without it."""
     try:
-        from skillc.library.finding.arrays import best
+        from skillc.index.skills.arrays import best
     except ImportError:
-        from skillc.library.finding.scoring import best
+        from skillc.index.skills.score import best
     return best
