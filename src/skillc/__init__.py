@@ -55,8 +55,7 @@ if TYPE_CHECKING:
         TimedOut,
         ToolNotFound,
     )
-    from skillc.library.composite import CompositeSkillSource, NamedSource
-    from skillc.library.configuration import SkillsConfig
+    from skillc.library.config import SkillsConfig
     from skillc.library.descriptors import (
         SkillCollection,
         SkillDescriptor,
@@ -68,10 +67,11 @@ if TYPE_CHECKING:
     from skillc.library.filesystem import FilesystemSkillSource
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
+    from skillc.library.library import CompositeSkillSource, NamedSource
     from skillc.library.mcp import McpSkillSource
     from skillc.library.memory import InMemorySkillSource
     from skillc.library.repositories import resolve_repositories
-    from skillc.library.sources import SkillSource
+    from skillc.library.source import SkillSource
     from skillc.library.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
     from skillc.skills.ids import SkillId
     from skillc.tools.agents import SkillToolset
@@ -220,8 +220,8 @@ __getattr__ = front_door(
             "TimedOut",
             "ToolNotFound",
         ),
-        "library.composite": ("CompositeSkillSource", "NamedSource"),
-        "library.configuration": ("SkillsConfig",),
+        "library.library": ("CompositeSkillSource", "NamedSource"),
+        "library.config": ("SkillsConfig",),
         "library.descriptors": (
             "SkillCollection",
             "SkillDescriptor",
@@ -236,7 +236,7 @@ __getattr__ = front_door(
         "library.mcp": ("McpSkillSource",),
         "library.memory": ("InMemorySkillSource",),
         "library.repositories": ("resolve_repositories",),
-        "library.sources": ("SkillSource",),
+        "library.source": ("SkillSource",),
         "library.wrappers": ("FilteredSkillSource", "PrefixedSkillSource", "RenamedSkillSource"),
         "skills.ids": ("SkillId",),
         "tools.agents": ("SkillToolset",),

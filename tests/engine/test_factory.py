@@ -11,7 +11,7 @@ import pytest
 import skillc
 from skillc.engine import AgentBuildConfig, AgentFactory, SkillEvent, SkillsResolved, SyncSkillEngine
 from skillc.errors import InvalidSkillId, SkillNotFound
-from skillc.library.configuration import SkillsConfig
+from skillc.library.config import SkillsConfig
 from skillc.library.filesystem import FilesystemSkillSource
 from tests.conftest import World
 from tests.engine.test_engine import document, engine

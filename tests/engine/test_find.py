@@ -10,8 +10,8 @@ import pytest
 from skillc import AgentBuildConfig, AgentFactory
 from skillc.engine import DefaultSkillEngine, EngineOptions, SyncSkillEngine
 from skillc.errors import EmptyQuery, RepositoryUnavailable
-from skillc.library.composite import CompositeSkillSource, NamedSource
 from skillc.library.filesystem import FilesystemSkillSource
+from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.memory import InMemorySkillSource
 from skillc.library.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
 from skillc.skills import SkillId

@@ -9,10 +9,10 @@ import logging
 import pytest
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound
-from skillc.library.composite import CompositeSkillSource, NamedSource
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
+from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.memory import InMemorySkillSource
-from skillc.library.sources import ALL, SkillSource
+from skillc.library.source import ALL, SkillSource
 from skillc.library.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
 from skillc.skills import SkillId
 from tests.library.test_filesystem import run

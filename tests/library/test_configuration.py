@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import InvalidConfiguration
-from skillc.library.configuration import SkillsConfig
+from skillc.library.config import SkillsConfig
 from skillc.library.repositories import resolve_repositories
 from tests.conftest import World
 from tests.library.test_filesystem import run, skill

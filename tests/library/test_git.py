@@ -29,12 +29,13 @@ from dulwich.refs import Ref
 from dulwich.repo import Repo
 
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillNotFound
-from skillc.library.composite import CompositeSkillSource, NamedSource
 from skillc.library.descriptors import SkillScope
-from skillc.library.git import GitAuth, GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey, files
+from skillc.library.git import GitAuth, GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
+from skillc.library.git import tree as files
+from skillc.library.git.limits import Watch
 from skillc.library.git.packs import PackReader
-from skillc.library.git.watch import Watch
-from skillc.library.sources import SkillSource
+from skillc.library.library import CompositeSkillSource, NamedSource
+from skillc.library.source import SkillSource
 from skillc.skills import SkillId
 from tests.conftest import World
 from tests.library.test_filesystem import run

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound
-from skillc.library.composite import CompositeSkillSource, NamedSource
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillFilter, SkillScope
-from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource, fetching, wire
+from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource, client, wire
 from skillc.library.http import source as http
-from skillc.library.sources import SkillSource
+from skillc.library.library import CompositeSkillSource, NamedSource
+from skillc.library.source import SkillSource
 from skillc.skills import SkillId
 from tests.library.test_composite import memory
 from tests.library.test_filesystem import run
@@ -621,8 +621,8 @@ def test_never_from_https_to_http() -> None:
     import httpx2
 
     response = httpx2.Response(302, headers={"Location": "http://example.com/"})
-    with pytest.raises(fetching.Failure, match="from https to http"):
-        fetching._target(httpx2.URL("https://example.com/skills"), response)
+    with pytest.raises(client.Failure, match="from https to http"):
+        client._target(httpx2.URL("https://example.com/skills"), response)
 
 
 @pytest.mark.parametrize(

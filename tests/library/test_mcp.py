@@ -15,10 +15,10 @@ import pytest
 
 from skillc.engine import DefaultSkillEngine
 from skillc.errors import InvalidConfiguration, InvalidSkill, RepositoryUnavailable, SkillNotFound
-from skillc.library.composite import CompositeSkillSource, NamedSource
-from skillc.library.configuration import SkillsConfig
+from skillc.library.config import SkillsConfig
 from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.http import BearerAuth
+from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.mcp import McpSkillSource
 from skillc.library.repositories import resolve_repositories
 from skillc.skills import SkillId

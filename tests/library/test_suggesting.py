@@ -12,8 +12,8 @@ from skillc import AgentBuildConfig, AgentFactory, InMemorySkillSource, SkillDes
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.errors import SkillNotFound
 from skillc.library import locate
-from skillc.library.sources import ALL
-from skillc.library.suggesting import MOST, nearest
+from skillc.library.source import ALL
+from skillc.library.suggest import MOST, nearest
 from tests.conftest import World
 from tests.engine.test_engine import document
 from tests.library.test_filesystem import run

@@ -40,7 +40,7 @@ from skillc import (
     SshKey,
     resolve_repositories,
 )
-from skillc.library.sources import ALL
+from skillc.library.source import ALL
 from tests.conftest import World
 from tests.library.test_filesystem import run
 from tests.library.test_git import serving

@@ -22,7 +22,7 @@ from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilt
 from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.http import HttpSkillSource
 from skillc.library.memory import InMemorySkillSource
-from skillc.library.sources import ALL, SkillSource
+from skillc.library.source import ALL, SkillSource
 from skillc.server import create_app
 from skillc.server.running import _listening
 from skillc.skills import SkillId

@@ -14,9 +14,9 @@ import pytest
 
 import skillc
 from skillc.engine import AgentBuildConfig, AgentFactory, BuiltAgent
-from skillc.library.composite import CompositeSkillSource, NamedSource
 from skillc.library.descriptors import SkillScope
 from skillc.library.filesystem import FilesystemSkillSource
+from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.memory import InMemorySkillSource
 from skillc.tools import ApprovalRequest, SkillToolset, TrustStore, allow, find_skill, sandbox, standing
 from tests.conftest import World

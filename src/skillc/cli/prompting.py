@@ -11,12 +11,12 @@ from skillc import paths
 from skillc.cli.printing import warn
 from skillc.cli.progress import watch_reading
 from skillc.engine import DefaultSkillEngine, EngineOptions
-from skillc.library.composite import CompositeSkillSource
-from skillc.library.configuration import SkillRepositoryConfig, SkillsConfig
+from skillc.library.config import SkillRepositoryConfig, SkillsConfig
+from skillc.library.library import CompositeSkillSource
 from skillc.library.repositories import repositories_in_force, resolve_repositories
 
 if TYPE_CHECKING:
-    from skillc.library.sources import SkillSource
+    from skillc.library.source import SkillSource
 
 Answer = TypeVar("Answer")
 

@@ -23,13 +23,13 @@ from skillc.engine.sync import run_sync
 from skillc.engine.tools import RESERVED, TOOLS, SkillTools, ToolDefinition, ToolResult
 from skillc.engine.turns import Observer, Turn, prepare_turn
 from skillc.errors import SkillNotFound
-from skillc.library.configuration import SkillsConfig
+from skillc.library.config import SkillsConfig
 from skillc.library.repositories import resolve_repositories
 from skillc.skills import SkillId
 
 if TYPE_CHECKING:
     from skillc.engine.toolsets import OfferedTools, Toolset
-    from skillc.library.sources import SkillSource
+    from skillc.library.source import SkillSource
 
 
 @dataclass(frozen=True, slots=True)

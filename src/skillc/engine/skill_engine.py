@@ -20,10 +20,10 @@ from skillc.library.descriptors import (
     SkillFilter,
     derive_collections,
 )
+from skillc.library.find import find
 from skillc.library.looking import one_look
-from skillc.library.searching import find
-from skillc.library.sources import ALL, SkillSource
-from skillc.library.suggesting import nearest
+from skillc.library.source import ALL, SkillSource
+from skillc.library.suggest import nearest
 from skillc.skills import SkillId
 
 log = logging.getLogger("skillc.engine")

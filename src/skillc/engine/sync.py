@@ -14,7 +14,7 @@ from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions, Resolv
 from skillc.engine.turns import Turn, prepare_turn
 from skillc.index.skills.result import FoundSkill
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
-from skillc.library.sources import ALL, SkillSource
+from skillc.library.source import ALL, SkillSource
 
 Answer = TypeVar("Answer")
 

@@ -22,7 +22,7 @@ from skillc.skills.yaml_text import yaml_string
 from skillc.startup.digest import sha256_hex
 
 if TYPE_CHECKING:
-    from skillc.library.configuration import SkillRepositoryConfig
+    from skillc.library.config import SkillRepositoryConfig
     from skillc.library.descriptors import SkillDocument
 
 ORIGIN = ".origin"

@@ -17,7 +17,7 @@ from skillc.errors import SkillNotFound
 from skillc.index.skills.find import Part
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter, SkillScope
 from skillc.library.filesystem import FilesystemSkillSource
-from skillc.library.sources import ALL, SkillSource
+from skillc.library.source import ALL, SkillSource
 from skillc.skills import SkillId
 
 GROUP = "skillc.skills"

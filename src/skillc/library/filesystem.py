@@ -28,7 +28,7 @@ from skillc.library.descriptors import (
     derive_collections,
 )
 from skillc.library.looking import current_look
-from skillc.library.sources import ALL, SkillSource, SourceDiagnostic
+from skillc.library.source import ALL, SkillSource, SourceDiagnostic
 from skillc.skills import SkillId, metadata, parse
 
 

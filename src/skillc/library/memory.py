@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from skillc.errors import SkillNotFound
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter
-from skillc.library.sources import ALL, SkillSource
+from skillc.library.source import ALL, SkillSource
 from skillc.skills import SkillId
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration
-from skillc.library.composite import TIME_OUT, CompositeSkillSource, NamedSource
-from skillc.library.configuration import SkillRepositoryConfig, SkillsConfig, default_repositories
+from skillc.library.config import SkillRepositoryConfig, SkillsConfig, default_repositories
 from skillc.library.descriptors import SkillScope
 from skillc.library.embedded import EmbeddedSkillSource
 from skillc.library.filesystem import FilesystemSkillSource
-from skillc.library.sources import SkillSource
+from skillc.library.library import TIME_OUT, CompositeSkillSource, NamedSource
+from skillc.library.source import SkillSource
 
 EMBEDDED = "embedded"  # the name of what comes with skc
 ALLOW = "SKILLC_ALLOW_COMMANDS"

@@ -126,7 +126,7 @@ def locate(name: str, cwd: str) -> Skill:
     try:
         return resolve(name, cwd)
     except (errors.InvalidSkill, errors.SkillNotFound):
-        from skillc.library.locating import locate as locate_further  # not what agents ask for most
+        from skillc.library.locate import locate as locate_further  # not what agents ask for most
     return locate_further(name, cwd)
 
 

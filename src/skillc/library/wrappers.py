@@ -22,8 +22,8 @@ from skillc.library.descriptors import (
     SkillFilter,
     derive_collections,
 )
-from skillc.library.searching import parts_of
-from skillc.library.sources import ALL, SkillSource
+from skillc.library.find import parts_of
+from skillc.library.source import ALL, SkillSource
 from skillc.skills import SkillId
 
 

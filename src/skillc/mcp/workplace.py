@@ -13,7 +13,7 @@ from skillc import settings as config
 from skillc.compiler import keep_indexed
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.library import locate
-from skillc.library.configuration import DIRECTORIES, FILE, SkillsConfig
+from skillc.library.config import DIRECTORIES, FILE, SkillsConfig
 from skillc.library.repositories import resolve_repositories
 from skillc.usage import logged
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from skillc.errors import Diagnostic
     from skillc.library import Skill
-    from skillc.library.composite import CompositeSkillSource
+    from skillc.library.library import CompositeSkillSource
     from skillc.usage.log import Value
 
     Result = TypeVar("Result")

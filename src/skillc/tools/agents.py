@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from skillc import paths
 from skillc.errors import SkillcError, SkillNotFound, unexpected
-from skillc.library.composite import CompositeSkillSource
+from skillc.library.library import CompositeSkillSource
 from skillc.skills.tools.definition import MODES
 from skillc.tools.approval import Answer, ApprovalRequest
 from skillc.tools.executable import Tool, load_executable
@@ -32,7 +32,7 @@ from skillc.usage.log import logged
 
 if TYPE_CHECKING:
     from skillc.library.descriptors import SkillDescriptor
-    from skillc.library.sources import SkillSource
+    from skillc.library.source import SkillSource
     from skillc.tools.envelope import Envelope
     from skillc.usage.log import Value
 

@@ -14,8 +14,8 @@ from skillc.tools.trust import TrustLevel
 
 if TYPE_CHECKING:
     from skillc.errors import Diagnostic
-    from skillc.library.composite import CompositeSkillSource
-    from skillc.library.sources import SkillSource
+    from skillc.library.library import CompositeSkillSource
+    from skillc.library.source import SkillSource
     from skillc.skills import SkillId
 
 
@@ -69,7 +69,7 @@ def find_skill(name: str, cwd: str) -> FoundSkill:
 
 def _of_repository(skill: Skill, cwd: str) -> FoundSkill:
     """A skill that a repository has; its folder may be a copy."""
-    from skillc.library.configuration import SkillsConfig  # most skills are in a store
+    from skillc.library.config import SkillsConfig  # most skills are in a store
     from skillc.library.copies import place
     from skillc.library.repositories import resolve_repositories
 

@@ -54,7 +54,7 @@ def run(arguments: Arguments) -> int:
 
 def _found(task: str, limit: int, rerank: bool) -> list[FoundSkill]:
     """Straight from the index where all repositories are folders, as they mostly are."""
-    from skillc.library.finding.chain import folders
+    from skillc.library.folders import folders
     from skillc.paths import current_directory
 
     parts = folders(current_directory())

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillc.library.refreshing import Refreshed
+    from skillc.library.refresh import Refreshed
 
 TYPES = ("filesystem", "git", "http", "mcp", "well-known")
 
@@ -99,16 +99,16 @@ def _add(arguments: Arguments) -> int:
     from shlex import quote
 
     from skillc.cli.printing import print_json
-    from skillc.library import adding
+    from skillc.library import add
     from skillc.paths import current_directory
 
     options = {name: value for name in _GIT if (value := arguments.optional(name)) is not None}
     switches = [name for name in ("strict", "required") if arguments.given(name)]
-    wanted = adding.Wanted(
+    wanted = add.Wanted(
         arguments.text("name"), arguments.text("place"), arguments.optional("type"), options, tuple(switches)
     )
     scope = " --global" if arguments.given("global") else ""
-    added = adding.add(
+    added = add.add(
         wanted,
         current_directory(),
         for_all=arguments.given("global"),
@@ -137,15 +137,15 @@ def _add(arguments: Arguments) -> int:
 def _remove(arguments: Arguments) -> int:
     from skillc.cli.printing import print_json
     from skillc.errors import InvalidOption
-    from skillc.library import editing
+    from skillc.library import edit
     from skillc.paths import current_directory
 
     name, for_all = arguments.text("name"), arguments.given("global")
-    file = editing.file_to_edit(current_directory(), for_all)
+    file = edit.file_to_edit(current_directory(), for_all)
     try:
-        left = editing.remove(file, name)
+        left = edit.remove(file, name)
     except InvalidOption:
-        if not for_all and name in editing.names_in(editing.file_to_edit(current_directory(), True)):
+        if not for_all and name in edit.names_in(edit.file_to_edit(current_directory(), True)):
             raise InvalidOption(f"'{name}' is for all projects: skc repo remove {name} --global") from None
         raise
     if arguments.text("format") == "json":
@@ -162,7 +162,7 @@ def _sync(arguments: Arguments) -> int:
     from skillc.cli import prompting
     from skillc.cli.printing import print_json, print_table
     from skillc.errors import InvalidOption
-    from skillc.library.refreshing import refresh
+    from skillc.library.refresh import refresh
 
     name = arguments.optional("name")
     chain = prompting.repositories()

@@ -6,7 +6,7 @@ import os
 import zlib
 from typing import BinaryIO
 
-from skillc.library.git.failures import FetchFailed
+from skillc.library.git.errors import FetchFailed
 
 MAX_OBJECT = 256 << 20  # bytes of one file, unpacked
 MAX_HISTORY = 64  # times the limit of what is sent: all versions of all files, unpacked

@@ -16,9 +16,9 @@ from skillc.library.descriptors import (
     SkillScope,
 )
 from skillc.library.filesystem import FilesystemSkillSource
-from skillc.library.git.cache import Checkouts, State
+from skillc.library.git.checkouts import Checkouts, State
 from skillc.library.git.config import GitSkillConfig
-from skillc.library.sources import ALL, SkillSource, SourceDiagnostic
+from skillc.library.source import ALL, SkillSource, SourceDiagnostic
 from skillc.skills import SkillId
 
 

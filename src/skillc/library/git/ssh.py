@@ -9,9 +9,9 @@ from typing import IO, Any
 from dulwich.client import SSHGitClient, SubprocessSSHVendor, SubprocessWrapper
 from dulwich.protocol import Protocol
 
-from skillc.library.git.failures import FetchFailed
+from skillc.library.git.errors import FetchFailed
+from skillc.library.git.limits import Greeting, Watch
 from skillc.library.git.remote import Remote
-from skillc.library.git.watch import Greeting, Watch
 
 
 def ssh_client(remote: Remote, watch: Watch, greeting: Greeting) -> SSHGitClient:

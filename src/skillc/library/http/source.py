@@ -38,9 +38,9 @@ from skillc.library.descriptors import (
     derive_collections,
 )
 from skillc.library.http.auth import BearerAuth, HeaderAuth, sendable, taken_apart
-from skillc.library.http.fetching import PATIENCE, Answer, Failure, fetch, reason_for
+from skillc.library.http.client import PATIENCE, Answer, Failure, fetch, reason_for
 from skillc.library.http.wire import Shelf, read_document, read_shelf, read_words
-from skillc.library.sources import ALL, SkillSource, SourceDiagnostic
+from skillc.library.source import ALL, SkillSource, SourceDiagnostic
 from skillc.skills import SkillId
 
 MAX_LIST = 64 << 20  # bytes of an answer, unpacked

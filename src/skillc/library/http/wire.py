@@ -9,8 +9,8 @@ from typing import Any
 
 from skillc.errors import InvalidSkill, InvalidSkillId, SkillcError, one_line
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillScope
-from skillc.library.http.fetching import Failure
-from skillc.library.sources import SourceDiagnostic
+from skillc.library.http.client import Failure
+from skillc.library.source import SourceDiagnostic
 from skillc.skills import SkillId
 
 MAX_BODY = 1 << 20  # bytes of a skill's body

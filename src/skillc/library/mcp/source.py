@@ -32,7 +32,7 @@ from skillc.errors import (
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter, SkillScope
 from skillc.library.mcp.cache import Cache
 from skillc.library.mcp.entries import HeldEntry, HeldFile, Listed, Refused, Unreachable, checked, sort_out
-from skillc.library.sources import ALL, SkillSource, SourceDiagnostic
+from skillc.library.source import ALL, SkillSource, SourceDiagnostic
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId, parse, to_segment
 from skillc.skills.ids import is_segment

@@ -86,7 +86,7 @@ def _note(execute: Any, key: str, noted: str) -> None:
 
 
 def _resolved(cwd: str) -> list[Line] | None:
-    from skillc.library.configuration import SkillsConfig
+    from skillc.library.config import SkillsConfig
     from skillc.library.embedded import EmbeddedSkillSource
     from skillc.library.filesystem import FilesystemSkillSource
     from skillc.library.repositories import resolve_repositories

@@ -26,7 +26,7 @@ from dataclasses import asdict, dataclass, replace
 from skillc import atomic
 from skillc.errors import MissingExtra, RepositoryUnavailable, SkillcError, extras, one_line, unexpected
 from skillc.library.git.config import GitSkillConfig
-from skillc.library.git.failures import FetchFailed, RefMissing
+from skillc.library.git.errors import FetchFailed, RefMissing
 from skillc.library.git.refs import invalid
 
 log = logging.getLogger("skillc.library")
@@ -137,13 +137,13 @@ class Checkouts:
     def _fetch(self, state: State) -> State:
         """Fetch, and make the new commit the current one. The caller holds the lock."""
         with extras.needed("git"):
-            from skillc.library.git import checkout  # dulwich takes long to import
+            from skillc.library.git import clone  # dulwich takes long to import
         atomic.sweep(self._directory)
         temporary = atomic.beside(os.path.join(self._directory, "checkout"))
         os.mkdir(temporary, 0o700)
         ref, folder = self._config.git_ref, os.path.join(temporary, self._remote.name)
         try:
-            done = checkout.check_out(self._remote, ref, self._config.depth, folder, self._has)
+            done = clone.check_out(self._remote, ref, self._config.depth, folder, self._has)
             if not self._has(done.commit):
                 atomic.replace(temporary, os.path.join(self._directory, done.commit))
         except RefMissing:

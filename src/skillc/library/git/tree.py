@@ -15,7 +15,7 @@ from dulwich.index import (
 from dulwich.object_store import DiskObjectStore
 from dulwich.objects import S_ISGITLINK, Blob, ObjectID, Tree
 
-from skillc.library.git.failures import FetchFailed
+from skillc.library.git.errors import FetchFailed
 
 MAX_FILES = 100_000
 MAX_PATH = 1024  # bytes; what is longer, or deeper, nobody wrote

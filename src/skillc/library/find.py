@@ -17,7 +17,7 @@ from skillc.index.skills.memory import Documents
 from skillc.index.skills.result import FoundSkill
 from skillc.index.skills.speed import scorer
 from skillc.library.descriptors import SkillDescriptor
-from skillc.library.sources import SkillSource
+from skillc.library.source import SkillSource
 
 _held: WeakKeyDictionary[SkillSource, Documents] = WeakKeyDictionary()  # a cache: gone with the sources
 

@@ -15,11 +15,11 @@ from dulwich.object_store import DiskObjectStore
 from dulwich.objects import Commit, ObjectID, Tag
 
 from skillc import atomic
-from skillc.library.git.failures import FetchFailed
-from skillc.library.git.fetching import Fetch
-from skillc.library.git.files import settle, write_tree
+from skillc.library.git.errors import FetchFailed
+from skillc.library.git.fetch import Fetch
 from skillc.library.git.refs import GitRef
 from skillc.library.git.remote import Remote
+from skillc.library.git.tree import settle, write_tree
 
 
 class Checkout(NamedTuple):

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from skillc import paths
 from skillc.errors import InvalidOption
-from skillc.library import addresses, configuration, editing
-from skillc.library.configuration import SkillRepositoryConfig, SkillsConfig
+from skillc.library import addresses, config, edit
+from skillc.library.config import SkillRepositoryConfig, SkillsConfig
 from skillc.library.git import GitRef, GitSkillConfig, HttpsToken
 from skillc.library.repositories import EMBEDDED
 
@@ -45,7 +45,7 @@ class Added:
     """
 
     file: str
-    table: editing.Table
+    table: edit.Table
     guessed: bool
     kept: tuple[str, ...] = ()
     left: tuple[tuple[str, str], ...] = ()
@@ -53,23 +53,23 @@ class Added:
 
 def add(wanted: Wanted, cwd: str, *, for_all: bool = False, keep_defaults: bool = False) -> Added:
     """Write a repository into the project's skills.toml, or `for_all` projects into the home's."""
-    file = editing.file_to_edit(cwd, for_all)
+    file = edit.file_to_edit(cwd, for_all)
     base = os.path.dirname(os.path.dirname(file))
     table = _table(wanted, cwd, base)
-    known = editing.names_in(file) if for_all else SkillsConfig.load(cwd).repositories
+    known = edit.names_in(file) if for_all else SkillsConfig.load(cwd).repositories
     ending = [] if known else _defaults(cwd, os.path.join(base, os.path.expanduser(str(table.get("path")))))
     kept = [repository for repository in ending if keep_defaults and _can_keep(repository, base, wanted.name)]
-    editing.add(file, [*(_kept(repository, base) for repository in kept), table])
+    edit.add(file, [*(_kept(repository, base) for repository in kept), table])
     left = tuple((gone.name, gone.path) for gone in ending if gone not in kept)
     return Added(file, table, wanted.type is None, tuple(repository.path for repository in kept), left)
 
 
-def _table(wanted: Wanted, cwd: str, base: str) -> editing.Table:
+def _table(wanted: Wanted, cwd: str, base: str) -> edit.Table:
     name, kind = wanted.name, wanted.type or addresses.guess_type(wanted.place)
     if not name.isprintable() or name != name.strip() or name in ("", EMBEDDED) or len(name) > 64:
         raise InvalidOption(f"a repository's name is 1 to 64 printable characters and not '{EMBEDDED}'")
-    if kind not in configuration.TYPES:
-        usable = ", ".join(configuration.TYPES)
+    if kind not in config.TYPES:
+        usable = ", ".join(config.TYPES)
         raise InvalidOption(f"repositories of type '{kind}' can't be used yet; {usable} can")
     table: dict[str, str | bool] = {"name": name, "type": kind}
     if kind == "filesystem":
@@ -107,7 +107,7 @@ def _variable(name: str) -> str:
     return name
 
 
-def _check_git(table: editing.Table) -> None:
+def _check_git(table: edit.Table) -> None:
     """Raise InvalidConfiguration for what would be refused when it is used."""
     ref = GitRef(str(table.get("ref_type", "branch")), str(table.get("git_ref", "main")))
     auth = HttpsToken("-") if "auth_token" in table else None
@@ -117,7 +117,7 @@ def _check_git(table: editing.Table) -> None:
 
 def _defaults(cwd: str, added: str) -> list[SkillRepositoryConfig]:
     """The folders of the default chain that hold something, without the one that is being added."""
-    chain = configuration.default_repositories(paths.library_roots(cwd), paths.home())
+    chain = config.default_repositories(paths.library_roots(cwd), paths.home())
     return [repository for repository in chain if _holds_something(repository.path, added)]
 
 
@@ -132,7 +132,7 @@ def _can_keep(repository: SkillRepositoryConfig, base: str, name: str) -> bool:
     return repository.name != name and (repository.base == home or base != home)
 
 
-def _kept(repository: SkillRepositoryConfig, base: str) -> editing.Table:
+def _kept(repository: SkillRepositoryConfig, base: str) -> edit.Table:
     path = repository.path
     if repository.base == base:
         path = os.path.relpath(path, base).replace(os.sep, "/")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from skillc.errors import RepositoryUnavailable, SkillcError, unexpected
-from skillc.library.configuration import SkillRepositoryConfig
+from skillc.library.config import SkillRepositoryConfig
 from skillc.library.repositories import source_of
 
 

@@ -14,9 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from skillc.library.composite import CompositeSkillSource
-    from skillc.library.configuration import SkillsConfig
+    from skillc.library.config import SkillsConfig
     from skillc.library.descriptors import SkillDocument
+    from skillc.library.library import CompositeSkillSource
     from skillc.skills import SkillId
 
 
@@ -53,7 +53,7 @@ def locate(name: str, cwd: str) -> Skill:
 
 async def _in_repositories(skill_id: SkillId, cwd: str) -> Skill:
     from skillc import paths
-    from skillc.library.configuration import SkillsConfig
+    from skillc.library.config import SkillsConfig
     from skillc.library.repositories import resolve_repositories
 
     config = SkillsConfig.load(cwd)
@@ -133,7 +133,7 @@ async def _not_found(skill_id: SkillId, cwd: str, library: CompositeSkillSource)
 def _with_nearest(name: str, cwd: str, others: Iterable[str]) -> SkillNotFound:
     """The error for a name, with those of the stores and of `others` that are like it."""
     from skillc.library.stores import stored_skills
-    from skillc.library.suggesting import nearest
+    from skillc.library.suggest import nearest
 
     stored = (skill.name for skill in stored_skills(cwd))
     return SkillNotFound(name, nearest=nearest(name, (*stored, *others)))

@@ -26,9 +26,9 @@ from skillc.library.descriptors import (
     SkillFilter,
     derive_collections,
 )
+from skillc.library.find import parts_of
 from skillc.library.looking import current_look
-from skillc.library.searching import parts_of
-from skillc.library.sources import ALL, SkillSource, SourceDiagnostic
+from skillc.library.source import ALL, SkillSource, SourceDiagnostic
 from skillc.skills import SkillId
 
 log = logging.getLogger("skillc.library")

@@ -11,9 +11,9 @@ from dulwich.client import Urllib3HttpGitClient, default_urllib3_manager
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from skillc.library.git.failures import FetchFailed, fault_of
+from skillc.library.git.errors import FetchFailed, fault_of
+from skillc.library.git.limits import Greeting, Watch
 from skillc.library.git.remote import Remote
-from skillc.library.git.watch import Greeting, Watch
 
 if TYPE_CHECKING:
     from dulwich.client import HTTPResponse

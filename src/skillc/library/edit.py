@@ -19,7 +19,7 @@ from typing import Any
 
 from skillc import atomic, paths
 from skillc.errors import InvalidConfiguration, InvalidOption
-from skillc.library import configuration
+from skillc.library import config
 
 KEY = "repositories"
 MAX_TRIES = 200  # lines that look like a header and are none; after them a file is for people to edit
@@ -32,8 +32,8 @@ def file_to_edit(cwd: str, for_all: bool = False) -> str:
     roots = [paths.require_home()] if for_all else list(paths.library_roots(cwd))
     if not roots:
         raise InvalidOption("there is no project here; make one with 'skc init', or use --global")
-    found = (path for root in roots if (path := configuration.find(root)))
-    return next(found, os.path.join(roots[0], paths.DIRECTORY, configuration.FILE))
+    found = (path for root in roots if (path := config.find(root)))
+    return next(found, os.path.join(roots[0], paths.DIRECTORY, config.FILE))
 
 
 def names_in(file: str) -> list[str]:
@@ -57,7 +57,7 @@ def add(file: str, tables: Sequence[Table]) -> None:
         new = text + (end if text and not text.endswith("\n") else "")
         for table in tables:
             new += (end if new else "") + _written(table, end)
-        configuration.parse(file, new)
+        config.parse(file, new)
         return _checked(file, new, {**data, KEY: [*data.get(KEY, []), *map(dict, tables)]})
 
     _change(file, edit)
@@ -93,7 +93,7 @@ def _change(file: str, edit: Callable[[str], str]) -> None:
     directory = os.path.dirname(real)
     os.makedirs(directory, exist_ok=True)
     # A directory can be locked as it is, so that nothing is left in the project; not so on Windows.
-    lock = directory if os.name == "posix" else os.path.join(directory, f".{configuration.FILE}.lock")
+    lock = directory if os.name == "posix" else os.path.join(directory, f".{config.FILE}.lock")
     with atomic.Lock(lock):
         new = edit(_read(file))
         mode = stat.S_IMODE(os.stat(real).st_mode) if os.path.exists(real) else None

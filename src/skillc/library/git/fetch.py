@@ -12,13 +12,13 @@ from dulwich.object_store import DiskObjectStore, ObjectStoreGraphWalker
 from dulwich.objects import Commit, ObjectID
 from dulwich.refs import Ref
 
-from skillc.library.git.failures import FetchFailed, RefMissing, Refused, reason_for
+from skillc.library.git.errors import FetchFailed, RefMissing, Refused, reason_for
+from skillc.library.git.https import HttpClient
+from skillc.library.git.limits import Greeting, Watch
 from skillc.library.git.packs import weigh
 from skillc.library.git.refs import GitRef
 from skillc.library.git.remote import Remote
-from skillc.library.git.smart_http import HttpClient
 from skillc.library.git.ssh import ssh_client
-from skillc.library.git.watch import Greeting, Watch
 from skillc.library.git.wire_log import unlogged
 
 

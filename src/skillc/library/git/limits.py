@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from skillc.library.git.failures import FetchFailed
+from skillc.library.git.errors import FetchFailed
 
 MAX_GREETING = 64 << 20  # bytes before the files come: the list of refs
 PATIENCE = 10  # an operation may take so many time-outs, as long as something comes in each
