@@ -17,8 +17,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from skillc.compiler import build
-from skillc.compiler.building import Built
-from skillc.compiler.reading import SETTLED_NS
+from skillc.compiler.build import Built
+from skillc.compiler.read_files import SETTLED_NS
 from skillc.errors import IndexUnusable, MissingField
 from skillc.gateway import search, show
 from skillc.library import resolve

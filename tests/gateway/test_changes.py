@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillc.compiler import build
-from skillc.compiler.reading import SETTLED_NS
+from skillc.compiler.read_files import SETTLED_NS
 from skillc.errors import SectionNotFound
 from skillc.gateway import changed_files, freshness, outline, search, sections, show
 from skillc.library import Skill, resolve

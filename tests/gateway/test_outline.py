@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillc.compiler import build, reading
+from skillc.compiler import build, read_files
 from skillc.gateway import freshness, outline, show
 from skillc.library import Skill, resolve
 from tests.conftest import World
@@ -168,9 +168,9 @@ def test_not_headings(world: World) -> None:
 
 def test_too_large_a_file(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """[RFC-0002:C-OUTLINE] the compiler's limit is the gateway's, before and after a build."""
-    assert freshness.MAX_TEXT == reading.MAX_TEXT
+    assert freshness.MAX_TEXT == read_files.MAX_TEXT
     monkeypatch.setattr(freshness, "MAX_TEXT", 5000)
-    monkeypatch.setattr(reading, "MAX_TEXT", 5000)
+    monkeypatch.setattr(read_files, "MAX_TEXT", 5000)
     skill = made(world, "pdf", {"large.md": "# Large\n" + "x" * 5000}, built=False)
     before = rows(skill)
     assert "Large" not in [row[2] for row in before]

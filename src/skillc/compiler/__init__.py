@@ -11,12 +11,12 @@ from skillc import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.compiler.agents import Agent, Target, known_agents, targets
-    from skillc.compiler.building import Built, build
-    from skillc.compiler.deployment import Deployment, deploy
-    from skillc.compiler.importing import import_skill
-    from skillc.compiler.publishing import Published, Publisher
+    from skillc.compiler.build import Built, build
+    from skillc.compiler.deploy import Deployment, deploy
+    from skillc.compiler.importer import import_skill
+    from skillc.compiler.listing import Listed, Listing, list_skills
+    from skillc.compiler.publish import Published, Publisher
     from skillc.compiler.scaffold import new_skill, new_store
-    from skillc.compiler.status import Listed, Listing, list_skills
     from skillc.compiler.upkeep import keep_indexed
 
 __all__ = [
@@ -43,12 +43,12 @@ __getattr__ = front_door(
     __name__,
     {
         "agents": ("Agent", "Target", "known_agents", "targets"),
-        "building": ("Built", "build"),
-        "deployment": ("Deployment", "deploy"),
-        "importing": ("import_skill",),
-        "publishing": ("Published", "Publisher"),
+        "build": ("Built", "build"),
+        "deploy": ("Deployment", "deploy"),
+        "importer": ("import_skill",),
+        "publish": ("Published", "Publisher"),
         "scaffold": ("new_skill", "new_store"),
-        "status": ("Listed", "Listing", "list_skills"),
+        "listing": ("Listed", "Listing", "list_skills"),
         "upkeep": ("keep_indexed",),
     },
 )

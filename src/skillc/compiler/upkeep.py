@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillc.compiler.building import build
+from skillc.compiler.build import build
 from skillc.errors import SkillcError
 from skillc.settings import load
 

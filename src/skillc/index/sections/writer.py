@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from skillc.compiler.reading import kind
+from skillc.compiler.read_files import kind
 from skillc.errors import Diagnostic, one_line
 from skillc.index.cjk import segment
 from skillc.index.sections import reader
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from sqlite3 import Connection
 
-    from skillc.compiler.reading import Content
+    from skillc.compiler.read_files import Content
 
 # Counts up when what is written into an index changes, so that `build` starts anew.
 BUILDER = 1

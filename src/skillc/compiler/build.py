@@ -170,7 +170,7 @@ class _Build:
         self, suspects: Sequence[SourceFile]
     ) -> tuple[list[SourceFile], dict[str, tuple[int, int, int]]]:
         """Which files hold something new, and the new stamps of those that were only touched."""
-        from skillc.compiler.reading import fingerprint  # an unchanged skill is never read
+        from skillc.compiler.read_files import fingerprint  # an unchanged skill is never read
 
         changed: list[SourceFile] = []
         touched: dict[str, tuple[int, int, int]] = {}
@@ -197,7 +197,7 @@ class _Build:
         copy: bool,
     ) -> Built:
         """Write a new index, from a copy of the last or from nothing, and make it true."""
-        from skillc.compiler.reading import read_all
+        from skillc.compiler.read_files import read_all
 
         metadata = self._metadata(anew=not copy or any(file.name == self.main for file in changed))
         temporary = atomic.beside(self.index_path)

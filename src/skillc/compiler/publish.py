@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from skillc.compiler.building import build
-from skillc.compiler.deployment import deploy
-from skillc.compiler.importing import import_skill
+from skillc.compiler.build import build
+from skillc.compiler.deploy import deploy
+from skillc.compiler.importer import import_skill
 from skillc.errors import SkillcError, unexpected
 
 TYPE_CHECKING = False
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.compiler.agents import Target
-    from skillc.compiler.building import Built
-    from skillc.compiler.deployment import Deployment
+    from skillc.compiler.build import Built
+    from skillc.compiler.deploy import Deployment
     from skillc.library import Skill
     from skillc.settings import Config
 
