@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from skillc.compiler import build
 from skillc.errors import EmptyQuery, InvalidOption
 from skillc.gateway import Found, search
-from skillc.gateway.fulltext import AT_ONCE, quoted, split
+from skillc.gateway.search import AT_ONCE, quoted, split
 from skillc.index.sections import reader
 from skillc.library import Skill, resolve
 from skillc.paths import index_file

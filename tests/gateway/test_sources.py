@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from skillc.errors import DirectoryNotFound, PathEscapes
 from skillc.gateway import sources
-from skillc.gateway.tree import matching
+from skillc.gateway.sources import matching
 from skillc.library import Skill
 from skillc.skills import list_files
 from tests.conftest import World
@@ -172,7 +172,7 @@ def test_deep_directories(monkeypatch: pytest.MonkeyPatch, cuda: Skill) -> None:
     """[D19] deeper than Python calls functions."""
     [file] = [file for file in list_files(cuda.source) if file.name == "a.md"]
     file.name = "d/" * 1500 + "x"
-    monkeypatch.setattr("skillc.gateway.tree.list_files", lambda root: [file])
+    monkeypatch.setattr("skillc.gateway.sources.list_files", lambda root: [file])
     tree = sources(cuda, limit=10_000)
     assert len(tree.entries) == 1501
     assert len(list(tree.lines())) == 1502

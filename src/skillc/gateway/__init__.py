@@ -10,12 +10,12 @@ from skillc import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.gateway.contents import Opened, more_lines, open_file
     from skillc.gateway.freshness import changed_files
-    from skillc.gateway.fulltext import Found, Result, hint, search
-    from skillc.gateway.headings import Entry, outline, outline_lines
-    from skillc.gateway.sections import Shown, show
-    from skillc.gateway.tree import Node, Tree, sources
+    from skillc.gateway.open import Opened, more_lines, open_file
+    from skillc.gateway.outline import Entry, outline, outline_lines
+    from skillc.gateway.search import Found, Result, hint, search
+    from skillc.gateway.show import Shown, show
+    from skillc.gateway.sources import Node, Tree, sources
 
 __all__ = [
     "Entry",
@@ -39,11 +39,11 @@ __all__ = [
 __getattr__ = front_door(
     __name__,
     {
-        "contents": ("Opened", "more_lines", "open_file"),
+        "open": ("Opened", "more_lines", "open_file"),
         "freshness": ("changed_files",),
-        "fulltext": ("Found", "Result", "hint", "search"),
-        "headings": ("Entry", "outline", "outline_lines"),
-        "sections": ("Shown", "show"),
-        "tree": ("Node", "Tree", "sources"),
+        "search": ("Found", "Result", "hint", "search"),
+        "outline": ("Entry", "outline", "outline_lines"),
+        "show": ("Shown", "show"),
+        "sources": ("Node", "Tree", "sources"),
     },
 )

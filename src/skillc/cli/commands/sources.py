@@ -55,7 +55,7 @@ ASCII_LINES = ("|-- ", "`-- ", "|   ", "    ")
 
 def _marks() -> tuple[str, str, str, str]:
     """What the terminal can show."""
-    from skillc.gateway.tree import LINES
+    from skillc.gateway.sources import LINES
 
     try:
         "".join(LINES).encode(sys.stdout.encoding or "ascii")

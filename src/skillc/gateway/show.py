@@ -49,7 +49,7 @@ class Shown:
         """The text, and the line that says how much of it was left out."""
         if not self.more_lines:
             return self.text
-        from skillc.gateway.contents import more_lines  # another module, for those who ask for it
+        from skillc.gateway.open import more_lines  # another module, for those who ask for it
 
         return self.text + more_lines(self.more_lines)
 

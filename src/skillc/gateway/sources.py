@@ -93,7 +93,7 @@ def sources(
 
 def _prefix(skill: Skill, directory: str) -> str:
     """A directory as the beginning of its files' names."""
-    from skillc.gateway.contents import MAX_PATH  # only with --dir
+    from skillc.gateway.open import MAX_PATH  # only with --dir
 
     if len(directory) > MAX_PATH:
         raise errors.DirectoryNotFound(f"{directory[:64]}...")
