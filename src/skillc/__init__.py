@@ -15,13 +15,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from skillc.engine.agent import AgentBuildConfig, AgentFactory, BuiltAgent
+    from skillc.engine.engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
     from skillc.engine.events import SkillEvent, SkillResolutionFailed, SkillsResolved
-    from skillc.engine.factory import AgentBuildConfig, AgentFactory, BuiltAgent
     from skillc.engine.prompts import ModelInput, model_input
-    from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
     from skillc.engine.sync import SyncSkillEngine
     from skillc.engine.tools import ToolDefinition, ToolResult
-    from skillc.engine.turns import Turn, prepare_turn
+    from skillc.engine.turn import Turn, prepare_turn
     from skillc.errors import (
         ApprovalRequired,
         CannotRun,
@@ -181,12 +181,12 @@ __getattr__ = front_door(
     __name__,
     {
         "engine.events": ("SkillEvent", "SkillResolutionFailed", "SkillsResolved"),
-        "engine.factory": ("AgentBuildConfig", "AgentFactory", "BuiltAgent"),
+        "engine.agent": ("AgentBuildConfig", "AgentFactory", "BuiltAgent"),
         "engine.prompts": ("ModelInput", "model_input"),
-        "engine.skill_engine": ("DefaultSkillEngine", "EngineOptions", "ResolvedSkill"),
+        "engine.engine": ("DefaultSkillEngine", "EngineOptions", "ResolvedSkill"),
         "engine.sync": ("SyncSkillEngine",),
         "engine.tools": ("ToolDefinition", "ToolResult"),
-        "engine.turns": ("Turn", "prepare_turn"),
+        "engine.turn": ("Turn", "prepare_turn"),
         "errors": (
             "ApprovalRequired",
             "CannotRun",

@@ -14,7 +14,7 @@ from skillc.engine import (
     SkillsResolved,
     prepare_turn,
 )
-from skillc.engine.rendering import MARKER, render_skill
+from skillc.engine.inventory import MARKER, render_skill
 from skillc.errors import InvalidSkillId, SkillNotFound
 from skillc.library.descriptors import SkillDescriptor, SkillDocument
 from skillc.library.memory import InMemorySkillSource

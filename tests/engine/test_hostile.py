@@ -30,7 +30,7 @@ from skillc import (
     model_input,
     prepare_turn,
 )
-from skillc.engine.rendering import ESCAPED, MARKER, escape, quoteattr, render_skill
+from skillc.engine.inventory import ESCAPED, MARKER, escape, quoteattr, render_skill
 from tests.engine.test_engine import document, engine
 from tests.library.test_filesystem import run, skill
 

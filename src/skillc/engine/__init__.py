@@ -9,14 +9,14 @@ from skillc import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.engine.agent import AgentBuildConfig, AgentFactory, BuiltAgent
+    from skillc.engine.engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
     from skillc.engine.events import SkillEvent, SkillResolutionFailed, SkillsResolved
-    from skillc.engine.factory import AgentBuildConfig, AgentFactory, BuiltAgent
     from skillc.engine.prompts import ModelInput, model_input, system_prompt
-    from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
     from skillc.engine.sync import SyncSkillEngine, run_sync
     from skillc.engine.tools import SkillTools, ToolDefinition, ToolResult
     from skillc.engine.toolsets import OfferedTools, Toolset
-    from skillc.engine.turns import Turn, prepare_turn
+    from skillc.engine.turn import Turn, prepare_turn
 
 __all__ = [
     "AgentBuildConfig",
@@ -46,12 +46,12 @@ __getattr__ = front_door(
     __name__,
     {
         "events": ("SkillEvent", "SkillResolutionFailed", "SkillsResolved"),
-        "factory": ("AgentBuildConfig", "AgentFactory", "BuiltAgent"),
+        "agent": ("AgentBuildConfig", "AgentFactory", "BuiltAgent"),
         "prompts": ("ModelInput", "model_input", "system_prompt"),
-        "skill_engine": ("DefaultSkillEngine", "EngineOptions", "ResolvedSkill"),
+        "engine": ("DefaultSkillEngine", "EngineOptions", "ResolvedSkill"),
         "sync": ("SyncSkillEngine", "run_sync"),
         "tools": ("SkillTools", "ToolDefinition", "ToolResult"),
         "toolsets": ("OfferedTools", "Toolset"),
-        "turns": ("Turn", "prepare_turn"),
+        "turn": ("Turn", "prepare_turn"),
     },
 )

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skillc.engine.turns import Observer, Turn, prepare_turn
+from skillc.engine.turn import Observer, Turn, prepare_turn
 
 if TYPE_CHECKING:
-    from skillc.engine.skill_engine import DefaultSkillEngine
+    from skillc.engine.engine import DefaultSkillEngine
 
 
 @dataclass(frozen=True, slots=True)

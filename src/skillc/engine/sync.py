@@ -9,9 +9,9 @@ import threading
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
+from skillc.engine.engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
 from skillc.engine.prompts import ModelInput, model_input
-from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
-from skillc.engine.turns import Turn, prepare_turn
+from skillc.engine.turn import Turn, prepare_turn
 from skillc.index.skills.result import FoundSkill
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
 from skillc.library.source import ALL, SkillSource

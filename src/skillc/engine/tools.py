@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skillc.engine.events import SkillsResolved
-from skillc.engine.rendering import MAX_DESCRIPTION, shortened
+from skillc.engine.inventory import MAX_DESCRIPTION, shortened
 from skillc.errors import SkillNotFound, unexpected
 
 if TYPE_CHECKING:
-    from skillc.engine.skill_engine import DefaultSkillEngine
-    from skillc.engine.turns import Observer
+    from skillc.engine.engine import DefaultSkillEngine
+    from skillc.engine.turn import Observer
     from skillc.index.skills.result import FoundSkill
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from skillc.engine.skill_engine import DefaultSkillEngine
+    from skillc.engine.engine import DefaultSkillEngine
 
 
 class OfferedTool(Protocol):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillc.engine import rendering
+from skillc.engine import inventory
 from skillc.engine.resources import file_names, read_text
 from skillc.errors import FileNotFound, SkillNotFound
 from skillc.index.skills.result import FoundSkill
@@ -56,8 +56,8 @@ class EngineOptions:
     nothing is said of them. `suggest`: an ID that is not there is answered with those like it.
     """
 
-    max_injection_bytes: int = rendering.MAX_INJECTION_BYTES
-    inventory_threshold: int = rendering.INVENTORY_THRESHOLD
+    max_injection_bytes: int = inventory.MAX_INJECTION_BYTES
+    inventory_threshold: int = inventory.INVENTORY_THRESHOLD
     inventory_budget: int | None = None
     capabilities: frozenset[str] = frozenset()
     allow: tuple[str, ...] | None = None
@@ -109,11 +109,11 @@ class DefaultSkillEngine:
         skills = await self.list_skills()
         loaded, budget = frozenset(active), self.options.inventory_budget
         if self.mode(skills) == "flat":
-            return rendering.flat_inventory(skills, loaded, budget)
+            return inventory.flat_inventory(skills, loaded, budget)
         collections = await self._collections_of(skills)
         at_root = sum(1 for skill in skills if not skill.collection)
         chosen = [skill for skill in skills if skill.id in loaded]
-        return rendering.collections_inventory(collections, at_root, chosen, budget)
+        return inventory.collections_inventory(collections, at_root, chosen, budget)
 
     def mode(self, skills: Sequence[SkillDescriptor]) -> str:
         """How the inventory shows so many skills: `flat` or `collections`."""
@@ -181,7 +181,7 @@ class DefaultSkillEngine:
         resolved = []
         for skill_id in ids:
             document = await self.load(skill_id)
-            block = rendering.render_skill(document, self.options.max_injection_bytes)
+            block = inventory.render_skill(document, self.options.max_injection_bytes)
             skill = document.descriptor
             resolved.append(ResolvedSkill(skill.id, skill.name, block, len(block.encode("utf-8", "replace"))))
         return resolved

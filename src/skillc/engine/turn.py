@@ -11,7 +11,7 @@ from skillc.engine.events import SkillEvent, SkillResolutionFailed, SkillsResolv
 from skillc.errors import unexpected
 
 if TYPE_CHECKING:
-    from skillc.engine.skill_engine import DefaultSkillEngine, ResolvedSkill
+    from skillc.engine.engine import DefaultSkillEngine, ResolvedSkill
 
 REFERENCE = re.compile(r"^/([a-z0-9-]+(?:/[a-z0-9-]+)*)(?:\s+|$)")
 

@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from skillc import paths
+from skillc.engine.engine import DefaultSkillEngine, EngineOptions
 from skillc.engine.prompts import system_prompt
-from skillc.engine.skill_engine import DefaultSkillEngine, EngineOptions
 from skillc.engine.sync import run_sync
 from skillc.engine.tools import RESERVED, TOOLS, SkillTools, ToolDefinition, ToolResult
-from skillc.engine.turns import Observer, Turn, prepare_turn
+from skillc.engine.turn import Observer, Turn, prepare_turn
 from skillc.errors import SkillNotFound
 from skillc.library.config import SkillsConfig
 from skillc.library.repositories import resolve_repositories
