@@ -16,11 +16,11 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from skillc.compiler import build
+from skillc.compiler import build_skill
 from skillc.compiler.build import Built
 from skillc.compiler.read_files import SETTLED_NS
 from skillc.errors import IndexUnusable, MissingField
-from skillc.gateway import search, show
+from skillc.gateway import search_sections, show_section
 from skillc.library import resolve
 from skillc.paths import index_file
 from skillc.skills import list_files
@@ -28,7 +28,7 @@ from tests.conftest import World
 
 
 def built(world: World, name: str = "pdf", **options: bool) -> Built:
-    return build(resolve(name, str(world.project)), **options)  # type: ignore[arg-type]
+    return build_skill(resolve(name, str(world.project)), **options)  # type: ignore[arg-type]
 
 
 def rows(path: str, query: str) -> list[Any]:
@@ -133,13 +133,13 @@ def test_cjk_words_are_found(world: World) -> None:
         == "cjk"
     )
     for word in ("日志", "查看", "文件", "한국", "文", "ログ", "確認"):
-        found = search(skill, word, tokenizer="cjk").results
+        found = search_sections(skill, word, tokenizer="cjk").results
         assert [result.section for result in found] == ["安装指南"], word
-    assert search(skill, "日件", tokenizer="cjk").results == []
-    snippet = search(skill, "日志", tokenizer="cjk").results[0].snippet
+    assert search_sections(skill, "日件", tokenizer="cjk").results == []
+    snippet = search_sections(skill, "日志", tokenizer="cjk").results[0].snippet
     assert "如何查看[MATCH]日志[/MATCH]文件" in snippet
     with pytest.raises(IndexUnusable):
-        search(skill, "日志", tokenizer="ascii")
+        search_sections(skill, "日志", tokenizer="ascii")
 
 
 def test_local_first_and_global(world: World) -> None:
@@ -227,9 +227,9 @@ def test_only_what_changed_is_indexed(world: World) -> None:
     assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
     assert after.keys() == kept | {"r3.md", "new.md"}
     skill = second.skill
-    assert [r.file for r in search(skill, "zebra").results] == ["r3.md"]
-    assert search(skill, "word3").results == []
-    assert search(skill, "word4").results == []
+    assert [r.file for r in search_sections(skill, "zebra").results] == ["r3.md"]
+    assert search_sections(skill, "word3").results == []
+    assert search_sections(skill, "word4").results == []
     assert "New" in (Path(second.runtime) / "SKILL.md").read_text()
     assert_index_is_whole(index_of(second))
 
@@ -296,7 +296,7 @@ def test_same_size_and_time_but_other_bytes(world: World) -> None:
         world.skill("pdf", f"---\nname: pdf\ndescription: d\n---\n# {letter.upper()}aaa\n")
         os.utime(folder / "SKILL.md", ns=(status.st_atime_ns, status.st_mtime_ns))
         assert built(world).status == "updated", letter
-        assert show(resolve("pdf", str(world.project)), f"{letter}aaa").line == 5
+        assert show_section(resolve("pdf", str(world.project)), f"{letter}aaa").line == 5
 
 
 def test_deleted_outputs_come_back(world: World) -> None:
@@ -335,8 +335,8 @@ def test_damaged_index_is_rebuilt(world: World, damage: str) -> None:
     connection.commit()
     connection.close()
     built(world)
-    assert show(result.skill, "usage").line == 7
-    assert search(result.skill, "text").results
+    assert show_section(result.skill, "usage").line == 7
+    assert search_sections(result.skill, "text").results
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database", b"SQLite format 3\0" + b"\xff" * 5000])
@@ -346,9 +346,9 @@ def test_garbage_index_is_rebuilt(world: World, content: bytes) -> None:
     result = built(world)
     Path(index_of(result)).write_bytes(content)
     with pytest.raises(IndexUnusable):
-        show(result.skill, "usage")
+        show_section(result.skill, "usage")
     built(world)
-    assert search(result.skill, "text").results
+    assert search_sections(result.skill, "text").results
 
 
 def test_collision_is_not_overwritten(world: World) -> None:
@@ -395,7 +395,7 @@ def test_large_skills_are_read_by_several_processes(world: World) -> None:
     skill = resolve("pdf", str(world.project))
     path = index_file(skill.runtime(), skill.source)
     assert rows(path, "SELECT count(*) FROM headings") == [(62,)]
-    assert [r.file for r in search(skill, "word59").results] == ["r59.md"]
+    assert [r.file for r in search_sections(skill, "word59").results] == ["r59.md"]
     assert_index_is_whole(path)
 
 

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from skillc.compiler import build
+from skillc.compiler import build_skill
 from skillc.errors import SkillcError
-from skillc.gateway import search, show
+from skillc.gateway import search_sections, show_section
 from skillc.library import Skill, resolve
 from skillc.paths import index_file
 from tests.conftest import World, save
@@ -60,14 +60,14 @@ def served(world: World) -> int:
     index = index_file(str(world.runtime / "pdf"), skill.source)
     while True:  # until no other build took its place between two searches
         before = os.stat(index)
-        found = {n: search(skill, f"version{n}").results for n in range(1, 8)}
+        found = {n: search_sections(skill, f"version{n}").results for n in range(1, 8)}
         after = os.stat(index)
         if (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns):
             break
     ((number, results),) = [pair for pair in found.items() if pair[1]]
     assert {result.file for result in results} == {"SKILL.md", "one.md", "two.md"}
     for name in ("one", "two"):
-        assert show(skill, name).text.startswith(f"# {name}\n\nversion".encode())
+        assert show_section(skill, name).text.startswith(f"# {name}\n\nversion".encode())
     link = world.home / ".claude" / "skills" / "pdf"
     assert link.is_symlink()
     assert (link / "SKILL.md").read_text().startswith('---\nname: "pdf"\ndescription: "version ')
@@ -203,8 +203,8 @@ def test_readers_never_see_a_gap(world: World) -> None:
     writer = subprocess.Popen([sys.executable, "-c", script, str(world.project)], env=world.env)
     reads = 0
     while writer.poll() is None:
-        assert search(skill, "version1").results
-        assert show(skill, "two").text == b"# two\n\nversion1 in two\n"
+        assert search_sections(skill, "version1").results
+        assert show_section(skill, "two").text == b"# two\n\nversion1 in two\n"
         reads += 1
     assert writer.returncode == 0
     assert reads > 10
@@ -272,7 +272,7 @@ def test_index_is_never_written_in_place(world: World) -> None:
     old = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
     old.execute("SELECT 1 FROM sections").fetchone()
     version(world, 2)
-    build(skill)
+    build_skill(skill)
     assert old.execute("SELECT count(*) FROM sections WHERE sections MATCH 'version1'").fetchone() == (3,)
     old.close()
 
@@ -297,13 +297,13 @@ def test_edited_while_it_is_built(world: World) -> None:
     try:
         for _ in range(40):
             try:
-                build(skill)
+                build_skill(skill)
             except SkillcError as error:
                 if "changes while it is built" not in error.message:
                     raise
                 continue
             described = (world.runtime / "pdf" / "SKILL.md").read_text().split("round ")[1].split('"')[0]
-            assert search(skill, f"round{described}").results, "the stub's round is the index's"
+            assert search_sections(skill, f"round{described}").results, "the stub's round is the index's"
     finally:
         stop.touch()
         editor.wait()

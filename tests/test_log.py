@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillc.compiler import build
+from skillc.compiler import build_skill
 from skillc.errors import SkillcError
 from skillc.library import resolve
 from skillc.usage import logged, record
@@ -68,7 +68,7 @@ def counted(path: Path) -> int:
 
 def test_a_row(world: World, skill: Path) -> None:
     """[RFC-0007] the columns of a row, and what is in them."""
-    build(resolve("pdf", str(world.project)))
+    build_skill(resolve("pdf", str(world.project)))
     before = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     world.ok("show", "pdf", "--section", "USAGE")
     after = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -147,7 +147,7 @@ def test_failed_searches(world: World, skill: Path) -> None:
 )
 def test_failures(world: World, skill: Path, code: str, words: list[str]) -> None:
     """[RFC-0007] [RFC-0005] failures are logged too, with their message."""
-    build(resolve("pdf", str(world.project)))
+    build_skill(resolve("pdf", str(world.project)))
     stderr = world.fails(code, *words).stderr
     (row,) = rows(primary(world))
     assert row["command"] == words[0]
@@ -226,7 +226,7 @@ def test_arguments_are_json(arguments: dict[str, str | int | bool | None]) -> No
 
 def test_bytes_that_are_no_text(world: World, skill: Path) -> None:
     """[RFC-0007] arguments, names and directories in no encoding are logged all the same."""
-    build(resolve("pdf", str(world.project)))
+    build_skill(resolve("pdf", str(world.project)))
     strange = os.fsdecode(b"caf\xe9")
     (world.project / strange).mkdir()
     world.fails("E020", "show", "pdf", "--section", strange, cwd=world.project / strange)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillc.cli import main
-from skillc.compiler import build
+from skillc.compiler import build_skill
 from skillc.library import Skill, resolve
 from tests.conftest import World
 
@@ -85,7 +85,7 @@ def made(world: World, name: str, files: dict[str, str | bytes], *, built: bool 
         (folder / path).write_bytes(text.encode() if isinstance(text, str) else text)
     skill = resolve(name, str(world.project))
     if built:
-        build(skill)
+        build_skill(skill)
     return skill
 
 

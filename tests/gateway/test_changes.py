@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillc.compiler import build
+from skillc.compiler import build_skill
 from skillc.compiler.read_files import SETTLED_NS
 from skillc.errors import SectionNotFound
-from skillc.gateway import changed_files, freshness, outline, search, show
+from skillc.gateway import changed_files, freshness, read_outline, search_sections, show_section
 from skillc.library import Skill, resolve
 from tests.conftest import World, save
 from tests.gateway.conftest import SKILL, Run, code, made
@@ -33,22 +33,22 @@ def settled(world: World) -> Skill:
     """A skill whose files were old enough when it was built, so that their times are trusted."""
     skill = made(world, "pdf", {"SKILL.md": SKILL, "a.md": "# A\n\ntext\n", "b/c.md": "# C\n"}, built=False)
     settle()
-    build(skill)
+    build_skill(skill)
     return skill
 
 
 def lines_of(skill: Skill, heading: str, **options: str) -> str:
-    return show(skill, heading, **options).text.decode()  # type: ignore[arg-type]
+    return show_section(skill, heading, **options).text.decode()  # type: ignore[arg-type]
 
 
 def agree(skill: Skill) -> None:
     """Every heading of the outline can be shown, with its own lines."""
-    entries = outline(skill)
+    entries = read_outline(skill)
     for entry in entries:
         alike = [
             e for e in entries if e.file == entry.file and e.heading.casefold() == entry.heading.casefold()
         ]
-        shown = show(skill, entry.heading, file=entry.file)
+        shown = show_section(skill, entry.heading, file=entry.file)
         assert (shown.file, shown.line) == (alike[0].file, alike[0].line)
         assert shown.ambiguous is (len(alike) > 1)
         source = Path(skill.source, entry.file).read_bytes().splitlines(keepends=True)
@@ -74,7 +74,7 @@ def test_new_and_gone_headings(settled: Skill) -> None:
     save(Path(settled.source, "a.md"), "# New\n\ntext\n\n## Newer\n")
     assert lines_of(settled, "newer") == "## Newer\n"
     with pytest.raises(SectionNotFound):
-        show(settled, "a")
+        show_section(settled, "a")
     agree(settled)
 
 
@@ -90,7 +90,7 @@ def test_same_size_and_time(settled: Skill) -> None:
         assert path.stat().st_mtime_ns == status.st_mtime_ns
         assert lines_of(settled, str(number)) == f"# {number}\n\ntext\n"
         with pytest.raises(SectionNotFound):
-            show(settled, "a")
+            show_section(settled, "a")
         assert changed_files(settled)
         agree(settled)
 
@@ -104,14 +104,14 @@ def test_right_after_the_build(world: World) -> None:
         path.write_text(f"# A{number % 10}\n\ntext\n")
         if number % 2:
             os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-        assert show(skill, f"a{number % 10}", file="a.md").line == 1
+        assert show_section(skill, f"a{number % 10}", file="a.md").line == 1
         if number % 7 == 0:
-            build(skill)
+            build_skill(skill)
 
 
 def test_touched(settled: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D18] new times and the same bytes: still the file that was indexed, by its hash."""
-    monkeypatch.setattr(show, "_parsed", None)  # nothing is parsed
+    monkeypatch.setattr(show_section, "_parsed", None)  # nothing is parsed
     for path in ("SKILL.md", "a.md"):
         os.utime(Path(settled.source, path))
     assert lines_of(settled, "a") == "# A\n\ntext\n"
@@ -131,7 +131,7 @@ def test_line_ends(settled: Skill) -> None:
     path = Path(settled.source, "SKILL.md")
     for eol in ("\r\n", "\r", "\n"):
         save(path, SKILL.replace("\n", eol))
-        assert show(settled, "fields").text.decode() == (
+        assert show_section(settled, "fields").text.decode() == (
             "### Fields\n\nNames.\n\n#### Kinds\n##### Deeper\n###### Deepest\n\n".replace("\n", eol)
         )
         agree(settled)
@@ -151,10 +151,10 @@ def test_frontmatter_comes_and_goes(settled: Skill) -> None:
 def test_renamed(settled: Skill) -> None:
     """[D18] a renamed file is found under its new name only."""
     Path(settled.source, "a.md").rename(Path(settled.source, "z.md"))
-    assert show(settled, "a").file == "z.md"
-    assert not show(settled, "a").ambiguous
+    assert show_section(settled, "a").file == "z.md"
+    assert not show_section(settled, "a").ambiguous
     with pytest.raises(SectionNotFound):
-        show(settled, "a", file="a.md")
+        show_section(settled, "a", file="a.md")
     agree(settled)
     assert changed_files(settled)
 
@@ -165,7 +165,7 @@ def test_swapped(settled: Skill) -> None:
     a.rename(other)
     c.rename(a)
     other.rename(c)
-    assert (show(settled, "a").file, show(settled, "c").file) == ("b/c.md", "a.md")
+    assert (show_section(settled, "a").file, show_section(settled, "c").file) == ("b/c.md", "a.md")
     agree(settled)
 
 
@@ -173,12 +173,12 @@ def test_removed(settled: Skill) -> None:
     """[D18] what is gone is not found, and not suggested."""
     Path(settled.source, "a.md").unlink()
     with pytest.raises(SectionNotFound) as caught:
-        show(settled, "a")
+        show_section(settled, "a")
     assert "a.md" not in caught.value.details
     Path(settled.source, "b", "c.md").unlink()
     Path(settled.source, "b").rmdir()
     with pytest.raises(SectionNotFound):
-        show(settled, "c")
+        show_section(settled, "c")
     assert changed_files(settled)
 
 
@@ -187,9 +187,9 @@ def test_added(settled: Skill) -> None:
     Path(settled.source, "new").mkdir()
     save(Path(settled.source, "new", "n.md"), "# N\n")
     Path(settled.source, "link.md").symlink_to("new/n.md")
-    assert show(settled, "n").file == "link.md"
-    assert show(settled, "n").ambiguous
-    assert show(settled, "n", file="new/n.md").line == 1
+    assert show_section(settled, "n").file == "link.md"
+    assert show_section(settled, "n").ambiguous
+    assert show_section(settled, "n", file="new/n.md").line == 1
     assert changed_files(settled)
 
 
@@ -198,10 +198,10 @@ def test_no_longer_markdown(settled: Skill) -> None:
     path = Path(settled.source, "a.md")
     path.rename(path.with_suffix(".txt"))
     with pytest.raises(SectionNotFound):
-        show(settled, "a")
+        show_section(settled, "a")
     path.mkdir()
     with pytest.raises(SectionNotFound):
-        show(settled, "a")
+        show_section(settled, "a")
     assert lines_of(settled, "c") == "# C\n"
 
 
@@ -210,31 +210,31 @@ def test_no_longer_markdown(settled: Skill) -> None:
 
 def test_ambiguous_in_changed_files(run: Run, settled: Skill) -> None:
     """[D16] [D18] the first in outline order and whether there are others are as the files are now."""
-    assert not show(settled, "a").ambiguous
+    assert not show_section(settled, "a").ambiguous
     save(Path(settled.source, "b/c.md"), "# C\n\n# a\n")  # after a.md
-    assert (show(settled, "a").file, show(settled, "a").ambiguous) == ("a.md", True)
+    assert (show_section(settled, "a").file, show_section(settled, "a").ambiguous) == ("a.md", True)
     save(Path(settled.source, "0.md"), "# a\n")  # before it
     ran = run("show", "pdf", "--section", "A", "--format", "json")
     assert json.loads(ran.out)["file"] == "0.md"
     assert ran.err == 'warning: multiple matches for "A"; showing first\n'
     save(Path(settled.source, "0.md"), "# other\n")
     save(Path(settled.source, "a.md"), "# other\n")
-    assert (show(settled, "a").file, show(settled, "a").ambiguous) == ("b/c.md", False)
+    assert (show_section(settled, "a").file, show_section(settled, "a").ambiguous) == ("b/c.md", False)
 
 
 def test_twice_in_a_changed_file(settled: Skill) -> None:
     """[D16] [D18] the first one of the file as it is."""
     save(Path(settled.source, "a.md"), "intro\n\n# A\n\nfirst\n\n# A\n\nsecond\n")
-    shown = show(settled, "a")
+    shown = show_section(settled, "a")
     assert (shown.text, shown.line, shown.ambiguous) == (b"# A\n\nfirst\n\n", 3, True)
 
 
 def test_dashes_in_changed_files(settled: Skill) -> None:
     """[D15] [D18] the normalised query first, there too."""
     save(Path(settled.source, "a.md"), "# Big — Small\n")
-    assert show(settled, "big — small").heading == "Big — Small"
+    assert show_section(settled, "big — small").heading == "Big — Small"
     save(Path(settled.source, "b/c.md"), "# Big\n")
-    assert show(settled, "big — small").heading == "Big"
+    assert show_section(settled, "big — small").heading == "Big"
 
 
 def test_suggestions_from_changed_files(settled: Skill) -> None:
@@ -242,11 +242,11 @@ def test_suggestions_from_changed_files(settled: Skill) -> None:
     save(Path(settled.source, "b/c.md"), "# Settings of C\n")
     save(Path(settled.source, "0.md"), "# The settings\n")
     with pytest.raises(SectionNotFound) as caught:
-        show(settled, "setting")
+        show_section(settled, "setting")
     assert caught.value.details.splitlines()[2:] == ["  - Settings of C (b/c.md)", "  - The settings (0.md)"]
     save(Path(settled.source, "b/c.md"), "# Other\n")
     with pytest.raises(SectionNotFound) as caught:
-        show(settled, "setting")
+        show_section(settled, "setting")
     assert caught.value.details.splitlines()[2:] == ["  - The settings (0.md)"]
 
 
@@ -275,19 +275,19 @@ def test_edited_between_index_and_file(
     path = Path(settled.source, "a.md")
     if edited:
         save(path, "# A\n\ntext\n\n# More\n")
-    matching = show._Headings.matching
+    matching = show_section._Headings.matching
 
-    def looked_up(self: show._Headings, folded: str) -> list[show.Place]:
+    def looked_up(self: show_section._Headings, folded: str) -> list[show_section.Place]:
         found = matching(self, folded)
         swap(path)
         return found
 
-    monkeypatch.setattr(show._Headings, "matching", looked_up)
+    monkeypatch.setattr(show_section._Headings, "matching", looked_up)
     if expected is None:
         with pytest.raises(SectionNotFound):
-            show(settled, "a")
+            show_section(settled, "a")
     else:
-        assert show(settled, "a").text == expected + (
+        assert show_section(settled, "a").text == expected + (
             b"\n" if edited and expected.endswith(b"text\n") else b""
         )
 
@@ -306,21 +306,21 @@ def test_written_while_it_is_read(settled: Skill, monkeypatch: pytest.MonkeyPatc
         return found
 
     monkeypatch.setattr(freshness, "_stamp", write_after_the_first)
-    assert show(settled, "a").text == b"# A\n\nother\n"
+    assert show_section(settled, "a").text == b"# A\n\nother\n"
 
 
 def test_the_next_match_is_taken(settled: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D18] where the first match vanishes on the way, the second is shown."""
     save(Path(settled.source, "b/c.md"), "# A\n\nsecond\n")
-    matching = show._Headings.matching
+    matching = show_section._Headings.matching
 
-    def looked_up(self: show._Headings, folded: str) -> list[show.Place]:
+    def looked_up(self: show_section._Headings, folded: str) -> list[show_section.Place]:
         found = matching(self, folded)
         Path(settled.source, "a.md").unlink(missing_ok=True)
         return found
 
-    monkeypatch.setattr(show._Headings, "matching", looked_up)
-    assert show(settled, "a").text == b"# A\n\nsecond\n"
+    monkeypatch.setattr(show_section._Headings, "matching", looked_up)
+    assert show_section(settled, "a").text == b"# A\n\nsecond\n"
 
 
 # Search
@@ -344,7 +344,7 @@ def test_search_answers_from_the_index(run: Run, settled: Skill) -> None:
             "warning[W004]: the sources of 'pdf' changed since it was built;"
             " run 'skc build pdf' to search them\n"
         )
-        build(settled)
+        build_skill(settled)
 
 
 def test_search_where_the_sources_can_not_be_listed(world: World, run: Run, settled: Skill) -> None:
@@ -368,7 +368,7 @@ def test_unsettled_files_are_not_behind(world: World) -> None:
     """[D18] a build right after the files were written: they are unchanged, by their hash."""
     skill = made(world, "pdf", {"a.md": "# A\n", "b.png": b"\x89"})
     assert not changed_files(skill)
-    assert search(skill, "a").results
+    assert search_sections(skill, "a").results
 
 
 # Any edits
@@ -415,7 +415,7 @@ def test_any_edits(
             if status is not None:
                 os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
         if built:
-            build(skill)
+            build_skill(skill)
         agree(skill)
 
 

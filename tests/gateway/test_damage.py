@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import IndexCollision, IndexUnusable, SectionNotFound
-from skillc.gateway import changed_files, outline, search, show
+from skillc.gateway import changed_files, read_outline, search_sections, show_section
 from skillc.index.sections import reader
 from skillc.library import Skill
 from skillc.paths import index_file
@@ -28,18 +28,18 @@ def read_everything(skill: Skill) -> None:
     """Run every operation that reads an index; it may find nothing, or say that the index is unusable."""
     for heading in ("Forms", "größe — maße", "nothing"):
         try:
-            show(skill, heading)
+            show_section(skill, heading)
         except (IndexUnusable, IndexCollision, SectionNotFound):
             pass
     for mode in ("all", "any", "phrase"):
         try:
-            for result in search(skill, "fill them", mode=mode).results:
+            for result in search_sections(skill, "fill them", mode=mode).results:
                 assert isinstance(result.score, float)
                 assert {type(result.file), type(result.section), type(result.snippet)} == {str}
         except (IndexUnusable, IndexCollision):
             pass
     changed_files(skill)
-    for entry in outline(skill):
+    for entry in read_outline(skill):
         assert isinstance(entry.level, int)
         assert isinstance(entry.line, int)
 
@@ -97,7 +97,7 @@ def test_damaged_tables(skill: Skill, database: Path, statement: str) -> None:
     connection.execute(statement)
     connection.commit()
     connection.close()
-    before = [(entry.file, entry.heading) for entry in outline(skill)]
+    before = [(entry.file, entry.heading) for entry in read_outline(skill)]
     read_everything(skill)
     assert len(before) == 11, "the outline is read from the sources where the index is of no use"
 
@@ -115,17 +115,17 @@ def test_damage_is_not_taken_for_syntax(skill: Skill, database: Path, run: Run) 
 
 def test_an_index_that_is_replaced_meanwhile(world: World, skill: Skill, database: Path) -> None:
     """[D11] a process that has an index open takes the new one as soon as it is there."""
-    assert show(skill, "B").line == 1
+    assert show_section(skill, "B").line == 1
     made(world, "pdf", {"B.md": "# New\n"})
-    assert show(skill, "new").line == 1
-    assert search(skill, "new").results
+    assert show_section(skill, "new").line == 1
+    assert search_sections(skill, "new").results
     other = database.with_name("other")
     shutil.copy(database, other)
     database.unlink()
     with pytest.raises(IndexUnusable):
-        search(skill, "new")
+        search_sections(skill, "new")
     other.replace(database)
-    assert search(skill, "new").results
+    assert search_sections(skill, "new").results
 
 
 def test_open_indexes_are_few(world: World) -> None:
@@ -133,7 +133,9 @@ def test_open_indexes_are_few(world: World) -> None:
     skills = [made(world, f"s{n}", {"a.md": f"# Only in {n}\n"}) for n in range(2 * reader.KEPT_OPEN)]
     for _ in range(2):
         for n, skill in enumerate(skills):
-            assert [result.section for result in search(skill, f"only {n}").results] == [f"Only in {n}"]
+            assert [result.section for result in search_sections(skill, f"only {n}").results] == [
+                f"Only in {n}"
+            ]
     assert len(reader._opened) <= reader.KEPT_OPEN
 
 
@@ -144,9 +146,9 @@ def test_threads_share_open_indexes(world: World) -> None:
     def work(start: int) -> None:
         for n in range(start, start + 200):
             number = n % len(skills)
-            found = search(skills[number], "only").results
+            found = search_sections(skills[number], "only").results
             assert [result.section for result in found] == [f"Only in {number}"]
-            assert search(skills[number], "zebra").results == []
+            assert search_sections(skills[number], "zebra").results == []
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(work, range(8)))

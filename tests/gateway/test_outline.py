@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillc.compiler import build, read_files
-from skillc.gateway import freshness, outline, show
+from skillc.compiler import build_skill, read_files
+from skillc.gateway import freshness, read_outline, show_section
 from skillc.library import Skill, resolve
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
@@ -30,7 +30,7 @@ references/advanced.md
 
 
 def rows(skill: Skill, level: int | None = None) -> list[tuple[str, int, str, int]]:
-    return [(entry.file, entry.level, entry.heading, entry.line) for entry in outline(skill, level)]
+    return [(entry.file, entry.level, entry.heading, entry.line) for entry in read_outline(skill, level)]
 
 
 def test_the_example(world: World, run: Run) -> None:
@@ -144,7 +144,7 @@ def test_needs_no_build(world: World, run: Run) -> None:
     unbuilt = resolve("fresh", str(world.project))
     expected = [("SKILL.md", 1, "fresh", 5), ("SKILL.md", 2, "Usage", 7)]
     assert rows(unbuilt) == expected
-    index = Path(build(unbuilt).runtime, ".skillc-meta")
+    index = Path(build_skill(unbuilt).runtime, ".skillc-meta")
     [database] = index.glob("search-*.db")
     assert rows(unbuilt) == expected
     for damage in (b"", b"not a database", database.read_bytes()[:3000]):
@@ -174,7 +174,7 @@ def test_too_large_a_file(world: World, monkeypatch: pytest.MonkeyPatch) -> None
     skill = made(world, "pdf", {"large.md": "# Large\n" + "x" * 5000}, built=False)
     before = rows(skill)
     assert "Large" not in [row[2] for row in before]
-    build(skill)
+    build_skill(skill)
     assert rows(skill) == before
 
 
@@ -210,7 +210,7 @@ def test_commonmark_sections(examples: tuple[Skill, dict[str, str]]) -> None:
         ends = section_ends(found, len(lines))
         for at, (level, text, line) in enumerate(found):
             alike = [n for n, row in enumerate(found) if row[1].casefold() == text.casefold()]
-            shown = show(skill, text, file=name)
+            shown = show_section(skill, text, file=name)
             assert shown.ambiguous is (len(alike) > 1)
             if at == alike[0]:
                 assert (shown.heading, shown.level, shown.line) == (text, level, line)
@@ -229,5 +229,5 @@ def test_the_same_with_and_without_an_index(world: World, files: dict[str, str])
         path.unlink()
     skill = made(world, "any", dict(files), built=False)
     before = rows(skill)
-    build(skill)
+    build_skill(skill)
     assert rows(skill) == before

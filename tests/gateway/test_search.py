@@ -12,9 +12,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from skillc.compiler import build
+from skillc.compiler import build_skill
 from skillc.errors import EmptyQuery, InvalidOption
-from skillc.gateway import Found, search
+from skillc.gateway import Found, search_sections
 from skillc.gateway.search import AT_ONCE, quoted, split
 from skillc.index.sections import reader
 from skillc.library import Skill, resolve
@@ -73,7 +73,7 @@ def test_ranking(library: Skill) -> None:
     connection = sqlite3.connect(database(library))
     for query in ("tokens", "configure the", "authentication", "tokens tokens proxy"):
         rows = connection.execute(SQL, (" ".join(quoted(word) for word in query.split()),)).fetchall()
-        found = search(library, query).results
+        found = search_sections(library, query).results
         assert [(r.file, r.section, r.snippet, -r.score) for r in found] == rows
         scores = [r.score for r in found]
         assert scores == sorted(scores, reverse=True)
@@ -82,7 +82,7 @@ def test_ranking(library: Skill) -> None:
 
 def test_snippet(library: Skill) -> None:
     """[RFC-0004:C-SEARCH] 32 words of the content around the match, `...` where something is left out."""
-    [result] = search(library, "needle").results
+    [result] = search_sections(library, "needle").results
     assert result.snippet.startswith("...filler")
     assert result.snippet.endswith("filler...")
     assert "[MATCH]needle[/MATCH]" in result.snippet
@@ -127,7 +127,7 @@ def test_no_results(run: Run, library: Skill) -> None:
 
 def test_formats(library: Skill, run: Run) -> None:
     """[RFC-0004:C-FORMATS] plain text has no section, and what was found can be opened."""
-    assert places(search(library, "plain notes")) == [("notes.txt", "")]
+    assert places(search_sections(library, "plain notes")) == [("notes.txt", "")]
     assert "Plain notes" in run("open", "lib", "notes.txt").out
 
 
@@ -142,16 +142,18 @@ def test_bad_limit(run: Run, bad: str) -> None:
 
 def test_bag_of_words(library: Skill) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] all words, in any order, anywhere in the section."""
-    assert places(search(library, "tokens configure")) == places(search(library, "configure tokens"))
-    assert ("net.md", "Network") in places(search(library, "tokens configure"))
-    assert places(search(library, "daily tokens rotate"))[0] == ("auth.md", "Rotation")
-    assert search(library, "tokens zebra").results == []
+    assert places(search_sections(library, "tokens configure")) == places(
+        search_sections(library, "configure tokens")
+    )
+    assert ("net.md", "Network") in places(search_sections(library, "tokens configure"))
+    assert places(search_sections(library, "daily tokens rotate"))[0] == ("auth.md", "Rotation")
+    assert search_sections(library, "tokens zebra").results == []
 
 
 def test_porter_stems(library: Skill) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] `configuring` finds `configure`, and the other way round."""
-    assert places(search(library, "configuring")) == places(search(library, "configure"))
-    assert ("auth.md", "Authentication") in places(search(library, "configuring"))
+    assert places(search_sections(library, "configuring")) == places(search_sections(library, "configure"))
+    assert ("auth.md", "Authentication") in places(search_sections(library, "configuring"))
 
 
 def test_unicode61_does_not(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,15 +161,15 @@ def test_unicode61_does_not(world: World, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(reader, "has_porter", lambda: False)
     skill = made(world, "pdf", {"a.md": "# One\n\nconfigure it\n"})
     assert reader.open_for(skill, "ascii").meta["tokenizer"] == "unicode61"
-    assert search(skill, "configuring").results == []
-    assert places(search(skill, "Configure")) == [("a.md", "One")]
+    assert search_sections(skill, "configuring").results == []
+    assert places(search_sections(skill, "Configure")) == [("a.md", "One")]
 
 
 def test_accents_and_case(world: World) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] the tokenizer folds both."""
     skill = made(world, "pdf", {"a.md": "# One\n\nÜber Café ΛΌΓΟΣ\n"})
     for query in ("uber", "CAFE", "über café", "λόγος"):
-        assert places(search(skill, query)) == [("a.md", "One")], query
+        assert places(search_sections(skill, query)) == [("a.md", "One")], query
 
 
 @pytest.mark.parametrize(
@@ -196,10 +198,12 @@ def test_any_tokens(query: str) -> None:
 
 def test_operators_are_words(library: Skill) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] nothing in a query is syntax."""
-    assert search(library, "tokens NOT daily").results == []
-    assert search(library, "tokens OR zebra").results == []
-    assert search(library, "toke*").results == []
-    assert places(search(library, "(rotate), daily!")) == places(search(library, "rotate daily"))
+    assert search_sections(library, "tokens NOT daily").results == []
+    assert search_sections(library, "tokens OR zebra").results == []
+    assert search_sections(library, "toke*").results == []
+    assert places(search_sections(library, "(rotate), daily!")) == places(
+        search_sections(library, "rotate daily")
+    )
 
 
 @pytest.mark.parametrize(
@@ -208,13 +212,15 @@ def test_operators_are_words(library: Skill) -> None:
 @pytest.mark.parametrize("mode", ["all", "any", "phrase"])
 def test_nothing_to_find(library: Skill, query: str, mode: str) -> None:
     """[D22] a query without anything that can be indexed finds nothing."""
-    assert search(library, query, mode=mode).results == []
+    assert search_sections(library, query, mode=mode).results == []
 
 
 def test_nothing_beside_something(library: Skill) -> None:
     """[D22] among words it is passed over."""
     for mode in ("all", "any", "phrase"):
-        assert places(search(library, "--- daily ---", mode=mode)) == places(search(library, "daily"))
+        assert places(search_sections(library, "--- daily ---", mode=mode)) == places(
+            search_sections(library, "daily")
+        )
 
 
 @pytest.mark.parametrize("query", ["", " ", "\t", "\n", "\r", " \t\r\n "])
@@ -258,7 +264,7 @@ def test_what_occurs(run: Run, library: Skill) -> None:
 
 def test_any_of_them(run: Run, library: Skill) -> None:
     """[RFC-0004:C-SEARCH] --any: sections with any of the words, those with more and rarer ones first."""
-    found = search(library, "daily zebra tokens", mode="any")
+    found = search_sections(library, "daily zebra tokens", mode="any")
     assert set(places(found)) == {
         ("auth.md", "Authentication"),
         ("auth.md", "Rotation"),
@@ -271,17 +277,17 @@ def test_any_of_them(run: Run, library: Skill) -> None:
 
 def test_phrase(library: Skill, run: Run) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] --phrase: one after the other."""
-    assert places(search(library, "rotate tokens", mode="phrase"))[0] == ("auth.md", "Rotation")
-    assert search(library, "daily tokens", mode="phrase").results == []
+    assert places(search_sections(library, "rotate tokens", mode="phrase"))[0] == ("auth.md", "Rotation")
+    assert search_sections(library, "daily tokens", mode="phrase").results == []
     assert "Rotation" in run("search", "lib", " rotate \n tokens ", "--phrase").out
 
 
 def test_raw(library: Skill, run: Run) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] --raw: FTS5's own language; what is none of it is E100."""
-    assert places(search(library, "rotat* NOT zebra", mode="raw"))[0] == ("auth.md", "Rotation")
-    assert places(search(library, "section: rotation", mode="raw")) == [("auth.md", "Rotation")]
-    assert len(search(library, "daily OR needle", mode="raw").results) == 3
-    assert search(library, "NEAR(rotate daily, 1)", mode="raw").results
+    assert places(search_sections(library, "rotat* NOT zebra", mode="raw"))[0] == ("auth.md", "Rotation")
+    assert places(search_sections(library, "section: rotation", mode="raw")) == [("auth.md", "Rotation")]
+    assert len(search_sections(library, "daily OR needle", mode="raw").results) == 3
+    assert search_sections(library, "NEAR(rotate daily, 1)", mode="raw").results
     for bad in ('"', "(", "AND", "nowhere: x", "*", "*reads", "*id", "a NEAR/5 b", "(" * 5000 + "a"):
         ran = run("search", "lib", bad, "--raw")
         assert code(ran) == "E100"
@@ -331,7 +337,7 @@ def _built_cjk(world: World) -> Skill:
     (folder / "中文").mkdir()
     (folder / "中文" / "说明.txt").write_text("纯文本说明\n", encoding="utf-8")
     skill = resolve("cjk", str(world.project))
-    build(skill, tokenizer="cjk")
+    build_skill(skill, tokenizer="cjk")
     return skill
 
 
@@ -350,7 +356,7 @@ def _built_cjk(world: World) -> Skill:
 )
 def test_cjk(cjk: Skill, query: str, section: str) -> None:
     """[D13a] [RFC-0009] words of one character and more, wherever they stand; and all others as before."""
-    found = search(cjk, query, tokenizer="cjk").results
+    found = search_sections(cjk, query, tokenizer="cjk").results
     assert section in [result.section for result in found], query
     assert all("\u2063" not in result.file + result.section + result.snippet for result in found)
 
@@ -358,14 +364,14 @@ def test_cjk(cjk: Skill, query: str, section: str) -> None:
 @pytest.mark.parametrize("query", ["日件", "志日", "한서", "グロ", "野𠮷", "装安"])
 def test_cjk_order_counts(cjk: Skill, query: str) -> None:
     """[D13a] the characters of a word stand together, in order."""
-    assert search(cjk, query, tokenizer="cjk").results == []
+    assert search_sections(cjk, query, tokenizer="cjk").results == []
 
 
 def test_cjk_results(cjk: Skill, run: Run) -> None:
     """[D13a] file, section and snippet come back as they were; a word is marked as one."""
-    [result] = [r for r in search(cjk, "日志", tokenizer="cjk").results if r.section == "安装指南"]
+    [result] = [r for r in search_sections(cjk, "日志", tokenizer="cjk").results if r.section == "安装指南"]
     assert "如何查看[MATCH]日志[/MATCH]文件" in result.snippet
-    [result] = search(cjk, "纯文本", tokenizer="cjk").results
+    [result] = search_sections(cjk, "纯文本", tokenizer="cjk").results
     assert result.file == "中文/说明.txt"
     out = run("search", "cjk", "日志 zebra")
     assert out.err == "note: no section holds all words; these occur: 日志 (1); --any ranks by them\n"
@@ -373,10 +379,10 @@ def test_cjk_results(cjk: Skill, run: Run) -> None:
 
 def test_cjk_modes(cjk: Skill) -> None:
     """[D13a] the other modes too."""
-    assert search(cjk, "日志 不存在", mode="any", tokenizer="cjk").results
-    assert search(cjk, "查看 日志", mode="phrase", tokenizer="cjk").results
-    assert search(cjk, "日志 AND 查看", mode="raw", tokenizer="cjk").results
-    assert search(cjk, 'section: "安装"', mode="raw", tokenizer="cjk").results
+    assert search_sections(cjk, "日志 不存在", mode="any", tokenizer="cjk").results
+    assert search_sections(cjk, "查看 日志", mode="phrase", tokenizer="cjk").results
+    assert search_sections(cjk, "日志 AND 查看", mode="raw", tokenizer="cjk").results
+    assert search_sections(cjk, 'section: "安装"', mode="raw", tokenizer="cjk").results
 
 
 # The index: which file, and whether it can be used
@@ -576,7 +582,7 @@ queries = st.lists(st.sampled_from(SYNTAX), max_size=12).map("".join) | st.text(
 def test_any_query(library: Skill, query: str, mode: str) -> None:
     """[D22] [RFC-0004:C-QUERY-SYNTAX] no query fails other than by E004; --raw may say that it is none."""
     try:
-        search(library, query, mode=mode)
+        search_sections(library, query, mode=mode)
     except EmptyQuery:
         assert not query.strip(" \t\r\n")
     except InvalidOption:
@@ -587,7 +593,7 @@ def test_any_query(library: Skill, query: str, mode: str) -> None:
 def test_any_query_in_cjk(cjk: Skill, query: str) -> None:
     """[D22] nor with the other tokenizer."""
     try:
-        search(cjk, query, tokenizer="cjk")
+        search_sections(cjk, query, tokenizer="cjk")
     except EmptyQuery:
         assert not query.strip(" \t\r\n")
 
@@ -602,7 +608,7 @@ def test_any_words_as_fts5_has_it(library: Skill, words: list[str]) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] the results, scores and snippets of the expression that the RFC describes."""
     expression = " ".join('"' + word.replace('"', '""') + '"' for word in words)
     rows = sqlite3.connect(database(library)).execute(SQL, (expression,)).fetchall()
-    found = search(library, " ".join(words)).results
+    found = search_sections(library, " ".join(words)).results
     assert [(r.file, r.section, r.snippet, -r.score) for r in found] == rows
 
 
@@ -615,7 +621,7 @@ def test_few_or_many_as_fts5_has_it(world: World) -> None:
         expression = " ".join(f'"{word}"' for word in query.split())
         for limit in range(1, 12):
             ranked = SQL.replace("bm25(sections)", "rank").replace("10", str(limit))
-            found = search(skill, query, limit=limit).results
+            found = search_sections(skill, query, limit=limit).results
             rows = connection.execute(ranked, (expression,)).fetchall()
             assert [(r.file, r.section, r.snippet, -r.score) for r in found] == rows, (query, limit)
 
@@ -643,9 +649,9 @@ def test_a_megabyte(library: Skill, query: str) -> None:
     """[D22] [RFC-0004:C-QUERY-SYNTAX] nor one of a megabyte, in reasonable time."""
     with ends():
         for mode in ("all", "any", "phrase"):
-            search(library, HUGE[query], mode=mode)
+            search_sections(library, HUGE[query], mode=mode)
     with pytest.raises(InvalidOption, match="longer"):
-        search(library, HUGE[query], mode="raw")
+        search_sections(library, HUGE[query], mode="raw")
 
 
 def test_many_words(world: World) -> None:
@@ -654,24 +660,24 @@ def test_many_words(world: World) -> None:
     skill = made(
         world, "pdf", {"a.md": f"# A\n\n{' '.join(words)}\n", "b.md": f"# B\n\n{' '.join(words[:-1])}\n"}
     )
-    assert places(search(skill, " ".join(words))) == [("a.md", "A")]
-    assert len(search(skill, " ".join(words[:-1])).results) == 2
-    assert search(skill, " ".join([*words, "zebra"])).results == []
-    assert len(search(skill, " ".join(words[:-1]), limit=1).results) == 1
-    assert len(search(skill, " ".join(words * 3), mode="any").results) == 2
+    assert places(search_sections(skill, " ".join(words))) == [("a.md", "A")]
+    assert len(search_sections(skill, " ".join(words[:-1])).results) == 2
+    assert search_sections(skill, " ".join([*words, "zebra"])).results == []
+    assert len(search_sections(skill, " ".join(words[:-1]), limit=1).results) == 1
+    assert len(search_sections(skill, " ".join(words * 3), mode="any").results) == 2
     dots = [f"{'.' * n}{'!' * m}" for n in range(1, 20) for m in range(20)]
-    assert places(search(skill, " ".join([*dots, *words, *dots]))) == [("a.md", "A")]
-    assert places(search(skill, " ".join([*dots, words[-1]]), mode="any")) == [("a.md", "A")]
-    assert search(skill, " ".join(dots)).results == []
+    assert places(search_sections(skill, " ".join([*dots, *words, *dots]))) == [("a.md", "A")]
+    assert places(search_sections(skill, " ".join([*dots, words[-1]]), mode="any")) == [("a.md", "A")]
+    assert search_sections(skill, " ".join(dots)).results == []
 
 
 def test_long_phrases(world: World) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] a phrase of any length is found, by its beginning."""
     text = " ".join(f"word{n}" for n in range(5 * AT_ONCE))
     skill = made(world, "pdf", {"a.md": f"# A\n\n{text}\n", "b.md": f"# B\n\nword1 {text}\n"})
-    assert len(search(skill, text, mode="phrase").results) == 2
-    assert search(skill, text.replace("word5 ", ""), mode="phrase").results == []
-    assert len(search(skill, text.replace(" ", "-")).results) == 2
+    assert len(search_sections(skill, text, mode="phrase").results) == 2
+    assert search_sections(skill, text.replace("word5 ", ""), mode="phrase").results == []
+    assert len(search_sections(skill, text.replace(" ", "-")).results) == 2
 
 
 def test_as_an_argument(world: World, library: Skill) -> None:

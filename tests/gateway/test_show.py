@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillc.errors import SectionNotFound
-from skillc.gateway import outline, show
+from skillc.gateway import read_outline, show_section
 from skillc.library import Skill
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
@@ -24,10 +24,11 @@ from tests.gateway.conftest import Run, code, made
 def test_to_the_next_heading_of_its_level(skill: Skill) -> None:
     """[RFC-0002:C-SHOW] [D15] subsections included; line ends are the source's."""
     assert (
-        show(skill, "Fields").text == b"### Fields\n\nNames.\n\n#### Kinds\n##### Deeper\n###### Deepest\n\n"
+        show_section(skill, "Fields").text
+        == b"### Fields\n\nNames.\n\n#### Kinds\n##### Deeper\n###### Deepest\n\n"
     )
-    assert show(skill, "api").text == b"# API\r\n\r\n## Forms\r\n\r\nOther file.\r\n"
-    assert show(skill, "Deepest").text == b"###### Deepest\n\n"
+    assert show_section(skill, "api").text == b"# API\r\n\r\n## Forms\r\n\r\nOther file.\r\n"
+    assert show_section(skill, "Deepest").text == b"###### Deepest\n\n"
 
 
 @pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
@@ -67,7 +68,7 @@ def test_max_lines(run: Run, skill: Skill) -> None:
     assert run(*section, "2").out == "### Fields\n\n... (6 more lines)\n"
     assert run(*section, "7").out.endswith("###### Deepest\n... (1 more lines)\n")
     for enough in ("8", "9", "999999999"):
-        assert run(*section, enough).raw == show(skill, "Fields").text
+        assert run(*section, enough).raw == show_section(skill, "Fields").text
     assert run("show", "pdf", "--section", "api", "--max-lines", "1").raw == b"# API\r\n... (4 more lines)\n"
     cut = json.loads(run(*section, "2", "--format", "json").out)
     assert (cut["more_lines"], cut["content"]) == (6, "### Fields\n\n... (6 more lines)\n")
@@ -103,18 +104,18 @@ def test_errors(world: World, run: Run) -> None:
 def test_trimmed(skill: Skill) -> None:
     """[RFC-0002:C-SHOW] leading and trailing white space goes."""
     for query in ("Fields ", "  Fields", "\tFields\n", "\u3000Fields\xa0"):
-        assert show(skill, query).heading == "Fields"
+        assert show_section(skill, query).heading == "Fields"
 
 
 def test_dashes(world: World) -> None:
     """[RFC-0002:C-SHOW] [D15] the part before ` — ` first; if nothing matches, the whole query."""
     skill = made(world, "pdf", {"a.md": "# Setup\n# Setup — details\n# Big — Small\n# x—y\n"})
-    assert show(skill, "Setup — how to start").heading == "Setup"
-    assert show(skill, "setup — details").heading == "Setup"
-    assert show(skill, "  big — small  ").heading == "Big — Small"
-    assert show(skill, "x—y").heading == "x—y"
+    assert show_section(skill, "Setup — how to start").heading == "Setup"
+    assert show_section(skill, "setup — details").heading == "Setup"
+    assert show_section(skill, "  big — small  ").heading == "Big — Small"
+    assert show_section(skill, "x—y").heading == "x—y"
     with pytest.raises(SectionNotFound) as caught:
-        show(skill, "Big — Other")
+        show_section(skill, "Big — Other")
     assert caught.value.message == "section not found: 'Big — Other'"
     assert "Big — Small (a.md)" in caught.value.details
 
@@ -138,7 +139,7 @@ def test_dashes(world: World) -> None:
 def test_case(world: World, heading: str, query: str) -> None:
     """[D17] as Unicode folds case, whichever of the two has the letters."""
     skill = made(world, "pdf", {"a.md": f"# {heading}\n"})
-    assert show(skill, query).heading == heading
+    assert show_section(skill, query).heading == heading
 
 
 def test_case_across_headings(world: World, run: Run) -> None:
@@ -162,9 +163,11 @@ def alphabet(world: World) -> Skill:
 @given(st.lists(st.sampled_from([*LETTERS, "b"]), min_size=1, max_size=3).map("".join))
 def test_any_case(alphabet: Skill, query: str) -> None:
     """[D17] exactly the headings whose folded text is the folded query."""
-    alike = [e for e in outline(alphabet) if e.file == "a.md" and e.heading.casefold() == query.casefold()]
+    alike = [
+        e for e in read_outline(alphabet) if e.file == "a.md" and e.heading.casefold() == query.casefold()
+    ]
     try:
-        shown = show(alphabet, query, file="a.md")
+        shown = show_section(alphabet, query, file="a.md")
     except SectionNotFound:
         assert not alike
     else:
@@ -191,8 +194,8 @@ def test_the_warning_is_one_line(run: Run, skill: Skill) -> None:
 @pytest.mark.parametrize("path", ["references/api.md", "./references/api.md", "references//api.md"])
 def test_file(skill: Skill, path: str) -> None:
     """[RFC-0002:C-SHOW] --file: only that file, however its path is written."""
-    assert show(skill, "forms", file=path).file == "references/api.md"
-    assert show(skill, "forms", file="references/../SKILL.md").file == "SKILL.md"
+    assert show_section(skill, "forms", file=path).file == "references/api.md"
+    assert show_section(skill, "forms", file="references/../SKILL.md").file == "SKILL.md"
 
 
 @pytest.mark.parametrize(
@@ -206,17 +209,17 @@ def test_file_without_it(run: Run, skill: Skill, path: str) -> None:
 def test_empty_headings(world: World) -> None:
     """[D15] a heading without text is found by nothing but that."""
     skill = made(world, "pdf", {"a.md": "#\n\ntext\n\n# One\n"})
-    assert show(skill, "").text == b"#\n\ntext\n\n"
-    assert show(skill, " ", file="a.md").line == 1
+    assert show_section(skill, "").text == b"#\n\ntext\n\n"
+    assert show_section(skill, " ", file="a.md").line == 1
 
 
 def test_names_that_are_not_utf8(world: World) -> None:
     """[D1] a file with any name is shown, as the outline calls it."""
     skill = made(world, "pdf", {os.fsdecode(b"\xff.md"): "# Odd\n\ntext\n"})
-    shown = show(skill, "odd")
+    shown = show_section(skill, "odd")
     assert (shown.file, shown.text) == ("\\udcff.md", b"# Odd\n\ntext\n")
-    assert show(skill, "odd", file=shown.file).line == 1
-    assert show(skill, "odd", file=os.fsdecode(b"\xff.md")).line == 1
+    assert show_section(skill, "odd", file=shown.file).line == 1
+    assert show_section(skill, "odd", file=os.fsdecode(b"\xff.md")).line == 1
 
 
 # No match
@@ -262,7 +265,7 @@ def test_suggestions_fold_case(world: World, run: Run) -> None:
 def test_any_section(skill: Skill, section: str) -> None:
     """[RFC-0002:C-SHOW] no text whatever fails other than by E020."""
     try:
-        show(skill, section)
+        show_section(skill, section)
     except SectionNotFound:
         pass
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillc.errors import DirectoryNotFound, PathEscapes
-from skillc.gateway import sources
+from skillc.gateway import list_sources
 from skillc.gateway.sources import matching
 from skillc.library import Skill
 from skillc.skills import list_files
@@ -173,17 +173,17 @@ def test_deep_directories(monkeypatch: pytest.MonkeyPatch, cuda: Skill) -> None:
     [file] = [file for file in list_files(cuda.source) if file.name == "a.md"]
     file.name = "d/" * 1500 + "x"
     monkeypatch.setattr("skillc.gateway.sources.list_files", lambda root: [file])
-    tree = sources(cuda, limit=10_000)
+    tree = list_sources(cuda, limit=10_000)
     assert len(tree.entries) == 1501
     assert len(list(tree.lines())) == 1502
-    assert sources(cuda, depth=70).entries[69].files == 1
+    assert list_sources(cuda, depth=70).entries[69].files == 1
 
 
 # --pattern
 
 
 def names(skill: Skill, pattern: str, **options: int) -> list[str]:
-    return [node.path for node in sources(skill, pattern=pattern, **options).entries]  # type: ignore[arg-type]
+    return [node.path for node in list_sources(skill, pattern=pattern, **options).entries]  # type: ignore[arg-type]
 
 
 def test_pattern_by_name(cuda: Skill, run: Run) -> None:
@@ -214,8 +214,8 @@ def test_pattern_by_path(cuda: Skill) -> None:
 
 def test_pattern_with_the_others(cuda: Skill) -> None:
     """[D19] the files that match are those that are counted, cut and scoped."""
-    assert [node.files for node in sources(cuda, pattern="*.md", depth=1).entries] == [2, 0, 0, 0]
-    tree = sources(cuda, pattern="*.md", directory="references", limit=1)
+    assert [node.files for node in list_sources(cuda, pattern="*.md", depth=1).entries] == [2, 0, 0, 0]
+    tree = list_sources(cuda, pattern="*.md", directory="references", limit=1)
     assert ([node.path for node in tree.entries], tree.more) == (["references/deep"], 3)
 
 
@@ -303,7 +303,7 @@ def test_any_tree(tmp_path_factory: pytest.TempPathFactory, tree: set[str], dept
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
     skill = Skill("any", str(root), "project", str(root), stored=True)
-    found = sources(skill, depth=depth, limit=10_000)
+    found = list_sources(skill, depth=depth, limit=10_000)
     assert [(n.path, n.depth, n.files, n.last) for n in found.entries] == drawn(root, "", depth)
     if depth is None:
         files = [n.path for n in found.entries if not n.is_directory]
@@ -314,6 +314,6 @@ def test_any_tree(tmp_path_factory: pytest.TempPathFactory, tree: set[str], dept
 def test_any_dir(cuda: Skill, path: str) -> None:
     """[RFC-0002:C-SOURCES] no path whatever fails other than by E012 or E022."""
     try:
-        sources(cuda, directory=path)
+        list_sources(cuda, directory=path)
     except (PathEscapes, DirectoryNotFound):
         pass

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.compiler import build
+from skillc.compiler import build_skill
 from skillc.library import at_path, resolve
 from tests.conftest import World
 
@@ -43,7 +43,7 @@ def fill(folder: Path) -> None:
 @pytest.fixture
 def pdf(world: World) -> World:
     fill(world.skill("pdf"))
-    build(resolve("pdf", str(world.project)))
+    build_skill(resolve("pdf", str(world.project)))
     return world
 
 
@@ -206,7 +206,7 @@ def test_a_folder_from_elsewhere(pdf: World, built: bool) -> None:
     folder.mkdir(parents=True)
     fill(folder)
     if built:
-        build(at_path(str(folder)))
+        build_skill(at_path(str(folder)))
     for name, (words, part) in COMMANDS.items():
         given = [str(folder) if word == "pdf" else word for word in words]
         if built or name not in NEED_AN_INDEX:

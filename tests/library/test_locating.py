@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import InvalidSkill, SkillNotFound
-from skillc.library import at_path, locate
+from skillc.library import at_path, locate_skill
 from skillc.library.copies import keep
 from skillc.library.descriptors import SkillDescriptor, SkillDocument
 from skillc.skills import SkillId, metadata, parse
@@ -151,11 +151,11 @@ def test_a_skill_in_a_collection_of_a_store_needs_no_repository(world: World) ->
     """[LIB: remote skills as local folders] [D25]"""
     folder = world.skill("extraction/email")
     world.skill("extraction/email/examples/inner")
-    found = locate("extraction/email", str(world.project))
+    found = locate_skill("extraction/email", str(world.project))
     assert (found.source, found.scope, found.segment) == (str(folder), "project", "email")
     assert at_path(str(folder)).name == "extraction/email"
     with pytest.raises(SkillNotFound):
-        locate("extraction/email/examples/inner", str(world.project))
+        locate_skill("extraction/email/examples/inner", str(world.project))
     built = json.loads(world.ok("build", "extraction/email", "--format", "json").stdout)
     assert built["runtime_path"] == str(world.runtime / "extraction+email")
     assert "Usage" in world.ok("show", str(folder), "--section", "usage").stdout
@@ -172,7 +172,7 @@ def test_embedded_skills_can_be_read(world: World) -> None:
 def test_what_is_no_id_is_not_looked_for_in_repositories(world: World, name: str) -> None:
     """[D30a]"""
     with pytest.raises((SkillNotFound, InvalidSkill)):
-        locate(name, str(world.project))
+        locate_skill(name, str(world.project))
 
 
 def test_a_document_without_a_folder_reads_back_equal(world: World) -> None:

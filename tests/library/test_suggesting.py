@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from skillc import AgentBuildConfig, AgentFactory, InMemorySkillSource, SkillDescriptor, SkillFilter
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.errors import SkillNotFound
-from skillc.library import locate
+from skillc.library import locate_skill
 from skillc.library.source import ALL
 from skillc.library.suggest import MOST, nearest
 from tests.conftest import World
@@ -71,7 +71,7 @@ def test_commands(world: World) -> None:
     assert "skc list" in hint
     assert "skc find" in hint
     with pytest.raises(SkillNotFound) as error:
-        locate("Pdf_Forms", str(world.project))
+        locate_skill("Pdf_Forms", str(world.project))
     assert error.value.nearest == ("pdf-forms",)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skillc.library import locate
+from skillc.library import locate_skill
 from skillc.paths import config_files, current_directory
 from skillc.usage import logged
 
@@ -30,7 +30,7 @@ def access(
 ) -> Result:
     """Run an operation on the skill called `name` and log it; `learned` adds what the result tells."""
     cwd = current_directory()
-    skill = locate(name, cwd)
+    skill = locate_skill(name, cwd)
     _warn(skill.noticed)
     if skill.repository and not skill.recent:  # only then is there something to import
         from skillc.compiler import keep_indexed

@@ -11,8 +11,8 @@ from skillc import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.compiler.agents import Agent, Target, known_agents, targets
-    from skillc.compiler.build import Built, build
-    from skillc.compiler.deploy import Deployment, deploy
+    from skillc.compiler.build import Built, build_skill
+    from skillc.compiler.deploy import Deployment, deploy_skill
     from skillc.compiler.importer import import_skill
     from skillc.compiler.listing import Listed, Listing, list_skills
     from skillc.compiler.publish import Published, Publisher
@@ -28,8 +28,8 @@ __all__ = [
     "Published",
     "Publisher",
     "Target",
-    "build",
-    "deploy",
+    "build_skill",
+    "deploy_skill",
     "import_skill",
     "keep_indexed",
     "known_agents",
@@ -43,8 +43,8 @@ __getattr__ = front_door(
     __name__,
     {
         "agents": ("Agent", "Target", "known_agents", "targets"),
-        "build": ("Built", "build"),
-        "deploy": ("Deployment", "deploy"),
+        "build": ("Built", "build_skill"),
+        "deploy": ("Deployment", "deploy_skill"),
         "importer": ("import_skill",),
         "publish": ("Published", "Publisher"),
         "scaffold": ("new_skill", "new_store"),

@@ -55,7 +55,7 @@ class Built:
         self.diagnostics = diagnostics
 
 
-def build(
+def build_skill(
     skill: Skill,
     *,
     tokenizer: str = "ascii",

@@ -33,7 +33,7 @@ class Deployment:
         self.diagnostics = diagnostics
 
 
-def deploy(
+def deploy_skill(
     skill: Skill, runtime: str, target: Target, *, copy: bool = False, force: bool = False
 ) -> Deployment:
     """Deploy the compiled skill in `runtime` into an agent's directory."""

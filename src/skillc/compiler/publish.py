@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from skillc.compiler.build import build
-from skillc.compiler.deploy import deploy
+from skillc.compiler.build import build_skill
+from skillc.compiler.deploy import deploy_skill
 from skillc.compiler.importer import import_skill
 from skillc.errors import SkillcError, unexpected
 
@@ -84,7 +84,7 @@ class Publisher:
             folder = skill.source
             skill = import_skill(skill, self.cwd, force=self.force or again)
             self.imported.add(folder)
-        built = build(
+        built = build_skill(
             skill,
             tokenizer=self.config.tokenizer,
             formats=self.config.formats,
@@ -96,7 +96,7 @@ class Publisher:
         failed: list[SkillcError] = []
         for target in self.targets if to_agents else ():
             try:
-                deployed.append(deploy(skill, built.runtime, target, copy=self.copy, force=self.force))
+                deployed.append(deploy_skill(skill, built.runtime, target, copy=self.copy, force=self.force))
             except (SkillcError, OSError) as error:
                 failed.append(unexpected(error))
         return Published(built, deployed, failed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillc.compiler.build import build
+from skillc.compiler.build import build_skill
 from skillc.errors import SkillcError
 from skillc.settings import load
 
@@ -21,6 +21,6 @@ def keep_indexed(skill: Skill, cwd: str) -> None:
         return
     config = load(cwd)
     try:
-        build(skill, tokenizer=config.tokenizer, formats=config.formats)
+        build_skill(skill, tokenizer=config.tokenizer, formats=config.formats)
     except (SkillcError, OSError):
         pass

@@ -20,7 +20,7 @@ from skillc.library.descriptors import (
     SkillFilter,
     derive_collections,
 )
-from skillc.library.find import find
+from skillc.library.find import find_skills
 from skillc.library.looking import one_look
 from skillc.library.source import ALL, SkillSource
 from skillc.library.suggest import nearest
@@ -145,7 +145,9 @@ class DefaultSkillEngine:
 
         Raises EmptyQuery where the task has no words. `rerank` matters where the extra of that name is.
         """
-        return await find(self.source, task, limit, self._may_use, rerank) if self.options.enabled else []
+        return (
+            await find_skills(self.source, task, limit, self._may_use, rerank) if self.options.enabled else []
+        )
 
     async def load(self, skill_id: str) -> SkillDocument:
         """A skill with its body; raises InvalidSkillId or SkillNotFound."""

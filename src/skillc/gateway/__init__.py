@@ -12,10 +12,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.gateway.freshness import changed_files
     from skillc.gateway.open import Opened, more_lines, open_file
-    from skillc.gateway.outline import Entry, outline, outline_lines
-    from skillc.gateway.search import Found, Result, hint, search
-    from skillc.gateway.show import Shown, show
-    from skillc.gateway.sources import Node, Tree, sources
+    from skillc.gateway.outline import Entry, outline_lines, read_outline
+    from skillc.gateway.search import Found, Result, hint, search_sections
+    from skillc.gateway.show import Shown, show_section
+    from skillc.gateway.sources import Node, Tree, list_sources
 
 __all__ = [
     "Entry",
@@ -27,13 +27,13 @@ __all__ = [
     "Tree",
     "changed_files",
     "hint",
+    "list_sources",
     "more_lines",
     "open_file",
-    "outline",
     "outline_lines",
-    "search",
-    "show",
-    "sources",
+    "read_outline",
+    "search_sections",
+    "show_section",
 ]
 
 __getattr__ = front_door(
@@ -41,9 +41,9 @@ __getattr__ = front_door(
     {
         "open": ("Opened", "more_lines", "open_file"),
         "freshness": ("changed_files",),
-        "search": ("Found", "Result", "hint", "search"),
-        "outline": ("Entry", "outline", "outline_lines"),
-        "show": ("Shown", "show"),
-        "sources": ("Node", "Tree", "sources"),
+        "search": ("Found", "Result", "hint", "search_sections"),
+        "outline": ("Entry", "read_outline", "outline_lines"),
+        "show": ("Shown", "show_section"),
+        "sources": ("Node", "Tree", "list_sources"),
     },
 )

@@ -34,7 +34,7 @@ class Entry:
         return {field: getattr(self, field) for field in ("file", "level", "heading", "line")}
 
 
-def outline(skill: Skill, level: int | None = None) -> list[Entry]:
+def read_outline(skill: Skill, level: int | None = None) -> list[Entry]:
     """The headings of all Markdown files, files bytewise by path, down to `level`."""
     known, indexed = _indexed(skill)
     entries: list[Entry] = []

@@ -70,7 +70,9 @@ class Found:
             yield "No results."
 
 
-def search(skill: Skill, query: str, *, limit: int = 10, mode: str = ALL, tokenizer: str = "ascii") -> Found:
+def search_sections(
+    skill: Skill, query: str, *, limit: int = 10, mode: str = ALL, tokenizer: str = "ascii"
+) -> Found:
     """The sections that match, at most `limit`; raises EmptyQuery for a query without words."""
     words = split(query)
     if not words:

@@ -72,7 +72,7 @@ class Place:
         self.end_line = end_line
 
 
-def show(
+def show_section(
     skill: Skill,
     section: str,
     *,

@@ -68,7 +68,7 @@ class Tree:
             yield f"... ({self.more} more)"
 
 
-def sources(
+def list_sources(
     skill: Skill,
     *,
     depth: int | None = None,

@@ -14,16 +14,24 @@ if TYPE_CHECKING:
         at_path,
         import_root,
         is_compiled,
-        locate,
+        locate_skill,
         resolve,
         stored_skills,
     )
 
-__all__ = ["Skill", "at_path", "import_root", "is_compiled", "locate", "resolve", "stored_skills"]
+__all__ = ["Skill", "at_path", "import_root", "is_compiled", "locate_skill", "resolve", "stored_skills"]
 
 __getattr__ = front_door(
     __name__,
     {
-        "stores": ("Skill", "at_path", "import_root", "is_compiled", "locate", "resolve", "stored_skills"),
+        "stores": (
+            "Skill",
+            "at_path",
+            "import_root",
+            "is_compiled",
+            "locate_skill",
+            "resolve",
+            "stored_skills",
+        ),
     },
 )

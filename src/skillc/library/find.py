@@ -22,7 +22,7 @@ from skillc.library.source import SkillSource
 _held: WeakKeyDictionary[SkillSource, Documents] = WeakKeyDictionary()  # a cache: gone with the sources
 
 
-async def find(
+async def find_skills(
     source: SkillSource,
     task: str,
     limit: int,

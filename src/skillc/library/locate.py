@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from skillc.skills import SkillId
 
 
-def locate(name: str, cwd: str) -> Skill:
+def locate_anywhere(name: str, cwd: str) -> Skill:
     """The skill that `name` means in `cwd`, wherever it comes from; raises SkillNotFound and others.
 
     Not from a running event loop: repositories are asked in one of their own.

@@ -27,7 +27,7 @@ class Refreshed:
     failure: SkillcError | None = None
 
 
-async def refresh(repositories: Iterable[SkillRepositoryConfig]) -> list[Refreshed]:
+async def refresh_repositories(repositories: Iterable[SkillRepositoryConfig]) -> list[Refreshed]:
     """Refresh all at once; the results are in their order."""
     return await asyncio.gather(*(_refreshed(repository) for repository in repositories))
 

@@ -2,7 +2,7 @@
 
 The first of these that has it: a path to a folder with SKILL.md, the project stores from the
 working directory upwards, the global store (RFC-0007, D13a). In a store, `billing/refunds` is a
-folder in a folder. Skills of repositories come after all of these (`locating`).
+folder in a folder. Skills of repositories come after all of these (`locate`).
 """
 
 from __future__ import annotations
@@ -118,16 +118,16 @@ def folder_name(name: str) -> str:
     return name.replace("/", "+")
 
 
-def locate(name: str, cwd: str) -> Skill:
-    """The skill that `name` means in `cwd`, wherever it comes from: `locating.locate`, where no store has it.
+def locate_skill(name: str, cwd: str) -> Skill:
+    """Return the skill that `name` means in `cwd`: from the stores, else from the repositories (`locate`).
 
     Not from a running event loop: repositories are asked in one of their own.
     """
     try:
         return resolve(name, cwd)
     except (errors.InvalidSkill, errors.SkillNotFound):
-        from skillc.library.locate import locate as locate_further  # not what agents ask for most
-    return locate_further(name, cwd)
+        from skillc.library.locate import locate_anywhere  # not what agents ask for most
+    return locate_anywhere(name, cwd)
 
 
 def resolve(name: str, cwd: str) -> Skill:

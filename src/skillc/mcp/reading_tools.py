@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillc.errors import InvalidOption, notice, one_line
-from skillc.gateway import changed_files, hint, open_file, outline, outline_lines, search, show, sources
+from skillc.gateway import (
+    changed_files,
+    hint,
+    list_sources,
+    open_file,
+    outline_lines,
+    read_outline,
+    search_sections,
+    show_section,
+)
 from skillc.mcp import schemas
 from skillc.mcp.tools import Answer, Call, Parameter, ToolDefinition, lines
 
@@ -29,7 +38,7 @@ MAX_LINES = Parameter("max_lines", "Return at most so many lines.", "count")
 def _outline(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
     level = given["level"]
     entries, noticed = place.access(
-        "outline", given["skill"], {"level": level}, lambda skill: outline(skill, level)
+        "outline", given["skill"], {"level": level}, lambda skill: read_outline(skill, level)
     )
     value = {"result": [entry.as_json() for entry in entries]}
     return Answer(value, "\n".join(outline_lines(entries)), lines(noticed))
@@ -42,7 +51,7 @@ def _show(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
         "show",
         given["skill"],
         {"section": section, "file": file},
-        lambda skill: show(skill, section, file=file, max_lines=limit, tokenizer=settings.tokenizer),
+        lambda skill: show_section(skill, section, file=file, max_lines=limit, tokenizer=settings.tokenizer),
         lambda shown: {"section": shown.heading, "file": shown.file},
     )
     value = shown.as_json()
@@ -83,7 +92,9 @@ def _sources(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
         "sources",
         given["skill"],
         {"dir": directory, "depth": depth, "pattern": pattern},
-        lambda skill: sources(skill, depth=depth, directory=directory, limit=given["limit"], pattern=pattern),
+        lambda skill: list_sources(
+            skill, depth=depth, directory=directory, limit=given["limit"], pattern=pattern
+        ),
     )
     return Answer(tree.as_json(), "\n".join(tree.lines()), lines(noticed))
 
@@ -93,7 +104,9 @@ def _search(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
     query, setting = given["query"], settings.tokenizer
 
     def find(skill: Skill) -> tuple[Skill, Found]:
-        return skill, search(skill, query, limit=given["limit"], mode=given["mode"], tokenizer=setting)
+        return skill, search_sections(
+            skill, query, limit=given["limit"], mode=given["mode"], tokenizer=setting
+        )
 
     (skill, found), noticed = place.access(
         "search",

@@ -11,7 +11,7 @@ import anyio.to_thread
 
 from skillc.errors import InvalidSkillId, SkillcError, SkillNotFound
 from skillc.gateway import open_file
-from skillc.library import at_path, locate
+from skillc.library import at_path, locate_skill
 from skillc.mcp.entries import MAX_BYTES, NotServed, SkillEntry, Stamps, entry_of, stamps_of
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId, list_files
@@ -59,7 +59,7 @@ class Shelf:
 
     async def _fetched(self, skill_id: SkillId) -> str:
         """The copy of a skill that is elsewhere."""
-        return (await anyio.to_thread.run_sync(locate, str(skill_id), self._place.cwd)).source
+        return (await anyio.to_thread.run_sync(locate_skill, str(skill_id), self._place.cwd)).source
 
     async def page(self, after: str, skills: int, files: int) -> tuple[list[SkillEntry], str | None]:
         """Entries behind an ID, at most so many, and the ID to go on behind; whole entries only."""

@@ -12,7 +12,7 @@ from skillc import paths
 from skillc import settings as config
 from skillc.compiler import keep_indexed
 from skillc.engine import DefaultSkillEngine, EngineOptions
-from skillc.library import locate
+from skillc.library import locate_skill
 from skillc.library.config import DIRECTORIES, FILE, SkillsConfig
 from skillc.library.repositories import resolve_repositories
 from skillc.usage import logged
@@ -48,7 +48,7 @@ class Workplace:
         learned: Callable[[Result], dict[str, Value]] = lambda result: {},
     ) -> tuple[Result, tuple[Diagnostic, ...]]:
         """Run an operation on the skill called `name` and log it, as the command line does."""
-        skill = locate(name, self.cwd)
+        skill = locate_skill(name, self.cwd)
         keep_indexed(skill, self.cwd)
         result, noticed = logged(skill, command, noted, self.cwd, lambda: run(skill), learned)
         return result, (*skill.noticed, *noticed)

@@ -48,7 +48,7 @@ def _list(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
 
 
 def _build(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
-    from skillc.library import locate
+    from skillc.library import locate_skill
 
     settings = place.settings()
     name = given["skill"]
@@ -61,7 +61,7 @@ def _build(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
         force=given["force"],
         progress=lambda done, total: call.progress(done, total, f"{done} of {total} files of '{name}'"),
     )
-    skill = locate(name, place.cwd)
+    skill = locate_skill(name, place.cwd)
     noted = {"global": publisher.to_global, "force": publisher.force}
     published, noticed = logged(skill, "build", {**noted}, place.cwd, lambda: publisher.run(skill))
     told = lines(settings.diagnostics, skill.noticed, noticed, published.built.diagnostics)

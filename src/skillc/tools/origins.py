@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from skillc import paths
 from skillc.errors import SkillNotFound
-from skillc.library import Skill, locate
+from skillc.library import Skill, locate_skill
 from skillc.library.stores import GLOBAL, at_path
 from skillc.tools.trust import TrustLevel
 
@@ -62,7 +62,7 @@ class FoundSkill:
 
 def find_skill(name: str, cwd: str) -> FoundSkill:
     """The skill that a name, a path or an ID means in `cwd`, wherever any other command finds it."""
-    skill = locate(name, cwd)
+    skill = locate_skill(name, cwd)
     found = _of_repository(skill, cwd) if skill.repository else of_store(skill)
     return replace(found, skill=skill)
 

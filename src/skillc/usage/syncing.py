@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from skillc import atomic, paths
 from skillc.errors import NoLocalLogs, SkillcError, SyncNotReadable, SyncNotWritable
-from skillc.library import at_path, locate, resolve
+from skillc.library import at_path, locate_skill, resolve
 from skillc.startup import sqlite
 from skillc.usage import log, tables
 
@@ -143,7 +143,9 @@ def _found(name: str, place: str) -> Skill | None:
     except SkillcError:
         pass
     try:
-        return locate(name.replace("+", "/"), place) if "+" in name and not os.path.isabs(name) else None
+        return (
+            locate_skill(name.replace("+", "/"), place) if "+" in name and not os.path.isabs(name) else None
+        )
     except SkillcError:
         return None
 

@@ -85,7 +85,7 @@ def _complain(outcome: Published) -> None:
 def run(arguments: Arguments) -> int:
     from skillc.cli.syntax import see
     from skillc.errors import InvalidOption
-    from skillc.library import locate, stored_skills
+    from skillc.library import locate_skill, stored_skills
     from skillc.paths import current_directory
 
     name = arguments.optional("skill")
@@ -98,12 +98,12 @@ def run(arguments: Arguments) -> int:
         from skillc.cli.watch import watch
 
         return watch(
-            lambda: list(stored_skills(job.cwd)) if name is None else [locate(name, job.cwd)],
+            lambda: list(stored_skills(job.cwd)) if name is None else [locate_skill(name, job.cwd)],
             lambda skill: _one(skill, job, as_json),
         )
     if name is None:
         return _all(job, as_json)
-    return _one(locate(name, job.cwd), job, as_json)
+    return _one(locate_skill(name, job.cwd), job, as_json)
 
 
 def _one(skill: Skill, job: Publisher, as_json: bool) -> int:

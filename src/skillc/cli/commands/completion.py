@@ -148,14 +148,14 @@ def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
 
             return [agent.name for agent in known_agents()]
         if what in ("sections", "sources"):
-            from skillc.gateway import outline
+            from skillc.gateway import read_outline
             from skillc.library import resolve
             from skillc.skills import list_files
 
             skill = resolve(before[1], current_directory())
             if what == "sources":
                 return [file.name for file in list_files(skill.source)]
-            return [entry.heading for entry in outline(skill)]
+            return [entry.heading for entry in read_outline(skill)]
     except (SkillcError, OSError):
         return []
     return what.split()

@@ -23,11 +23,11 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     from skillc.cli.access import access
-    from skillc.gateway import outline, outline_lines
+    from skillc.gateway import outline_lines, read_outline
 
     level = arguments.count("level")
     name = arguments.text("skill")
-    entries = access("outline", name, {"level": level}, lambda skill: outline(skill, level))
+    entries = access("outline", name, {"level": level}, lambda skill: read_outline(skill, level))
     if arguments.text("format") == "json":
         from skillc.cli.printing import print_json
 

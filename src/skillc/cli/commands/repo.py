@@ -162,7 +162,7 @@ def _sync(arguments: Arguments) -> int:
     from skillc.cli import prompting
     from skillc.cli.printing import print_json, print_table
     from skillc.errors import InvalidOption
-    from skillc.library.refresh import refresh
+    from skillc.library.refresh import refresh_repositories
 
     name = arguments.optional("name")
     chain = prompting.repositories()
@@ -170,7 +170,7 @@ def _sync(arguments: Arguments) -> int:
     if name is not None and not wanted:
         known = ", ".join(repository.name for repository in chain)
         raise InvalidOption(f"there is no repository '{name}'; there are {known}")
-    done = prompting.run(refresh(wanted))
+    done = prompting.run(refresh_repositories(wanted))
     if arguments.text("format") == "json":
         print_json({"repositories": [_fields(one) for one in done]})
     else:

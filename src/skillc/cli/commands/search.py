@@ -40,7 +40,7 @@ def run(arguments: Arguments) -> int:
     from skillc import errors
     from skillc.cli.access import access, tokenizer
     from skillc.cli.syntax import see
-    from skillc.gateway import search
+    from skillc.gateway import search_sections
 
     modes = [mode for mode in ("any", "phrase", "raw") if arguments.given(mode)]
     if len(modes) > 1:
@@ -52,7 +52,7 @@ def run(arguments: Arguments) -> int:
         "search",
         arguments.text("skill"),
         {"query": query, "result_count": 0},
-        lambda skill: (skill, search(skill, query, limit=limit, mode=mode, tokenizer=setting)),
+        lambda skill: (skill, search_sections(skill, query, limit=limit, mode=mode, tokenizer=setting)),
         lambda pair: {"result_count": len(pair[1].results)},
     )
     _remark(found, mode, skill, setting)

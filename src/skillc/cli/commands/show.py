@@ -33,7 +33,7 @@ def run(arguments: Arguments) -> int:
     from skillc import errors
     from skillc.cli.access import access, tokenizer, write_bytes
     from skillc.cli.syntax import see
-    from skillc.gateway import show
+    from skillc.gateway import show_section
 
     section, file = arguments.optional("section"), arguments.optional("file")
     if section is None:
@@ -43,7 +43,7 @@ def run(arguments: Arguments) -> int:
         "show",
         arguments.text("skill"),
         {"section": section, "file": file},
-        lambda skill: show(skill, section, file=file, max_lines=limit, tokenizer=setting),
+        lambda skill: show_section(skill, section, file=file, max_lines=limit, tokenizer=setting),
         lambda shown: {"section": shown.heading, "file": shown.file},
     )
     if shown.ambiguous:

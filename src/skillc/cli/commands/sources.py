@@ -30,7 +30,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     from skillc.cli.access import access
-    from skillc.gateway import sources
+    from skillc.gateway import list_sources
 
     depth, directory = arguments.count("depth"), arguments.optional("dir")
     limit, pattern = arguments.count("limit") or 100, arguments.optional("pattern")
@@ -38,7 +38,7 @@ def run(arguments: Arguments) -> int:
         "sources",
         arguments.text("skill"),
         {"dir": directory, "depth": depth, "pattern": pattern},
-        lambda skill: sources(skill, depth=depth, directory=directory, limit=limit, pattern=pattern),
+        lambda skill: list_sources(skill, depth=depth, directory=directory, limit=limit, pattern=pattern),
     )
     if arguments.text("format") == "json":
         from skillc.cli.printing import print_json

@@ -193,14 +193,14 @@ def _unread(
 ) -> tuple[dict[str, list[tuple[int, str]]], tuple[Diagnostic, ...]]:
     """The sections of which nobody read a part, by file; of several skills, with their names."""
     from skillc.errors import notice, unexpected
-    from skillc.gateway import outline
+    from skillc.gateway import read_outline
     from skillc.usage import read_of, unread
 
     found: dict[str, list[tuple[int, str]]] = {}
     noticed: tuple[Diagnostic, ...] = ()
     for label, skill in zip(_labels(skills), skills, strict=True):
         try:
-            headings = [(entry.file, entry.level, entry.heading) for entry in outline(skill)]
+            headings = [(entry.file, entry.level, entry.heading) for entry in read_outline(skill)]
         except Exception as error:  # of one skill, which must not keep the others from their page
             noticed += (notice("W001", skill.source, unexpected(error).message),)
             continue
