@@ -19,7 +19,7 @@ import os, subprocess, sys, time
 from skillc.tools import sandbox
 from skillc.tools.environment import environment
 from skillc.tools.launch import Launch
-from skillc.tools.runner import run
+from skillc.tools.process import run
 level, cwd, times = sys.argv[1:]
 missing = [line for line in sandbox.explain() if line.startswith(level + ":")]
 if missing:
@@ -40,7 +40,7 @@ MEMORY = """
 import os, resource, sys
 from skillc.tools.environment import environment
 from skillc.tools.launch import Launch
-from skillc.tools.runner import run
+from skillc.tools.process import run
 level, cwd = sys.argv[1:]
 def launch(*argv):
     return Launch(argv, cwd, environment("bench", cwd, "Global", os.environ), cwd, 60.0, False, True, level)

@@ -74,8 +74,8 @@ if TYPE_CHECKING:
     from skillc.library.source import SkillSource
     from skillc.library.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
     from skillc.skills.ids import SkillId
-    from skillc.tools.agents import SkillToolset
     from skillc.tools.approval import ApprovalRequest
+    from skillc.tools.toolset import SkillToolset
 
 __version__ = "0.1.0"
 
@@ -239,7 +239,7 @@ __getattr__ = front_door(
         "library.source": ("SkillSource",),
         "library.wrappers": ("FilteredSkillSource", "PrefixedSkillSource", "RenamedSkillSource"),
         "skills.ids": ("SkillId",),
-        "tools.agents": ("SkillToolset",),
+        "tools.toolset": ("SkillToolset",),
         "tools.approval": ("ApprovalRequest",),
     },
 )

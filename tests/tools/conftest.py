@@ -15,7 +15,7 @@ from skillc.tools import sandbox
 from skillc.tools.envelope import Envelope
 from skillc.tools.environment import environment, find_program
 from skillc.tools.launch import Launch
-from skillc.tools.runner import run
+from skillc.tools.process import run
 from tests.tools.reasons import works
 
 

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from skillc.tools import find_skill, prepare, sandbox
-from skillc.tools.runner import run
+from skillc.tools.process import run
 from tests.conftest import World
 from tests.tools.making import executable, tool
 

@@ -6,8 +6,8 @@ import json
 import re
 from pathlib import Path
 
-from skillc.tools.executable import load_executable
-from skillc.tools.parameters import check_values, command_line
+from skillc.tools.arguments import check_values, command_line
+from skillc.tools.skill import load_executable
 from tests.conftest import World
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "tools.md"

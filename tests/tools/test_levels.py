@@ -26,7 +26,7 @@ REPORT = """
 import json
 from skillc.tools import sandbox
 from skillc.tools.launch import Launch
-from skillc.tools.runner import run
+from skillc.tools.process import run
 level = sandbox.choose()
 env = {"HOME": "/nonexistent", "PATH": "/usr/bin:/bin"}
 found = run(Launch(("/bin/echo", "hi"), "/usr", env, "/usr", 30.0, False, True, level)).as_json()

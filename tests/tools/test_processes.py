@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from skillc.tools.processes import descendants
+from skillc.tools.process_tree import descendants
 
 # Each process has one child, five in all.
 CHAIN = """

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from skillc.errors import CannotRun, SandboxUnavailable
 from skillc.tools.envelope import HEAD, PARSED, TAIL, Output
 from skillc.tools.launch import Launch
-from skillc.tools.runner import run
+from skillc.tools.process import run
 from tests.tools.conftest import Bench
 
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillc.errors import InvalidTool, ToolNotFound
-from skillc.tools.executable import ExecutableSkill, Tool, load_executable
 from skillc.tools.policy import ToolPolicy, manifest, policies, policy
 from skillc.tools.schemas import as_format, function_names
+from skillc.tools.skill import ExecutableSkill, Tool, load_executable
 from tests.tools.making import executable, tool
 
 ROWS = """text | string | yes | What to say

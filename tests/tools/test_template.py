@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from skillc.errors import InvalidParameter
 from skillc.skills import ParameterDefinition
 from skillc.skills.tools.template import InvalidTemplate, fill, parse_template
-from skillc.tools.parameters import check_values, command_line, values_from_text
+from skillc.tools.arguments import check_values, command_line, values_from_text
 
 TYPES = {
     "s": "string",

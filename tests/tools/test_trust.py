@@ -19,9 +19,9 @@ from skillc.paths import embedded_skills
 from skillc.skills import SkillId
 from skillc.tools.approval import Answer, ApprovalRequest
 from skillc.tools.decisions import allow, decide, deny, entries, prune, standing
-from skillc.tools.execution import Run, prepare, run_tool, settle
 from skillc.tools.fingerprint import Fingerprint, fingerprint
-from skillc.tools.origins import FoundSkill, find_skill, of_store
+from skillc.tools.origin import FoundSkill, find_skill, of_store
+from skillc.tools.run import Run, prepare, run_tool, settle
 from skillc.tools.trust import ALLOW, DENY, Decision, TrustLevel, TrustStore, may_run
 from tests.conftest import World
 from tests.library.test_git import Origin

@@ -9,16 +9,16 @@ from skillc import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.tools.agents import SkillToolset
     from skillc.tools.approval import Answer, ApprovalRequest
+    from skillc.tools.arguments import values_from_text
     from skillc.tools.decisions import Entry, allow, deny, entries, prune, standing
     from skillc.tools.envelope import Envelope
-    from skillc.tools.executable import ExecutableSkill, Tool, load_executable
-    from skillc.tools.execution import Run, nobody_to_ask, prepare, run_tool, settle
-    from skillc.tools.origins import FoundSkill, find_skill
-    from skillc.tools.parameters import values_from_text
+    from skillc.tools.origin import FoundSkill, find_skill
     from skillc.tools.policy import ToolPolicy, manifest, policies
+    from skillc.tools.run import Run, nobody_to_ask, prepare, run_tool, settle
     from skillc.tools.schemas import as_format, function_names, tool_words
+    from skillc.tools.skill import ExecutableSkill, Tool, load_executable
+    from skillc.tools.toolset import SkillToolset
     from skillc.tools.trust import TrustLevel, TrustStore
 
 __all__ = [
@@ -56,14 +56,14 @@ __all__ = [
 __getattr__ = front_door(
     __name__,
     {
-        "agents": ("SkillToolset",),
+        "toolset": ("SkillToolset",),
         "approval": ("Answer", "ApprovalRequest"),
         "decisions": ("Entry", "allow", "deny", "entries", "prune", "standing"),
         "envelope": ("Envelope",),
-        "executable": ("ExecutableSkill", "Tool", "load_executable"),
-        "execution": ("Run", "nobody_to_ask", "prepare", "run_tool", "settle"),
-        "origins": ("FoundSkill", "find_skill"),
-        "parameters": ("values_from_text",),
+        "skill": ("ExecutableSkill", "Tool", "load_executable"),
+        "run": ("Run", "nobody_to_ask", "prepare", "run_tool", "settle"),
+        "origin": ("FoundSkill", "find_skill"),
+        "arguments": ("values_from_text",),
         "policy": ("ToolPolicy", "manifest", "policies"),
         "schemas": ("as_format", "function_names", "tool_words"),
         "trust": ("TrustLevel", "TrustStore"),

@@ -9,9 +9,9 @@ from typing import Any
 
 from skillc.errors import ApprovalRequired, InvalidTool, SkillcError
 from skillc.tools.approval import shown, visible
-from skillc.tools.executable import ExecutableSkill, load_executable
 from skillc.tools.fingerprint import Fingerprint, fingerprint
-from skillc.tools.origins import FoundSkill
+from skillc.tools.origin import FoundSkill
+from skillc.tools.skill import ExecutableSkill, load_executable
 from skillc.tools.trust import ALLOW, DENY, Decision, TrustStore
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from skillc.errors import CannotRun, PathEscapes, SkillcError
 from skillc.paths import user_home
-from skillc.tools.interpreters import on_path, refusal
+from skillc.tools.shebang import on_path, refusal
 
 ALLOWED = ("PATH", "HOME", "USER", "LANG", "LC_*", "TERM")
 # The specification's list, and what else is called a secret. It counts even for what is allowed,

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillc.errors import one_line
-from skillc.tools.executable import Tool
 from skillc.tools.schemas import tool_words
+from skillc.tools.skill import Tool
 
 HEADER = "You are a model that can do function calling with the following functions:"
 

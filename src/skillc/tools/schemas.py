@@ -15,7 +15,7 @@ from skillc.skills import ParameterDefinition
 from skillc.skills.tools.parameters import Value
 from skillc.skills.tools.template import Variable
 from skillc.startup.digest import sha256_hex
-from skillc.tools.executable import Tool
+from skillc.tools.skill import Tool
 
 FORMATS = ("json", "openai", "anthropic", "mcp")
 MAX_NAME = 64  # OpenAI's and Anthropic's

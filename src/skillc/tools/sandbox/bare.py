@@ -6,7 +6,7 @@ import shutil
 
 from skillc.errors import CannotRun
 from skillc.tools.launch import Launch
-from skillc.tools.sandbox.started import Started, spawn
+from skillc.tools.sandbox.process import Started, spawn
 
 TIE = "setpriv"  # of util-linux: starts a program that dies with the process that started it
 

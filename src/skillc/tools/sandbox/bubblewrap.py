@@ -14,11 +14,11 @@ from typing import Any
 
 from skillc.errors import CannotRun, SandboxUnavailable
 from skillc.tools.launch import Launch
-from skillc.tools.processes import descendants, signal_each
+from skillc.tools.process_tree import descendants, signal_each
 from skillc.tools.sandbox import seccomp
 from skillc.tools.sandbox.access import HIDE, WRITE, access, home_of
 from skillc.tools.sandbox.limits import TEMPORARY, limits
-from skillc.tools.sandbox.started import PATIENCE, Started, spawn
+from skillc.tools.sandbox.process import PATIENCE, Started, spawn
 
 PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"  # not PATH, which may lead anywhere
 

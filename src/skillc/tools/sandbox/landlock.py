@@ -19,12 +19,12 @@ from typing import Any
 
 from skillc.errors import SandboxUnavailable
 from skillc.tools.launch import Launch
-from skillc.tools.processes import descendants, signal_each
+from skillc.tools.process_tree import descendants, signal_each
 from skillc.tools.sandbox import seccomp, supervisor
 from skillc.tools.sandbox.access import HIDE, WRITE, access
 from skillc.tools.sandbox.limits import limits
+from skillc.tools.sandbox.process import PATIENCE, Started, cannot_run, spawn
 from skillc.tools.sandbox.removal import remove
-from skillc.tools.sandbox.started import PATIENCE, Started, cannot_run, spawn
 
 BEGIN = """
 import marshal, sys

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Callable
 
 from skillc.errors import CannotRun, SandboxUnavailable, SkillcError
-from skillc.tools.interpreters import on_path, refusal
 from skillc.tools.launch import Launch
 from skillc.tools.sandbox import bare, seccomp
-from skillc.tools.sandbox.started import Started
+from skillc.tools.sandbox.process import Started
+from skillc.tools.shebang import on_path, refusal
 
 BUBBLEWRAP, LANDLOCK, NONE = "bubblewrap", "landlock", "none"
 LEVELS = (BUBBLEWRAP, LANDLOCK, NONE)

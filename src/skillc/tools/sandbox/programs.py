@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from skillc.tools.interpreters import chain
 from skillc.tools.launch import Launch
+from skillc.tools.shebang import chain
 
 # Where systems keep their programs and what those need.
 SYSTEM = (

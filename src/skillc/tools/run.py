@@ -15,15 +15,15 @@ from skillc.errors import ApprovalRequired, Diagnostic, SandboxUnavailable
 from skillc.skills import main_file
 from skillc.tools import sandbox
 from skillc.tools.approval import Answer, ApprovalRequest, visible
+from skillc.tools.arguments import check_values, command_line
 from skillc.tools.decisions import decide
 from skillc.tools.environment import environment, find_program, working_directory
-from skillc.tools.executable import Tool, load_executable
 from skillc.tools.fingerprint import Fingerprint, fingerprint
 from skillc.tools.launch import Launch
-from skillc.tools.origins import FoundSkill
-from skillc.tools.parameters import check_values, command_line
-from skillc.tools.runner import run
+from skillc.tools.origin import FoundSkill
+from skillc.tools.process import run
 from skillc.tools.schemas import tool_words
+from skillc.tools.skill import Tool, load_executable
 from skillc.tools.trust import ALLOW, DENY, TrustLevel, TrustStore, may_run
 
 if TYPE_CHECKING:

@@ -22,11 +22,11 @@ from skillc.errors import SkillcError, SkillNotFound, unexpected
 from skillc.library.library import CompositeSkillSource
 from skillc.skills.tools.definition import MODES
 from skillc.tools.approval import Answer, ApprovalRequest
-from skillc.tools.executable import Tool, load_executable
-from skillc.tools.execution import Approve, prepare, run_tool
-from skillc.tools.origins import FoundSkill, of_library, of_source
+from skillc.tools.origin import FoundSkill, of_library, of_source
 from skillc.tools.policy import in_mode
+from skillc.tools.run import Approve, prepare, run_tool
 from skillc.tools.schemas import function_names, tool_schema, tool_words
+from skillc.tools.skill import Tool, load_executable
 from skillc.tools.trust import TrustStore
 from skillc.usage.log import logged
 

@@ -20,7 +20,7 @@ from skillc.tools.envelope import Envelope, Output
 from skillc.tools.launch import Launch
 from skillc.tools.sandbox import start
 from skillc.tools.sandbox.limits import PROCESSES
-from skillc.tools.sandbox.started import PATIENCE, Started
+from skillc.tools.sandbox.process import PATIENCE, Started
 
 GRACE = 5.0  # seconds between SIGTERM and SIGKILL [D44]
 TICK = 0.1  # seconds between looks at what can't wake us: cancellation, how many processes there are

@@ -11,7 +11,7 @@ from typing import IO
 
 from skillc.errors import CannotRun
 from skillc.tools.launch import Launch
-from skillc.tools.processes import all_tasks, descendants, of_session, signal_each, signal_group
+from skillc.tools.process_tree import all_tasks, descendants, of_session, signal_each, signal_group
 
 PATIENCE = 10.0  # seconds for processes to end that have got SIGKILL
 
