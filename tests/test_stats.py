@@ -28,7 +28,7 @@ from skillc.library import Skill, resolve, stored_skills
 from skillc.usage import GROUPS, Filters, by_day, logs_of, prune_log, read_of, stats_of, stats_of_all
 from skillc.usage import age as age_in_days
 from skillc.usage.log import INSERT, connect
-from skillc.usage.tables import create, is_counted
+from skillc.usage.schema import create, is_counted
 from tests.conftest import World
 
 NOW = datetime.now(UTC)

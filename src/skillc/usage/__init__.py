@@ -10,12 +10,12 @@ from skillc import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.usage.counts import logs_of
-    from skillc.usage.filters import Filters
     from skillc.usage.log import logged, record
     from skillc.usage.page import unread, usage_page
     from skillc.usage.prune import age, prune_log
+    from skillc.usage.query import Filters
     from skillc.usage.stats import GROUPS, Stats, by_day, check_group, read_of, stats_of, stats_of_all
-    from skillc.usage.syncing import Synced, sync
+    from skillc.usage.sync import Synced, sync
 
 __all__ = [
     "GROUPS",
@@ -41,11 +41,11 @@ __getattr__ = front_door(
     __name__,
     {
         "counts": ("logs_of",),
-        "filters": ("Filters",),
+        "query": ("Filters",),
         "log": ("logged", "record"),
         "page": ("unread", "usage_page"),
         "prune": ("age", "prune_log"),
         "stats": ("GROUPS", "Stats", "by_day", "check_group", "read_of", "stats_of", "stats_of_all"),
-        "syncing": ("Synced", "sync"),
+        "sync": ("Synced", "sync"),
     },
 )

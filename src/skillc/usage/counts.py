@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from skillc.errors import SkillcError, notice
 from skillc.library import resolve
 from skillc.startup import sqlite
-from skillc.usage import tables
-from skillc.usage.filters import DAY, WEEK, Split, timestamp
+from skillc.usage import schema
 from skillc.usage.log import as_text, log_file
+from skillc.usage.query import DAY, WEEK, Split, timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from skillc.errors import Diagnostic
     from skillc.library import Skill
-    from skillc.usage.filters import Filters
+    from skillc.usage.query import Filters
 
 FAILED = ""  # the topic of what failed
 
@@ -41,7 +41,7 @@ class Logs:
 
     def __enter__(self) -> Logs:
         for path, (folders, own) in self._paths.items():
-            connection = tables.reading(path)
+            connection = schema.reading(path)
             if connection is None:
                 self.diagnostics += (notice("W001", path, "it can't be read as an access log"),)
             else:
@@ -98,7 +98,7 @@ class _Log:
         connection.execute("BEGIN")  # all questions are about one moment, whoever writes meanwhile
         self._path = path
         self._filters = filters
-        self._counted = tables.is_counted(connection)
+        self._counted = schema.is_counted(connection)
         about = ("NOT IN", self._other_skills(folders)) if own else ("IN", sorted(folders))
         self._where, self._values = _condition(filters.projects, *about)
         inside, outside = self._places() if self._counted else (0, 0)
@@ -145,8 +145,8 @@ class _Log:
                     f" WHERE place = r.id AND {self._where} AND day BETWEEN ? AND ? GROUP BY 1"
                 )
             yield from self._query(query, [*self._values, split.first, split.last])
-        key = tables.day_of("r") if by == "day" else f"r.{by}"
-        columns = f"{key}, count(*), sum({tables.failed_of('r')})"
+        key = schema.day_of("r") if by == "day" else f"r.{by}"
+        columns = f"{key}, count(*), sum({schema.failed_of('r')})"
         for since, until in split.rest:
             yield from self._rows(columns, since, until, "GROUP BY 1")
 
@@ -162,7 +162,7 @@ class _Log:
                 [*self._values, *topics, split.first, split.last],
             )
         columns = "r.command, r.args, coalesce(r.error, ''), count(*)"
-        topic = f"{tables.topic_of('r')} IN ({marks})"
+        topic = f"{schema.topic_of('r')} IN ({marks})"
         for since, until in split.rest:
             yield from self._rows(columns, since, until, f"AND {topic} GROUP BY 1, 2, 3", *topics)
 
@@ -183,7 +183,7 @@ class _Log:
         days = self._query(
             f"SELECT {function}(day) FROM access_day"  # noqa: S608
             f" WHERE place IN (SELECT r.id FROM access_place r WHERE {self._where}) AND day BETWEEN ? AND ?",
-            [*self._values, max(split.first, tables.NO_DAY + 1), split.last],
+            [*self._values, max(split.first, schema.NO_DAY + 1), split.last],
         )
         for (day,) in days:
             if day is not None:

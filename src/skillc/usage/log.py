@@ -124,7 +124,7 @@ def append(path: str, row: Row) -> None:
         except sqlite.OperationalError as error:
             problem = error
         if "no such table" in str(problem) and not made:
-            from skillc.usage.tables import create  # once in the life of a log
+            from skillc.usage.schema import create  # once in the life of a log
 
             try:
                 create(connection)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from skillc.errors import InvalidFilter, SkillcError
 from skillc.startup import sqlite
-from skillc.usage import tables
-from skillc.usage.filters import DAY, WEEK, second, timestamp
+from skillc.usage import schema
 from skillc.usage.log import fold
+from skillc.usage.query import DAY, WEEK, second, timestamp
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -41,11 +41,11 @@ def prune_log(path: str, days: int) -> int:
         cutoff = (datetime.now(UTC) - timedelta(days=days)).strftime("%Y-%m-%dT00:00:00Z").zfill(20)
     except OverflowError:  # before there were dates
         return 0
-    connection = tables.reading(path)
+    connection = schema.reading(path)
     if connection is None:
         raise SkillcError(f"'{path}' can't be read as an access log")
     try:
-        tables.create(connection)
+        schema.create(connection)
         _remove_counts(connection, cutoff)
         removed = _remove_rows(connection, path, cutoff)
         _give_room_back(connection, path)
@@ -60,10 +60,10 @@ def _remove_counts(connection: Connection, cutoff: str) -> None:
     """Remove the counts of rows before a day, and count what stays of its week anew."""
     day = second(cutoff) // DAY
     week = day // 7
-    with tables.writing(connection):
-        connection.execute("DELETE FROM access_day WHERE day > ? AND day < ?", (tables.NO_DAY, day))
-        connection.execute("DELETE FROM access_week WHERE week > ? AND week <= ?", (tables.NO_WEEK, week))
-        tables.count_week(connection, week, cutoff[:-1], timestamp((week + 1) * WEEK)[:-1])
+    with schema.writing(connection):
+        connection.execute("DELETE FROM access_day WHERE day > ? AND day < ?", (schema.NO_DAY, day))
+        connection.execute("DELETE FROM access_week WHERE week > ? AND week <= ?", (schema.NO_WEEK, week))
+        schema.count_week(connection, week, cutoff[:-1], timestamp((week + 1) * WEEK)[:-1])
         connection.execute(
             "DELETE FROM access_kind WHERE id NOT IN (SELECT kind FROM access_week WHERE place = 0)"
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillc.errors import InvalidQueryType
 from skillc.usage.counts import FAILED, Logs
-from skillc.usage.filters import Filters
+from skillc.usage.query import Filters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

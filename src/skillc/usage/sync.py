@@ -11,7 +11,7 @@ from skillc import atomic, paths
 from skillc.errors import NoLocalLogs, SkillcError, SyncNotReadable, SyncNotWritable
 from skillc.library import at_path, locate_skill, resolve
 from skillc.startup import sqlite
-from skillc.usage import log, tables
+from skillc.usage import log, schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def sync(project: str, skill: str | None, *, dry_run: bool = False) -> tuple[lis
 def _would_move(project: str, name: str) -> int:
     entries = 0
     for target, rows in _by_target(project, name).items():
-        connection = tables.open_to_read(target) if os.path.exists(target) else None
+        connection = schema.open_to_read(target) if os.path.exists(target) else None
         try:
             entries += len(rows if connection is None else _new(connection, rows))
         except sqlite.Error:
@@ -107,7 +107,7 @@ def _by_target(project: str, name: str) -> dict[str, list[Row]]:
 
 
 def _rows(path: str) -> list[Row]:
-    connection = tables.open_to_read(path)
+    connection = schema.open_to_read(path)
     if connection is None and not os.path.exists(path):
         return []  # someone else has just moved them
     if connection is None:
@@ -154,8 +154,8 @@ def _insert(target: str, rows: Sequence[Row]) -> int:
     """Add the rows that are not there yet, in one step; how many those were."""
     connection = log.connect(target)
     try:
-        tables.create(connection)
-        with tables.writing(connection):
+        schema.create(connection)
+        with schema.writing(connection):
             new = _new(connection, rows)
             connection.executemany(log.INSERT, new)
         log.fold(connection, target)
