@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from skillc.library import at_path
 from skillc.lint import Report, fix, lint, sarif_log, workflow_command
-from skillc.lint.pages import MAX_PAGE
+from skillc.lint.page import MAX_PAGE
 from skillc.skills import parse
 from tests.conftest import World, save
 from tests.lint.making import FRONT, GOOD, put, report, rules

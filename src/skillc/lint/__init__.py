@@ -10,13 +10,13 @@ from skillc import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.lint.configuration import Settings, settings_for
-    from skillc.lint.fixing import fix
-    from skillc.lint.linting import lint
-    from skillc.lint.locating import locate, skills_below
+    from skillc.lint.config import Settings, settings_for
+    from skillc.lint.fix import fix
+    from skillc.lint.lint import lint
     from skillc.lint.report import Finding, Fixed, Report, summary
     from skillc.lint.rules import RULES, Rule, find_rule
     from skillc.lint.sarif import sarif_log
+    from skillc.lint.targets import locate, skills_below
     from skillc.lint.tokens import Tokens, estimate
     from skillc.lint.workflow import workflow_command
 
@@ -43,10 +43,10 @@ __all__ = [
 __getattr__ = front_door(
     __name__,
     {
-        "configuration": ("Settings", "settings_for"),
-        "fixing": ("fix",),
-        "linting": ("lint",),
-        "locating": ("locate", "skills_below"),
+        "config": ("Settings", "settings_for"),
+        "fix": ("fix",),
+        "lint": ("lint",),
+        "targets": ("locate", "skills_below"),
         "report": ("Finding", "Fixed", "Report", "summary"),
         "rules": ("RULES", "Rule", "find_rule"),
         "sarif": ("sarif_log",),

@@ -11,8 +11,8 @@ from skillc.skills.markdown import line_count, newlines
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillc.lint.configuration import Settings
-    from skillc.lint.pages import Folder, Page
+    from skillc.lint.config import Settings
+    from skillc.lint.page import Folder, Page
 
 
 def measure(folder: Folder, main: Page) -> Tokens:

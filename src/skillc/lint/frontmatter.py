@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skillc.errors import Diagnostic
-    from skillc.lint.configuration import Settings
-    from skillc.lint.pages import Page
+    from skillc.lint.config import Settings
+    from skillc.lint.page import Page
     from skillc.skills.frontmatter import Frontmatter
 
 BOM = b"\xef\xbb\xbf"

@@ -9,7 +9,7 @@ from skillc.lint.report import Problem
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillc.lint.pages import Page
+    from skillc.lint.page import Page
 
 
 def check_main(page: Page, name: str) -> Iterator[Problem]:

@@ -17,7 +17,7 @@ from skillc.skills import local_target, resolve_inside
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillc.lint.pages import Folder, Page
+    from skillc.lint.page import Folder, Page
 
 MAX_PATH = 4096  # characters; no file system has a longer one
 

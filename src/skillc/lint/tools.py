@@ -19,7 +19,7 @@ from skillc.skills.tools.template import CommandTemplate, InvalidTemplate, parse
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillc.lint.pages import Folder, Page
+    from skillc.lint.page import Folder, Page
 
 # Diagnostics by what they are about. The reader's own, and W021 and W060, are rules of the frontmatter.
 _OF_SKILL = {"W062": ("SKL506", "description"), "W063": ("SKL506", "version")}

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from skillc.library import is_compiled
 from skillc.lint import budget, frontmatter, headings, links
-from skillc.lint.configuration import Settings, settings_for
+from skillc.lint.config import Settings, settings_for
 from skillc.lint.fixes import mend
-from skillc.lint.pages import Folder, Page, read
+from skillc.lint.page import Folder, Page, read
 from skillc.lint.report import Finding, Problem, Report
 from skillc.lint.rules import BY_ID, ERROR, OFF
-from skillc.lint.suppression import silence
+from skillc.lint.suppress import silence
 from skillc.skills import main_file
 
 if TYPE_CHECKING:

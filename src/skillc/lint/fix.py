@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from skillc import atomic
 from skillc.errors import InvalidOption
-from skillc.lint.configuration import Settings, settings_for
+from skillc.lint.config import Settings, settings_for
 from skillc.lint.fixes import mend
-from skillc.lint.linting import lint
+from skillc.lint.lint import lint
 from skillc.lint.report import Fixed, Report
 from skillc.lint.rules import BY_ID
 from skillc.skills import main_file, resolve_inside

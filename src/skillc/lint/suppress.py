@@ -24,8 +24,8 @@ from skillc.skills import yaml
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from skillc.lint.configuration import Settings
-    from skillc.lint.pages import Page
+    from skillc.lint.config import Settings
+    from skillc.lint.page import Page
 
 MAX_DIRECTIVES = 200  # of one page; more are no exceptions but another rule
 MAX_NAMES = 50  # of one comment
