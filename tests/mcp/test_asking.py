@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from mcp_types import ElicitResult
+from skillc.mcp.tools.definition.definition import Answer, Call, Parameter, ToolDefinition
 
 from skillc.errors import ApprovalRequired
-from skillc.mcp import Workplace, calling, schemas
-from skillc.mcp.asking import NeedsApproval
-from skillc.mcp.tools import Answer, Call, Parameter, ToolDefinition
+from skillc.mcp import Workplace, toolbox
+from skillc.mcp.approval import NeedsApproval
+from skillc.mcp.tools import schemas
 from tests.conftest import World
 from tests.mcp.talking import ERAS, NEW, ask, near
 
@@ -29,7 +30,7 @@ def careful(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
 def with_careful(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     parameters = (Parameter("skill", "Which skill.", required=True),)
     tool = ToolDefinition("careful", "Careful", "run", "Asks first.", parameters, schemas.INIT, careful)
-    monkeypatch.setattr(calling, "CATALOGUE", (*calling.CATALOGUE, tool))
+    monkeypatch.setattr(toolbox, "CATALOGUE", (*toolbox.CATALOGUE, tool))
 
 
 def answers(result: ElicitResult, asked: list[str]) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.mcp.installing import AGENTS, agents
+from skillc.mcp.install import AGENTS, agents
 from tests.conftest import World, save
 
 

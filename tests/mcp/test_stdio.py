@@ -26,7 +26,7 @@ META = {
 NOISY = """
 import os, subprocess, sys
 from skillc.mcp import calling, schemas
-from skillc.mcp.tools import Answer, ToolDefinition
+from skillc.mcp.tools.definition import Answer, ToolDefinition
 
 def shout(place, given, call):
     print("printed")

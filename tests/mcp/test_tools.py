@@ -14,7 +14,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
-from skillc.mcp.calling import CATALOGUE
+from skillc.mcp.toolbox import CATALOGUE
 from tests.conftest import World, save
 from tests.mcp.talking import ERAS, NEW, near, over_stdio
 

@@ -11,8 +11,8 @@ from skillc import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.mcp.installing import Change, agents, plan
-    from skillc.mcp.running import serve_http, serve_stdio
+    from skillc.mcp.install import Change, agents, plan
+    from skillc.mcp.serve import serve_http, serve_stdio
     from skillc.mcp.server import create_server
     from skillc.mcp.workplace import Workplace
 
@@ -21,8 +21,8 @@ __all__ = ["Change", "Workplace", "agents", "create_server", "plan", "serve_http
 __getattr__ = front_door(
     __name__,
     {
-        "installing": ("Change", "agents", "plan"),
-        "running": ("serve_http", "serve_stdio"),
+        "install": ("Change", "agents", "plan"),
+        "serve": ("serve_http", "serve_stdio"),
         "server": ("create_server",),
         "workplace": ("Workplace",),
     },

@@ -30,7 +30,7 @@ from mcp_types import (
 
 from skillc.errors import InvalidSkillId, SkillcError, SkillNotFound, unexpected
 from skillc.mcp.entries import FileEntry, NotServed, SkillEntry, uri_of
-from skillc.mcp.shelf import Shelf, main_of
+from skillc.mcp.skills import Shelf, main_of
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId
 

@@ -13,12 +13,12 @@ from mcp.server.subscriptions import ListenHandler
 from mcp_types import NotificationParams, PaginatedRequestParams, ServerCapabilities
 
 from skillc import __version__
-from skillc.mcp.calling import Toolbox
 from skillc.mcp.prompts import Prompts
 from skillc.mcp.resources import EXTENSION, SETTINGS, DirectoryReadParams, Resources, SkillsGetParams
-from skillc.mcp.shelf import Shelf
-from skillc.mcp.tools import GROUPS
-from skillc.mcp.watching import Watch
+from skillc.mcp.skills import Shelf
+from skillc.mcp.toolbox import Toolbox
+from skillc.mcp.tools.definition.definition import GROUPS
+from skillc.mcp.watch import Watch
 from skillc.mcp.workplace import Workplace
 
 INSTRUCTIONS = """\

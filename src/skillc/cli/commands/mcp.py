@@ -84,7 +84,7 @@ def _announce(url: str) -> None:
 
 
 def _install(agent: str, arguments: Arguments) -> int:
-    from skillc.mcp.installing import plan
+    from skillc.mcp.install import plan
     from skillc.paths import current_directory
 
     change = plan(agent, current_directory(), project=arguments.given("project"))

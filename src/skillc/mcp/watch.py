@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mcp.server.connection import Connection
     from mcp.server.context import ServerRequestContext
 
-    from skillc.mcp.shelf import Shelf
+    from skillc.mcp.skills import Shelf
     from skillc.skills import SkillId
 
 INTERVAL = 1.0  # seconds between two looks

@@ -16,8 +16,8 @@ from skillc.gateway import (
     search_sections,
     show_section,
 )
-from skillc.mcp import schemas
-from skillc.mcp.tools import Answer, Call, Parameter, ToolDefinition, lines
+from skillc.mcp.tools import schemas
+from skillc.mcp.tools.definition.definition import Answer, Call, Parameter, ToolDefinition, lines
 
 if TYPE_CHECKING:
     from skillc.gateway import Found, Opened

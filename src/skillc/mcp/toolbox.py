@@ -26,12 +26,12 @@ from mcp_types import (
 )
 
 from skillc.errors import SkillcError, unexpected
-from skillc.mcp.asking import Asking, NeedsApproval
-from skillc.mcp.library_tools import LIBRARY
-from skillc.mcp.reading_tools import READING
-from skillc.mcp.running_tools import RUNNING
-from skillc.mcp.tools import GROUPS, Answer, Call, ToolDefinition, failure, result
-from skillc.mcp.writing_tools import WRITING
+from skillc.mcp.approval import Asking, NeedsApproval
+from skillc.mcp.tools.author import WRITING
+from skillc.mcp.tools.definition.definition import GROUPS, Answer, Call, ToolDefinition, failure, result
+from skillc.mcp.tools.gateway import READING
+from skillc.mcp.tools.library import LIBRARY
+from skillc.mcp.tools.run import RUNNING
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

@@ -1,0 +1,1 @@
+"""Define the tools of the MCP server, one module for each group."""
