@@ -24,7 +24,7 @@ from skillc.library.http import HttpSkillSource
 from skillc.library.memory import InMemorySkillSource
 from skillc.library.source import ALL, SkillSource
 from skillc.server import create_app
-from skillc.server.running import _listening
+from skillc.server.serve import _listening
 from skillc.skills import SkillId
 from tests.conftest import World
 from tests.library.test_filesystem import run, shelf, skill

@@ -11,8 +11,8 @@ from skillc import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.server.app import create_app
-    from skillc.server.running import run_app, serve
+    from skillc.server.serve import run_app, serve
 
 __all__ = ["create_app", "run_app", "serve"]
 
-__getattr__ = front_door(__name__, {"app": ("create_app",), "running": ("run_app", "serve")})
+__getattr__ = front_door(__name__, {"app": ("create_app",), "serve": ("run_app", "serve")})

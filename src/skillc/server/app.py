@@ -17,7 +17,7 @@ from skillc.engine import DefaultSkillEngine, model_input
 from skillc.errors import RepositoryUnavailable, SkillcError
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter
 from skillc.library.source import SkillSource
-from skillc.server.answers import Refused, answer, guarded, tagged, unrouted
+from skillc.server.responses import Refused, answer, guarded, tagged, unrouted
 from skillc.skills import SkillId
 
 MAX_REQUEST = 1 << 20  # bytes of a request's body
