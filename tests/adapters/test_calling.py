@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from skillc import BuiltAgent
-from skillc.adapters.calling import MAX_NAME, bound_tools
+from skillc.adapters.tools import MAX_NAME, bound_tools
 from skillc.engine import ToolDefinition, ToolResult, run_sync
 from skillc.errors import SkillNotFound
 

@@ -21,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skillc.adapters.calling import BoundTool, bound_tools
 from skillc.adapters.missing import cannot_import
-from skillc.adapters.prompting import joined
+from skillc.adapters.prompts import joined
+from skillc.adapters.tools import BoundTool, bound_tools
 
 try:
     from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from skillc.adapters.calling import BoundTool, bound_tools
 from skillc.adapters.missing import cannot_import
-from skillc.adapters.prompting import joined, resolved
+from skillc.adapters.prompts import joined, resolved
+from skillc.adapters.tools import BoundTool, bound_tools
 from skillc.engine import run_sync
 
 try:

@@ -17,9 +17,9 @@ import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from skillc.adapters.calling import BoundTool, bound_tools
 from skillc.adapters.missing import cannot_import
-from skillc.adapters.prompting import joined
+from skillc.adapters.prompts import joined
+from skillc.adapters.tools import BoundTool, bound_tools
 
 try:
     from agents import Agent, FunctionTool, RunContextWrapper, Tool

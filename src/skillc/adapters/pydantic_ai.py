@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from skillc.adapters.calling import BoundTool, bound_tools
 from skillc.adapters.missing import cannot_import
-from skillc.adapters.prompting import joined, resolved
+from skillc.adapters.prompts import joined, resolved
+from skillc.adapters.tools import BoundTool, bound_tools
 
 try:
     from pydantic_ai import FunctionToolset, RunContext, Tool, ToolFailed, UserPromptNode
