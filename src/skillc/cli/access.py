@@ -62,6 +62,6 @@ def write_bytes(data: bytes) -> None:
 
 def _warn(diagnostics: Sequence[Diagnostic]) -> None:
     if diagnostics:
-        from skillc.cli.printing import warn  # most often there is nothing to tell
+        from skillc.cli.output import warn  # most often there is nothing to tell
 
         warn(diagnostics)

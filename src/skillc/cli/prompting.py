@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillc import paths
-from skillc.cli.printing import warn
+from skillc.cli.output import warn
 from skillc.cli.progress import watch_reading
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.library.config import SkillRepositoryConfig, SkillsConfig

@@ -22,7 +22,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     from skillc.cli import prompting
-    from skillc.cli.printing import print_json
+    from skillc.cli.output import print_json
     from skillc.errors import one_line
 
     path, query = arguments.optional("path") or "", arguments.optional("query")

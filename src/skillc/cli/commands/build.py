@@ -55,7 +55,7 @@ COMMAND = Command(
 
 def _publisher(arguments: Arguments, cwd: str) -> Publisher:
     """What the options ask for, for any skill."""
-    from skillc.cli.printing import warn
+    from skillc.cli.output import warn
     from skillc.compiler import Publisher, targets
     from skillc.settings import load
 
@@ -73,7 +73,7 @@ def _publisher(arguments: Arguments, cwd: str) -> Publisher:
 
 def _complain(outcome: Published) -> None:
     """Say on stderr what was repaired and what failed."""
-    from skillc.cli.printing import warn
+    from skillc.cli.output import warn
 
     warn(outcome.built.diagnostics)
     for deployment in outcome.deployed:
@@ -107,7 +107,7 @@ def run(arguments: Arguments) -> int:
 
 
 def _one(skill: Skill, job: Publisher, as_json: bool) -> int:
-    from skillc.cli.printing import print_json, warn
+    from skillc.cli.output import print_json, warn
     from skillc.usage import logged
 
     noted: dict[str, Value] = {"global": job.to_global, "force": job.force}
@@ -123,7 +123,7 @@ def _one(skill: Skill, job: Publisher, as_json: bool) -> int:
 
 def _all(job: Publisher, as_json: bool) -> int:
     """Every skill of the stores; one that fails is reported and the others are built."""
-    from skillc.cli.printing import print_json
+    from skillc.cli.output import print_json
     from skillc.cli.progress import Progress
     from skillc.errors import one_line, unexpected
     from skillc.library import stored_skills

@@ -14,7 +14,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     from skillc.cli import prompting
-    from skillc.cli.printing import print_json
+    from skillc.cli.output import print_json
     from skillc.errors import one_line
 
     source, _ = prompting.library()

@@ -41,7 +41,7 @@ def run(arguments: Arguments) -> int:
         task = sys.stdin.read(MAX_TASK)
     found = _found(task, limit, rerank=not arguments.given("no_rerank"))
     if arguments.text("format") == "json":
-        from skillc.cli.printing import print_json
+        from skillc.cli.output import print_json
 
         print_json({"query": task, "results": [skill.as_json() for skill in found]})
     else:
@@ -83,6 +83,6 @@ def _in_folders(parts: list[Part], task: str, limit: int, rerank: bool) -> list[
 
 
 def _tell(diagnostic: Diagnostic) -> None:
-    from skillc.cli.printing import warn
+    from skillc.cli.output import warn
 
     warn([diagnostic])

@@ -15,7 +15,7 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli.printing import print_json
+    from skillc.cli.output import print_json
     from skillc.compiler import new_skill, new_store
     from skillc.paths import current_directory, require_home
 

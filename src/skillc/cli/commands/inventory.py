@@ -17,7 +17,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     from skillc.cli import prompting
-    from skillc.cli.printing import print_json
+    from skillc.cli.output import print_json
     from skillc.library.looking import one_look
 
     engine = prompting.engine()

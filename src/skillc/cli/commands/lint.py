@@ -121,7 +121,7 @@ def _reports(
 
 def _report(skill: Skill, arguments: Arguments, cwd: str) -> Report:
     """Lint one skill, and note the access of one that was named."""
-    from skillc.cli.printing import warn
+    from skillc.cli.output import warn
     from skillc.lint import fix, lint
     from skillc.usage import logged
 
@@ -156,7 +156,7 @@ def _tell(report: Report, arguments: Arguments, cwd: str) -> None:
 
 def _print(reports: Sequence[Report], failures: Sequence[SkillcError], cwd: str, form: str) -> None:
     """The result as a whole, on stdout."""
-    from skillc.cli.printing import print_json
+    from skillc.cli.output import print_json
 
     if form == "json":
         from skillc.lint import summary

@@ -22,7 +22,7 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli.printing import print_json, print_table, warn
+    from skillc.cli.output import print_json, print_table, warn
     from skillc.compiler import list_skills
     from skillc.paths import current_directory
 

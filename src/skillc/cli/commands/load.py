@@ -15,7 +15,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     from skillc.cli import prompting
-    from skillc.cli.printing import print_json
+    from skillc.cli.output import print_json
 
     engine = prompting.engine()
     skill = prompting.run(engine.resolve_and_render([arguments.text("id")]), engine.source)[0]

@@ -30,7 +30,7 @@ def run(arguments: Arguments) -> int:
         "open", arguments.text("skill"), {"path": path}, lambda skill: open_file(skill, path, limit)
     )
     if arguments.text("format") == "json":
-        from skillc.cli.printing import print_json
+        from skillc.cli.output import print_json
 
         print_json(opened.as_json())
         return 0

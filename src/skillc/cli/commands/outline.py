@@ -29,7 +29,7 @@ def run(arguments: Arguments) -> int:
     name = arguments.text("skill")
     entries = access("outline", name, {"level": level}, lambda skill: read_outline(skill, level))
     if arguments.text("format") == "json":
-        from skillc.cli.printing import print_json
+        from skillc.cli.output import print_json
 
         print_json([entry.as_json() for entry in entries])
         return 0

@@ -79,7 +79,7 @@ def _option(key: str) -> str:
 
 def _list(arguments: Arguments) -> int:
     from skillc.cli import prompting
-    from skillc.cli.printing import print_json, print_table
+    from skillc.cli.output import print_json, print_table
 
     source, _ = prompting.library()
     states = prompting.run(source.states())
@@ -98,7 +98,7 @@ def _list(arguments: Arguments) -> int:
 def _add(arguments: Arguments) -> int:
     from shlex import quote
 
-    from skillc.cli.printing import print_json
+    from skillc.cli.output import print_json
     from skillc.library import add
     from skillc.paths import current_directory
 
@@ -135,7 +135,7 @@ def _add(arguments: Arguments) -> int:
 
 
 def _remove(arguments: Arguments) -> int:
-    from skillc.cli.printing import print_json
+    from skillc.cli.output import print_json
     from skillc.errors import InvalidOption
     from skillc.library import edit
     from skillc.paths import current_directory
@@ -160,7 +160,7 @@ def _remove(arguments: Arguments) -> int:
 
 def _sync(arguments: Arguments) -> int:
     from skillc.cli import prompting
-    from skillc.cli.printing import print_json, print_table
+    from skillc.cli.output import print_json, print_table
     from skillc.errors import InvalidOption
     from skillc.library.refresh import refresh_repositories
 

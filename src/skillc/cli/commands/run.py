@@ -49,7 +49,7 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli.printing import print_json, warn
+    from skillc.cli.output import print_json, warn
     from skillc.paths import current_directory
     from skillc.tools import find_skill, prepare
     from skillc.usage import logged
@@ -91,7 +91,7 @@ def _run(prepared: Run, yes: bool) -> Envelope:
     """Run it; an interrupt stops the command, and its envelope is printed all the same."""
     import threading
 
-    from skillc.cli.asking import ask_to_run, terminal
+    from skillc.cli.approval import ask_to_run, terminal
     from skillc.tools import Answer, run_tool
 
     cancel = threading.Event()

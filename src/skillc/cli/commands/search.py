@@ -57,7 +57,7 @@ def run(arguments: Arguments) -> int:
     )
     _remark(found, mode, skill, setting)
     if arguments.text("format") == "json":
-        from skillc.cli.printing import print_json
+        from skillc.cli.output import print_json
 
         print_json(found.as_json())
     else:
@@ -71,7 +71,7 @@ def _remark(found: Found, mode: str, skill: Skill, tokenizer: str) -> None:
     from skillc.gateway import changed_files
 
     if changed_files(skill, tokenizer):
-        from skillc.cli.printing import warn
+        from skillc.cli.output import warn
         from skillc.errors import notice
 
         warn([notice("W004", skill.name, skill.name)])

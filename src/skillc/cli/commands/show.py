@@ -49,7 +49,7 @@ def run(arguments: Arguments) -> int:
     if shown.ambiguous:
         print(f'warning: multiple matches for "{errors.one_line(section)}"; showing first', file=sys.stderr)
     if arguments.text("format") == "json":
-        from skillc.cli.printing import print_json
+        from skillc.cli.output import print_json
 
         print_json(shown.as_json())
     else:

@@ -41,7 +41,7 @@ def run(arguments: Arguments) -> int:
         lambda skill: list_sources(skill, depth=depth, directory=directory, limit=limit, pattern=pattern),
     )
     if arguments.text("format") == "json":
-        from skillc.cli.printing import print_json
+        from skillc.cli.output import print_json
 
         print_json(tree.as_json())
         return 0

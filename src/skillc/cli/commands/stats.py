@@ -89,7 +89,7 @@ def _asked(arguments: Arguments) -> tuple[str, Filters]:
 
 
 def _answer(arguments: Arguments) -> int:
-    from skillc.cli.printing import print_json, warn
+    from skillc.cli.output import print_json, warn
     from skillc.usage import stats_of, stats_of_all
 
     as_json = arguments.text("format") == "json"
@@ -126,7 +126,7 @@ def _by_skill(skills: Sequence[Skill], filters: Filters) -> list[tuple[str, int]
 
 
 def _prune(arguments: Arguments, given: str) -> int:
-    from skillc.cli.printing import print_json
+    from skillc.cli.output import print_json
     from skillc.cli.syntax import see
     from skillc.errors import InvalidOption, SkillcError
     from skillc.usage import age, logs_of, prune_log
@@ -160,7 +160,7 @@ def _page(arguments: Arguments, given: str) -> int:
     import os
 
     from skillc import atomic
-    from skillc.cli.printing import print_json, warn
+    from skillc.cli.output import print_json, warn
     from skillc.paths import current_directory
     from skillc.usage import GROUPS, by_day, stats_of, stats_of_all, usage_page
 

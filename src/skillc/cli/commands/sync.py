@@ -22,7 +22,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     import os
 
-    from skillc.cli.printing import print_json
+    from skillc.cli.output import print_json
     from skillc.errors import one_line
     from skillc.paths import current_directory
     from skillc.usage import sync

@@ -28,7 +28,7 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli.printing import print_json, warn
+    from skillc.cli.output import print_json, warn
     from skillc.paths import current_directory
     from skillc.tools import as_format, find_skill, load_executable
     from skillc.usage import logged

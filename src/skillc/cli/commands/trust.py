@@ -36,7 +36,7 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli.printing import warn
+    from skillc.cli.output import warn
     from skillc.cli.syntax import see
     from skillc.errors import InvalidOption
     from skillc.paths import current_directory
@@ -66,7 +66,7 @@ def run(arguments: Arguments) -> int:
 
 def _about(action: str, found: FoundSkill, store: TrustStore, digest: str | None, json: bool) -> None:
     """What is done with one skill."""
-    from skillc.cli.printing import print_json
+    from skillc.cli.output import print_json
     from skillc.errors import one_line
     from skillc.tools import deny
 
@@ -83,7 +83,7 @@ def _about(action: str, found: FoundSkill, store: TrustStore, digest: str | None
 
 
 def _show(store: TrustStore, found: FoundSkill, json: bool) -> None:
-    from skillc.cli.printing import print_json
+    from skillc.cli.output import print_json
     from skillc.tools import standing
 
     now = standing(found, store)
@@ -94,7 +94,7 @@ def _show(store: TrustStore, found: FoundSkill, json: bool) -> None:
 
 
 def _allow(store: TrustStore, found: FoundSkill, digest: str | None) -> Entry:
-    from skillc.cli.asking import confirm, terminal
+    from skillc.cli.approval import confirm, terminal
     from skillc.errors import ApprovalRequired
     from skillc.tools import allow, nobody_to_ask, standing
 
@@ -108,7 +108,7 @@ def _allow(store: TrustStore, found: FoundSkill, digest: str | None) -> Entry:
 
 
 def _list(store: TrustStore, json: bool) -> None:
-    from skillc.cli.printing import print_json, print_table
+    from skillc.cli.output import print_json, print_table
     from skillc.tools import entries
 
     found = entries(store)
@@ -125,7 +125,7 @@ def _list(store: TrustStore, json: bool) -> None:
 
 
 def _prune(store: TrustStore, found: FoundSkill | None, json: bool) -> None:
-    from skillc.cli.printing import print_json
+    from skillc.cli.output import print_json
     from skillc.errors import one_line
     from skillc.tools import prune
 

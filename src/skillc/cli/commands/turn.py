@@ -23,7 +23,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     from skillc.cli import prompting
-    from skillc.cli.printing import print_json
+    from skillc.cli.output import print_json
     from skillc.engine import model_input
 
     engine = prompting.engine()
