@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from skillc.compiler import build_skill
 from skillc.compiler.read_files import SETTLED_NS
 from skillc.errors import SectionNotFound
-from skillc.gateway import changed_files, freshness, read_outline, search_sections, show_section
+from skillc.gateway import changed_files, freshness, read_outline, search_sections, show, show_section
 from skillc.library import Skill, resolve
 from tests.conftest import World, save
 from tests.gateway.conftest import SKILL, Run, code, made
@@ -275,14 +275,14 @@ def test_edited_between_index_and_file(
     path = Path(settled.source, "a.md")
     if edited:
         save(path, "# A\n\ntext\n\n# More\n")
-    matching = show_section._Headings.matching
+    matching = show._Headings.matching
 
-    def looked_up(self: show_section._Headings, folded: str) -> list[show_section.Place]:
+    def looked_up(self: show._Headings, folded: str) -> list[show.Place]:
         found = matching(self, folded)
         swap(path)
         return found
 
-    monkeypatch.setattr(show_section._Headings, "matching", looked_up)
+    monkeypatch.setattr(show._Headings, "matching", looked_up)
     if expected is None:
         with pytest.raises(SectionNotFound):
             show_section(settled, "a")
@@ -312,14 +312,14 @@ def test_written_while_it_is_read(settled: Skill, monkeypatch: pytest.MonkeyPatc
 def test_the_next_match_is_taken(settled: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D18] where the first match vanishes on the way, the second is shown."""
     save(Path(settled.source, "b/c.md"), "# A\n\nsecond\n")
-    matching = show_section._Headings.matching
+    matching = show._Headings.matching
 
-    def looked_up(self: show_section._Headings, folded: str) -> list[show_section.Place]:
+    def looked_up(self: show._Headings, folded: str) -> list[show.Place]:
         found = matching(self, folded)
         Path(settled.source, "a.md").unlink(missing_ok=True)
         return found
 
-    monkeypatch.setattr(show_section._Headings, "matching", looked_up)
+    monkeypatch.setattr(show._Headings, "matching", looked_up)
     assert show_section(settled, "a").text == b"# A\n\nsecond\n"
 
 

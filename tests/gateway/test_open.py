@@ -16,7 +16,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from skillc.errors import FileNotFound, PathEscapes, SkillcError
-from skillc.gateway import open, open_file
+from skillc.gateway import open as open_module
+from skillc.gateway import open_file
 from skillc.library import Skill, at_path
 from skillc.skills import resolve_inside
 from tests.conftest import World
@@ -146,7 +147,7 @@ def test_any_lines_in_any_pieces(
 ) -> None:
     """[RFC-0002:C-OPEN] lines are the same however the file is cut into pieces."""
     skill = made(world, "pdf", {"a": data}, built=False)
-    monkeypatch.setattr(open, "PIECE", piece)
+    monkeypatch.setattr(open_module, "PIECE", piece)
     lines = data.splitlines(keepends=True)
     opened = open_file(skill, "a", wanted)
     assert b"".join(opened.pieces()) == b"".join(lines[:wanted])
@@ -431,6 +432,6 @@ def test_a_link_that_takes_the_place_of_a_file(world: World, monkeypatch: pytest
         Path(found).symlink_to(secret)
         return found
 
-    monkeypatch.setattr(open, "resolve_inside", look_and_swap)
+    monkeypatch.setattr(open_module, "resolve_inside", look_and_swap)
     with pytest.raises(SkillcError):
         content(skill, "a.md")

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from mcp_types import ElicitResult
-from skillc.mcp.tools.definition.definition import Answer, Call, Parameter, ToolDefinition
 
 from skillc.errors import ApprovalRequired
 from skillc.mcp import Workplace, toolbox
 from skillc.mcp.approval import NeedsApproval
 from skillc.mcp.tools import schemas
+from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition
 from tests.conftest import World
 from tests.mcp.talking import ERAS, NEW, ask, near
 

@@ -17,7 +17,7 @@ from skillc.mcp.prompts import Prompts
 from skillc.mcp.resources import EXTENSION, SETTINGS, DirectoryReadParams, Resources, SkillsGetParams
 from skillc.mcp.skills import Shelf
 from skillc.mcp.toolbox import Toolbox
-from skillc.mcp.tools.definition.definition import GROUPS
+from skillc.mcp.tools.definition import GROUPS
 from skillc.mcp.watch import Watch
 from skillc.mcp.workplace import Workplace
 

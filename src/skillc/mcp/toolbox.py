@@ -28,7 +28,7 @@ from mcp_types import (
 from skillc.errors import SkillcError, unexpected
 from skillc.mcp.approval import Asking, NeedsApproval
 from skillc.mcp.tools.author import WRITING
-from skillc.mcp.tools.definition.definition import GROUPS, Answer, Call, ToolDefinition, failure, result
+from skillc.mcp.tools.definition import GROUPS, Answer, Call, ToolDefinition, failure, result
 from skillc.mcp.tools.gateway import READING
 from skillc.mcp.tools.library import LIBRARY
 from skillc.mcp.tools.run import RUNNING

@@ -10,7 +10,7 @@ from skillc.compiler import Publisher, list_skills, new_skill, new_store, target
 from skillc.lint import lint, summary
 from skillc.lint import locate as locate_anything
 from skillc.mcp.tools import schemas
-from skillc.mcp.tools.definition.definition import Answer, Call, Parameter, ToolDefinition, lines
+from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition, lines
 from skillc.mcp.tools.gateway import SKILL
 from skillc.paths import require_home
 from skillc.usage import GROUPS, Filters, check_group, logged, stats_of, stats_of_all

@@ -17,7 +17,7 @@ from skillc.gateway import (
     show_section,
 )
 from skillc.mcp.tools import schemas
-from skillc.mcp.tools.definition.definition import Answer, Call, Parameter, ToolDefinition, lines
+from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition, lines
 
 if TYPE_CHECKING:
     from skillc.gateway import Found, Opened

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from skillc.engine.tools import TOOLS
 from skillc.index.skills.lines import lines
 from skillc.mcp.tools import schemas
-from skillc.mcp.tools.definition.definition import Answer, Call, Parameter, ToolDefinition
+from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition
 
 if TYPE_CHECKING:
     from skillc.index.skills.result import FoundSkill

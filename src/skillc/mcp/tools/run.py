@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from skillc.errors import ApprovalRequired
 from skillc.mcp.approval import NeedsApproval
 from skillc.mcp.tools import schemas
-from skillc.mcp.tools.definition.definition import Answer, Call, Parameter, ToolDefinition, lines
+from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition, lines
 from skillc.startup.digest import sha256_hex
 from skillc.tools import Answer as Approval
 from skillc.tools import TrustStore, find_skill, nobody_to_ask, prepare, run_tool, settle
