@@ -192,12 +192,12 @@ def test_readers_never_see_a_gap(world: World) -> None:
     script = textwrap.dedent(
         """
         import sys
-        from skillc.compiler import build
+        from skillc.compiler import build_skill
         from skillc.library import resolve
         skill = resolve("pdf", sys.argv[1])
         for n in range(60):
             open(f"{skill.source}/one.md", "w").write("x\\n" * (n % 7) + f"# one\\n\\nround{n}\\n")
-            build(skill)
+            build_skill(skill)
         """
     )
     writer = subprocess.Popen([sys.executable, "-c", script, str(world.project)], env=world.env)

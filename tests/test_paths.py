@@ -8,8 +8,7 @@ import os
 import shutil
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from skillc import paths
 from skillc.errors import SkillcError

@@ -20,13 +20,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from skillc.errors import InvalidFilter, InvalidQueryType
 from skillc.library import Skill, resolve, stored_skills
-from skillc.usage import GROUPS, Filters, by_day, logs_of, prune_log, read_of, stats_of, stats_of_all
-from skillc.usage import age as age_in_days
+from skillc.usage import (
+    GROUPS,
+    Filters,
+    age as age_in_days,
+    by_day,
+    logs_of,
+    prune_log,
+    read_of,
+    stats_of,
+    stats_of_all,
+)
 from skillc.usage.log import INSERT, connect
 from skillc.usage.schema import create, is_counted
 from tests.conftest import World

@@ -7,8 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidSkill, SkillNotFound
 from skillc.library import Skill, at_path, import_root, is_compiled, resolve, stored_skills

@@ -8,12 +8,11 @@ import subprocess
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from skillc.compiler.stub import MAX_LINES, render, shell_word
+from skillc.compiler.stub import MAX_LINES, render
 from skillc.skills import parse
-from skillc.skills.yaml_text import yaml_string
+from skillc.text import shell_quote, yaml_quote
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -156,7 +155,7 @@ def test_never_over_its_limits(
 @given(st.text(min_size=1).filter(lambda text: "\0" not in text))
 def test_shell_words_are_one_line_and_one_word(text: str) -> None:
     """[D9] what the stub tells an agent to type names this skill and nothing else."""
-    word = shell_word(text)
+    word = shell_quote(text)
     assert len(word.splitlines()) == 1
     if not word.startswith("$'"):
         assert shlex.split(word) == [text]
@@ -165,7 +164,7 @@ def test_shell_words_are_one_line_and_one_word(text: str) -> None:
 @pytest.mark.parametrize("text", ["a\nb", "it's\t\\x", "bell\a", "\u202eevil", "$(x)`y`;z", "tail\n"])
 def test_bash_reads_shell_words_back(text: str) -> None:
     """[D9] in a real shell."""
-    script = f"printf '%s' {shell_word(text)}"
+    script = f"printf '%s' {shell_quote(text)}"
     read = subprocess.run(["bash", "-c", script], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"})
     assert read.stdout.decode() == text
 
@@ -173,5 +172,5 @@ def test_bash_reads_shell_words_back(text: str) -> None:
 def test_yaml_strings_are_one_line() -> None:
     """[D8] whatever a line break is called."""
     breaks = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
-    assert len(yaml_string(breaks).splitlines()) == 1
-    assert yaml.safe_load(yaml_string(breaks)) == breaks
+    assert len(yaml_quote(breaks).splitlines()) == 1
+    assert yaml.safe_load(yaml_quote(breaks)) == breaks

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from skillc.library import resolve
-from skillc.usage import stats_of, sync
+from skillc.usage import stats_of, sync_logs
 from skillc.usage.log import COLUMNS, INSERT
 from tests.conftest import World
 
@@ -346,13 +346,13 @@ def test_while_others_write(world: World) -> None:
     ]
     moved = 0
     while any(writer.poll() is None for writer in writers):
-        done, failed = sync(str(world.project), None)
+        done, failed = sync_logs(str(world.project), None)
         assert failed == []
         moved += sum(synced.entries for synced in done)
     for writer in writers:
         assert writer.communicate()[1] == b""
         assert writer.returncode == 0
-    done, _ = sync(str(world.project), None)
+    done, _ = sync_logs(str(world.project), None)
     moved += sum(synced.entries for synced in done)
     found = rows(primary(world.home / ".skillc" / "runtime"))
     assert len(found) == moved == 600
@@ -370,7 +370,7 @@ def test_killed_on_the_way(world: World, monkeypatch: pytest.MonkeyPatch) -> Non
     with monkeypatch.context() as patch:
         patch.setattr("skillc.atomic.discard", killed)
         with pytest.raises(KeyboardInterrupt):
-            sync(str(world.project), None)
+            sync_logs(str(world.project), None)
     assert world.ok("sync").stdout == "Synced 0 entries for 'pdf' (local logs removed)\n"
     assert len(rows(primary(world.runtime))) == 3
 

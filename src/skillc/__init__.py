@@ -9,12 +9,10 @@ Importing it costs nothing until a name is used.
 
 from __future__ import annotations
 
-import sys
+from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from skillc.engine.agent import AgentBuildConfig, AgentFactory, BuiltAgent
     from skillc.engine.engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
     from skillc.engine.events import SkillEvent, SkillResolutionFailed, SkillsResolved
@@ -158,88 +156,38 @@ __all__ = [
 ]
 
 
-def front_door(package: str, homes: dict[str, tuple[str, ...]]) -> Callable[[str], object]:
-    """The `__getattr__` of a package whose modules (the keys of `homes`) hold its public names.
-
-    They are imported when they are first used.
-    """
-    where = {name: module for module, names in homes.items() for name in names}
-
-    def get(name: str) -> object:
-        if name not in where:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = f"{package}.{where[name]}"
-        __import__(module)
-        value = getattr(sys.modules[module], name)
-        setattr(sys.modules[package], name, value)
-        return value
-
-    return get
-
-
 __getattr__ = front_door(
     __name__,
     {
-        "engine.events": ("SkillEvent", "SkillResolutionFailed", "SkillsResolved"),
-        "engine.agent": ("AgentBuildConfig", "AgentFactory", "BuiltAgent"),
-        "engine.prompts": ("ModelInput", "model_input"),
-        "engine.engine": ("DefaultSkillEngine", "EngineOptions", "ResolvedSkill"),
-        "engine.sync": ("SyncSkillEngine",),
-        "engine.tools": ("ToolDefinition", "ToolResult"),
-        "engine.turn": ("Turn", "prepare_turn"),
+        "engine.events": "SkillEvent SkillResolutionFailed SkillsResolved",
+        "engine.agent": "AgentBuildConfig AgentFactory BuiltAgent",
+        "engine.prompts": "ModelInput model_input",
+        "engine.engine": "DefaultSkillEngine EngineOptions ResolvedSkill",
+        "engine.sync": "SyncSkillEngine",
+        "engine.tools": "ToolDefinition ToolResult",
+        "engine.turn": "Turn prepare_turn",
         "errors": (
-            "ApprovalRequired",
-            "CannotRun",
-            "DirectoryNotFound",
-            "EmptyQuery",
-            "FileNotFound",
-            "IndexCollision",
-            "IndexUnusable",
-            "InvalidConfiguration",
-            "InvalidFilter",
-            "InvalidOption",
-            "InvalidParameter",
-            "InvalidQueryType",
-            "InvalidSkill",
-            "InvalidSkillId",
-            "InvalidTool",
-            "LintFailed",
-            "MissingExtra",
-            "MissingField",
-            "NoLocalLogs",
-            "PathEscapes",
-            "RepositoryUnavailable",
-            "SandboxUnavailable",
-            "SectionNotFound",
-            "SkillExists",
-            "SkillNotFound",
-            "SkillcError",
-            "SyncNotReadable",
-            "SyncNotWritable",
-            "TargetExists",
-            "TimedOut",
-            "ToolNotFound",
+            "ApprovalRequired CannotRun DirectoryNotFound EmptyQuery FileNotFound IndexCollision "
+            "IndexUnusable InvalidConfiguration InvalidFilter InvalidOption InvalidParameter "
+            "InvalidQueryType InvalidSkill InvalidSkillId InvalidTool LintFailed MissingExtra "
+            "MissingField NoLocalLogs PathEscapes RepositoryUnavailable SandboxUnavailable "
+            "SectionNotFound SkillExists SkillNotFound SkillcError SyncNotReadable "
+            "SyncNotWritable TargetExists TimedOut ToolNotFound"
         ),
-        "library.library": ("CompositeSkillSource", "NamedSource"),
-        "library.config": ("SkillsConfig",),
-        "library.descriptors": (
-            "SkillCollection",
-            "SkillDescriptor",
-            "SkillDocument",
-            "SkillFilter",
-            "SkillScope",
-        ),
-        "library.embedded": ("EmbeddedSkillSource",),
-        "library.filesystem": ("FilesystemSkillSource",),
-        "library.git": ("GitRef", "GitSkillConfig", "GitSkillSource", "HttpsToken", "SshKey"),
-        "library.http": ("BearerAuth", "HeaderAuth", "HttpSkillSource"),
-        "library.mcp": ("McpSkillSource",),
-        "library.memory": ("InMemorySkillSource",),
-        "library.repositories": ("resolve_repositories",),
-        "library.source": ("SkillSource",),
-        "library.wrappers": ("FilteredSkillSource", "PrefixedSkillSource", "RenamedSkillSource"),
-        "skills.ids": ("SkillId",),
-        "tools.toolset": ("SkillToolset",),
-        "tools.approval": ("ApprovalRequest",),
+        "library.library": "CompositeSkillSource NamedSource",
+        "library.config": "SkillsConfig",
+        "library.descriptors": "SkillCollection SkillDescriptor SkillDocument SkillFilter SkillScope",
+        "library.embedded": "EmbeddedSkillSource",
+        "library.filesystem": "FilesystemSkillSource",
+        "library.git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
+        "library.http": "BearerAuth HeaderAuth HttpSkillSource",
+        "library.mcp": "McpSkillSource",
+        "library.memory": "InMemorySkillSource",
+        "library.repositories": "resolve_repositories",
+        "library.source": "SkillSource",
+        "library.wrappers": "FilteredSkillSource PrefixedSkillSource RenamedSkillSource",
+        "skills.ids": "SkillId",
+        "tools.toolset": "SkillToolset",
+        "tools.approval": "ApprovalRequest",
     },
 )

@@ -157,3 +157,8 @@ def index_file(runtime: str, source: str) -> str:
 def path_hash(path: str) -> str:
     """The first 16 hex digits of the SHA-256 of a path."""
     return sha256_hex(os.fsencode(path))[:16]
+
+
+def is_inside(path: str, root: str) -> bool:
+    """Return whether a canonical path is `root` or below it."""
+    return path == root or path.startswith(root if root.endswith(os.sep) else root + os.sep)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from skillc import paths
-from skillc.errors import Diagnostic, notice
+from skillc.errors import Diagnostic, warning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _from_environment(diagnostics: list[Diagnostic]) -> dict[str, Any]:
         return {}
 
     def warn(message: str) -> None:
-        diagnostics.append(notice("W071", "SKILLC_TOKENIZER", message))
+        diagnostics.append(warning("W071", "SKILLC_TOKENIZER", message))
 
     return _settings({"search": {"tokenizer": value}}, warn)
 
@@ -60,7 +60,7 @@ def _read(path: str, diagnostics: list[Diagnostic]) -> dict[str, Any]:
     import tomllib  # here, because most homes have no config.toml and tomllib costs a whole command
 
     def warn(message: str) -> None:
-        diagnostics.append(notice("W071", path, message))
+        diagnostics.append(warning("W071", path, message))
 
     try:
         with open(path, "rb") as file:

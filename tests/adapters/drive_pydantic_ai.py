@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
-from pydantic_ai import Agent
-from pydantic_ai import messages as parts
+from pydantic_ai import Agent, messages as parts
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from skillc import BuiltAgent

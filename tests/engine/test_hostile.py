@@ -10,8 +10,7 @@ from pathlib import Path
 from xml.sax import saxutils
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from skillc import (
     AgentFactory,

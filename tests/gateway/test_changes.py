@@ -9,8 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from skillc.compiler import build_skill
 from skillc.compiler.read_files import SETTLED_NS
@@ -111,7 +110,7 @@ def test_right_after_the_build(world: World) -> None:
 
 def test_touched(settled: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D18] new times and the same bytes: still the file that was indexed, by its hash."""
-    monkeypatch.setattr(show_section, "_parsed", None)  # nothing is parsed
+    monkeypatch.setattr(show, "_parsed", None)  # nothing is parsed
     for path in ("SKILL.md", "a.md"):
         os.utime(Path(settled.source, path))
     assert lines_of(settled, "a") == "# A\n\ntext\n"

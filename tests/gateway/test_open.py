@@ -12,12 +12,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from skillc.errors import FileNotFound, PathEscapes, SkillcError
-from skillc.gateway import open as open_module
-from skillc.gateway import open_file
+from skillc.gateway import open as open_module, open_file
 from skillc.library import Skill, at_path
 from skillc.skills import resolve_inside
 from tests.conftest import World

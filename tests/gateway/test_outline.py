@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from skillc.compiler import build_skill, read_files
 from skillc.gateway import freshness, read_outline, show_section

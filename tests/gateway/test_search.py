@@ -9,8 +9,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from skillc.compiler import build_skill
 from skillc.errors import EmptyQuery, InvalidOption

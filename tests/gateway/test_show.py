@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.errors import SectionNotFound
 from skillc.gateway import read_outline, show_section
@@ -290,8 +289,8 @@ def test_an_index_of_another_tokenizer(run: Run, skill: Skill, monkeypatch: pyte
 def test_headings_come_from_the_index(skill: Skill) -> None:
     """[RFC-0002:C-SHOW] files that did not change are not parsed: no parser is loaded."""
     program = (
-        "import sys; from skillc.gateway import show; from skillc.library import resolve;"
-        "show(resolve('pdf', '.'), 'fields'); print([m for m in ('pyromark', 'yaml') if m in sys.modules])"
+        "import sys; from skillc.gateway import show_section; from skillc.library import resolve;"
+        "show_section(resolve('pdf', '.'), 'fields'); print([m for m in ('pyromark', 'yaml') if m in sys.modules])"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"

@@ -14,13 +14,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.errors import EmptyQuery
-from skillc.index.skills import folder, scan, workers
-from skillc.index.skills import score as scoring
-from skillc.index.skills import tokens as terms
+from skillc.index.skills import folder, scan, score as scoring, tokens as terms, workers
 from skillc.index.skills.database import IN_MEMORY, Database
 from skillc.index.skills.find import Library, Part
 from skillc.index.skills.folder import MANY, Folder

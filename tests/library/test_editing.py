@@ -8,8 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidConfiguration, InvalidOption
 from skillc.library import edit

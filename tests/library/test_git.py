@@ -30,8 +30,15 @@ from dulwich.repo import Repo
 
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillNotFound
 from skillc.library.descriptors import SkillScope
-from skillc.library.git import GitAuth, GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
-from skillc.library.git import tree as files
+from skillc.library.git import (
+    GitAuth,
+    GitRef,
+    GitSkillConfig,
+    GitSkillSource,
+    HttpsToken,
+    SshKey,
+    tree as files,
+)
 from skillc.library.git.limits import Watch
 from skillc.library.git.packs import PackReader
 from skillc.library.library import CompositeSkillSource, NamedSource

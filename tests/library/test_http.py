@@ -17,8 +17,7 @@ import pytest
 
 from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillFilter, SkillScope
-from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource, client, wire
-from skillc.library.http import source as http
+from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource, client, source as http, wire
 from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.source import SkillSource
 from skillc.skills import SkillId

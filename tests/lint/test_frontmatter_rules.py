@@ -6,7 +6,7 @@ import pytest
 
 from skillc.errors import MissingField
 from skillc.library import at_path
-from skillc.lint import lint
+from skillc.lint import lint_skill
 from skillc.skills import metadata, parse
 from tests.conftest import World
 from tests.lint.making import FRONT, GOOD, findings, front, places, rules
@@ -92,7 +92,7 @@ def test_longest_name(world: World) -> None:
     """[RFC-0008] SKL103: 64 characters are allowed."""
     name = "p" * 64
     folder = world.skill(name, f"---\nname: {name}\n{USE}\n---\n# {name}\n")
-    assert lint(at_path(str(folder))).findings == ()
+    assert lint_skill(at_path(str(folder))).findings == ()
 
 
 @pytest.mark.parametrize(
@@ -239,4 +239,4 @@ def test_lower_case_skill_md(world: World) -> None:
     """[RFC-0008] [D4] skill.md is linted as SKILL.md is."""
     folder = world.skill("pdf", "# PDF\n")
     (folder / "SKILL.md").rename(folder / "skill.md")
-    assert places(lint(at_path(str(folder))).findings, "SKL100") == [("skill.md", 1)]
+    assert places(lint_skill(at_path(str(folder))).findings, "SKL100") == [("skill.md", 1)]

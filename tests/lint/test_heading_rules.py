@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skillc.library import at_path
-from skillc.lint import lint
+from skillc.lint import lint_skill
 from tests.conftest import World
 from tests.lint.making import FRONT, GOOD, findings, places, rules
 
@@ -43,7 +43,7 @@ def test_headings(world: World, body: str, expected: list[str]) -> None:
 def test_heading_matches_name(world: World, heading: str) -> None:
     """[RFC-0008] SKL203: hyphens are read as spaces, in any case."""
     text = f"---\nname: release-notes\ndescription: Use when x\n---\n# {heading}\n"
-    assert lint(at_path(str(world.skill("release-notes", text)))).findings == ()
+    assert lint_skill(at_path(str(world.skill("release-notes", text)))).findings == ()
 
 
 def test_headings_of_each_file(world: World) -> None:

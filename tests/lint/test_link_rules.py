@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skillc.library import at_path
-from skillc.lint import lint
+from skillc.lint import lint_skill
 from skillc.lint.anchors import slug, slugs
 from tests.conftest import World
 from tests.lint.making import GOOD, findings, places, put, rules
@@ -176,12 +176,12 @@ def test_symlinks(world: World) -> None:
     folder = put(world, GOOD + "[a](alias.md) [d](dir/b.md)\n", {"a.md": "# A\n", "real/b.md": "## B\n"})
     (folder / "alias.md").symlink_to("a.md")
     (folder / "dir").symlink_to("real")
-    found = lint(at_path(str(folder))).findings
+    found = lint_skill(at_path(str(folder))).findings
     assert {(f.rule.id, f.file) for f in found} == {("SKL204", "dir/b.md"), ("SKL204", "real/b.md")}
     (folder / "out.md").symlink_to("/etc/hostname")
     (folder / "etc").symlink_to("/etc")
     (folder / "gone").symlink_to("nowhere")
-    found = lint(at_path(str(folder))).findings
+    found = lint_skill(at_path(str(folder))).findings
     assert places(found, "SKL303") == [("etc", 1), ("out.md", 1)]
     assert places(found, "SKL204") == [("real/b.md", 1)]
     assert not places(found, "SKL301")
@@ -191,7 +191,7 @@ def test_a_link_through_a_symlink_that_leaves(world: World) -> None:
     """[RFC-0008] [D2] SKL303: real paths decide."""
     folder = put(world, GOOD + "[x](etc/hostname)\n")
     (folder / "etc").symlink_to("/etc")
-    assert ("SKILL.md", GOOD.count("\n") + 1) in places(lint(at_path(str(folder))).findings, "SKL303")
+    assert ("SKILL.md", GOOD.count("\n") + 1) in places(lint_skill(at_path(str(folder))).findings, "SKL303")
 
 
 def test_skill_md_that_leads_out(world: World, tmp_path: Path) -> None:
@@ -201,6 +201,6 @@ def test_skill_md_that_leads_out(world: World, tmp_path: Path) -> None:
     folder = put(world)
     (folder / "SKILL.md").unlink()
     (folder / "SKILL.md").symlink_to(outside)
-    report = lint(at_path(str(folder)))
+    report = lint_skill(at_path(str(folder)))
     assert [(f.rule.id, f.file) for f in report.findings] == [("SKL303", "SKILL.md")]
     assert report.tokens is None

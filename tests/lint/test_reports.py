@@ -11,7 +11,7 @@ import pytest
 
 from skillc.errors import InvalidConfiguration
 from skillc.library import at_path
-from skillc.lint import RULES, Finding, estimate, find_rule, lint, sarif_log, workflow_command
+from skillc.lint import RULES, Finding, estimate, find_rule, lint_skill, sarif_log, workflow_command
 from skillc.lint.rules import BY_ID
 from tests.conftest import World
 from tests.lint.making import FRONT, GOOD, front, put, report
@@ -119,16 +119,16 @@ def test_json(world: World) -> None:
 def test_strict(world: World) -> None:
     """[RFC-0008] warnings become errors; what is off stays off, and a forced compiled skill can pass."""
     folder = put(world, front("name: pdf", "description: x"), {".skillc/manifest.json": "{}"})
-    found = lint(at_path(str(folder)), force=True, strict=True).findings
+    found = lint_skill(at_path(str(folder)), force=True, strict=True).findings
     assert [(f.rule.id, f.severity) for f in found] == [("SKL001", "warning"), ("SKL108", "error")]
 
 
 def test_compiled(world: World) -> None:
     """[RFC-0008] [D7] skipped, or with force linted after a warning of SKL001."""
     folder = put(world, "# PDF\n", {".skillc-meta/manifest.json": "{}"})
-    skipped = lint(at_path(str(folder)))
+    skipped = lint_skill(at_path(str(folder)))
     assert (skipped.skipped, skipped.findings, skipped.tokens) == (True, (), None)
-    forced = lint(at_path(str(folder)), force=True)
+    forced = lint_skill(at_path(str(folder)), force=True)
     assert [(f.rule.id, f.severity) for f in forced.findings] == [("SKL001", "warning"), ("SKL100", "error")]
 
 

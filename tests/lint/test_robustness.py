@@ -9,11 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from skillc.library import at_path
-from skillc.lint import Report, fix, lint, sarif_log, workflow_command
+from skillc.lint import Report, fix_skill, lint_skill, sarif_log, workflow_command
 from skillc.lint.page import MAX_PAGE
 from skillc.skills import parse
 from tests.conftest import World, save
@@ -54,7 +53,7 @@ def test_any_bytes(world: World, main: bytes, other: bytes, name: str) -> None:
     """[RFC-0008] findings, never a traceback, for any SKILL.md and any other file."""
     folder = put(world, main, {name: other})
     try:
-        assert_sound(lint(at_path(str(folder))))
+        assert_sound(lint_skill(at_path(str(folder))))
     finally:
         (folder / name).unlink()
 
@@ -107,8 +106,8 @@ def test_unreadable(world: World, unprivileged: tuple[str, ...]) -> None:
     )
     (folder / "s.md").chmod(0)
     (folder / "d").chmod(0)
-    program = "import sys; from skillc.library import at_path; from skillc.lint import lint\n"
-    program += "for f in lint(at_path(sys.argv[1])).findings: print(f.rule.id, f.file)"
+    program = "import sys; from skillc.library import at_path; from skillc.lint import lint_skill\n"
+    program += "for f in lint_skill(at_path(sys.argv[1])).findings: print(f.rule.id, f.file)"
     try:
         run = subprocess.run(
             [*unprivileged, sys.executable, "-c", program, str(folder)],
@@ -133,14 +132,14 @@ def test_special_files(world: World) -> None:
     os.mkfifo(folder / "pipe.md")
     (folder / "loop").symlink_to(".")
     (folder / "self.md").symlink_to("self.md")
-    assert lint(at_path(str(folder))).findings == ()
+    assert lint_skill(at_path(str(folder))).findings == ()
 
 
 def test_names_that_are_not_utf8(world: World) -> None:
     """[RFC-0008] a file's name can be any bytes, and is written out."""
     folder = put(world)
     save(Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.md")), "## A\n")
-    result = lint(at_path(str(folder)))
+    result = lint_skill(at_path(str(folder)))
     assert [f.rule.id for f in result.findings] == ["SKL204", "SKL401"]
     assert_sound(result)
     assert "caf\\udce9.md" in result.findings[0].text()
@@ -152,7 +151,7 @@ def test_the_corpus(world: World, corpus: Path) -> None:
     assert len(index) > 200
     for entry in index:
         folder = world.skill(entry["folder"], (corpus / entry["file"]).read_bytes())
-        result = lint(at_path(str(folder)))
+        result = lint_skill(at_path(str(folder)))
         assert_sound(result)
         found = {finding.rule.id for finding in result.findings}
         kinds = set(entry["kinds"])
@@ -174,12 +173,12 @@ def test_the_corpus_fixed(world: World, corpus: Path) -> None:
         before = parse((folder / "SKILL.md").read_bytes())
         skill = at_path(str(folder))
         broken += any(d.code == "W011" for d in before.diagnostics)
-        result = fix(skill)
+        result = fix_skill(skill)
         after = parse((folder / "SKILL.md").read_bytes())
         mended += any(d.code == "W011" for d in before.diagnostics) and not after.diagnostics
         assert before.data[before.body :] == after.data[after.body :]
         assert before.description == after.description
-        assert fix(skill).fixed == ()
+        assert fix_skill(skill).fixed == ()
         assert_sound(result)
     assert mended > broken * 0.9
 
@@ -189,5 +188,5 @@ def test_every_commonmark_example(world: World, commonmark_examples: list[str]) 
     folder = put(world)
     for number, text in enumerate(commonmark_examples):
         (folder / f"example-{number:03}.md").write_bytes(text.encode())
-    assert_sound(lint(at_path(str(folder))))
+    assert_sound(lint_skill(at_path(str(folder))))
     assert "SKL401" in rules(world)

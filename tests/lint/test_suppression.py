@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skillc.library import at_path
-from skillc.lint import Settings, lint
+from skillc.lint import Settings, lint_skill
 from tests.conftest import World
 from tests.lint.making import FRONT, findings, front, put, rules
 
@@ -121,7 +121,7 @@ def test_partly_used(world: World) -> None:
 def test_rules_that_are_off_need_no_suppression(world: World) -> None:
     """[RFC-0008] SKL002: nobody knows what a rule that is off would have found."""
     skill = at_path(str(put(world, DEEP.format("<!-- skilllint-disable SKL205 -->", ""))))
-    assert lint(skill, settings=Settings(severities={"SKL205": "off"})).findings == ()
+    assert lint_skill(skill, settings=Settings(severities={"SKL205": "off"})).findings == ()
 
 
 def test_several_comments(world: World) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skillc.library import at_path
-from skillc.lint import lint
+from skillc.lint import lint_skill
 from skillc.paths import embedded_skills
 from tests.conftest import World
 from tests.lint.making import findings, put, rules
@@ -120,10 +120,10 @@ def test_programs_of_the_skill(world: World) -> None:
     folder = put(world, text, {"scripts/a.sh": "#!/bin/sh\n", "scripts/b.sh": "#!/bin/sh\n"})
     (folder / "scripts" / "b.sh").chmod(0o755)
     if os.name == "posix":
-        (found,) = lint(at_path(str(folder))).findings
+        (found,) = lint_skill(at_path(str(folder))).findings
         assert (found.rule.id, "chmod +x" in found.message) == ("SKL507", True)
     (folder / "scripts" / "a.sh").unlink()
-    (found,) = lint(at_path(str(folder))).findings
+    (found,) = lint_skill(at_path(str(folder))).findings
     assert found.message == "tool 'a': its program 'scripts/a.sh' is no file of the skill"
     outside = skill(tool("a", "../other/run.sh"))
     assert rules(world, outside) == ["SKL507"]
@@ -141,5 +141,5 @@ def test_silenced_and_set(world: World) -> None:
 @pytest.mark.parametrize("name", ["git", "files"])
 def test_our_own_skills(name: str) -> None:
     """[D34] the skills that ship with skillc keep these rules."""
-    found = lint(at_path(str(Path(embedded_skills()) / name))).findings
+    found = lint_skill(at_path(str(Path(embedded_skills()) / name))).findings
     assert [finding for finding in found if finding.rule.id.startswith("SKL5")] == []

@@ -25,7 +25,8 @@ META = {
 # A tool that is as loud as it can be, in the server's own process and in one that it starts.
 NOISY = """
 import os, subprocess, sys
-from skillc.mcp import calling, schemas
+from skillc.mcp import toolbox
+from skillc.mcp.tools import schemas
 from skillc.mcp.tools.definition import Answer, ToolDefinition
 
 def shout(place, given, call):
@@ -38,7 +39,7 @@ def shout(place, given, call):
     return Answer({"name": None, "path": ""}, "quiet")
 
 shouting = ToolDefinition("shout", "Shout", "gateway", "Shouts.", (), schemas.INIT, shout)
-calling.CATALOGUE = (*calling.CATALOGUE, shouting)
+toolbox.CATALOGUE = (*toolbox.CATALOGUE, shouting)
 from skillc.cli import main
 sys.exit(main(["mcp"]))
 """

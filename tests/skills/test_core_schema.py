@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.skills import yaml
 from skillc.skills.yaml import MAX_DEPTH, MAX_NODES, NotYaml, load, plain

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidSkill, MissingField
 from skillc.skills import Document, Metadata, main_file, metadata, parse

@@ -9,12 +9,12 @@ import socket
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from skillc.errors import InvalidSkill, PathEscapes
-from skillc.skills import display_name, files, list_files, resolve_inside, source_hash
+from skillc.skills import files, list_files, resolve_inside, source_hash
 from skillc.skills.files import MAX_FILES
+from skillc.text import utf8_text
 from tests.skills.test_core_schema import ends
 
 
@@ -132,7 +132,7 @@ def test_names_that_are_not_utf8(root: Path) -> None:
         (root / os.fsdecode(raw)).write_bytes(b"")
     found = names(root)
     assert [os.fsencode(name) for name in found] == [b"z", "é".encode(), b"\xfe", b"\xff.md"]
-    assert [display_name(name) for name in found] == ["z", "é", "\\udcfe", "\\udcff.md"]
+    assert [utf8_text(name) for name in found] == ["z", "é", "\\udcfe", "\\udcff.md"]
 
 
 # Links

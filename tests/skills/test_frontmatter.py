@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.skills.frontmatter import MAX_BYTES, Frontmatter, find
 from tests.skills.test_core_schema import NASTY, billion_laughs, ends, json_values, yaml_like

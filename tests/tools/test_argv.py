@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from skillc.tools import find_skill, prepare, sandbox
 from skillc.tools.process import run

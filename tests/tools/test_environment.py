@@ -8,8 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.errors import CannotRun, PathEscapes, SkillcError
 from skillc.tools.environment import PATH, environment, find_program, working_directory

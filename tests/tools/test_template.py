@@ -6,8 +6,7 @@ import shlex
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidParameter
 from skillc.skills import ParameterDefinition

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import sys
 
+from skillc.startup import leave
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,14 +38,8 @@ NAMES = tuple(name for names in GROUPS.values() for name in names)
 
 
 def run_and_exit() -> None:
-    """`main`, and out: taking the interpreter apart would cost as much as a search."""
-    status = main()
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (OSError, ValueError):  # closed under us: nobody is left to tell
-            pass
-    os._exit(status)
+    """Run the command line and end the process."""
+    leave(main())
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -31,7 +31,7 @@ def access(
     """Run an operation on the skill called `name` and log it; `learned` adds what the result tells."""
     cwd = current_directory()
     skill = locate_skill(name, cwd)
-    _warn(skill.noticed)
+    _warn(skill.diagnostics)
     if skill.repository and not skill.recent:  # only then is there something to import
         from skillc.compiler import keep_indexed
 

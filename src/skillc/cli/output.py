@@ -27,7 +27,7 @@ def warn(diagnostics: Iterable[Diagnostic]) -> None:
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Columns for people; a cell stays on its line whatever it holds."""
-    from skillc.errors import one_line
+    from skillc.text import one_line
 
     rows = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skillc.errors import one_line
+from skillc.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from time import gmtime, strftime
 from skillc import atomic, paths
 from skillc.errors import IndexCollision, InvalidSkill, SkillcError
 from skillc.index import manifest
-from skillc.index.sections import reader
-from skillc.index.sections import writer as indexing
+from skillc.index.sections import reader, writer as indexing
 from skillc.library import is_compiled
-from skillc.skills import display_name, list_files, main_file
+from skillc.skills import list_files, main_file
 from skillc.startup.digest import sha256_hex
+from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class _Build:
         if not self.meta:
             return self._write(self.files, {}, set(), copy=False)
         suspects = [file for file in self.files if self._looks_changed(file)]
-        gone = self.known.keys() - {display_name(file.name) for file in self.files}
+        gone = self.known.keys() - {utf8_text(file.name) for file in self.files}
         if not suspects and not gone:
             return self._keep()
         changed, touched = self._sort_out(suspects)
@@ -150,7 +150,7 @@ class _Build:
             return
         try:
             meta = reader.read_meta(connection)
-            if meta["skill_path"] != display_name(self.skill.source):
+            if meta["skill_path"] != utf8_text(self.skill.source):
                 raise IndexCollision(paths.path_hash(self.skill.source))
             if indexing.is_current(meta, self.setting, self.formats):
                 indexing.probe(connection)
@@ -163,7 +163,7 @@ class _Build:
             connection.close()
 
     def _looks_changed(self, file: SourceFile) -> bool:
-        known = self.known.get(display_name(file.name))
+        known = self.known.get(utf8_text(file.name))
         return known is None or known[1] != file.stamp
 
     def _sort_out(
@@ -175,7 +175,7 @@ class _Build:
         changed: list[SourceFile] = []
         touched: dict[str, tuple[int, int, int]] = {}
         for file in suspects:
-            known = self.known.get(display_name(file.name))
+            known = self.known.get(utf8_text(file.name))
             digest, stamp = fingerprint(file.path) if known else ("", file.stamp)
             if known and known[0] == digest:
                 touched[file.name] = stamp
@@ -242,9 +242,9 @@ class _Build:
         from skillc.skills import source_hash
 
         digests = writer.digests()
-        if self.main_digest and digests[display_name(self.main)] != self.main_digest:
+        if self.main_digest and digests[utf8_text(self.main)] != self.main_digest:
             raise _Changing
-        whole = source_hash((file.name, digests[display_name(file.name)]) for file in self.files)
+        whole = source_hash((file.name, digests[utf8_text(file.name)]) for file in self.files)
         references, count = writer.references(self.main, stub.MAX_REFERENCES)
         outline = writer.headings_of(self.main)
         other = self.skill.repository if self.skill.copied else ""

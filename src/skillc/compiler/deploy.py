@@ -10,9 +10,10 @@ import os
 import sys
 
 from skillc import atomic, paths
-from skillc.errors import InvalidOption, TargetExists, notice
+from skillc.errors import InvalidOption, TargetExists, warning
 from skillc.index import manifest
-from skillc.skills.files import display_name, is_inside
+from skillc.paths import is_inside
+from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def deploy_skill(
             return Deployment(target.name, path, _link(runtime, path))
         except (OSError, NotImplementedError, AttributeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            noticed = (notice("W030", path, f"links can't be made there ({reason})"),)
+            noticed = (warning("W030", path, f"links can't be made there ({reason})"),)
             _copy(runtime, path)
             return Deployment(target.name, path, "copy", noticed)
     _copy(runtime, path)
@@ -69,7 +70,7 @@ def _check(skill: Skill, path: str, force: bool) -> None:
     """Refuse to replace what skc did not put there, unless forced."""
     if not os.path.lexists(path) or _is_link(path):
         return
-    if not force and manifest.parse(manifest.read(path)).get("source") != display_name(skill.source):
+    if not force and manifest.parse(manifest.read(path)).get("source") != utf8_text(skill.source):
         raise TargetExists(path)
 
 

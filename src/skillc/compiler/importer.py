@@ -7,8 +7,8 @@ import os
 from skillc import atomic, paths
 from skillc.errors import InvalidOption, InvalidSkill, SkillExists
 from skillc.library import Skill, import_root, is_compiled
+from skillc.paths import is_inside
 from skillc.skills import list_files, main_file, metadata, parse
-from skillc.skills.files import is_inside
 from skillc.skills.folder import make_folder
 
 

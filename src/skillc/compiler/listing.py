@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from fnmatch import fnmatchcase
 
-from skillc.errors import MissingField, SkillcError, notice
+from skillc.errors import MissingField, SkillcError, warning
 from skillc.index import manifest
 from skillc.index.sections import reader
 from skillc.library import stored_skills
 from skillc.paths import SKILL_FILES, skills_store
-from skillc.skills import display_name, list_files, main_file, metadata, parse, source_hash
+from skillc.skills import list_files, main_file, metadata, parse, source_hash
 from skillc.startup.digest import file_sha256_hex
+from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Listing:
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """What was skipped, as warnings."""
-        return [notice("W001", error.message, error.code).at(skill.source) for skill, error in self.skipped]
+        return [warning("W001", error.message, error.code).at(skill.source) for skill, error in self.skipped]
 
     def as_json(self) -> dict[str, Any]:
         skills = [
@@ -157,11 +158,7 @@ def _listed(skill: Skill, stores: tuple[str, list[str]], check_obsolete: bool) -
         fields = manifest.parse(written) if written else {}
         built = fields.get("source_hash")
         # A runtime directory of the same name may hold another project's skill.
-        if (
-            isinstance(built, str)
-            and built
-            and fields.get("source", skill.source) == display_name(skill.source)
-        ):
+        if isinstance(built, str) and built and fields.get("source", skill.source) == utf8_text(skill.source):
             obsolete = check_obsolete and current_hash(skill) != _built_hash(skill, runtime, built)
             return Listed(skill, OBSOLETE if obsolete else NORMAL, runtime)
     return Listed(skill, NOT_BUILT, os.path.join(first, skill.folder))

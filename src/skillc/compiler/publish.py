@@ -44,7 +44,7 @@ class Published:
 
     def report(self) -> str:
         """The same for people."""
-        from skillc.errors import one_line
+        from skillc.text import one_line
 
         built = self.built
         files = f"{built.files} file{'' if built.files == 1 else 's'}"

@@ -12,7 +12,7 @@ import os
 import sys
 from time import time_ns
 
-from skillc.errors import notice
+from skillc.errors import warning
 from skillc.skills import parse
 from skillc.startup.digest import file_sha256_hex, sha256_hex
 
@@ -187,7 +187,7 @@ def _read(name: str, path: str, formats: frozenset[str]) -> tuple[Any, ...]:
         wanted = kind(name, formats)
         if not wanted or stamp[0] > MAX_TEXT:
             digest = file_sha256_hex(file, stamp[0])
-            too_large = notice("W020", MAX_TEXT >> 20)
+            too_large = warning("W020", MAX_TEXT >> 20)
             noticed = [(too_large.code, too_large.message)] if wanted else []
             return name, digest, stamp, b"", 0, (), None, noticed
         raw = file.read()

@@ -6,7 +6,7 @@ MAX_LINES lines because every part of it has a limit; what is left out is counte
 
 from __future__ import annotations
 
-from skillc.skills.yaml_text import yaml_string
+from skillc.text import fold_line, shell_quote, yaml_quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,11 +62,11 @@ def render(
     """
     lines = [*_main_lines(main), *_reference_lines(references, reference_count)]
     return _TEMPLATE.format(
-        name=yaml_string(name),
-        description=yaml_string(description),
-        title=_on_one_line(name),
-        origin=f" from the repository '{_on_one_line(repository)}'" if repository else "",
-        skill=shell_word(directory),
+        name=yaml_quote(name),
+        description=yaml_quote(description),
+        title=fold_line(name),
+        origin=f" from the repository '{fold_line(repository)}'" if repository else "",
+        skill=shell_quote(directory),
         sections="\n".join(lines) or "(no headings)",
     )
 
@@ -82,7 +82,7 @@ def _main_lines(headings: Iterable[tuple[int, str]]) -> list[str]:
         if left_out or len(lines) >= MAX_SECTIONS or top > MAX_TOP_SECTIONS:
             left_out += 1
         else:
-            lines.append(f"{'  ' * (level - 1)}- {_on_one_line(text)}")
+            lines.append(f"{'  ' * (level - 1)}- {fold_line(text)}")
     if left_out:
         lines.append(f"- ... ({left_out} more)")
     return lines
@@ -94,40 +94,10 @@ def _reference_lines(references: Sequence[tuple[str, str | None]], count: int) -
         return []
     lines = ["- References (query by title only)"]
     for label, description in references[:MAX_REFERENCES]:
-        text = _on_one_line(description or "")
+        text = fold_line(description or "")
         if len(text) > MAX_DESCRIPTION:
             text = text[: MAX_DESCRIPTION - 1].rstrip() + "…"
-        lines.append(f"  - {_on_one_line(label)}{' — ' + text if text else ''}")
+        lines.append(f"  - {fold_line(label)}{' — ' + text if text else ''}")
     if count > MAX_REFERENCES:
         lines.append(f"  - ... ({count - MAX_REFERENCES} more)")
     return lines
-
-
-def _on_one_line(text: str) -> str:
-    """`text` with its white space folded and anything else that is not printable left out."""
-    folded = " ".join(text.split())
-    return folded if folded.isprintable() else "".join(c for c in folded if c.isprintable() or c == "\u200d")
-
-
-_PLAIN = dict.fromkeys(map(ord, "-_./"))
-
-
-def shell_word(text: str) -> str:
-    r"""`text` as one word for a shell, and on one line.
-
-    >>> print(shell_word("pdf"), shell_word("my skill"), shell_word("it's"))
-    pdf 'my skill' 'it'\''s'
-    """
-    if text.isascii() and text.translate(_PLAIN).isalnum():
-        return text
-    if text.isprintable():
-        return "'" + text.replace("'", "'\\''") + "'"
-    return "$'" + "".join(_shell_character(c) for c in text) + "'"
-
-
-def _shell_character(c: str) -> str:
-    if c in "'\\":
-        return "\\" + c
-    if c.isprintable():
-        return c
-    return "".join(f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogateescape"))

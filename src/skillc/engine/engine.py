@@ -23,8 +23,8 @@ from skillc.library.descriptors import (
 from skillc.library.find import find_skills
 from skillc.library.looking import one_look
 from skillc.library.source import ALL, SkillSource
-from skillc.library.suggest import nearest
 from skillc.skills import SkillId
+from skillc.text import suggest
 
 log = logging.getLogger("skillc.engine")
 
@@ -176,7 +176,7 @@ class DefaultSkillEngine:
                 known = [str(skill.id) for skill in await self.list_skills()]
             except Exception:  # of any source; what is asked for is not there in any case
                 log.debug("no names like '%s'", skill_id, exc_info=True)
-        return SkillNotFound(skill_id, nearest=await asyncio.to_thread(nearest, skill_id, known))
+        return SkillNotFound(skill_id, nearest=await asyncio.to_thread(suggest, skill_id, known))
 
     async def resolve_and_render(self, ids: Iterable[str]) -> builtins.list[ResolvedSkill]:
         """Skills as blocks for injection, in order; the first that fails is raised."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument
+from skillc.text import cut
 
 MAX_INJECTION_BYTES = 32 * 1024
 INVENTORY_THRESHOLD = 12  # skills up to which each is listed
@@ -108,7 +109,7 @@ def _flat(skills: Sequence[SkillDescriptor], active: Collection[str], length: in
     lines = ["<available_skills>\n"]
     for skill in skills:
         mark = ' active="true"' if skill.id in active else ""
-        text = escape(shortened(skill.description, length))
+        text = escape(cut(skill.description, length))
         lines.append(
             f"  <skill id={quoteattr(skill.id)}{mark}>\n    <description>{text}</description>\n  </skill>\n"
         )
@@ -122,14 +123,9 @@ def _grouped(
 ) -> str:
     lines = ['<available_skills mode="collections">\n']
     for collection in top:
-        path, words = quoteattr(collection.path), escape(shortened(collection.description, length))
+        path, words = quoteattr(collection.path), escape(cut(collection.description, length))
         lines.append(f'  <collection path={path} count="{collection.count}">{words}</collection>\n')
     lines += [f'  <skill id={quoteattr(skill.id)} active="true"/>\n' for skill in active]
     if any(len(collection.description) > length for collection in top):
         lines.append(note)
     return "".join(lines) + HINT + "</available_skills>"
-
-
-def shortened(text: str, length: int) -> str:
-    """At most so many characters; what is cut ends in an ellipsis."""
-    return text if len(text) <= length else text[: max(0, length - 1)].rstrip() + "…"

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skillc.engine.events import SkillsResolved
-from skillc.engine.inventory import MAX_DESCRIPTION, shortened
+from skillc.engine.inventory import MAX_DESCRIPTION
 from skillc.errors import SkillNotFound, unexpected
+from skillc.text import cut
 
 if TYPE_CHECKING:
     from skillc.engine.engine import DefaultSkillEngine
@@ -176,7 +177,7 @@ def _reasons(found: Sequence[FoundSkill]) -> list[dict[str, Any]]:
     skills = []
     for skill in found:
         words = [word for word, _ in skill.matched[:MAX_MATCHED]]
-        about = shortened(skill.description, MAX_DESCRIPTION)
+        about = cut(skill.description, MAX_DESCRIPTION)
         told = {"id": skill.id, "description": about, "matched": words}
         skills.append(told | {"section": skill.section} if skill.section else told)
     return skills

@@ -7,6 +7,8 @@ takes a process as long as a search. They are all imported from here.
 
 from __future__ import annotations
 
+from skillc.text import one_line
+
 TYPE_CHECKING = False  # typing itself costs as much to import as a whole command
 if TYPE_CHECKING:
     from skillc.errors.tree import *  # noqa: F403 -- all of them
@@ -20,26 +22,6 @@ else:
         if name not in classes:
             raise AttributeError(name)
         return classes[name]
-
-
-def one_line(text: str) -> str:
-    r"""`text` with everything that is not printable made visible, so that it stays one line.
-
-    >>> print(one_line("a\nb\x1b[31m"))
-    a\nb\x1b[31m
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        c if c.isprintable() or c in _SPACES else c.encode("unicode_escape").decode() for c in text
-    )
-
-
-# Spaces of every width, and what joins and parts letters and emoji: part of the words, and harmless.
-_SPACES = (
-    "\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-    "\u200c\u200d"
-)
 
 
 class SkillcError(Exception):
@@ -129,7 +111,7 @@ WARNINGS = {
 class Diagnostic:
     """Something noticed on the way: a code, what it says, and the file it is about.
 
-    >>> notice("W010").at("SKILL.md").line()
+    >>> warning("W010").at("SKILL.md").line()
     'warning[W010]: SKILL.md: bytes that are not UTF-8 were replaced'
     """
 
@@ -162,6 +144,6 @@ class Diagnostic:
         return hash(self.line())
 
 
-def notice(code: str, *fields: object) -> Diagnostic:
+def warning(code: str, *fields: object) -> Diagnostic:
     """A warning of WARNINGS with its blanks filled in."""
     return Diagnostic(code, WARNINGS[code].format(*fields))

@@ -1,36 +1,41 @@
-"""Every error, once: what can go wrong, its code and its words. Import them from `errors`.
+"""Every error, once: what can go wrong, its code and its words. Import them from `skillc.errors`.
 
-    SkillcError                 E999  anything unexpected
-    ├── SkillNotFound           E001
-    ├── IndexUnusable           E002
-    ├── IndexCollision          E003
-    ├── EmptyQuery              E004
-    ├── InvalidSkill            E010
-    ├── MissingField            E011
-    ├── PathEscapes             E012
-    ├── TargetExists            E013
-    ├── SectionNotFound         E020
-    ├── FileNotFound            E021
-    ├── DirectoryNotFound       E022
-    ├── InvalidQueryType        E030
-    ├── InvalidFilter           E031
-    ├── NoLocalLogs             E040
-    ├── SyncNotWritable         E041
-    ├── SyncNotReadable         E042
-    ├── SkillExists             E050
-    ├── InvalidTool             E060
-    ├── ToolNotFound            E061
-    ├── InvalidParameter        E062
-    ├── ApprovalRequired        E063
-    ├── CannotRun               E064
-    ├── TimedOut                E065
-    ├── SandboxUnavailable      E066
-    ├── InvalidSkillId          E070
-    ├── InvalidConfiguration    E071
-    ├── InvalidOption           E100
-    ├── RepositoryUnavailable   E200
-    ├── MissingExtra            E201
-    └── LintFailed              E300
+    SkillcError                     E999  anything unexpected
+    ├── NotFound
+    │   ├── SkillNotFound           E001
+    │   ├── SectionNotFound         E020
+    │   ├── FileNotFound            E021
+    │   ├── DirectoryNotFound       E022
+    │   ├── NoLocalLogs             E040
+    │   └── ToolNotFound            E061
+    ├── Invalid
+    │   ├── EmptyQuery              E004
+    │   ├── InvalidSkill            E010
+    │   ├── MissingField            E011
+    │   ├── InvalidQueryType        E030
+    │   ├── InvalidFilter           E031
+    │   ├── InvalidTool             E060
+    │   ├── InvalidParameter        E062
+    │   ├── InvalidSkillId          E070
+    │   ├── InvalidConfiguration    E071
+    │   ├── InvalidOption           E100
+    │   └── LintFailed              E300
+    ├── Unavailable
+    │   ├── IndexUnusable           E002
+    │   ├── SyncNotWritable         E041
+    │   ├── SyncNotReadable         E042
+    │   ├── CannotRun               E064
+    │   ├── TimedOut                E065
+    │   ├── SandboxUnavailable      E066
+    │   ├── RepositoryUnavailable   E200
+    │   └── MissingExtra            E201
+    ├── Denied
+    │   ├── PathEscapes             E012
+    │   └── ApprovalRequired        E063
+    └── Conflict
+        ├── IndexCollision          E003
+        ├── TargetExists            E013
+        └── SkillExists             E050
 
 >>> error = SkillNotFound("pdf")
 >>> error.line()
@@ -39,7 +44,8 @@
 
 from __future__ import annotations
 
-from skillc.errors import SkillcError, one_line
+from skillc.errors import SkillcError
+from skillc.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +54,27 @@ if TYPE_CHECKING:
     from skillc.errors import Diagnostic
 
 
-class SkillNotFound(SkillcError):
+class NotFound(SkillcError):
+    """Something that was named is not there."""
+
+
+class Invalid(SkillcError):
+    """What was given breaks a rule."""
+
+
+class Unavailable(SkillcError):
+    """What it takes is not at hand now."""
+
+
+class Denied(SkillcError):
+    """It is not allowed."""
+
+
+class Conflict(SkillcError):
+    """Something else is in its place."""
+
+
+class SkillNotFound(NotFound):
     """`reason` is why a skill that exists is not there for whoever asks; `nearest` are names like it."""
 
     code = "E001"
@@ -67,35 +93,35 @@ class SkillNotFound(SkillcError):
             )
 
 
-class IndexUnusable(SkillcError):
+class IndexUnusable(Unavailable):
     code = "E002"
 
     def __init__(self, skill: str) -> None:
         super().__init__(f"search index unusable; run 'skc build {skill}' to rebuild")
 
 
-class IndexCollision(SkillcError):
+class IndexCollision(Conflict):
     code = "E003"
 
     def __init__(self, hash16: str) -> None:
         super().__init__(f"index hash collision; delete .skillc-meta/search-{hash16}.db and rebuild")
 
 
-class EmptyQuery(SkillcError):
+class EmptyQuery(Invalid):
     code = "E004"
 
     def __init__(self) -> None:
         super().__init__("empty query")
 
 
-class InvalidSkill(SkillcError):
+class InvalidSkill(Invalid):
     code = "E010"
 
     def __init__(self, path: str, reason: str = "missing SKILL.md") -> None:
         super().__init__(f"not a valid skill: '{path}' ({reason})")
 
 
-class MissingField(SkillcError):
+class MissingField(Invalid):
     code = "E011"
 
     def __init__(self, field: str, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
@@ -104,21 +130,21 @@ class MissingField(SkillcError):
         self.diagnostics = diagnostics
 
 
-class PathEscapes(SkillcError):
+class PathEscapes(Denied):
     code = "E012"
 
     def __init__(self, path: str) -> None:
         super().__init__(f"path escapes skill root: '{path}'")
 
 
-class TargetExists(SkillcError):
+class TargetExists(Conflict):
     code = "E013"
 
     def __init__(self, path: str) -> None:
         super().__init__(f"deploy target exists and is not a link: '{path}' (use --force to replace it)")
 
 
-class SectionNotFound(SkillcError):
+class SectionNotFound(NotFound):
     code = "E020"
 
     def __init__(self, section: str, suggestions: Iterable[tuple[str, str]] = ()) -> None:
@@ -127,63 +153,63 @@ class SectionNotFound(SkillcError):
         super().__init__(f"section not found: '{section}'", details)
 
 
-class FileNotFound(SkillcError):
+class FileNotFound(NotFound):
     code = "E021"
 
     def __init__(self, path: str) -> None:
         super().__init__(f"file not found: '{path}'")
 
 
-class DirectoryNotFound(SkillcError):
+class DirectoryNotFound(NotFound):
     code = "E022"
 
     def __init__(self, path: str) -> None:
         super().__init__(f"directory not found: '{path}'")
 
 
-class InvalidQueryType(SkillcError):
+class InvalidQueryType(Invalid):
     code = "E030"
 
     def __init__(self, kind: str) -> None:
         super().__init__(f"invalid query type: '{kind}'")
 
 
-class InvalidFilter(SkillcError):
+class InvalidFilter(Invalid):
     code = "E031"
 
     def __init__(self, message: str) -> None:
         super().__init__(f"invalid filter: '{message}'")
 
 
-class NoLocalLogs(SkillcError):
+class NoLocalLogs(NotFound):
     code = "E040"
 
     def __init__(self) -> None:
         super().__init__("no local logs found")
 
 
-class SyncNotWritable(SkillcError):
+class SyncNotWritable(Unavailable):
     code = "E041"
 
     def __init__(self, path: str) -> None:
         super().__init__(f"sync destination not writable: '{path}'")
 
 
-class SyncNotReadable(SkillcError):
+class SyncNotReadable(Unavailable):
     code = "E042"
 
     def __init__(self, path: str) -> None:
         super().__init__(f"sync source not readable: '{path}'")
 
 
-class SkillExists(SkillcError):
+class SkillExists(Conflict):
     code = "E050"
 
     def __init__(self, skill: str, details: str = "") -> None:
         super().__init__(f"skill '{skill}' already exists", details)
 
 
-class InvalidTool(SkillcError):
+class InvalidTool(Invalid):
     code = "E060"
 
     def __init__(self, skill: str, message: str) -> None:
@@ -191,7 +217,7 @@ class InvalidTool(SkillcError):
         self.reason = message
 
 
-class ToolNotFound(SkillcError):
+class ToolNotFound(NotFound):
     """`reason` says what there is instead, or why one that exists is not there now."""
 
     code = "E061"
@@ -200,42 +226,42 @@ class ToolNotFound(SkillcError):
         super().__init__(f"tool '{tool}' not found in '{skill}'{f': {reason}' if reason else ''}")
 
 
-class InvalidParameter(SkillcError):
+class InvalidParameter(Invalid):
     code = "E062"
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(f"invalid parameter '{name}': {message}")
 
 
-class ApprovalRequired(SkillcError):
+class ApprovalRequired(Denied):
     code = "E063"
 
     def __init__(self, skill: str, details: str = "") -> None:
         super().__init__(f"approval required for '{skill}'; run 'skc trust allow {skill}'", details)
 
 
-class CannotRun(SkillcError):
+class CannotRun(Unavailable):
     code = "E064"
 
     def __init__(self, program: str, message: str) -> None:
         super().__init__(f"cannot run '{program}': {message}")
 
 
-class TimedOut(SkillcError):
+class TimedOut(Unavailable):
     code = "E065"
 
     def __init__(self, seconds: float, what: str = "timed out") -> None:
         super().__init__(f"{what} after {seconds:g} s")
 
 
-class SandboxUnavailable(SkillcError):
+class SandboxUnavailable(Unavailable):
     code = "E066"
 
     def __init__(self, message: str) -> None:
         super().__init__(f"sandbox unavailable: {message}")
 
 
-class InvalidSkillId(SkillcError):
+class InvalidSkillId(Invalid):
     code = "E070"
 
     def __init__(self, skill_id: str, details: str = "") -> None:
@@ -243,21 +269,21 @@ class InvalidSkillId(SkillcError):
         super().__init__(f"invalid skill id: '{shown}'", details)
 
 
-class InvalidConfiguration(SkillcError):
+class InvalidConfiguration(Invalid):
     code = "E071"
 
     def __init__(self, file: str, message: str) -> None:
         super().__init__(f"invalid configuration: {file}: {message}")
 
 
-class InvalidOption(SkillcError):
+class InvalidOption(Invalid):
     code = "E100"
 
     def __init__(self, message: str, details: str = "") -> None:
         super().__init__(f"invalid option: '{message}'", details)
 
 
-class RepositoryUnavailable(SkillcError):
+class RepositoryUnavailable(Unavailable):
     code = "E200"
 
     def __init__(self, name: str, message: str) -> None:
@@ -265,14 +291,14 @@ class RepositoryUnavailable(SkillcError):
         self.reason = message
 
 
-class MissingExtra(SkillcError):
+class MissingExtra(Unavailable):
     code = "E201"
 
     def __init__(self, need: str, extra: str) -> None:
         super().__init__(f"{need}: pip install 'skillc[{extra}]'")
 
 
-class LintFailed(SkillcError):
+class LintFailed(Invalid):
     code = "E300"
 
     def __init__(self, rule: str, name: str, message: str) -> None:

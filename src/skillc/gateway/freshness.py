@@ -6,7 +6,8 @@ import os
 
 from skillc.errors import SkillcError
 from skillc.index.sections import reader
-from skillc.skills.files import display_name, list_files
+from skillc.skills.files import list_files
+from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def indexed_files(connection: Connection) -> dict[str, Known]:
 def markdown_files(skill: Skill) -> dict[str, SourceFile]:
     """The Markdown files as they are now, by their names as they are shown, bytewise by path."""
     files = list_files(skill.source)
-    return {display_name(file.name): file for file in files if file.name[-3:].lower() == ".md"}
+    return {utf8_text(file.name): file for file in files if file.name[-3:].lower() == ".md"}
 
 
 def changed_text(file: SourceFile, known: Known | None) -> bytes | None:
@@ -79,7 +80,7 @@ def changed_files(skill: Skill, tokenizer: str = "ascii") -> bool:
         known = indexed_files(reader.open_for(skill, tokenizer).connection)
         files = list_files(skill.source)
         return len(files) != len(known) or any(
-            _changed(file, known.get(display_name(file.name))) for file in files
+            _changed(file, known.get(utf8_text(file.name))) for file in files
         )
     except (SkillcError, reader.Error, OSError):
         return True

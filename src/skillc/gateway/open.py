@@ -7,7 +7,8 @@ from stat import S_ISREG
 
 from skillc import errors
 from skillc.errors import SkillcError
-from skillc.skills.files import display_name, list_files, resolve_inside
+from skillc.skills.files import list_files, resolve_inside
+from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _open_as_shown(skill: Skill, path: str, max_lines: int | None) -> Opened:
     """A file whose name is not UTF-8, by the name that the other commands show of it."""
     if "\\udc" in path:
         for file in list_files(skill.source):
-            if file.name != path and display_name(file.name) == path:
+            if file.name != path and utf8_text(file.name) == path:
                 return open_file(skill, file.name, max_lines)
     raise errors.FileNotFound(path)
 

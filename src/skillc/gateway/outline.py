@@ -46,7 +46,7 @@ def read_outline(skill: Skill, level: int | None = None) -> list[Entry]:
 
 def outline_lines(entries: Iterable[Entry]) -> Iterator[str]:
     """An outline for reading: each file's path, then its headings, indented [D14]."""
-    from skillc.errors import one_line
+    from skillc.text import one_line
 
     file = None
     for entry in entries:

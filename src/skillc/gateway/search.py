@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillc import errors
 from skillc.index.sections import reader
-from skillc.skills.files import display_name
+from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Found:
 
     def lines(self) -> Iterator[str]:
         """The results for reading."""
-        from skillc.errors import one_line
+        from skillc.text import one_line
 
         for result in self.results:
             yield f"{one_line(result.file)}#{one_line(result.section)} (score: {result.score:.2f})"
@@ -103,7 +103,7 @@ def hint(skill: Skill, query: str, any_words: str, tokenizer: str = "ascii") -> 
     counts = _occurring(skill, words, tokenizer) if len(words) > 1 else []
     if not counts:
         return ""
-    from skillc.errors import one_line
+    from skillc.text import one_line
 
     told = ", ".join(f"{one_line(word)} ({count})" for word, count in counts)
     return f"note: no section holds all words; these occur: {told}; {any_words} ranks by them"
@@ -127,7 +127,7 @@ def split(query: str) -> list[str]:
     """The words of a query: split at ASCII white space only."""
     if query.isprintable():  # then it has no other space than U+0020
         return query.split()
-    query = display_name(query)
+    query = utf8_text(query)
     for space in "\t\n\r":
         query = query.replace(space, " ")
     return [word for word in query.split(" ") if word]
@@ -216,7 +216,7 @@ def _all_of_many(connection: Connection, parts: list[str], limit: int) -> list[R
 
 def _raw(connection: Connection, query: str, segmented: bool, limit: int) -> list[Row]:
     """A query in FTS5's own language."""
-    query = display_name(query)
+    query = utf8_text(query)
     if segmented:
         query = reader.segment(query)
     if len(query) > MAX_RAW:

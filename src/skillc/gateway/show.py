@@ -11,7 +11,7 @@ import os
 from skillc import errors
 from skillc.gateway.freshness import changed_text, indexed_files, is_known, markdown_files, read
 from skillc.index.sections import reader
-from skillc.skills.files import display_name
+from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def show_section(
 ) -> Shown:
     """The section under a heading; raises SectionNotFound with headings like it."""
     opened = reader.open_for(skill, tokenizer)
-    section = display_name(section)
+    section = utf8_text(section)
     try:
         headings = _Headings(skill, opened.connection, file)
         for query in _queries(section):
@@ -114,7 +114,7 @@ class _Headings:
         self._known = indexed_files(connection)
         self._files = markdown_files(skill)
         if only is not None:
-            name = display_name(os.path.normpath(only).replace(os.sep, "/"))
+            name = utf8_text(os.path.normpath(only).replace(os.sep, "/"))
             self._files = {name: self._files[name]} if name in self._files else {}
         # The headings of the files that are not as they were indexed.
         self._anew: dict[str, list[Place]] = {}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from skillc import errors
-from skillc.skills.files import display_name, list_files, resolve_inside
+from skillc.skills.files import list_files, resolve_inside
+from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Tree:
 
     def lines(self, marks: tuple[str, str, str, str] = LINES) -> Iterator[str]:
         """The tree as people draw it."""
-        from skillc.errors import one_line
+        from skillc.text import one_line
 
         entry, last_entry, below, below_last = marks
         yield f"{one_line(self.root)}/"
@@ -82,7 +83,7 @@ def list_sources(
     skill: there `*` stays in one directory, and `**` stands for any number of them.
     """
     prefix = _prefix(skill, directory) if directory is not None else ""
-    names = [display_name(file.name) for file in list_files(skill.source)]
+    names = [utf8_text(file.name) for file in list_files(skill.source)]
     if prefix:
         names = [name for name in names if name.startswith(prefix)]
     if pattern is not None:
@@ -103,7 +104,7 @@ def _prefix(skill: Skill, directory: str) -> str:
     parts = directory.replace(os.sep, "/").split("/")
     if os.pardir in parts:  # which leads elsewhere behind a link
         parts = os.path.relpath(real, os.path.realpath(skill.source)).split(os.sep)
-    return display_name("".join(f"{part}/" for part in parts if part not in ("", os.curdir)))
+    return utf8_text("".join(f"{part}/" for part in parts if part not in ("", os.curdir)))
 
 
 def matching(names: Iterable[str], pattern: str) -> list[str]:

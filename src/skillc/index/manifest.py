@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc import paths
-from skillc.skills.files import display_name
+from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def render(skill: str, source: str, source_hash: str, built_at: str) -> bytes:
         "version": str(VERSION),
         "built_at": quoted(built_at),
         "source_hash": quoted(source_hash),
-        "source": quoted(display_name(source)),
+        "source": quoted(utf8_text(source)),
         "builder": quoted(f"skillc {__version__}"),
     }
     lines = ",\n".join(f'  "{key}": {value}' for key, value in fields.items())

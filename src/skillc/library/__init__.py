@@ -5,33 +5,23 @@ Gives folders, descriptions and texts; does not compile, show or run them.
 
 from __future__ import annotations
 
-from skillc import front_door
+from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.library.stores import (
-        Skill,
-        at_path,
-        import_root,
-        is_compiled,
-        locate_skill,
-        resolve,
-        stored_skills,
+        Skill as Skill,
+        at_path as at_path,
+        import_root as import_root,
+        is_compiled as is_compiled,
+        locate_skill as locate_skill,
+        resolve as resolve,
+        stored_skills as stored_skills,
     )
-
-__all__ = ["Skill", "at_path", "import_root", "is_compiled", "locate_skill", "resolve", "stored_skills"]
 
 __getattr__ = front_door(
     __name__,
     {
-        "stores": (
-            "Skill",
-            "at_path",
-            "import_root",
-            "is_compiled",
-            "locate_skill",
-            "resolve",
-            "stored_skills",
-        ),
+        "stores": "Skill at_path import_root is_compiled locate_skill resolve stored_skills",
     },
 )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from skillc import paths
-from skillc.errors import Diagnostic, InvalidConfiguration, notice
+from skillc.errors import Diagnostic, InvalidConfiguration, warning
 
 FILE = "skills.toml"
 DIRECTORIES = (paths.DIRECTORY, paths.ALTERNATIVE)  # ours, and that of the document
@@ -214,7 +214,7 @@ def _checked(
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key not in known:
-            noticed.append(notice("W071", path, f"{what}unknown key '{key}'"))
+            noticed.append(warning("W071", path, f"{what}unknown key '{key}'"))
         elif type(value) is not known[key]:
             raise InvalidConfiguration(path, f"{what}'{key}' must be {_WORDS[known[key]]}")
         else:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from skillc import atomic, paths
 from skillc.library.stores import folder_name
 from skillc.skills.folder import make_folder
-from skillc.skills.yaml_text import yaml_string
 from skillc.startup.digest import sha256_hex
+from skillc.text import yaml_quote
 
 if TYPE_CHECKING:
     from skillc.library.config import SkillRepositoryConfig
@@ -76,15 +76,15 @@ def _skill_file(document: SkillDocument) -> bytes:
 
 
 def _key(key: str) -> str:
-    return key if key.isascii() and key.replace("-", "").replace("_", "").isalnum() else yaml_string(key)
+    return key if key.isascii() and key.replace("-", "").replace("_", "").isalnum() else yaml_quote(key)
 
 
 def _value(value: Any) -> str:
     """A value in YAML's flow style, which is JSON's with more ways to write text."""
     if isinstance(value, str):
-        return yaml_string(value)
+        return yaml_quote(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{yaml_string(str(k))}: {_value(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{yaml_quote(str(k))}: {_value(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_value(item) for item in value) + "]"
     return json.dumps(value, default=str)

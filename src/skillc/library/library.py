@@ -15,8 +15,8 @@ from skillc.errors import (
     InvalidSkill,
     RepositoryUnavailable,
     SkillNotFound,
-    notice,
     unexpected,
+    warning,
 )
 from skillc.index.skills.find import Part
 from skillc.library.descriptors import (
@@ -183,9 +183,9 @@ class CompositeSkillSource(SkillSource):
         for named in self.sources:
             stale = getattr(named.source, "error", None)
             if named.name in self.failures:
-                told.append(notice("W200", named.name, self.failures[named.name].reason))
+                told.append(warning("W200", named.name, self.failures[named.name].reason))
             elif stale:
-                told.append(notice("W201", named.name, stale))
+                told.append(warning("W201", named.name, stale))
         return told
 
     async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
@@ -197,7 +197,7 @@ class CompositeSkillSource(SkillSource):
             for told in answer:
                 found.append(SourceDiagnostic(told.path, told.code, told.severity, told.message, named.name))
         for shadow in look.shadowed:
-            shadowing = notice("W022", shadow.skill_id, shadow.winner)
+            shadowing = warning("W022", shadow.skill_id, shadow.winner)
             found.append(
                 SourceDiagnostic(shadow.skill_id, shadowing.code, "warning", shadowing.message, shadow.loser)
             )

@@ -68,8 +68,8 @@ async def _in_repositories(skill_id: SkillId, cwd: str) -> Skill:
             raise await _not_found(skill_id, cwd, library) from None
         raise
     found = _found(document, await library.directory(skill_id), config, cwd)
-    found.noticed = tuple(library.warnings())
-    if found.copied and not found.noticed:
+    found.diagnostics = tuple(library.warnings())
+    if found.copied and not found.diagnostics:
         from skillc.library.recent import SECONDS, remember
 
         settings = next(r.settings for r in config.repositories if r.name == found.repository)
@@ -101,7 +101,7 @@ def _kept(skill_id: SkillId, library: CompositeSkillSource, config: SkillsConfig
     import os
 
     from skillc import paths
-    from skillc.errors import notice
+    from skillc.errors import warning
     from skillc.library import copies
     from skillc.library.stores import is_skill
 
@@ -109,7 +109,7 @@ def _kept(skill_id: SkillId, library: CompositeSkillSource, config: SkillsConfig
     for repository in config.repositories if home else ():
         path = copies.place(repository, skill_id)
         if repository.name in library.failures and is_skill(path):
-            why = notice("W201", repository.name, library.failures[repository.name].reason)
+            why = warning("W201", repository.name, library.failures[repository.name].reason)
             source = os.path.realpath(path)
             return Skill(skill_id, source, GLOBAL, home or "", True, repository.name, True, (why,))
     return None
@@ -117,7 +117,7 @@ def _kept(skill_id: SkillId, library: CompositeSkillSource, config: SkillsConfig
 
 async def _not_found(skill_id: SkillId, cwd: str, library: CompositeSkillSource) -> SkillNotFound:
     """The error for an ID that nobody has, with what was to say of those who could not be asked."""
-    noticed = tuple(library.warnings())
+    diagnostics = tuple(library.warnings())
     # Who did not answer is not asked again just for names.
     names: list[str] = []
     if not library.failures:
@@ -126,14 +126,14 @@ async def _not_found(skill_id: SkillId, cwd: str, library: CompositeSkillSource)
         except RepositoryUnavailable:
             pass  # it was there a moment ago; the names would only have been a help
     error = _with_nearest(str(skill_id), cwd, names)
-    error.diagnostics = noticed
+    error.diagnostics = diagnostics
     return error
 
 
 def _with_nearest(name: str, cwd: str, others: Iterable[str]) -> SkillNotFound:
     """The error for a name, with those of the stores and of `others` that are like it."""
     from skillc.library.stores import stored_skills
-    from skillc.library.suggest import nearest
+    from skillc.text import suggest
 
     stored = (skill.name for skill in stored_skills(cwd))
-    return SkillNotFound(name, nearest=nearest(name, (*stored, *others)))
+    return SkillNotFound(name, nearest=suggest(name, (*stored, *others)))

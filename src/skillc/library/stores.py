@@ -28,14 +28,14 @@ class Skill:
     project (or home) whose `.skillc` it belongs to; `stored` tells whether it is built where it is or is
     a folder from elsewhere. `repository` is the one it was found in, if it was none of the stores, and
     `copied` tells whether the folder is a copy from there, `recent` whether that was looked at a moment
-    ago and not now; `noticed` is what was to say on the way.
+    ago and not now; `diagnostics` is what was to say on the way.
     """
 
     __slots__ = (
         "_built",
         "copied",
+        "diagnostics",
         "name",
-        "noticed",
         "recent",
         "repository",
         "root",
@@ -53,7 +53,7 @@ class Skill:
         stored: bool,
         repository: str = "",
         copied: bool = False,
-        noticed: tuple[Diagnostic, ...] = (),
+        diagnostics: tuple[Diagnostic, ...] = (),
         recent: bool = False,
     ) -> None:
         self.name = name
@@ -63,7 +63,7 @@ class Skill:
         self.stored = stored
         self.repository = repository
         self.copied = copied
-        self.noticed = noticed
+        self.diagnostics = diagnostics
         self.recent = recent
         self._built: list[tuple[str, str, str]] | None = None
 

@@ -6,51 +6,31 @@ Reads a skill's folder as strictly as the readers elsewhere are lenient. Changes
 
 from __future__ import annotations
 
-from skillc import front_door
+from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.lint.config import Settings, settings_for
-    from skillc.lint.fix import fix
-    from skillc.lint.lint import lint
-    from skillc.lint.report import Finding, Fixed, Report, summary
-    from skillc.lint.rules import RULES, Rule, find_rule
-    from skillc.lint.sarif import sarif_log
-    from skillc.lint.targets import locate, skills_below
-    from skillc.lint.tokens import Tokens, estimate
-    from skillc.lint.workflow import workflow_command
-
-__all__ = [
-    "RULES",
-    "Finding",
-    "Fixed",
-    "Report",
-    "Rule",
-    "Settings",
-    "Tokens",
-    "estimate",
-    "find_rule",
-    "fix",
-    "lint",
-    "locate",
-    "sarif_log",
-    "settings_for",
-    "skills_below",
-    "summary",
-    "workflow_command",
-]
+    from skillc.lint.config import Settings as Settings, settings_for as settings_for
+    from skillc.lint.fix import fix_skill as fix_skill
+    from skillc.lint.lint import lint_skill as lint_skill
+    from skillc.lint.report import Finding as Finding, Fixed as Fixed, Report as Report, summary as summary
+    from skillc.lint.rules import RULES as RULES, Rule as Rule, find_rule as find_rule
+    from skillc.lint.sarif import sarif_log as sarif_log
+    from skillc.lint.targets import locate as locate, skills_below as skills_below
+    from skillc.lint.tokens import Tokens as Tokens, estimate as estimate
+    from skillc.lint.workflow import workflow_command as workflow_command
 
 __getattr__ = front_door(
     __name__,
     {
-        "config": ("Settings", "settings_for"),
-        "fix": ("fix",),
-        "lint": ("lint",),
-        "targets": ("locate", "skills_below"),
-        "report": ("Finding", "Fixed", "Report", "summary"),
-        "rules": ("RULES", "Rule", "find_rule"),
-        "sarif": ("sarif_log",),
-        "tokens": ("Tokens", "estimate"),
-        "workflow": ("workflow_command",),
+        "config": "Settings settings_for",
+        "fix": "fix_skill",
+        "lint": "lint_skill",
+        "targets": "locate skills_below",
+        "report": "Finding Fixed Report summary",
+        "rules": "RULES Rule find_rule",
+        "sarif": "sarif_log",
+        "tokens": "Tokens estimate",
+        "workflow": "workflow_command",
     },
 )

@@ -10,7 +10,7 @@ from skillc import atomic
 from skillc.errors import InvalidOption
 from skillc.lint.config import Settings, settings_for
 from skillc.lint.fixes import mend
-from skillc.lint.lint import lint
+from skillc.lint.lint import lint_skill
 from skillc.lint.report import Fixed, Report
 from skillc.lint.rules import BY_ID
 from skillc.skills import main_file, resolve_inside
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PASSES = 4  # what a fix uncovers is fixed as well; two passes are the most that was ever seen
 
 
-def fix(
+def fix_skill(
     skill: Skill, *, settings: Settings | None = None, force: bool = False, strict: bool = False
 ) -> Report:
     """Write every safe fix of what is found, and report what was fixed and what is left.
@@ -35,13 +35,13 @@ def fix(
         )
     settings = settings or settings_for(skill.source)
     fixed: dict[Fixed, None] = {}
-    report = lint(skill, settings=settings, force=force, strict=strict)
+    report = lint_skill(skill, settings=settings, force=force, strict=strict)
     for _ in range(PASSES):
         done = _write_fixes(skill, report)
         if not done:
             break
         fixed.update(dict.fromkeys(done))
-        report = lint(skill, settings=settings, force=force, strict=strict)
+        report = lint_skill(skill, settings=settings, force=force, strict=strict)
     return replace(report, fixed=tuple(fixed))
 
 

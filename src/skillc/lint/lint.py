@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _FORCED = "SKL001"
 
 
-def lint(
+def lint_skill(
     skill: Skill, *, settings: Settings | None = None, force: bool = False, strict: bool = False
 ) -> Report:
     """What to fix in a skill; a compiled one is skipped unless forced, `strict` makes warnings errors.

@@ -15,8 +15,9 @@ from skillc.errors import SkillcError, os_text
 from skillc.lint.anchors import anchors
 from skillc.lint.positions import Block, find
 from skillc.lint.report import Problem
+from skillc.paths import is_inside
 from skillc.skills import SourceFile, find_links, list_files, main_file, parse
-from skillc.skills.files import MAX_FILES, is_inside
+from skillc.skills.files import MAX_FILES
 from skillc.skills.markdown import body_text, newlines
 
 if TYPE_CHECKING:

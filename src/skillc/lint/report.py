@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillc.errors import LintFailed, notice
+from skillc.errors import LintFailed, warning
 from skillc.lint.rules import ERROR, Rule
-from skillc.skills import display_name
+from skillc.text import utf8_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,15 +52,15 @@ class Finding:
         message = f"{self.message} ({place or self.file}:{self.line})"
         if self.severity == ERROR:
             return LintFailed(self.rule.id, self.rule.name, message).line()
-        return notice("W300", self.rule.id, self.rule.name, message).line()
+        return warning("W300", self.rule.id, self.rule.name, message).line()
 
     def as_json(self) -> dict[str, Any]:
         return {
             "rule": self.rule.id,
             "name": self.rule.name,
             "severity": self.severity,
-            "message": display_name(self.message),
-            "file": display_name(self.file),
+            "message": utf8_text(self.message),
+            "file": utf8_text(self.file),
             "line": self.line,
             "fixable": self.fixable,
         }
@@ -74,7 +74,7 @@ class Fixed:
     file: str
 
     def as_json(self) -> dict[str, Any]:
-        return {"rule": self.rule.id, "name": self.rule.name, "file": display_name(self.file)}
+        return {"rule": self.rule.id, "name": self.rule.name, "file": utf8_text(self.file)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +102,8 @@ class Report:
     def as_json(self) -> dict[str, Any]:
         """The stable form, which docs/lint.md describes."""
         return {
-            "skill": display_name(self.skill.name),
-            "path": display_name(self.skill.source),
+            "skill": utf8_text(self.skill.name),
+            "path": utf8_text(self.skill.source),
             "skipped": self.skipped,
             "errors": self.errors,
             "warnings": self.warnings,

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from skillc import __version__
 from skillc.lint.rules import RULES
-from skillc.skills import display_name
+from skillc.text import utf8_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,7 +51,7 @@ def _result(finding: Finding, path: str, base: str) -> dict[str, Any]:
         "ruleId": finding.rule.id,
         "ruleIndex": _INDEX[finding.rule.id],
         "level": finding.severity,
-        "message": {"text": display_name(finding.message)},
+        "message": {"text": utf8_text(finding.message)},
         "locations": [
             {
                 "physicalLocation": {

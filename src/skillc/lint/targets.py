@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillc import paths
 from skillc.errors import InvalidSkill, SkillNotFound
-from skillc.library import at_path
-from skillc.library import locate_skill as anywhere
+from skillc.library import at_path, locate_skill as anywhere
 from skillc.library.stores import is_skill
 
 if TYPE_CHECKING:

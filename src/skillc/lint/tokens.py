@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skillc.skills import display_name
+from skillc.text import utf8_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -68,7 +68,7 @@ class Tokens:
         return {
             "metadata": self.metadata,
             "body": self.body,
-            "files": [{"file": display_name(name), "tokens": tokens} for name, tokens in self.files],
+            "files": [{"file": utf8_text(name), "tokens": tokens} for name, tokens in self.files],
             "total": self.metadata + self.body + self.in_files,
         }
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillc.errors import one_line
-from skillc.skills import display_name
+from skillc.text import one_line, utf8_text
 
 if TYPE_CHECKING:
     from skillc.lint.report import Finding
@@ -20,9 +19,9 @@ _PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ","
 
 def workflow_command(finding: Finding, path: str) -> str:
     """The command that annotates a line of the file at `path`."""
-    properties = {"file": display_name(path), "line": str(finding.line), "title": str(finding.rule)}
+    properties = {"file": utf8_text(path), "line": str(finding.line), "title": str(finding.rule)}
     listed = ",".join(f"{key}={escaped(value, property=True)}" for key, value in properties.items())
-    return f"::{finding.severity} {listed}::{escaped(one_line(display_name(finding.message)))}"
+    return f"::{finding.severity} {listed}::{escaped(one_line(utf8_text(finding.message)))}"
 
 
 def escaped(text: str, *, property: bool = False) -> str:

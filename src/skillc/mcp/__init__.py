@@ -7,23 +7,21 @@ skills is `library.mcp`'s job.
 
 from __future__ import annotations
 
-from skillc import front_door
+from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.mcp.install import Change, agents, plan
-    from skillc.mcp.serve import serve_http, serve_stdio
-    from skillc.mcp.server import create_server
-    from skillc.mcp.workplace import Workplace
-
-__all__ = ["Change", "Workplace", "agents", "create_server", "plan", "serve_http", "serve_stdio"]
+    from skillc.mcp.install import Change as Change, agents as agents, plan as plan
+    from skillc.mcp.serve import serve_http as serve_http, serve_stdio as serve_stdio
+    from skillc.mcp.server import create_server as create_server
+    from skillc.mcp.workplace import Workplace as Workplace
 
 __getattr__ = front_door(
     __name__,
     {
-        "install": ("Change", "agents", "plan"),
-        "serve": ("serve_http", "serve_stdio"),
-        "server": ("create_server",),
-        "workplace": ("Workplace",),
+        "install": "Change agents plan",
+        "serve": "serve_http serve_stdio",
+        "server": "create_server",
+        "workplace": "Workplace",
     },
 )

@@ -33,6 +33,7 @@ from skillc.mcp.entries import FileEntry, NotServed, SkillEntry, uri_of
 from skillc.mcp.skills import Shelf, main_of
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId
+from skillc.text import utf8_text
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -206,8 +207,8 @@ def _resource(entry: SkillEntry, file: FileEntry) -> Resource:
     name = entry.frontmatter["name"] if main else file.path.rpartition("/")[2]
     return Resource(
         uri=uri_of(entry.skill_id, file.path),
-        name=_printable(str(name)),
-        title=str(entry.skill_id) if main else _printable(f"{entry.skill_id}: {file.path}"),
+        name=utf8_text(str(name)),
+        title=str(entry.skill_id) if main else utf8_text(f"{entry.skill_id}: {file.path}"),
         description=str(entry.frontmatter["description"]) if main else None,
         mime_type=_mime_type(file.path),
         size=file.size,
@@ -216,7 +217,7 @@ def _resource(entry: SkillEntry, file: FileEntry) -> Resource:
 
 
 def _folder(uri: str, name: str) -> Resource:
-    return Resource(uri=uri, name=_printable(name), mime_type=DIRECTORY_TYPE)
+    return Resource(uri=uri, name=utf8_text(name), mime_type=DIRECTORY_TYPE)
 
 
 def _main_first(file: FileEntry) -> tuple[bool, str]:
@@ -236,7 +237,3 @@ def _mime_type(path: str) -> str | None:
     if path.lower().endswith((".md", ".markdown")):
         return "text/markdown"
     return mimetypes.guess_type(path)[0]
-
-
-def _printable(text: str) -> str:
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()

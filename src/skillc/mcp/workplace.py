@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 
-from skillc import paths
-from skillc import settings as config
+from skillc import paths, settings as config
 from skillc.compiler import keep_indexed
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.library import locate_skill
@@ -51,7 +50,7 @@ class Workplace:
         skill = locate_skill(name, self.cwd)
         keep_indexed(skill, self.cwd)
         result, noticed = logged(skill, command, noted, self.cwd, lambda: run(skill), learned)
-        return result, (*skill.noticed, *noticed)
+        return result, (*skill.diagnostics, *noticed)
 
     def settings(self) -> config.Config:
         """The settings in force now."""

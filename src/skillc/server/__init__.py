@@ -6,13 +6,17 @@ Needs the extra `server` (Starlette and uvicorn), which is imported when one of 
 
 from __future__ import annotations
 
-from skillc import front_door
+from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.server.app import create_app
-    from skillc.server.serve import run_app, serve
+    from skillc.server.app import create_app as create_app
+    from skillc.server.serve import run_app as run_app, serve_engine as serve_engine
 
-__all__ = ["create_app", "run_app", "serve"]
-
-__getattr__ = front_door(__name__, {"app": ("create_app",), "serve": ("run_app", "serve")})
+__getattr__ = front_door(
+    __name__,
+    {
+        "app": "create_app",
+        "serve": "run_app serve_engine",
+    },
+)

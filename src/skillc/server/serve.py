@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 GRACE = 3  # seconds that running requests have to finish
 
 
-def serve(engine: DefaultSkillEngine, host: str, port: int, announce: Callable[[str], None]) -> None:
+def serve_engine(engine: DefaultSkillEngine, host: str, port: int, announce: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM; `announce` gets the URL as soon as requests are answered.
 
     Port 0 is any that is free. Raises MissingExtra, and SkillcError where the port is taken.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 
-from skillc.errors import Diagnostic, InvalidSkill, MissingField, notice
+from skillc.errors import Diagnostic, InvalidSkill, MissingField, warning
 from skillc.paths import SKILL_FILE, SKILL_FILES
 from skillc.skills.markdown import Heading, headings
 
@@ -69,7 +69,7 @@ def parse(raw: bytes) -> Document:
     except UnicodeDecodeError:
         text = data.decode("utf-8", "replace")
         data = text.encode()
-        diagnostics = (notice("W010"),)
+        diagnostics = (warning("W010"),)
     frontmatter = None
     if text[:1] in ("-", "\n", "\r", " ", "\t"):
         from skillc.skills.frontmatter import find  # YAML is only loaded where there may be some
@@ -96,16 +96,16 @@ def metadata(document: Document, directory: str) -> Metadata:
     name = (front.text("name") or "") if front else ""
     description = (front.text("description") or "") if front else ""
     if front is None and document.data.startswith(b"---"):
-        noticed.append(notice("W017"))
+        noticed.append(warning("W017"))
     if front is None or not description.strip():
         raise MissingField("description", tuple(diagnostic.at(SKILL_FILE) for diagnostic in noticed))
     for field in ("name", "description"):
         value = front.fields.get(field)
         if value is not None and not isinstance(value, str):
-            noticed.append(notice("W015", field))
+            noticed.append(warning("W015", field))
     if not name.strip():
         name = directory
-        noticed.append(notice("W014"))
+        noticed.append(warning("W014"))
     return Metadata(
         name, description, front.fields, tuple(diagnostic.at(SKILL_FILE) for diagnostic in noticed)
     )

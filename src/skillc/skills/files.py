@@ -10,6 +10,7 @@ import os
 from stat import S_ISDIR, S_ISREG
 
 from skillc import errors
+from skillc.paths import is_inside
 from skillc.startup.digest import new_sha256
 
 TYPE_CHECKING = False
@@ -101,11 +102,6 @@ def _follow(entry: os.DirEntry[str], name: str, real_root: str) -> os.stat_resul
     return status
 
 
-def is_inside(path: str, root: str) -> bool:
-    """Whether a canonical path is `root` or below it."""
-    return path == root or path.startswith(root if root.endswith(os.sep) else root + os.sep)
-
-
 def resolve_inside(root: str, relative: str) -> str:
     """The canonical path of something in a skill; raises PathEscapes for one outside of it.
 
@@ -133,8 +129,3 @@ def source_hash(digests: Iterable[tuple[str, str]]) -> str:
         whole.update(os.fsencode(name))
         whole.update(digest.encode())
     return whole.hexdigest()
-
-
-def display_name(name: str) -> str:
-    r"""A path that can be printed and stored: bytes that are not UTF-8 are written out as `\udc..`."""
-    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()

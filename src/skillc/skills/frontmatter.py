@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from skillc.errors import Diagnostic, notice
+from skillc.errors import Diagnostic, warning
 from skillc.skills import yaml
 
 MAX_BYTES = 64 * 1024  # a larger block is not read [D5]
@@ -30,7 +30,7 @@ _HEADING = re.compile(r"(?<=\n)[ \t\r]*\n(?=#{1,6} )")
 _BLOCK_SCALAR = re.compile(r"([|>])[-+0-9]*[ \t]+(?=\S)")
 
 
-_UNCLOSED = notice("W012", "it is taken to end at the first blank line")
+_UNCLOSED = warning("W012", "it is taken to end at the first blank line")
 
 
 class Frontmatter(NamedTuple):
@@ -83,7 +83,7 @@ def _cut(text: str) -> tuple[int, int, int, list[Diagnostic]] | None:
     opening = _OPENING.match(text)
     if opening is None:
         return None
-    noticed = [notice("W018")] if opening.end() else []
+    noticed = [warning("W018")] if opening.end() else []
     start = position = _line_end(text, opening.end())
     first_blank = -1
     while position < len(text):
@@ -93,7 +93,7 @@ def _cut(text: str) -> tuple[int, int, int, list[Diagnostic]] | None:
             if not line[3:].strip():
                 return start, position, end, noticed
             # `---# Title`, as some converters write it: the rest of the line is the body's
-            noticed.append(notice("W012", "what follows '---' is read as the body"))
+            noticed.append(warning("W012", "what follows '---' is read as the body"))
             return start, position, position + 3, noticed
         if first_blank < 0 and not line.strip() and position > start:
             first_blank = position
@@ -110,7 +110,7 @@ def _line_end(text: str, position: int) -> int:
 def _read(raw: str, first_line: int) -> tuple[dict[str, Any] | None, list[Diagnostic]]:
     """The block's fields; None where it is no mapping at all."""
     if len(raw.encode("utf-8", "replace")) > MAX_BYTES:
-        return ({} if _ENTRY.match(raw.lstrip()) else None), [notice("W016", MAX_BYTES // 1024)]
+        return ({} if _ENTRY.match(raw.lstrip()) else None), [warning("W016", MAX_BYTES // 1024)]
     try:
         value, duplicates, _ = yaml.load(raw)
     except yaml.NotYaml as error:
@@ -118,8 +118,8 @@ def _read(raw: str, first_line: int) -> tuple[dict[str, Any] | None, list[Diagno
     if value is None:  # nothing, or what YAML takes for comments
         return (None if raw.strip() else {}), []
     if not isinstance(value, dict):
-        return None, [notice("W017")]
-    return value, [notice("W013", key) for key in duplicates]
+        return None, [warning("W017")]
+    return value, [warning("W013", key) for key in duplicates]
 
 
 def _repair(raw: str, first_line: int, error: yaml.NotYaml) -> tuple[dict[str, Any] | None, list[Diagnostic]]:
@@ -142,11 +142,11 @@ def _repair(raw: str, first_line: int, error: yaml.NotYaml) -> tuple[dict[str, A
             fields[key] = entries.plain[key]
             repaired.append(key)
     if not fields:
-        return None, [notice("W017")]
+        return None, [warning("W017")]
     problem = f"line {first_line + error.line}: {error}" if error.line is not None else str(error)
-    noticed = [notice("W011", problem, ", ".join(repaired) or "nothing")]
-    noticed += [notice("W013", key) for key in dict.fromkeys(duplicates)]
-    noticed += [notice("W019", first_line + line) for line in entries.stray]
+    noticed = [warning("W011", problem, ", ".join(repaired) or "nothing")]
+    noticed += [warning("W013", key) for key in dict.fromkeys(duplicates)]
+    noticed += [warning("W019", first_line + line) for line in entries.stray]
     return fields, noticed
 
 

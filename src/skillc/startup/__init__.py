@@ -1,1 +1,58 @@
-"""Start fast: every trick that keeps the commands of agents' reading path short."""
+"""Start fast: every trick that keeps the commands on the agents' reading path short.
+
+Agents call `show`, `search`, `open`, `outline`, `sources` and `find` hundreds of times, and starting
+Python is most of what such a command costs. The modules that those commands load, and only they, use
+these tricks; everywhere else the code is ordinary Python.
+
+1. `front_door`: a package's `__init__` names its public names and imports their modules on first use.
+2. `TYPE_CHECKING = False` in place of typing's: importing `typing` costs as much as a search.
+3. `startup.sqlite`: `_sqlite3` without the Python around it, which imports datetime and functools.
+4. `startup.digest`: SHA-256 without loading OpenSSL for a few bytes.
+5. `_thread` for `threading`, `_json` for `json`: the C half of a module where that is all it takes.
+6. Imports inside functions for what only some calls need, each with a comment that says so.
+7. Slotted classes in place of dataclasses, whose decorator compiles code at every start.
+8. Error classes load on first use (`skillc.errors`): defining forty takes as long as a search.
+9. `leave` ends the process without dismantling the interpreter.
+10. The command is a script in the wheel (`bin/skc`), not an entry point: the wrapper that installers
+    write for an entry point imports `re`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import NoReturn
+
+
+def front_door(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
+    """Return the `__getattr__` of a package; `homes` maps each module to the public names it holds.
+
+    The names stand in one string, separated by spaces. A module is imported when one of its names is
+    first used. No public name may equal a module's: importing that module would hide the name.
+    """
+
+    def get(name: str) -> object:
+        for module, names in homes.items():
+            if name in names.split():
+                path = f"{package}.{module}"
+                __import__(path)
+                value = getattr(sys.modules[path], name)
+                setattr(sys.modules[package], name, value)
+                return value
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return get
+
+
+def leave(status: int) -> NoReturn:
+    """Flush the output and end the process at once: dismantling the interpreter costs a search."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):  # closed by the reader, which wants no more
+            pass
+    os._exit(status)

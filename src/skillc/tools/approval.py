@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from skillc.text import visible
 from skillc.tools.trust import TrustLevel
 
 MAX_SHOWN = 2000  # characters of one argument or description; the rest is counted
@@ -103,12 +104,3 @@ def shown(text: str) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}... ({len(text)} characters in all)"
-
-
-def visible(text: str) -> str:
-    """Text in which every character can be seen: control characters, bidirectional marks, spaces of
-    other widths and what joins letters are written out.
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

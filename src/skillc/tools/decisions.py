@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillc.errors import ApprovalRequired, InvalidTool, SkillcError
-from skillc.tools.approval import shown, visible
+from skillc.text import visible
+from skillc.tools.approval import shown
 from skillc.tools.fingerprint import Fingerprint, fingerprint
 from skillc.tools.origin import FoundSkill
 from skillc.tools.skill import ExecutableSkill, load_executable

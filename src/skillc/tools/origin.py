@@ -48,9 +48,9 @@ class FoundSkill:
         return self.directory if self.skill is not None and not self.skill.stored else self.skill_id
 
     @property
-    def noticed(self) -> tuple[Diagnostic, ...]:
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What was to say on the way to it."""
-        return self.skill.noticed if self.skill else ()
+        return self.skill.diagnostics if self.skill else ()
 
     def stored(self) -> Skill:
         """The same for the access log."""

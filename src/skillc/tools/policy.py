@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillc.errors import one_line
+from skillc.text import one_line
 from skillc.tools.schemas import tool_words
 from skillc.tools.skill import Tool
 

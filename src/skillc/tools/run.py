@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from skillc.errors import ApprovalRequired, Diagnostic, SandboxUnavailable
 from skillc.skills import main_file
+from skillc.text import visible
 from skillc.tools import sandbox
-from skillc.tools.approval import Answer, ApprovalRequest, visible
+from skillc.tools.approval import Answer, ApprovalRequest
 from skillc.tools.arguments import check_values, command_line
 from skillc.tools.decisions import decide
 from skillc.tools.environment import environment, find_program, working_directory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skillc.errors import Diagnostic, InvalidTool, ToolNotFound, notice
+from skillc.errors import Diagnostic, InvalidTool, ToolNotFound, warning
 from skillc.paths import SKILL_FILE
 from skillc.skills import ParameterDefinition, SkillDefinition, read_definition, to_segment
 from skillc.skills.tools.template import CommandTemplate, InvalidTemplate, parse_template
@@ -62,6 +62,6 @@ def load_executable(directory: str, skill_id: str) -> ExecutableSkill:
             template = parse_template(told.command, told.parameters)
         except InvalidTemplate as error:
             raise InvalidTool(definition.name, f"tool '{told.name}': {error}") from None
-        noticed += [notice("W066", told.name, odd).at(SKILL_FILE) for odd in template.oddities]
+        noticed += [warning("W066", told.name, odd).at(SKILL_FILE) for odd in template.oddities]
         tools.append(Tool(label, told.name, told.description, told.parameters, template, definition))
     return ExecutableSkill(definition, tuple(tools), tuple(noticed))

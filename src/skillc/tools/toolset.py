@@ -12,8 +12,7 @@ import logging
 import os
 import threading
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotYet
+from concurrent.futures import Future, TimeoutError as NotYet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from skillc.errors import SkillcError, notice
+from skillc.errors import SkillcError, warning
 from skillc.library import resolve
 from skillc.startup import sqlite
+from skillc.text import utf8_text
 from skillc.usage import schema
-from skillc.usage.log import as_text, log_file
+from skillc.usage.log import log_file
 from skillc.usage.query import DAY, WEEK, Split, timestamp
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Logs:
         for path, (folders, own) in self._paths.items():
             connection = schema.reading(path)
             if connection is None:
-                self.diagnostics += (notice("W001", path, "it can't be read as an access log"),)
+                self.diagnostics += (warning("W001", path, "it can't be read as an access log"),)
             else:
                 self._logs.append(_Log(path, connection, self.filters, folders, own))
         return self
@@ -84,7 +85,7 @@ def _paths(skills: Sequence[Skill]) -> dict[str, tuple[set[str], bool]]:
         own = log_file(skill.runtime()) if skill.stored else None
         for path in logs_of(skill):
             folders, was_own = found.get(path, (set(), False))
-            found[path] = (folders | {as_text(skill.source)}, was_own or path == own)
+            found[path] = (folders | {utf8_text(skill.source)}, was_own or path == own)
     return found
 
 

@@ -13,8 +13,9 @@ import os
 from time import gmtime, sleep, strftime, time
 
 from skillc import paths
-from skillc.errors import SkillcError, notice, unexpected
+from skillc.errors import SkillcError, unexpected, warning
 from skillc.startup import sqlite
+from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,13 +65,13 @@ def record(
     now = time()
     row = (
         strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(now)),
-        as_text(os.environ.get("SKC_RUN_ID", "")) or _run_id(now),
+        utf8_text(os.environ.get("SKC_RUN_ID", "")) or _run_id(now),
         command,
-        as_text(skill.name),
-        as_text(skill.source),
-        as_text(os.path.realpath(cwd)),
+        utf8_text(skill.name),
+        utf8_text(skill.source),
+        utf8_text(os.path.realpath(cwd)),
         as_json(arguments),
-        error if error is None else as_text(error),
+        error if error is None else utf8_text(error),
     )
     stale = _stale(fallback_file(cwd, skill.folder), skill.name, now)
     try:
@@ -79,7 +80,7 @@ def record(
         try:
             _append_to_fallback(cwd, skill.folder, row)
         except Exception:
-            return (*stale, notice("W002"))
+            return (*stale, warning("W002"))
     return stale
 
 
@@ -204,7 +205,7 @@ def _stale(fallback: str, skill: str, now: float) -> tuple[Diagnostic, ...]:
         age = now - os.stat(fallback).st_mtime
     except OSError:
         return ()
-    return (notice("W003", skill),) if age > STALE_SECONDS else ()
+    return (warning("W003", skill),) if age > STALE_SECONDS else ()
 
 
 def _run_id(now: float) -> str:
@@ -218,7 +219,7 @@ def as_json(arguments: dict[str, Value]) -> str:
 
 def _json(item: Value) -> str:
     if isinstance(item, str):
-        return _quoted(as_text(item))
+        return _quoted(utf8_text(item))
     return "null" if item is None else "true" if item is True else "false" if item is False else str(item)
 
 
@@ -228,8 +229,3 @@ def _quoted(text: str) -> str:
     from _json import encode_basestring_ascii  # for what has to be escaped
 
     return encode_basestring_ascii(text)
-
-
-def as_text(value: str) -> str:
-    """Text that SQLite can hold, whatever bytes a path has."""
-    return value.encode("utf-8", "backslashreplace").decode()

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from skillc.errors import InvalidFilter
-from skillc.usage.log import as_text
+from skillc.text import utf8_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,4 +114,4 @@ def _directory(project: str, cwd: str) -> str:
     """A project's directory as the log writes it; it need not be there any more."""
     if not project or "\0" in project:
         raise InvalidFilter("a project is a directory, not nothing")
-    return as_text(os.path.realpath(os.path.join(cwd, project)))
+    return utf8_text(os.path.realpath(os.path.join(cwd, project)))

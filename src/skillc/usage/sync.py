@@ -11,6 +11,7 @@ from skillc import atomic, paths
 from skillc.errors import NoLocalLogs, SkillcError, SyncNotReadable, SyncNotWritable
 from skillc.library import at_path, locate_skill, resolve
 from skillc.startup import sqlite
+from skillc.text import utf8_text
 from skillc.usage import log, schema
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ def local_skills(project: str) -> list[str]:
     return [name for name in names if os.path.exists(log.fallback_file(project, name))]
 
 
-def sync(project: str, skill: str | None, *, dry_run: bool = False) -> tuple[list[Synced], list[SkillcError]]:
+def sync_logs(
+    project: str, skill: str | None, *, dry_run: bool = False
+) -> tuple[list[Synced], list[SkillcError]]:
     """Move a project's fallback logs, all or one skill's; each skill stands alone."""
     names = local_skills(project)
     if skill is not None:
@@ -125,7 +128,7 @@ def _rows(path: str) -> list[Row]:
 def _runtime(name: str, folder: str, cwd: str, project: str) -> str:
     """The runtime directory of the skill that a row is about, also of one that moved or is gone."""
     named = [skill for place in (cwd, project) if (skill := _found(name, place))]
-    same = [skill for skill in named if log.as_text(skill.source) == folder]
+    same = [skill for skill in named if utf8_text(skill.source) == folder]
     there = _found(folder, project) if os.path.isabs(folder) else None
     for skill in (*same, there, *named):
         if skill is not None:

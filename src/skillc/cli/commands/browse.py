@@ -23,7 +23,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     from skillc.cli import prompting
     from skillc.cli.output import print_json
-    from skillc.errors import one_line
+    from skillc.text import one_line
 
     path, query = arguments.optional("path") or "", arguments.optional("query")
     engine = prompting.engine()

@@ -112,7 +112,7 @@ def _one(skill: Skill, job: Publisher, as_json: bool) -> int:
 
     noted: dict[str, Value] = {"global": job.to_global, "force": job.force}
     outcome, noticed = logged(skill, "build", noted, job.cwd, lambda: job.run(skill))
-    warn((*skill.noticed, *noticed))
+    warn((*skill.diagnostics, *noticed))
     _complain(outcome)
     if as_json:
         print_json(outcome.as_json())
@@ -125,8 +125,9 @@ def _all(job: Publisher, as_json: bool) -> int:
     """Every skill of the stores; one that fails is reported and the others are built."""
     from skillc.cli.output import print_json
     from skillc.cli.progress import Progress
-    from skillc.errors import one_line, unexpected
+    from skillc.errors import unexpected
     from skillc.library import stored_skills
+    from skillc.text import one_line
 
     skills = list(stored_skills(job.cwd))
     outcomes: list[Published] = []

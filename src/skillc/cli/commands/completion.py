@@ -163,8 +163,7 @@ def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
 
 def _repositories(before: Sequence[str]) -> list[str]:
     """The names that `repo remove` and `repo sync` can be given."""
-    from skillc.library import config as configuration
-    from skillc.library import repositories
+    from skillc.library import config as configuration, repositories
     from skillc.paths import current_directory, library_roots
 
     if not {"remove", "sync"} & set(before):

@@ -15,7 +15,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     from skillc.cli import prompting
     from skillc.cli.output import print_json
-    from skillc.errors import one_line
+    from skillc.text import one_line
 
     source, _ = prompting.library()
     found = prompting.run(source.diagnostics())

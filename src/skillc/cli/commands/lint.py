@@ -122,10 +122,10 @@ def _reports(
 def _report(skill: Skill, arguments: Arguments, cwd: str) -> Report:
     """Lint one skill, and note the access of one that was named."""
     from skillc.cli.output import warn
-    from skillc.lint import fix, lint
+    from skillc.lint import fix_skill, lint_skill
     from skillc.usage import logged
 
-    operation = fix if arguments.given("fix") else lint
+    operation = fix_skill if arguments.given("fix") else lint_skill
     noted = {name: arguments.given(name) for name in ("force", "fix", "strict")}
 
     def run() -> Report:
@@ -140,7 +140,7 @@ def _report(skill: Skill, arguments: Arguments, cwd: str) -> Report:
 
 def _tell(report: Report, arguments: Arguments, cwd: str) -> None:
     """What there is to say of a skill before all are done: diagnostics, and text for people."""
-    from skillc.errors import one_line
+    from skillc.text import one_line
 
     form = arguments.text("format")
     if report.skipped:
@@ -180,7 +180,7 @@ def _print(reports: Sequence[Report], failures: Sequence[SkillcError], cwd: str,
 
 
 def _print_text(report: Report, verbose: bool) -> None:
-    from skillc.errors import one_line
+    from skillc.text import one_line
 
     for fixed in report.fixed:
         print(f"Fixed {fixed.rule} in {one_line(fixed.file)}")

@@ -57,7 +57,7 @@ def run(arguments: Arguments) -> int:
     given = _values(arguments)
     cwd = current_directory()
     found = find_skill(arguments.text("skill"), cwd)
-    warn(found.noticed)
+    warn(found.diagnostics)
     tool, mode = arguments.text("tool"), arguments.text("mode")
     noted: dict[str, Value] = {"tool": tool, "mode": mode, "dry_run": arguments.given("dry_run")}
 

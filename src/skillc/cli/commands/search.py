@@ -72,9 +72,9 @@ def _remark(found: Found, mode: str, skill: Skill, tokenizer: str) -> None:
 
     if changed_files(skill, tokenizer):
         from skillc.cli.output import warn
-        from skillc.errors import notice
+        from skillc.errors import warning
 
-        warn([notice("W004", skill.name, skill.name)])
+        warn([warning("W004", skill.name, skill.name)])
     if mode == "all" and not found.results:
         from skillc.gateway import hint
 

@@ -30,9 +30,9 @@ def run(arguments: Arguments) -> int:
         raise InvalidOption("only reading is there yet: skc serve --read-only")
     host, port = arguments.text("host"), _port(arguments.text("port"))
     from skillc.cli import prompting
-    from skillc.server import serve
+    from skillc.server import serve_engine
 
-    serve(prompting.engine(), host, port, _announce)
+    serve_engine(prompting.engine(), host, port, _announce)
     return 0
 
 

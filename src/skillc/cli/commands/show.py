@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.text import one_line
 
 COMMAND = Command(
     "show",
@@ -47,7 +48,7 @@ def run(arguments: Arguments) -> int:
         lambda shown: {"section": shown.heading, "file": shown.file},
     )
     if shown.ambiguous:
-        print(f'warning: multiple matches for "{errors.one_line(section)}"; showing first', file=sys.stderr)
+        print(f'warning: multiple matches for "{one_line(section)}"; showing first', file=sys.stderr)
     if arguments.text("format") == "json":
         from skillc.cli.output import print_json
 

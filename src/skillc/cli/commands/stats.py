@@ -192,7 +192,7 @@ def _unread(
     skills: Sequence[Skill], filters: Filters
 ) -> tuple[dict[str, list[tuple[int, str]]], tuple[Diagnostic, ...]]:
     """The sections of which nobody read a part, by file; of several skills, with their names."""
-    from skillc.errors import notice, unexpected
+    from skillc.errors import unexpected, warning
     from skillc.gateway import read_outline
     from skillc.usage import read_of, unread
 
@@ -202,7 +202,7 @@ def _unread(
         try:
             headings = [(entry.file, entry.level, entry.heading) for entry in read_outline(skill)]
         except Exception as error:  # of one skill, which must not keep the others from their page
-            noticed += (notice("W001", skill.source, unexpected(error).message),)
+            noticed += (warning("W001", skill.source, unexpected(error).message),)
             continue
         for file, entries in unread(headings, *read_of(skill, filters)).items():
             found[f"{label}: {file}" if len(skills) > 1 else file] = entries
@@ -211,7 +211,7 @@ def _unread(
 
 def _print(stats: Stats, skills: Sequence[tuple[str, int]]) -> None:
     """The answer for people: a few lines, or bars."""
-    from skillc.errors import one_line
+    from skillc.text import one_line
 
     title = f"'{stats.skill}'" if stats.skill else "all skills"
     period = f", {stats.start} to {stats.end}" if stats.start else ""
@@ -242,7 +242,7 @@ def _rows(data: Any) -> list[tuple[str, int]]:
 
 def _bars(rows: Sequence[tuple[str, int]]) -> None:
     """Counts in a column; on a terminal with bars."""
-    from skillc.errors import one_line
+    from skillc.text import one_line
 
     rows = [(one_line(text), count) for text, count in rows]
     highest = max((count for _, count in rows), default=0) or 1

@@ -23,13 +23,13 @@ def run(arguments: Arguments) -> int:
     import os
 
     from skillc.cli.output import print_json
-    from skillc.errors import one_line
     from skillc.paths import current_directory
-    from skillc.usage import sync
+    from skillc.text import one_line
+    from skillc.usage import sync_logs
 
     project = os.path.join(current_directory(), arguments.optional("project") or "")
     dry = arguments.given("dry_run")
-    done, failed = sync(os.path.realpath(project), arguments.optional("skill"), dry_run=dry)
+    done, failed = sync_logs(os.path.realpath(project), arguments.optional("skill"), dry_run=dry)
     for error in failed:
         print(error.text(), file=sys.stderr)
     if arguments.text("format") == "json":

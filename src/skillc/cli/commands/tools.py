@@ -35,7 +35,7 @@ def run(arguments: Arguments) -> int:
 
     cwd = current_directory()
     found = find_skill(arguments.text("skill"), cwd)
-    warn(found.noticed)
+    warn(found.diagnostics)
     form = arguments.text("format")
     skill, noticed = logged(
         found.stored(),
@@ -53,7 +53,7 @@ def run(arguments: Arguments) -> int:
 
 
 def _print(skill: ExecutableSkill) -> None:
-    from skillc.errors import one_line
+    from skillc.text import one_line
 
     if not skill.tools:
         print(one_line(f"'{skill.definition.name}' declares no tools."))

@@ -52,7 +52,7 @@ def run(arguments: Arguments) -> int:
     if digest is not None and action != "allow":
         raise InvalidOption("--digest goes with allow")
     found = None if name is None else find_skill(name, current_directory())
-    warn(found.noticed if found else ())
+    warn(found.diagnostics if found else ())
     json = arguments.text("format") == "json"
     store = TrustStore()
     if action == "list":
@@ -67,7 +67,7 @@ def run(arguments: Arguments) -> int:
 def _about(action: str, found: FoundSkill, store: TrustStore, digest: str | None, json: bool) -> None:
     """What is done with one skill."""
     from skillc.cli.output import print_json
-    from skillc.errors import one_line
+    from skillc.text import one_line
     from skillc.tools import deny
 
     if action == "show":
@@ -126,7 +126,7 @@ def _list(store: TrustStore, json: bool) -> None:
 
 def _prune(store: TrustStore, found: FoundSkill | None, json: bool) -> None:
     from skillc.cli.output import print_json
-    from skillc.errors import one_line
+    from skillc.text import one_line
     from skillc.tools import prune
 
     forgotten = prune(store, found)

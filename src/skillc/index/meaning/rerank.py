@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from _thread import RLock
 
-from skillc.errors import notice
+from skillc.errors import warning
 from skillc.index.skills import score
 
 TYPE_CHECKING = False
@@ -99,7 +99,7 @@ def _alike(task: str, skills: Sequence[FoundSkill], tell: Callable[[Diagnostic],
             told = process in _readers and _readers[process] is None
             _readers[process] = None
         if not told:
-            tell(notice("W202", f"{type(error).__name__}: {error}"))
+            tell(warning("W202", f"{type(error).__name__}: {error}"))
         return None
 
 

@@ -10,9 +10,9 @@ import os
 
 from skillc import errors, paths
 from skillc.index import manifest
-from skillc.skills.files import display_name
 from skillc.startup import sqlite
 from skillc.startup.digest import sha256_hex
+from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _open_checked(skill: Skill, setting: str, runtime: str, path: str) -> Index:
             meta = read_meta(connection)
         except Unreadable:
             raise errors.IndexUnusable(skill.name) from None
-        if meta["skill_path"] != display_name(skill.source):
+        if meta["skill_path"] != utf8_text(skill.source):
             raise errors.IndexCollision(paths.path_hash(skill.source))
         if not current_metadata(meta, setting):
             raise errors.IndexUnusable(skill.name)
@@ -106,7 +106,7 @@ def open_any(skill: Skill) -> Connection | None:
             meta = read_meta(connection)
         except Unreadable:
             continue
-        if meta["skill_path"] == display_name(skill.source) and int(meta["schema_version"]) == SCHEMA_VERSION:
+        if meta["skill_path"] == utf8_text(skill.source) and int(meta["schema_version"]) == SCHEMA_VERSION:
             return connection
         connection.close()
     return None

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 
 from skillc.compiler.read_files import kind
-from skillc.errors import Diagnostic, one_line
+from skillc.errors import Diagnostic
 from skillc.index.cjk import segment
 from skillc.index.sections import reader
-from skillc.skills import display_name
 from skillc.startup import sqlite
+from skillc.text import one_line, utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Writer:
         """Take out all that is known of a file."""
         found = self._connection.execute(
             "SELECT first_row, row_count, first_heading, heading_count FROM files WHERE path = ?",
-            (display_name(name),),
+            (utf8_text(name),),
         ).fetchone()
         if found is None:
             return
@@ -128,11 +128,11 @@ class Writer:
         self._connection.execute(
             "DELETE FROM headings WHERE id >= ? AND id < ?", (heading, heading + headings)
         )
-        self._connection.execute("DELETE FROM files WHERE path = ?", (display_name(name),))
+        self._connection.execute("DELETE FROM files WHERE path = ?", (utf8_text(name),))
 
     def add(self, content: Content) -> None:
         """Put in a file that is not there."""
-        name = display_name(content.name)
+        name = utf8_text(content.name)
         row, heading = self._next_row, self._next_heading
         self._connection.executemany(
             "INSERT INTO sections(rowid, file, section, content) VALUES (?, ?, ?, ?)",
@@ -178,7 +178,7 @@ class Writer:
         """Note that a file was touched but holds the same."""
         self._connection.execute(
             "UPDATE files SET size = ?, modified_ns = ?, changed_ns = ? WHERE path = ?",
-            (*stamp, display_name(name)),
+            (*stamp, utf8_text(name)),
         )
 
     def note(self, name: str, noticed: Iterable[Diagnostic]) -> None:
@@ -248,7 +248,7 @@ def metadata(
 ) -> dict[str, str]:
     """The required keys of an index [RFC-0004:C-INDEX], and those that say how it was written."""
     return {
-        "skill_path": display_name(skill_path),
+        "skill_path": utf8_text(skill_path),
         "source_hash": source_hash,
         "schema_version": str(reader.SCHEMA_VERSION),
         "indexed_at": indexed_at,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from skillc.errors import MissingField, notice
+from skillc.errors import MissingField, warning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _understood(
         return Reading(stamp, noticed=(*noticed, _refused(error.code, error.message))), None
     noticed = [(d.code, "warning", d.message) for d in told.diagnostics]
     if told.name != skill_id.rpartition("/")[2]:
-        unlike = notice("W021", told.name, directory)
+        unlike = warning("W021", told.name, directory)
         noticed.append((unlike.code, "warning", unlike.message))
     problem = _violation(told, directory) if strict else None
     if problem:

@@ -45,8 +45,8 @@ def turned(texts: Sequence[tuple[int, Text]], outside: int = 0, elsewhere: Known
 
     `elsewhere` tells of terms how many bodies outside have them, of as many as there are.
     """
-    from collections import _count_elements as count  # type: ignore[attr-defined]  # what Counter is made of
     from collections import defaultdict
+    from collections import _count_elements as count  # type: ignore[attr-defined]  # isort: skip
 
     holders: dict[bytes, int] = {}
     for _, text in texts:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from skillc.text import shell_quote
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,14 +83,5 @@ def _command(skill_id: str, directory: str, section: str) -> str:
         return f"skc load {skill_id}"
     parent, name = os.path.split(directory)
     in_store = parent.replace("\\", "/").endswith("/.skillc/skills")
-    return f"skc show {_quoted(name if in_store else directory)} --section {_quoted(section)}"
-
-
-def _quoted(text: str) -> str:
-    """`text` as one word of a POSIX shell."""
-    if text and all(c.isascii() and (c.isalnum() or c in "/._-") for c in text) and text[0] != "-":
-        return text
-    if not any(c in '"$`\\!' for c in text):
-        return f'"{text}"'
-    inner = text.replace("'", "'\"'\"'")
-    return f"'{inner}'"
+    skill, heading = shell_quote(name if in_store else directory, '"'), shell_quote(section, '"')
+    return f"skc show {skill} --section {heading}"

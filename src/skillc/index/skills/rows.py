@@ -6,6 +6,7 @@ import os
 
 from skillc.index.skills.parse import trusted
 from skillc.index.skills.scan import Directory, Found
+from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,8 +68,8 @@ class Entry(Found):
         """What a row says of it, from its path to what was noticed; `read` is when, or before."""
         size, modified, changed = trusted(self.stamp, read)
         offered = int(self.description is not None)
-        capabilities = clean("\n".join(self.capabilities)) if self.capabilities else None
-        described = clean(self.description) if self.description is not None else None
+        capabilities = utf8_text("\n".join(self.capabilities), "replace") if self.capabilities else None
+        described = utf8_text(self.description, "replace") if self.description is not None else None
         told = _to_json(self._metadata), _to_json(self._noticed)
         start = stored_path(self.path), self.skill_id, offered, size, modified, changed
         return *start, described, capabilities, *told
@@ -154,7 +155,7 @@ def save(
         execute("DELETE FROM directories WHERE folder = ?", (number,))
         for path, directory in directories.items():
             row = number, stored_path(path), *directory.stamp[1:]
-            told = clean(directory.collection), directory.collection_stamp
+            told = utf8_text(directory.collection, "replace"), directory.collection_stamp
             execute("INSERT INTO directories VALUES (?, ?, ?, ?, ?, ?)", (*row, *told))
     return number
 
@@ -197,11 +198,6 @@ def stored_path(path: str) -> str | bytes:
     except UnicodeEncodeError:
         return os.fsencode(path)
     return path
-
-
-def clean(text: str) -> str:
-    """Text without halves of characters, which SQLite does not take."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _to_json(value: object) -> str | None:

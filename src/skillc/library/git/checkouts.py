@@ -24,10 +24,11 @@ import time
 from dataclasses import asdict, dataclass, replace
 
 from skillc import atomic
-from skillc.errors import MissingExtra, RepositoryUnavailable, SkillcError, extras, one_line, unexpected
+from skillc.errors import MissingExtra, RepositoryUnavailable, SkillcError, extras, unexpected
 from skillc.library.git.config import GitSkillConfig
 from skillc.library.git.errors import FetchFailed, RefMissing
 from skillc.library.git.refs import invalid
+from skillc.text import one_line
 
 log = logging.getLogger("skillc.library")
 

@@ -29,7 +29,7 @@ from typing import Any
 from urllib.parse import quote
 
 from skillc import __version__
-from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound, one_line
+from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -42,6 +42,7 @@ from skillc.library.http.client import PATIENCE, Answer, Failure, fetch, reason_
 from skillc.library.http.wire import Shelf, read_document, read_shelf, read_words
 from skillc.library.source import ALL, SkillSource, SourceDiagnostic
 from skillc.skills import SkillId
+from skillc.text import one_line
 
 MAX_LIST = 64 << 20  # bytes of an answer, unpacked
 MAX_DOCUMENT = 8 << 20  # the same for one skill: a body of 1 MiB, escaped as JSON can be

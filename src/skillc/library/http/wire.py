@@ -7,11 +7,12 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from skillc.errors import InvalidSkill, InvalidSkillId, SkillcError, one_line
+from skillc.errors import InvalidSkill, InvalidSkillId, SkillcError
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillScope
 from skillc.library.http.client import Failure
 from skillc.library.source import SourceDiagnostic
 from skillc.skills import SkillId
+from skillc.text import one_line, utf8_text
 
 MAX_BODY = 1 << 20  # bytes of a skill's body
 MAX_ID = 1024  # characters
@@ -72,7 +73,7 @@ def read_words(data: Any) -> dict[str, str]:
         known = entry if isinstance(entry, dict) else {}
         path, told = known.get("path"), known.get("description")
         if isinstance(path, str) and isinstance(told, str) and told != f"{known.get('count')} skills":
-            words.setdefault(path, _clean(told))
+            words.setdefault(path, utf8_text(told, "replace"))
     return words
 
 
@@ -104,14 +105,14 @@ def _text(entry: dict[str, Any], key: str, where: str, default: str | None = Non
         raise InvalidSkill(where, f"'{key}' is missing")
     if not isinstance(value, str):
         raise InvalidSkill(where, f"'{key}' is not text")
-    return _clean(value)
+    return utf8_text(value, "replace")
 
 
 def _capabilities(entry: dict[str, Any], where: str) -> tuple[str, ...]:
     value = entry.get("requires_capabilities") or []
     if not isinstance(value, builtins.list) or not all(isinstance(item, str) for item in value):
         raise InvalidSkill(where, "'requires_capabilities' is no list of texts")
-    return tuple(_clean(item) for item in value)
+    return tuple(utf8_text(item, "replace") for item in value)
 
 
 def _metadata(entry: dict[str, Any], where: str) -> dict[str, str]:
@@ -120,11 +121,8 @@ def _metadata(entry: dict[str, Any], where: str) -> dict[str, str]:
     if not isinstance(value, dict):
         raise InvalidSkill(where, "'metadata' is no object")
     return {
-        _clean(key): _clean(item if isinstance(item, str) else json.dumps(item, ensure_ascii=False))
+        utf8_text(key, "replace"): utf8_text(
+            item if isinstance(item, str) else json.dumps(item, ensure_ascii=False), "replace"
+        )
         for key, item in value.items()
     }
-
-
-def _clean(text: str) -> str:
-    """Text that can be written: JSON can hold halves of characters."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()

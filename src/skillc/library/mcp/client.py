@@ -17,9 +17,10 @@ from mcp.client.extension import advertise
 from mcp.shared.exceptions import MCPError
 from pydantic import ConfigDict, ValidationError
 
-from skillc.errors import SkillcError, one_line
+from skillc.errors import SkillcError
 from skillc.library.mcp.entries import HeldFile, Refused, Unreachable
 from skillc.library.mcp.transport import Channel, Server, over_http, over_stdio
+from skillc.text import one_line
 
 EXTENSION = "io.modelcontextprotocol/skills"
 MAX_PAGES = 200

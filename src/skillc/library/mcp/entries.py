@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from skillc.errors import one_line
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId, is_name, metadata, parse, to_segment
 from skillc.skills.ids import is_segment
 from skillc.startup.digest import sha256_hex
+from skillc.text import one_line
 
 MAX_FILES = 512
 MAX_BYTES = 16 << 20  # of all files of a skill

@@ -21,14 +21,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from skillc.errors import (
-    InvalidConfiguration,
-    InvalidSkill,
-    RepositoryUnavailable,
-    SkillNotFound,
-    extras,
-    one_line,
-)
+from skillc.errors import InvalidConfiguration, InvalidSkill, RepositoryUnavailable, SkillNotFound, extras
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter, SkillScope
 from skillc.library.mcp.cache import Cache
 from skillc.library.mcp.entries import HeldEntry, HeldFile, Listed, Refused, Unreachable, checked, sort_out
@@ -36,6 +29,7 @@ from skillc.library.source import ALL, SkillSource, SourceDiagnostic
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId, parse, to_segment
 from skillc.skills.ids import is_segment
+from skillc.text import one_line
 
 if TYPE_CHECKING:
     from skillc.library.http import BearerAuth, HeaderAuth

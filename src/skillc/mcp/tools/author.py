@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillc.compiler import Publisher, list_skills, new_skill, new_store, targets
-from skillc.lint import lint, summary
-from skillc.lint import locate as locate_anything
+from skillc.lint import lint_skill, locate as locate_anything, summary
 from skillc.mcp.tools import schemas
 from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition, lines
 from skillc.mcp.tools.gateway import SKILL
@@ -64,7 +63,7 @@ def _build(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
     skill = locate_skill(name, place.cwd)
     noted = {"global": publisher.to_global, "force": publisher.force}
     published, noticed = logged(skill, "build", {**noted}, place.cwd, lambda: publisher.run(skill))
-    told = lines(settings.diagnostics, skill.noticed, noticed, published.built.diagnostics)
+    told = lines(settings.diagnostics, skill.diagnostics, noticed, published.built.diagnostics)
     told += lines(*(deployment.diagnostics for deployment in published.deployed))
     told += tuple(error.text() for error in published.failed)
     return Answer(published.as_json(), published.report(), told, failed=bool(published.failed))
@@ -78,7 +77,7 @@ def _lint(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
         "lint",
         {**noted},
         place.cwd,
-        lambda: lint(skill, force=given["force"], strict=given["strict"]),
+        lambda: lint_skill(skill, force=given["force"], strict=given["strict"]),
     )
     if report.skipped:
         text = f"info: skipping compiled skill '{report.skill.name}'"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_types import CallToolResult, ContentBlock, TextContent, Tool, ToolAnnotations
 
 from skillc.errors import Diagnostic, InvalidOption, SkillcError
+from skillc.text import utf8_text
 
 if TYPE_CHECKING:
     from skillc.mcp.workplace import Workplace
@@ -153,8 +154,8 @@ class ToolDefinition:
 
 def result(answer: Answer) -> CallToolResult:
     """An answer as MCP has it: the text first, then one line for each thing that was noticed."""
-    content: list[ContentBlock] = [TextContent(text=_writable(answer.text))]
-    content += [TextContent(text=_writable(line)) for line in answer.noticed]
+    content: list[ContentBlock] = [TextContent(text=utf8_text(answer.text))]
+    content += [TextContent(text=utf8_text(line)) for line in answer.noticed]
     value = answer.value
     try:
         json.dumps(value, ensure_ascii=False).encode()
@@ -167,7 +168,7 @@ def failure(error: SkillcError) -> CallToolResult:
     """A coded error as a result, for the model to act on."""
     lines = [diagnostic.line() for diagnostic in error.diagnostics]
     return CallToolResult(
-        content=[TextContent(text=_writable(text)) for text in (error.text(), *lines)], is_error=True
+        content=[TextContent(text=utf8_text(text)) for text in (error.text(), *lines)], is_error=True
     )
 
 
@@ -176,14 +177,9 @@ def lines(*noticed: Iterable[Diagnostic]) -> tuple[str, ...]:
     return tuple(diagnostic.line() for group in noticed for diagnostic in group)
 
 
-def _writable(text: str) -> str:
-    """Text that can be sent: bytes of names that are not UTF-8 are written out."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
-
-
 def _writable_value(value: Any) -> Any:
     if isinstance(value, str):
-        return _writable(value)
+        return utf8_text(value)
     if isinstance(value, Mapping):
         return {key: _writable_value(item) for key, item in value.items()}
     if isinstance(value, Sequence):

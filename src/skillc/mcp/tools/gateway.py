@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from skillc.errors import InvalidOption, notice, one_line
+from skillc.errors import InvalidOption, warning
 from skillc.gateway import (
     changed_files,
     hint,
@@ -18,6 +18,7 @@ from skillc.gateway import (
 )
 from skillc.mcp.tools import schemas
 from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition, lines
+from skillc.text import one_line
 
 if TYPE_CHECKING:
     from skillc.gateway import Found, Opened
@@ -117,7 +118,7 @@ def _search(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
     )
     told = lines(settings.diagnostics, noticed)
     if changed_files(skill, setting):
-        told += (notice("W004", skill.name, skill.name).line(),)
+        told += (warning("W004", skill.name, skill.name).line(),)
     if given["mode"] == "all" and not found.results:
         told += tuple(filter(None, [hint(skill, query, 'mode "any"', setting)]))
     return Answer(found.as_json(), "\n".join(found.lines()), told)

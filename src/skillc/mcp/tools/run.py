@@ -10,8 +10,7 @@ from skillc.mcp.approval import NeedsApproval
 from skillc.mcp.tools import schemas
 from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition, lines
 from skillc.startup.digest import sha256_hex
-from skillc.tools import Answer as Approval
-from skillc.tools import TrustStore, find_skill, nobody_to_ask, prepare, run_tool, settle
+from skillc.tools import Answer as Approval, TrustStore, find_skill, nobody_to_ask, prepare, run_tool, settle
 from skillc.usage import logged
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def _run(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
         lambda: run_tool(prepared, approve, cancel=call.cancelled),
         lambda envelope: {"success": envelope.success},
     )
-    told = lines(found.noticed, prepared.diagnostics, noticed)
+    told = lines(found.diagnostics, prepared.diagnostics, noticed)
     if envelope.stopped is not None:
         told += (envelope.stopped.text(),)
     text = envelope.output or envelope.error or "(no output)"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skillc.errors import Diagnostic, InvalidTool, notice
+from skillc.errors import Diagnostic, InvalidTool, warning
 from skillc.paths import SKILL_FILE
 from skillc.skills.document import Document, main_file, parse
 from skillc.skills.format import FIELDS
@@ -93,7 +93,7 @@ def parse_definition(raw: bytes, name: str, directory: str = "") -> SkillDefinit
     """The same from the bytes of a SKILL.md; `name` is the skill's directory's."""
     document = parse(raw)
     blocks = find_blocks(document.data, document.body)
-    noticed = [notice("W065", block.title) for block in blocks if not block.fences]
+    noticed = [warning("W065", block.title) for block in blocks if not block.fences]
     blocks = [block for block in blocks if block.fences]
     if not blocks:
         return _ordinary(document, name, directory, noticed)
@@ -152,14 +152,14 @@ def _fields(document: Document, name: str, refuse: Refuse) -> Mapping[str, Any]:
 
 def _warnings(fields: Mapping[str, Any], name: str) -> Iterator[Diagnostic]:
     if fields["name"] != name:
-        yield notice("W021", fields["name"], name)
+        yield warning("W021", fields["name"], name)
     for field in fields:
         if field not in _KNOWN_FIELDS:
-            yield notice("W060", field)
+            yield warning("W060", field)
     if len(str(fields["description"]).strip()) > MAX_DESCRIPTION:
-        yield notice("W062", MAX_DESCRIPTION)
+        yield warning("W062", MAX_DESCRIPTION)
     if not _SEMVER.fullmatch(fields["version"]):
-        yield notice("W063", fields["version"])
+        yield warning("W063", fields["version"])
 
 
 def _modes(value: Any, refuse: Refuse) -> tuple[str, ...]:

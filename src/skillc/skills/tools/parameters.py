@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skillc.errors import Diagnostic, InvalidTool, notice
+from skillc.errors import Diagnostic, InvalidTool, warning
 
 if TYPE_CHECKING:
     from skillc.skills.tools.blocks import ToolBlock
@@ -49,7 +49,7 @@ def read_parameters(
 ) -> tuple[tuple[ParameterDefinition, ...], list[Diagnostic]]:
     """The parameters of a tool's table, and what there is to say of them."""
     if block.tables is None:
-        return (), [notice("W061", block.title)]
+        return (), [warning("W061", block.title)]
     if not block.tables:
         return (), []
     if len(block.tables) > 1:
@@ -88,7 +88,7 @@ def _parameter(
         try:
             default = value_of(kind, stated)
         except NotOfType:
-            noticed.append(notice("W064", stated, name, tool, kind))
+            noticed.append(warning("W064", stated, name, tool, kind))
     return ParameterDefinition(name, kind, _REQUIRED[required], description, default)
 
 
