@@ -18,7 +18,7 @@ def library(world: World) -> World:
 
 
 def test_browse(library: World) -> None:
-    """[LIB: browse_skills tool] [SURFACES: Library] exactly what the tool returns; a query wins over a path."""
+    """[LIB: browse_skills tool] [SURFACES: Library] what the tool returns; a query wins over a path."""
     listing = json.loads(library.ok("browse", "extraction", "--format", "json").stdout)
     assert (listing["type"], listing["path"]) == ("listing", "extraction")
     assert listing["subcollections"] == [
@@ -48,7 +48,7 @@ def test_load(library: World) -> None:
 
 
 def test_inventory(library: World) -> None:
-    """[LIB: Inventory mode (system prompt)] [SURFACES: Library] the mode, the XML, and preloaded skills marked."""
+    """[LIB: Inventory mode (system prompt)] [SURFACES: Library] mode, XML, preloaded skills marked."""
     fields = json.loads(library.ok("inventory", "--preload", "pdf-processing", "--format", "json").stdout)
     assert fields["mode"] == "flat"
     assert '<skill id="pdf-processing" active="true">' in fields["xml"]
