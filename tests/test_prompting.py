@@ -18,7 +18,7 @@ def library(world: World) -> World:
 
 
 def test_browse(library: World) -> None:
-    """[LIB: browse_skills tool] exactly what the tool returns; a query wins over a path."""
+    """[LIB: browse_skills tool] [SURFACES: Library] what the tool returns; a query wins over a path."""
     listing = json.loads(library.ok("browse", "extraction", "--format", "json").stdout)
     assert (listing["type"], listing["path"]) == ("listing", "extraction")
     assert listing["subcollections"] == [
@@ -33,7 +33,7 @@ def test_browse(library: World) -> None:
 
 
 def test_load(library: World) -> None:
-    """[LIB: Injection mode (per-turn / pre-load)] [D30a] the block; E001 and E070."""
+    """[LIB: Injection mode (per-turn / pre-load)] [D30a] [SURFACES: Library] the block; E001 and E070."""
     block = '<skill id="pdf-processing">\n# pdf-processing\n\nBody.\n</skill>'
     assert library.ok("load", "pdf-processing").stdout == block + "\n"
     fields = json.loads(library.ok("load", "pdf-processing", "--format", "json").stdout)
@@ -48,7 +48,7 @@ def test_load(library: World) -> None:
 
 
 def test_inventory(library: World) -> None:
-    """[LIB: Inventory mode (system prompt)] the mode, the XML, and preloaded skills marked."""
+    """[LIB: Inventory mode (system prompt)] [SURFACES: Library] mode, XML, preloaded skills marked."""
     fields = json.loads(library.ok("inventory", "--preload", "pdf-processing", "--format", "json").stdout)
     assert fields["mode"] == "flat"
     assert '<skill id="pdf-processing" active="true">' in fields["xml"]
@@ -58,7 +58,7 @@ def test_inventory(library: World) -> None:
 
 
 def test_turn(library: World) -> None:
-    """[D31] [LIB: Failure semantics] what a model would get, with events and notices."""
+    """[D31] [LIB: Failure semantics] [SURFACES: Library] what a model would get, with events and notices."""
     turn = json.loads(
         library.ok("turn", "/pdf-processing go", "--ref", "not/there", "--format", "json").stdout
     )
@@ -77,7 +77,7 @@ def test_turn(library: World) -> None:
 
 
 def test_repo_list_and_diagnose(library: World) -> None:
-    """[D27] [D25] each repository's state, and what was quarantined or shadowed."""
+    """[D27] [D25] [SURFACES: Library] each repository's state, and what was quarantined or shadowed."""
     skill(library.store, "silent", "# no frontmatter\n")
     skill(library.global_store, "pdf-processing")
     states = {

@@ -32,7 +32,7 @@ def results(answer: str) -> list[list[Any]]:
 
 
 def test_discovery(talk: Talk, shelf: Shelf, server: Provider) -> None:
-    """[LIB: 2. CLI — Interactive skill discovery] inventory, browse, load, answer; loading is an event."""
+    """[LIB: 2. CLI — Interactive skill discovery] [SURFACES: Python] inventory, browse, load, answer."""
     assert talk(shelf.agent(), server, [QUESTION]) == [shelf.word]
     assert len(server.seen) == 3
     assert [e.skills for e in shelf.events if isinstance(e, SkillsResolved)] == [(TIDES,)]

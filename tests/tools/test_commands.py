@@ -40,7 +40,7 @@ def digest(world: World, name: str) -> str:
 
 
 def test_listing(world: World, mine: Path) -> None:
-    """[D47] [D34] names with the skill in front; schemas in every form; an ordinary skill has none."""
+    """[D47] [D34] [SURFACES: Tools] names `skill.tool`; schemas in every form; an ordinary skill has none."""
     assert world.ok("tools", "mine").stdout == (
         "mine.say: Goes.\n  text             string, required. What\n  loud             boolean, optional.\n"
     )
@@ -66,7 +66,7 @@ def test_warnings_are_told(world: World) -> None:
 
 
 def test_the_envelope(world: World, mine: Path) -> None:
-    """[D43] [TOOLS §4.3] JSON on stdout with the sandbox that ran; status 0 for success."""
+    """[D43] [TOOLS §4.3] [SURFACES: Tools] JSON on stdout with the sandbox that ran; status 0 for success."""
     envelope = run_json(world, "mine", "say", "--yes", "--param", "text=a  b; $(id)", "--param", "loud=true")
     assert envelope["output"] == "a  b; $(id)\n--loud\n"
     assert (envelope["success"], envelope["exit_code"], envelope["sandbox"]) == (True, 0, sandbox.choose())
@@ -92,7 +92,7 @@ def test_values_as_json(world: World, mine: Path) -> None:
 
 
 def test_dry_run(world: World, mine: Path) -> None:
-    """[D42] prints what would be started, and starts nothing; nobody has to approve it."""
+    """[D42] [SURFACES: Tools] prints what would be started, and starts nothing; nobody has to approve it."""
     env = {"MY_TOKEN": "secret", "LC_ALL": "C.UTF-8"}
     result = json.loads(world.ok("run", "mine", "say", "--param", "text=x", "--dry-run", env=env).stdout)
     assert set(result) == {"argv", "cwd", "env", "sandbox"}
@@ -165,7 +165,7 @@ def test_always_ask(world: World) -> None:
 
 
 def test_trust_list_and_prune(world: World, mine: Path) -> None:
-    """[D46] the entries as surfaces have them; those of folders that are gone are forgotten."""
+    """[D46] [SURFACES: Tools] the entries of `list`; those of folders that are gone are forgotten."""
     assert json.loads(world.ok("trust", "list", "--format", "json").stdout) == {"entries": []}
     assert world.ok("trust", "list").stdout == "Nothing was decided yet.\n"
     world.ok("trust", "deny", "mine")

@@ -1,0 +1,33 @@
+"""What `import skillc` promises: the names of the specification, at no cost until one is used."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import skillc
+
+SPECIFICATION = Path(__file__).parent.parent / "docs" / "specification.md"
+ROOMS = ("skillc.skills", "skillc.library", "skillc.engine", "skillc.tools", "skillc.adapters")
+
+
+def test_names_of_the_specification() -> None:
+    """[SURFACES: Python] each name that the specification lists is there, and is public."""
+    entry = SPECIFICATION.read_text(encoding="utf-8").split("### `SURFACES: Python`")[1].split("\n\n")[1]
+    names = re.findall(r"`([A-Z]\w+|resolve_repositories)`", entry)
+    assert len(names) > 20
+    assert [name for name in names if name not in skillc.__all__ or not hasattr(skillc, name)] == []
+
+
+def test_importing_loads_nothing() -> None:
+    """[SURFACES: Python] what a name needs is loaded when it is used, and not before."""
+    code = f"""if True:
+        import sys, skillc
+        print([name for name in sys.modules if name.startswith({ROOMS})])
+        skillc.SkillId
+        print("skillc.skills" in sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]", "True"]
