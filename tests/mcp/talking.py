@@ -12,7 +12,8 @@ import mcp_types as types
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from skillc.mcp import Workplace, create_server
+from skillc.mcp import create_server
+from skillc.workspace import Workspace
 from tests.conftest import World
 
 OLD, NEW = "legacy", "2026-07-28"  # who shakes hands, and who does not
@@ -38,7 +39,7 @@ async def ask(client: Client, method: str, **params: Any) -> dict[str, Any]:
 
 def near(era: str = NEW, **more: Any) -> Client:
     """A client of a server in this process and working directory."""
-    return Client(create_server(Workplace()), mode=era, **more)
+    return Client(create_server(Workspace()), mode=era, **more)
 
 
 @asynccontextmanager

@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from mcp_types import ElicitResult
 
 from skillc.errors import ApprovalRequired
-from skillc.mcp import Workplace, toolbox
+from skillc.mcp import toolbox
 from skillc.mcp.approval import NeedsApproval
-from skillc.mcp.tools import schemas
-from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition
+from skillc.mcp.tools.definition import Answer, Call, tool
+from skillc.mcp.tools.results import InitResult
 from tests.conftest import World
 from tests.mcp.talking import ERAS, NEW, ask, near
 
 
-def careful(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
-    """A tool that does nothing without approval for the skill as it is."""
-    subject = f"{given['skill']}@digest"
+@tool("Careful", "run", InitResult)
+def careful(call: Call, skill: str) -> Answer:
+    """Do nothing without approval for the skill as it is."""
+    subject = f"{skill}@digest"
     if call.approved != subject:
-        raise NeedsApproval(subject, f"Run a tool of '{given['skill']}'?", ApprovalRequired(given["skill"]))
-    return Answer({"name": given["skill"], "path": "done"}, "done")
+        raise NeedsApproval(subject, f"Run a tool of '{skill}'?", ApprovalRequired(skill))
+    return Answer({"name": skill, "path": "done"}, "done")
 
 
 @pytest.fixture(autouse=True)
 def with_careful(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    parameters = (Parameter("skill", "Which skill.", required=True),)
-    tool = ToolDefinition("careful", "Careful", "run", "Asks first.", parameters, schemas.INIT, careful)
-    monkeypatch.setattr(toolbox, "CATALOGUE", (*toolbox.CATALOGUE, tool))
+    monkeypatch.setattr(toolbox, "TOOLS", (*toolbox.TOOLS, careful))
 
 
 def answers(result: ElicitResult, asked: list[str]) -> Any:

@@ -26,10 +26,11 @@ META = {
 NOISY = """
 import os, subprocess, sys
 from skillc.mcp import toolbox
-from skillc.mcp.tools import schemas
-from skillc.mcp.tools.definition import Answer, ToolDefinition
+from skillc.mcp.tools.definition import Answer, tool
+from skillc.mcp.tools.results import InitResult
 
-def shout(place, given, call):
+@tool("Shout", "gateway", InitResult)
+def shout(call):
     print("printed")
     sys.stdout.write("written")
     sys.stdout.flush()
@@ -38,8 +39,7 @@ def shout(place, given, call):
     subprocess.run([sys.executable, "-c", "import sys; assert sys.stdin.read() == ''"], check=True)
     return Answer({"name": None, "path": ""}, "quiet")
 
-shouting = ToolDefinition("shout", "Shout", "gateway", "Shouts.", (), schemas.INIT, shout)
-toolbox.CATALOGUE = (*toolbox.CATALOGUE, shouting)
+toolbox.TOOLS = (*toolbox.TOOLS, shout)
 from skillc.cli import main
 sys.exit(main(["mcp"]))
 """

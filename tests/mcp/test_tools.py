@@ -14,7 +14,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
-from skillc.mcp.toolbox import CATALOGUE
+from skillc.mcp.toolbox import TOOLS
 from tests.conftest import World, save
 from tests.mcp.talking import ERAS, NEW, near, over_stdio
 
@@ -152,7 +152,7 @@ def test_declared_for_a_model(world: World) -> None:
             return await client.list_tools()
 
     tools = {tool.name: tool for tool in asyncio.run(listed()).tools}
-    assert set(tools) == {tool.name for tool in CATALOGUE}
+    assert set(tools) == {tool.name for tool in TOOLS}
     for tool in tools.values():
         assert tool.title
         assert len(tool.description) > 30

@@ -14,11 +14,11 @@ from dataclasses import replace
 import httpx2
 import pytest
 
-from skillc.cli import prompting
 from skillc.cli.commands import serve as command
 from skillc.cli.syntax import parse
 from skillc.errors import InvalidOption, SkillcError
 from skillc.library.http import HttpSkillSource
+from skillc.workspace import Workspace
 from tests.conftest import World
 from tests.library.test_filesystem import run, skill
 
@@ -59,7 +59,7 @@ def library(world: World) -> World:
 
 def test_the_configured_library(library: World) -> None:
     """[LIB: Wire Format (Meerkat Skills API)] [D28] our source sees there what the local library holds."""
-    local = prompting.engine().source
+    local = Workspace().engine().source
     with serving(library) as (url, _):
         remote = HttpSkillSource(url, name="served")
         skills = [replace(found, source_name="") for found in run(local.list())]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from skillc.cli.syntax import Arguments, Command
+    from skillc.workspace import Workspace
 
     class CommandModule(Protocol):
         COMMAND: Command
@@ -24,22 +25,68 @@ if TYPE_CHECKING:
         def run(self, arguments: Arguments) -> int: ...
 
 
-# What people want to do, and the commands for it: the order of `skc --help`.
+# What people want to do, and the commands for it with their summaries: the order of `skc --help`.
 GROUPS = {
-    "Write skills": ("init", "lint", "build", "list"),
-    "Read them, as agents do": ("outline", "show", "search", "open", "sources"),
-    "Put them into prompts": ("find", "browse", "load", "inventory", "turn", "repo", "diagnose"),
-    "Run what they declare": ("tools", "run", "trust"),
-    "Serve them": ("mcp", "serve"),
-    "Learn what agents used": ("stats", "sync"),
-    "Set up skc": ("completion",),
+    "Write skills": {
+        "init": "Make a place for skills here, or a new skill in it.",
+        "lint": "Say what to fix in skills, and what they cost a context.",
+        "build": "Compile a skill into a stub with an index, and deploy it to agents.",
+        "list": "List the skills of this project and of the home directory, and whether each is built.",
+    },
+    "Read them, as agents do": {
+        "outline": "List the headings of a skill's Markdown files.",
+        "show": "Print one section of a skill, subsections included.",
+        "search": "Find the sections of a skill that hold all words of a query, best first.",
+        "open": "Print a file of a skill as it is.",
+        "sources": "List the files of a skill as a tree.",
+    },
+    "Put them into prompts": {
+        "find": "Find the skills that fit a task, over all repositories, best first.",
+        "browse": "List the skills and collections of the repositories, or search them.",
+        "load": "Print a skill as the block that enters a model's context.",
+        "inventory": "Print the inventory of skills for a system prompt.",
+        "turn": "Show what a model would get for a message: system prompt, injected skills, events.",
+        "repo": "List, add, remove or refresh the repositories that skills come from.",
+        "diagnose": "List what was repaired, quarantined or shadowed in the repositories.",
+    },
+    "Run what they declare": {
+        "tools": "List the tools that a skill declares, with their JSON schemas.",
+        "run": "Run a tool that a skill declares, once it is approved, in a sandbox.",
+        "trust": "Allow or deny what skills run, and see what was decided.",
+    },
+    "Serve them": {
+        "mcp": "Serve tools, skills and their files to agents, over the Model Context Protocol.",
+        "serve": "Serve the skills of the repositories over HTTP, for programs in any language.",
+    },
+    "Learn what agents used": {
+        "stats": "Show what agents used: sections, files, searches, errors.",
+        "sync": "Move accesses that could only be logged beside the project into the skills' logs.",
+    },
+    "Set up skc": {
+        "completion": "Print the completion script of a shell.",
+    },
 }
-NAMES = tuple(name for names in GROUPS.values() for name in names)
+SUMMARIES = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
+NAMES = tuple(SUMMARIES)
 
 
 def run_and_exit() -> None:
     """Run the command line and end the process."""
     leave(main())
+
+
+def workspace(*, progress: bool = False) -> Workspace:
+    """Return the workspace of the current directory; what it reports goes to stderr.
+
+    With `progress`, a terminal shows how far the reading of a large library is.
+    """
+    from skillc.workspace import Workspace
+
+    if progress and sys.stderr.isatty():
+        from skillc.cli.progress import watch_reading
+
+        watch_reading()
+    return Workspace(report=lambda line: print(line, file=sys.stderr))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from skillc.tools import Answer, ApprovalRequest
+from skillc.tools import Answer, ApprovalRequest
 
 
 def terminal() -> bool:
@@ -19,8 +17,6 @@ def terminal() -> bool:
 
 def ask_to_run(request: ApprovalRequest) -> Answer:
     """Show what is about to run, and ask."""
-    from skillc.tools import Answer
-
     print(request.text(), file=sys.stderr)
     choices = {"o": Answer.ONCE, "once": Answer.ONCE, "v": Answer.NEVER, "never": Answer.NEVER}
     if request.lasts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillc.cli import GROUPS, load
+from skillc.cli import GROUPS, SUMMARIES, load
 from skillc.cli.syntax import COMMON, Command, Option, usage
 
 TYPE_CHECKING = False
@@ -16,11 +16,10 @@ def overview(words: Sequence[str] = ()) -> str:
     """`skc --help`, or the page of the command named after `skc help`."""
     if words:
         return page(load(words[0]).COMMAND)
-    width = max(len(name) for names in GROUPS.values() for name in names)
+    width = max(map(len, SUMMARIES))
     lines = ["skc: the toolchain and runtime for Agent Skills", "", "Usage: skc <command> [options]"]
-    for title, names in GROUPS.items():
-        lines += ["", f"{title}:"]
-        lines += [f"  {name:<{width}}  {load(name).COMMAND.summary}" for name in names]
+    for title, commands in GROUPS.items():
+        lines += ["", f"{title}:", *(f"  {name:<{width}}  {text}" for name, text in commands.items())]
     lines += [
         "",
         "'skc <command> --help' explains a command; 'skc --version' prints the version.",

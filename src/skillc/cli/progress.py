@@ -48,11 +48,10 @@ class Progress:
 
 
 def watch_reading() -> None:
-    """Show how far it is whenever the library has many files to read."""
-    if sys.stderr.isatty():
-        from skillc.index.skills.find import library
+    """Show how far it is whenever the skill index has many files to read."""
+    from skillc.index.skills.find import library
 
-        library().database.watch = _reading
+    library().database.watch = _reading
 
 
 def _reading(root: str, done: int, total: int) -> None:

@@ -89,12 +89,11 @@ class Option:
 class Command:
     """A command's syntax: what `skc <name>` accepts, and the words of its help."""
 
-    __slots__ = ("arguments", "description", "examples", "name", "options", "summary")
+    __slots__ = ("arguments", "description", "examples", "name", "options")
 
     def __init__(
         self,
         name: str,
-        summary: str,
         *,
         arguments: Sequence[Argument] = (),
         options: Sequence[Option] = (),
@@ -102,11 +101,16 @@ class Command:
         examples: Sequence[str] = (),
     ) -> None:
         self.name = name
-        self.summary = summary
         self.arguments = arguments
         self.options = (*options, *COMMON)
         self.description = description
         self.examples = examples
+
+    @property
+    def summary(self) -> str:
+        from skillc.cli import SUMMARIES  # which imports this module
+
+        return SUMMARIES[self.name]
 
 
 class Arguments:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from skillc.library import Skill
+from skillc.errors import SkillcError, unexpected
+from skillc.library import Skill
+from skillc.skills import list_files
 
 INTERVAL = 0.5
 
@@ -44,8 +43,6 @@ def watch(find: Callable[[], list[Skill]], build: Callable[[Skill], int]) -> int
 
 def _found(find: Callable[[], list[Skill]], last: list[Skill]) -> list[Skill]:
     """What there is to watch now: new skills come along, one that is gone for a moment stays."""
-    from skillc.errors import SkillcError
-
     try:
         return find()
     except (OSError, SkillcError):
@@ -54,8 +51,6 @@ def _found(find: Callable[[], list[Skill]], last: list[Skill]) -> list[Skill]:
 
 def _build(skill: Skill, build: Callable[[Skill], int]) -> None:
     """An error is reported and the watch goes on."""
-    from skillc.errors import unexpected
-
     try:
         build(skill)
         sys.stdout.flush()
@@ -66,9 +61,6 @@ def _build(skill: Skill, build: Callable[[Skill], int]) -> None:
 
 
 def _stamps(skill: Skill) -> Stamps:
-    from skillc.errors import SkillcError
-    from skillc.skills import list_files
-
     try:
         return frozenset((file.name, file.stamp) for file in list_files(skill.source))
     except (OSError, SkillcError):

@@ -24,7 +24,12 @@ if TYPE_CHECKING:
         search_sections as search_sections,
     )
     from skillc.gateway.show import Shown as Shown, show_section as show_section
-    from skillc.gateway.sources import Node as Node, Tree as Tree, list_sources as list_sources
+    from skillc.gateway.sources import (
+        LINES as LINES,
+        Node as Node,
+        Tree as Tree,
+        list_sources as list_sources,
+    )
 
 __getattr__ = front_door(
     __name__,
@@ -34,6 +39,6 @@ __getattr__ = front_door(
         "search": "Found Result hint search_sections",
         "outline": "Entry read_outline outline_lines",
         "show": "Shown show_section",
-        "sources": "Node Tree list_sources",
+        "sources": "LINES Node Tree list_sources",
     },
 )

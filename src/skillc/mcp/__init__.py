@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from skillc.mcp.install import Change as Change, agents as agents, plan as plan
     from skillc.mcp.serve import serve_http as serve_http, serve_stdio as serve_stdio
     from skillc.mcp.server import create_server as create_server
-    from skillc.mcp.workplace import Workplace as Workplace
 
 __getattr__ = front_door(
     __name__,
@@ -22,6 +21,5 @@ __getattr__ = front_door(
         "install": "Change agents plan",
         "serve": "serve_http serve_stdio",
         "server": "create_server",
-        "workplace": "Workplace",
     },
 )

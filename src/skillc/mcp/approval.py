@@ -1,8 +1,9 @@
-"""Asking the person at the other end: approval by elicitation, in the way of each era.
+"""Ask the person at the client for approval, by elicitation.
 
 A tool that needs approval raises `NeedsApproval` for a subject, which says exactly what would be approved.
-Who shook hands is asked at once and the tool runs again; to others the question is the answer, and they
-call again with the response and our state, which is signed, so that it fits this call and no other.
+A client of an older protocol is asked at once, and the tool runs again. A client of a newer one gets the
+question as its result and calls again with the response and our state; the state is signed, so that it
+fits this call and no other.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ SCHEMA: dict[str, Any] = {
 
 
 class NeedsApproval(Exception):
-    """What is to be approved: a `question` for a person, and a `refusal` where nobody can be asked.
+    """What is to be approved: a `question` for a person, and a `refusal` where there is no person.
 
     `subject` names what the approval is bound to, such as the digest of a skill's files.
     """
@@ -51,34 +52,34 @@ class NeedsApproval(Exception):
         self.refusal = refusal
 
 
-class Asking:
-    """Questions of one server, and its signature under them."""
+class Approvals:
+    """The questions of one server, and its signature under them."""
 
     def __init__(self) -> None:
         self._secret = os.urandom(32)
 
     def granted(self, params: CallToolRequestParams) -> str | None:
-        """The subject that was approved in a call that comes back with the response to our question."""
+        """Return the subject that a call approves which comes back with the response to our question."""
         answer = (params.input_responses or {}).get(KEY)
         subject, _, signature = (params.request_state or "").rpartition(".")
-        good = hmac.compare_digest(signature, self._signature(subject, params))
-        return subject if good and isinstance(answer, ElicitResult) and _yes(answer) else None
+        valid = hmac.compare_digest(signature, self._signature(subject, params))
+        return subject if valid and isinstance(answer, ElicitResult) and _yes(answer) else None
 
     async def ask(
-        self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams, wanted: NeedsApproval
+        self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams, question: NeedsApproval
     ) -> InputRequiredResult | str:
-        """The subject once it is approved, or the question as a result; raises the refusal."""
+        """Return the subject once it is approved, or the question as a result; raises the refusal."""
         ability = ClientCapabilities(elicitation=ElicitationCapability())
         if params.input_responses or not ctx.session.check_client_capability(ability):
-            raise wanted.refusal
+            raise question.refusal
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            form = ElicitRequestFormParams(message=wanted.question, requested_schema=SCHEMA)
-            state = f"{wanted.subject}.{self._signature(wanted.subject, params)}"
+            form = ElicitRequestFormParams(message=question.question, requested_schema=SCHEMA)
+            state = f"{question.subject}.{self._signature(question.subject, params)}"
             return InputRequiredResult(input_requests={KEY: ElicitRequest(params=form)}, request_state=state)
-        answer = await ctx.session.elicit_form(wanted.question, SCHEMA, related_request_id=ctx.request_id)
+        answer = await ctx.session.elicit_form(question.question, SCHEMA, related_request_id=ctx.request_id)
         if not _yes(answer):
-            raise wanted.refusal
-        return wanted.subject
+            raise question.refusal
+        return question.subject
 
     def _signature(self, subject: str, params: CallToolRequestParams) -> str:
         call = json.dumps([subject, params.name, params.arguments], sort_keys=True)

@@ -26,7 +26,7 @@ from skillc.errors import SkillcError
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-    from skillc.mcp.workplace import Workplace
+    from skillc.workspace import Workspace
 
 MAX_COMPLETIONS = 100
 
@@ -58,8 +58,8 @@ PROMPTS = [
 class Prompts:
     """The handlers."""
 
-    def __init__(self, place: Workplace) -> None:
-        self._place = place
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
 
     async def list(self, ctx: ServerRequestContext[Any, Any], params: Any) -> ListPromptsResult:
         return ListPromptsResult(prompts=PROMPTS)
@@ -82,11 +82,11 @@ class Prompts:
         return GetPromptResult(description=prompt.description, messages=[message])
 
     async def _use(self, given: dict[str, str]) -> str:
-        skill = (await self._place.engine().resolve_and_render([given["skill"].strip().lstrip("/")]))[0]
+        skill = (await self._workspace.engine().resolve_and_render([given["skill"].strip().lstrip("/")]))[0]
         return f"{skill.rendered_body}\n\n{given.get('task') or 'Follow this skill.'}"
 
     async def _find(self, given: dict[str, str]) -> str:
-        inventory = await self._place.engine().inventory_section()
+        inventory = await self._workspace.engine().inventory_section()
         return (
             f"{inventory}\n\nTask: {given['task']}\n\nChoose the skill that fits this task best, say why in a"
             " sentence, load it with load_skill, and follow it. If none fits, say so."
@@ -100,7 +100,7 @@ class Prompts:
         if params.argument.name != wanted:
             return CompleteResult(completion=Completion(values=[], total=0, has_more=False))
         try:
-            skills = await self._place.engine().list_skills()
+            skills = await self._workspace.engine().list_skills()
         except SkillcError as error:
             raise MCPError(INTERNAL_ERROR, error.message) from None
         found = [str(skill.id) for skill in skills if skill.id.startswith(params.argument.value)]

@@ -38,7 +38,7 @@ from skillc.text import utf8_text
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-    from skillc.mcp.workplace import Workplace
+    from skillc.workspace import Workspace
 
 Found = TypeVar("Found")
 
@@ -64,8 +64,8 @@ class DirectoryReadParams(PaginatedRequestParams):
 class Resources:
     """The handlers. `asked` is told that somebody is interested in resources."""
 
-    def __init__(self, place: Workplace, shelf: Shelf, asked: Callable[[], None]) -> None:
-        self._place = place
+    def __init__(self, workspace: Workspace, shelf: Shelf, asked: Callable[[], None]) -> None:
+        self._workspace = workspace
         self._shelf = shelf
         self._asked = asked
 
@@ -98,7 +98,7 @@ class Resources:
     ) -> ReadResourceResult:
         uri = str(params.uri)
         if uri == INVENTORY:
-            text = await self._place.engine().inventory_section()
+            text = await self._workspace.engine().inventory_section()
             inventory = TextResourceContents(uri=uri, mime_type="text/plain", text=text)
             return ReadResourceResult(contents=[inventory], ttl_ms=0, cache_scope="private")
         data, path = await _served(self._shelf.read(uri), uri)

@@ -23,16 +23,16 @@ from skillc.server import run_app
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from skillc.mcp.workplace import Workplace
+    from skillc.workspace import Workspace
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PATH = "/mcp"
 TOKEN = "SKILLC_MCP_TOKEN"  # noqa: S105 -- the variable that holds it
 
 
-def serve_stdio(place: Workplace, groups: Iterable[str]) -> None:
+def serve_stdio(workspace: Workspace, groups: Iterable[str]) -> None:
     """Serve one client over stdin and stdout until it leaves."""
-    server = create_server(place, groups)
+    server = create_server(workspace, groups)
 
     async def run() -> None:
         async with stdio_server() as (read, write):
@@ -52,7 +52,7 @@ def _leave(number: int, frame: object) -> NoReturn:
 
 
 def serve_http(
-    place: Workplace,
+    workspace: Workspace,
     groups: Iterable[str],
     host: str,
     port: int,
@@ -70,7 +70,7 @@ def serve_http(
         raise InvalidOption(
             f"--http {host} can be reached by others; set {TOKEN} to a token that they must send"
         )
-    server = create_server(place, groups)
+    server = create_server(workspace, groups)
 
     def create(url: str) -> ASGIApp:
         app = server.streamable_http_app(

@@ -19,7 +19,7 @@ from skillc.mcp.skills import Shelf
 from skillc.mcp.toolbox import Toolbox
 from skillc.mcp.tools.definition import GROUPS
 from skillc.mcp.watch import Watch
-from skillc.mcp.workplace import Workplace
+from skillc.workspace import Workspace
 
 INSTRUCTIONS = """\
 Skills are folders of instructions, references and scripts for certain kinds of tasks. When a task may \
@@ -28,13 +28,13 @@ large skills, read piece by piece instead: skc_outline, then skc_show or skc_sea
 skc_sources and skc_open, or the resources skill://<id>/<path>."""
 
 
-def create_server(place: Workplace, groups: Iterable[str] = GROUPS) -> Server[Any]:
+def create_server(workspace: Workspace, groups: Iterable[str] = GROUPS) -> Server[Any]:
     """A server over a workplace, with the tools of some groups; run it with the SDK or `mcp.running`."""
-    toolbox = Toolbox(place, groups)
-    shelf = Shelf(place)
+    toolbox = Toolbox(workspace, groups)
+    shelf = Shelf(workspace)
     watch = Watch(shelf)
-    resources = Resources(place, shelf, watch.ask)
-    prompts = Prompts(place)
+    resources = Resources(workspace, shelf, watch.ask)
+    prompts = Prompts(workspace)
 
     @asynccontextmanager
     async def lifespan(_: Server[Any]) -> AsyncIterator[dict[str, Any]]:

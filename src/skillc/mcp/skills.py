@@ -19,7 +19,7 @@ from skillc.usage import logged, record
 
 if TYPE_CHECKING:
     from skillc.library import Skill
-    from skillc.mcp.workplace import Workplace
+    from skillc.workspace import Workspace
 
 MAX_KEPT = 4096  # entries in memory
 MAX_URI = 4096  # characters
@@ -30,14 +30,14 @@ log = logging.getLogger("skillc.mcp")
 class Shelf:
     """Skills by ID, as they are now; an entry is made again only when files of it changed."""
 
-    def __init__(self, place: Workplace) -> None:
-        self._place = place
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
         self._entries: dict[SkillId, SkillEntry] = {}
         self._refused: dict[SkillId, str] = {}
 
     async def directories(self) -> dict[SkillId, str]:
         """The folders of all skills that have one here, by ID."""
-        return await self._place.library().directories()
+        return await self._workspace.library().source.directories()
 
     async def entry(self, skill_id: SkillId) -> SkillEntry:
         """One skill's entry; raises SkillNotFound or NotServed."""
@@ -53,13 +53,13 @@ class Shelf:
 
         Those of other MCP servers are not ours to serve: who wants them asks there.
         """
-        library = self._place.library()
+        library = self._workspace.library().source
         others = {named.name for named in library.sources if getattr(named.source, "kind", "") == "mcp"}
         return {skill.id for skill in await library.list() if skill.source_name not in others}
 
     async def _fetched(self, skill_id: SkillId) -> str:
         """The copy of a skill that is elsewhere."""
-        return (await anyio.to_thread.run_sync(locate_skill, str(skill_id), self._place.cwd)).source
+        return (await anyio.to_thread.run_sync(locate_skill, str(skill_id), self._workspace.cwd)).source
 
     async def page(self, after: str, skills: int, files: int) -> tuple[list[SkillEntry], str | None]:
         """Entries behind an ID, at most so many, and the ID to go on behind; whole entries only."""
@@ -125,9 +125,9 @@ class Shelf:
         known = next((file for file in entry.files if file.path == path), None)
         noted = {"path": path}
         if known is None:
-            record(skill, "open", {**noted}, f"file not found: '{path}'", self._place.cwd)
+            record(skill, "open", {**noted}, f"file not found: '{path}'", self._workspace.cwd)
             raise NotServed(f"nothing is served at {uri}")
-        data, _ = logged(skill, "open", {**noted}, self._place.cwd, lambda: _bytes(skill, path))
+        data, _ = logged(skill, "open", {**noted}, self._workspace.cwd, lambda: _bytes(skill, path))
         return data, path
 
 

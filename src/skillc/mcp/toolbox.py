@@ -1,7 +1,7 @@
-"""Calling tools: arguments checked, the work in a thread, progress and cancellation on the way [D33].
+"""Call tools: check the arguments, work in a thread, report progress, end with the client [D33].
 
-Quick tools take turns in one thread, so that their connections are used by one at a time; slow ones
-have their own, so that a build keeps nobody from reading.
+Quick tools take turns in one thread, so that one at a time uses their connections; slow ones have threads
+of their own, so that a build does not keep anyone from reading.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from mcp_types import (
 )
 
 from skillc.errors import SkillcError, unexpected
-from skillc.mcp.approval import Asking, NeedsApproval
-from skillc.mcp.tools.author import WRITING
-from skillc.mcp.tools.definition import GROUPS, Answer, Call, ToolDefinition, failure, result
-from skillc.mcp.tools.gateway import READING
-from skillc.mcp.tools.library import LIBRARY
-from skillc.mcp.tools.run import RUNNING
+from skillc.mcp.approval import Approvals, NeedsApproval
+from skillc.mcp.tools.author import AUTHOR_TOOLS
+from skillc.mcp.tools.definition import GROUPS, Answer, Call, ToolDefinition, failure, result_of
+from skillc.mcp.tools.gateway import GATEWAY_TOOLS
+from skillc.mcp.tools.library import LIBRARY_TOOLS
+from skillc.mcp.tools.run import RUN_TOOLS
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-    from skillc.mcp.workplace import Workplace
+    from skillc.workspace import Workspace
 
-# Every tool there is. One that needs approval raises `asking.NeedsApproval` until `call.approved` is the
+# Every tool there is. One that needs approval raises `approval.NeedsApproval` until `call.approved` is the
 # subject that it asked for.
-CATALOGUE: tuple[ToolDefinition, ...] = (*READING, *WRITING, *LIBRARY, *RUNNING)
+TOOLS: tuple[ToolDefinition, ...] = (*GATEWAY_TOOLS, *AUTHOR_TOOLS, *LIBRARY_TOOLS, *RUN_TOOLS)
 
-BETWEEN_REPORTS = 0.1  # seconds between two reports of progress
-SLOW_AT_ONCE = 2  # builds and the like that run beside each other
+REPORT_INTERVAL = 0.1  # seconds between two reports of progress
+MAX_SLOW = 2  # builds and the like that run beside each other
 
 
-class _Progress(Call):
-    """Reports from the thread that works to the client that waits, and ends the work when that leaves."""
+class _Call(Call):
+    """A call whose progress reaches the client, and which ends when the client leaves."""
 
-    def __init__(self, ctx: ServerRequestContext[Any, Any]) -> None:
-        super().__init__()
+    def __init__(self, workspace: Workspace, ctx: ServerRequestContext[Any, Any]) -> None:
+        super().__init__(workspace)
         self._ctx = ctx
         self._last = 0.0
 
@@ -58,7 +58,7 @@ class _Progress(Call):
         if self.cancelled.is_set():
             raise SkillcError("cancelled")
         now = time.monotonic()
-        if done == total or now - self._last >= BETWEEN_REPORTS:
+        if done == total or now - self._last >= REPORT_INTERVAL:
             self._last = now
             anyio.from_thread.run(self._ctx.session.report_progress, done, total, message)
 
@@ -66,16 +66,16 @@ class _Progress(Call):
 class Toolbox:
     """The tools of a server: listed, and called by name."""
 
-    def __init__(self, place: Workplace, groups: Iterable[str] = GROUPS) -> None:
-        self._place = place
-        self._tools = {tool.name: tool for tool in CATALOGUE if tool.group in set(groups)}
-        self.declarations: list[Tool] = [tool.declaration() for tool in self._tools.values()]
+    def __init__(self, workspace: Workspace, groups: Iterable[str] = GROUPS) -> None:
+        self._workspace = workspace
+        self._tools = {tool.name: tool for tool in TOOLS if tool.group in set(groups)}
+        self.declarations: list[Tool] = [tool.declaration for tool in self._tools.values()]
         self._quick = anyio.CapacityLimiter(1)
-        self._slow = anyio.CapacityLimiter(SLOW_AT_ONCE)
-        self._asking = Asking()
+        self._slow = anyio.CapacityLimiter(MAX_SLOW)
+        self._approvals = Approvals()
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
-        """A tool's input schema, for the HTTP transport."""
+        """Return a tool's input schema, for the HTTP transport."""
         return next((tool.input_schema for tool in self.declarations if tool.name == name), None)
 
     async def list(self, ctx: ServerRequestContext[Any, Any], params: Any) -> ListToolsResult:
@@ -84,50 +84,50 @@ class Toolbox:
     async def call(
         self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool; errors of the operation are results, an unknown tool is the protocol's."""
+        """Call a tool; errors of the operation are results, an unknown tool is the protocol's error."""
         tool = self._tools.get(params.name)
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}")
+        call = _Call(self._workspace, ctx)
         try:
-            return await self._answer(tool, ctx, params)
-        except NeedsApproval as wanted:  # for something else than what was approved
-            return failure(wanted.refusal)
+            return await self._call(tool, call, ctx, params)
+        except NeedsApproval as question:  # about something else than what was approved
+            return failure(question.refusal, call.lines)
         except SkillcError as error:
-            return failure(error)
+            return failure(error, call.lines)
         except Exception as error:
-            return failure(unexpected(error))
+            return failure(unexpected(error), call.lines)
 
-    async def _answer(
-        self, tool: ToolDefinition, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams
-    ) -> CallToolResult | InputRequiredResult:
-        """What a tool brings; where it needs approval, what that brings."""
-        given = tool.arguments(params.arguments)
-        try:
-            return result(await self._run(tool, given, ctx, self._asking.granted(params)))
-        except NeedsApproval as wanted:
-            asked = await self._asking.ask(ctx, params, wanted)
-        if isinstance(asked, InputRequiredResult):
-            return asked
-        return result(await self._run(tool, given, ctx, asked))
-
-    async def _run(
+    async def _call(
         self,
         tool: ToolDefinition,
-        given: dict[str, Any],
+        call: _Call,
         ctx: ServerRequestContext[Any, Any],
-        approved: str | None,
-    ) -> Answer:
-        call = _Progress(ctx)
-        call.approved = approved
-        if inspect.iscoroutinefunction(tool.run):
-            answer: Answer = await tool.run(self._place, given, call)
+        params: CallToolRequestParams,
+    ) -> CallToolResult | InputRequiredResult:
+        """Run a tool; where it needs approval, ask and run it again."""
+        arguments = tool.check(params.arguments)
+        call.approved = self._approvals.granted(params)
+        try:
+            return result_of(await self._run(tool, arguments, call), call.lines)
+        except NeedsApproval as question:
+            answer = await self._approvals.ask(ctx, params, question)
+        if isinstance(answer, InputRequiredResult):
             return answer
-        work = partial(tool.run, self._place, given, call)
+        call.approved = answer
+        call.lines.clear()
+        return result_of(await self._run(tool, arguments, call), call.lines)
+
+    async def _run(self, tool: ToolDefinition, arguments: dict[str, Any], call: _Call) -> Answer:
+        if inspect.iscoroutinefunction(tool.run):
+            answer: Answer = await tool.run(call, **arguments)
+            return answer
+        work = partial(tool.run, call, **arguments)
         limiter = self._slow if tool.slow else self._quick
         try:
-            found = await anyio.to_thread.run_sync(work, abandon_on_cancel=tool.slow, limiter=limiter)
-        except BaseException:
-            call.cancelled.set()
+            result = await anyio.to_thread.run_sync(work, abandon_on_cancel=tool.slow, limiter=limiter)
+        except anyio.get_cancelled_exc_class():
+            call.cancelled.set()  # the thread goes on until the tool notices
             raise
-        assert isinstance(found, Answer)
-        return found
+        assert isinstance(result, Answer)
+        return result

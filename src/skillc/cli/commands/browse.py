@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from skillc.cli import workspace
+from skillc.cli.output import print_json
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.text import one_line
 
 COMMAND = Command(
     "browse",
-    "List the skills and collections of the repositories, or search them.",
     arguments=(Argument("path", "A collection, such as extraction/medical.", required=False),),
     options=(
         Option(
@@ -21,24 +23,19 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli import prompting
-    from skillc.cli.output import print_json
-    from skillc.text import one_line
-
+    here = workspace(progress=True)
     path, query = arguments.optional("path") or "", arguments.optional("query")
-    engine = prompting.engine()
-    found = prompting.run(engine.browse(path, query), engine.source)
+    listing = here.wait(here.engine().browse(path, query))
     if arguments.text("format") == "json":
-        print_json(found)
+        print_json(listing)
         return 0
-    for collection in found.get("subcollections", []):
-        count, words = collection["count"], collection["description"]
-        about = (
-            "" if words == f"{count} skills" else f"  {words}"
-        )  # which is said where nothing else is known
-        print(one_line(f"{collection['path']}/  ({count}){about}"))
-    for skill in found["skills"]:
+    for collection in listing.get("subcollections", []):
+        count, description = collection["count"], collection["description"]
+        # A collection without a description of its own has its count for one.
+        text = "" if description == f"{count} skills" else f"  {description}"
+        print(one_line(f"{collection['path']}/  ({count}){text}"))
+    for skill in listing["skills"]:
         print(one_line(f"{skill['id']}  {skill['description']}"))
-    if not found["skills"] and not found.get("subcollections"):
+    if not listing["skills"] and not listing.get("subcollections"):
         print("No skills.")
     return 0

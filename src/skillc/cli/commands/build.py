@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import sys
-
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from skillc.compiler import Published, Publisher
-    from skillc.library import Skill
-    from skillc.usage.log import Value
+from skillc.cli import workspace
+from skillc.cli.output import print_json
+from skillc.cli.progress import Progress
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
+from skillc.cli.watch import watch
+from skillc.compiler import Published, Publisher, targets
+from skillc.errors import InvalidOption, unexpected
+from skillc.library import Skill, stored_skills
+from skillc.text import one_line
+from skillc.workspace import Workspace
 
 COMMAND = Command(
     "build",
-    "Compile a skill into a stub with an index, and deploy it to agents.",
     arguments=(
         Argument(
             "skill",
@@ -53,104 +53,64 @@ COMMAND = Command(
 )
 
 
-def _publisher(arguments: Arguments, cwd: str) -> Publisher:
-    """What the options ask for, for any skill."""
-    from skillc.cli.output import warn
-    from skillc.compiler import Publisher, targets
-    from skillc.settings import load
-
-    config = load(cwd)
-    warn(config.diagnostics)
-    return Publisher(
-        config,
-        cwd,
-        targets(arguments.text("target"), arguments.text("deploy"), cwd),
-        to_global=arguments.given("global"),
-        copy=arguments.given("copy"),
-        force=arguments.given("force"),
-    )
-
-
-def _complain(outcome: Published) -> None:
-    """Say on stderr what was repaired and what failed."""
-    from skillc.cli.output import warn
-
-    warn(outcome.built.diagnostics)
-    for deployment in outcome.deployed:
-        warn(deployment.diagnostics)
-    for error in outcome.failed:
-        print(error.text(), file=sys.stderr)
-
-
 def run(arguments: Arguments) -> int:
-    from skillc.cli.syntax import see
-    from skillc.errors import InvalidOption
-    from skillc.library import locate_skill, stored_skills
-    from skillc.paths import current_directory
-
     name = arguments.optional("skill")
     if (name is None) != arguments.given("all"):
         problem = "--all takes no <skill>" if name else "<skill> is missing; give one, or --all"
         raise InvalidOption(f"{problem}; {see(COMMAND)}")
-    job = _publisher(arguments, current_directory())
+    here = workspace()
+    publisher = Publisher(
+        here.settings(),
+        here.cwd,
+        targets(arguments.text("target"), arguments.text("deploy"), here.cwd),
+        to_global=arguments.given("global"),
+        copy=arguments.given("copy"),
+        force=arguments.given("force"),
+    )
     as_json = arguments.text("format") == "json"
     if arguments.given("watch"):
-        from skillc.cli.watch import watch
-
         return watch(
-            lambda: list(stored_skills(job.cwd)) if name is None else [locate_skill(name, job.cwd)],
-            lambda skill: _one(skill, job, as_json),
+            lambda: list(stored_skills(here.cwd)) if name is None else [here.locate(name, index=False)],
+            lambda skill: _build(here, skill, publisher, as_json),
         )
     if name is None:
-        return _all(job, as_json)
-    return _one(locate_skill(name, job.cwd), job, as_json)
+        return _build_all(here, publisher, as_json)
+    return _build(here, here.locate(name, index=False), publisher, as_json)
 
 
-def _one(skill: Skill, job: Publisher, as_json: bool) -> int:
-    from skillc.cli.output import print_json, warn
-    from skillc.usage import logged
-
-    noted: dict[str, Value] = {"global": job.to_global, "force": job.force}
-    outcome, noticed = logged(skill, "build", noted, job.cwd, lambda: job.run(skill))
-    warn((*skill.diagnostics, *noticed))
-    _complain(outcome)
+def _build(here: Workspace, skill: Skill, publisher: Publisher, as_json: bool) -> int:
+    published = here.build(skill, publisher)
     if as_json:
-        print_json(outcome.as_json())
+        print_json(published.as_json())
     else:
-        print(outcome.report())
-    return 1 if outcome.failed else 0
+        print(published.report())
+    return 1 if published.failed else 0
 
 
-def _all(job: Publisher, as_json: bool) -> int:
-    """Every skill of the stores; one that fails is reported and the others are built."""
-    from skillc.cli.output import print_json
-    from skillc.cli.progress import Progress
-    from skillc.errors import unexpected
-    from skillc.library import stored_skills
-    from skillc.text import one_line
-
-    skills = list(stored_skills(job.cwd))
-    outcomes: list[Published] = []
+def _build_all(here: Workspace, publisher: Publisher, as_json: bool) -> int:
+    """Build every skill of the stores; one that fails is reported and the others are built."""
+    skills = list(stored_skills(here.cwd))
+    results: list[Published] = []
     errors: list[dict[str, str]] = []
-    deployed: set[str] = set()  # of two with one name, agents get the one that the name means
+    names: set[str] = set()  # of two skills with one name, agents get the one that the name means
     with Progress(len(skills), "skills") as progress:
         for skill in skills:
             progress.step(skill.name)
             try:
-                outcome = job.run(skill, to_agents=skill.name not in deployed)
-                deployed.add(skill.name)
+                published = publisher.run(skill, to_agents=skill.name not in names)
             except Exception as error:
                 coded = unexpected(error)
                 errors.append({"skill": skill.name, "code": coded.code, "message": coded.message})
                 progress.say(one_line(f"{coded.line()} ({skill.source})"))
                 continue
-            outcomes.append(outcome)
+            names.add(skill.name)
+            results.append(published)
             progress.clear()
-            _complain(outcome)
-    failed = len(errors) + sum(bool(outcome.failed) for outcome in outcomes)
+            here.tell_published(published)
+    failures = len(errors) + sum(bool(published.failed) for published in results)
     if as_json:
-        print_json({"built": [outcome.as_json() for outcome in outcomes], "failed": errors})
+        print_json({"built": [published.as_json() for published in results], "failed": errors})
     else:
-        unchanged = sum(outcome.built.status == "unchanged" for outcome in outcomes)
-        print(f"{len(outcomes)} of {len(skills)} skills built ({unchanged} unchanged), {failed} failed")
-    return 1 if failed else 0
+        unchanged = sum(published.built.status == "unchanged" for published in results)
+        print(f"{len(results)} of {len(skills)} skills built ({unchanged} unchanged), {failures} failed")
+    return 1 if failures else 0

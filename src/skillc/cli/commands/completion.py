@@ -6,11 +6,18 @@ as the parser and the help.
 
 from __future__ import annotations
 
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from collections.abc import Iterable, Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from skillc.cli import NAMES, load
+from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.compiler import known_agents
+from skillc.errors import InvalidOption, SkillcError
+from skillc.gateway import read_outline
+from skillc.library import resolve, stored_skills
+from skillc.library.config import SkillsConfig
+from skillc.library.repositories import repositories_in_force
+from skillc.paths import current_directory, library_roots
+from skillc.skills import list_files
 
 _BASH = """\
 # skc completion for bash. To keep it: skc completion bash > ~/.local/share/bash-completion/completions/skc
@@ -64,7 +71,6 @@ SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 COMMAND = Command(
     "completion",
-    "Print the completion script of a shell.",
     arguments=(Argument("shell", "bash, zsh or fish.", completes="bash zsh fish"),),
     examples=(
         'eval "$(skc completion bash)"',
@@ -75,8 +81,6 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.errors import InvalidOption
-
     shell = arguments.text("shell")
     if shell not in SCRIPTS:
         raise InvalidOption(f'<shell> takes {", ".join(SCRIPTS)}, not "{shell}"')
@@ -86,8 +90,6 @@ def run(arguments: Arguments) -> int:
 
 def candidates(words: Sequence[str]) -> list[str]:
     """What the last of `words` can become; nothing where the shell should offer files."""
-    from skillc.cli import NAMES, load
-
     *before, current = words or [""]
     if not before:
         return _starting(current, [*NAMES, "--help", "--version"])
@@ -133,25 +135,14 @@ def _values(option: Option, current: str, before: Sequence[str]) -> list[str]:
 
 def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
     """The words that stand for skills, agents, sections or files, or that are given themselves."""
-    from skillc.errors import SkillcError
-    from skillc.paths import current_directory
-
     try:
         if what == "skills":
-            from skillc.library import stored_skills
-
             return sorted({skill.name for skill in stored_skills(current_directory())})
         if what == "repos":
             return _repositories(before)
         if what == "agents":
-            from skillc.compiler import known_agents
-
             return [agent.name for agent in known_agents()]
         if what in ("sections", "sources"):
-            from skillc.gateway import read_outline
-            from skillc.library import resolve
-            from skillc.skills import list_files
-
             skill = resolve(before[1], current_directory())
             if what == "sources":
                 return [file.name for file in list_files(skill.source)]
@@ -162,18 +153,14 @@ def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
 
 
 def _repositories(before: Sequence[str]) -> list[str]:
-    """The names that `repo remove` and `repo sync` can be given."""
-    from skillc.library import config as configuration, repositories
-    from skillc.paths import current_directory, library_roots
-
+    """Return the names that `repo remove` and `repo sync` can be given."""
     if not {"remove", "sync"} & set(before):
         return []
     cwd = current_directory()
-    config = configuration.SkillsConfig.load(cwd)
+    config = SkillsConfig.load(cwd)
     if "remove" in before:
         return [repository.name for repository in config.repositories]
-    chain = repositories.repositories_in_force(config, next(library_roots(cwd), None))
-    return [repository.name for repository in chain]
+    return [one.name for one in repositories_in_force(config, next(library_roots(cwd), None))]
 
 
 def _starting(prefix: str, words: Iterable[str]) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from skillc.cli.output import print_json
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.compiler import new_skill, new_store
+from skillc.paths import current_directory, require_home
 
 COMMAND = Command(
     "init",
-    "Make a place for skills here, or a new skill in it.",
     arguments=(Argument("name", "The new skill's name: a-z, 0-9 and hyphens.", required=False),),
     options=(Option("--global", "In the home directory's store, ~/.skillc/skills."), FORMAT),
     description="Without a name it makes .skillc/skills/ and may be repeated.",
@@ -15,10 +17,6 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli.output import print_json
-    from skillc.compiler import new_skill, new_store
-    from skillc.paths import current_directory, require_home
-
     root = require_home() if arguments.given("global") else current_directory()
     name = arguments.optional("name")
     path = new_store(root) if name is None else new_skill(root, name)

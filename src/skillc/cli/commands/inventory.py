@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from skillc.cli import workspace
+from skillc.cli.output import print_json
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+from skillc.library.looking import one_look
 
 COMMAND = Command(
     "inventory",
-    "Print the inventory of skills for a system prompt.",
     options=(
         Option("--preload", "Mark this skill as loaded; may be repeated.", value="<id>", repeat=True),
         FORMAT,
@@ -16,24 +18,19 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli import prompting
-    from skillc.cli.output import print_json
-    from skillc.library.looking import one_look
-
-    engine = prompting.engine()
+    here = workspace(progress=True)
+    engine = here.engine()
     preload = arguments.texts("preload")
 
-    as_json = arguments.text("format") == "json"
-
-    async def answer() -> dict[str, str]:
+    async def inventory() -> dict[str, str]:
         with one_look():
             await engine.resolve_and_render(preload)  # one that is not there is an error
             xml = await engine.inventory_section(preload)
-            return {"mode": engine.mode(await engine.list_skills()), "xml": xml} if as_json else {"xml": xml}
+            return {"mode": engine.mode(await engine.list_skills()), "xml": xml}
 
-    told = prompting.run(answer(), engine.source)
-    if as_json:
-        print_json(told)
+    result = here.wait(inventory())
+    if arguments.text("format") == "json":
+        print_json(result)
     else:
-        print(told["xml"])
+        print(result["xml"])
     return 0

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from skillc.cli.output import print_json, print_table, warn
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+from skillc.compiler import list_skills
+from skillc.paths import current_directory
 
 COMMAND = Command(
     "list",
-    "List the skills of this project and of the home directory, and whether each is built.",
     options=(
         Option("--scope", "Which stores.", choices=("project", "global", "all"), default="all"),
         Option(
@@ -22,10 +24,6 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli.output import print_json, print_table, warn
-    from skillc.compiler import list_skills
-    from skillc.paths import current_directory
-
     listing = list_skills(
         current_directory(),
         scope=arguments.text("scope"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from skillc.cli import workspace
+from skillc.cli.output import print_json
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
 
 COMMAND = Command(
     "load",
-    "Print a skill as the block that enters a model's context.",
     arguments=(Argument("id", "A canonical ID, such as extraction/email-extractor."),),
     options=(FORMAT,),
     examples=("skc load extraction/email-extractor",),
@@ -14,11 +15,8 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli import prompting
-    from skillc.cli.output import print_json
-
-    engine = prompting.engine()
-    skill = prompting.run(engine.resolve_and_render([arguments.text("id")]), engine.source)[0]
+    here = workspace(progress=True)
+    (skill,) = here.wait(here.engine().resolve_and_render([arguments.text("id")]))
     if arguments.text("format") == "json":
         print_json(skill.as_json())
     else:

@@ -6,10 +6,12 @@ import sys
 
 from skillc.cli.syntax import Arguments, Command, Option
 from skillc.errors import InvalidOption, extras
+from skillc.mcp import plan
+from skillc.paths import current_directory
+from skillc.workspace import Workspace
 
 COMMAND = Command(
     "mcp",
-    "Serve tools, skills and their files to agents, over the Model Context Protocol.",
     options=(
         Option("--http", "Listen here instead of talking over stdin and stdout.", value="<host:port>"),
         Option(
@@ -43,6 +45,9 @@ COMMAND = Command(
 )
 
 
+GROUPS = ("gateway", "library", "run")
+
+
 def run(arguments: Arguments) -> int:
     agent = arguments.optional("install")
     groups = _groups(arguments.text("tools"))
@@ -51,22 +56,21 @@ def run(arguments: Arguments) -> int:
     if arguments.given("print") or arguments.given("project"):
         raise InvalidOption("--print and --project go with --install")
     address = arguments.optional("http")
-    with extras.needed("mcp"):
-        from skillc.mcp import Workplace, serve_http, serve_stdio
+    with extras.needed("mcp"):  # the SDK takes long to import; --install does without
+        from skillc.mcp import serve_http, serve_stdio
     if address is None:
-        serve_stdio(Workplace(), groups)
+        serve_stdio(Workspace(), groups)
         return 0
     host, port = _address(address)
-    serve_http(Workplace(), groups, host, port, arguments.texts("allow_host"), _announce)
+    serve_http(Workspace(), groups, host, port, arguments.texts("allow_host"), _announce)
     return 0
 
 
 def _groups(text: str) -> list[str]:
-    known = ("gateway", "library", "run")
     groups = [group.strip() for group in text.split(",") if group.strip()]
-    wrong = next((group for group in groups if group not in known), None)
+    wrong = next((group for group in groups if group not in GROUPS), None)
     if wrong is not None or not groups:
-        raise InvalidOption(f'--tools takes {", ".join(known)}, not "{wrong or text}"')
+        raise InvalidOption(f'--tools takes {", ".join(GROUPS)}, not "{wrong or text}"')
     return groups
 
 
@@ -84,9 +88,6 @@ def _announce(url: str) -> None:
 
 
 def _install(agent: str, arguments: Arguments) -> int:
-    from skillc.mcp.install import plan
-    from skillc.paths import current_directory
-
     change = plan(agent, current_directory(), project=arguments.given("project"))
     print(f"{change.path}:\n{change.shown}")
     if change.text is None:

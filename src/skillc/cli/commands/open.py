@@ -11,7 +11,6 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
 COMMAND = Command(
     "open",
-    "Print a file of a skill as it is.",
     arguments=(
         Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
         Argument("path", "The file, relative to the skill.", completes="sources"),
@@ -22,16 +21,12 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli.access import access, write_bytes
-    from skillc.gateway import more_lines, open_file
+    from skillc.cli import workspace
+    from skillc.cli.output import print_json, write_bytes
+    from skillc.gateway import more_lines
 
-    path, limit = arguments.text("path"), arguments.count("max_lines")
-    opened = access(
-        "open", arguments.text("skill"), {"path": path}, lambda skill: open_file(skill, path, limit)
-    )
+    opened = workspace().open(arguments.text("skill"), arguments.text("path"), arguments.count("max_lines"))
     if arguments.text("format") == "json":
-        from skillc.cli.output import print_json
-
         print_json(opened.as_json())
         return 0
     for piece in opened.pieces():

@@ -9,7 +9,6 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
 COMMAND = Command(
     "outline",
-    "List the headings of a skill's Markdown files.",
     arguments=(
         Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
     ),
@@ -22,12 +21,10 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli.access import access
-    from skillc.gateway import outline_lines, read_outline
+    from skillc.cli import workspace
+    from skillc.gateway import outline_lines
 
-    level = arguments.count("level")
-    name = arguments.text("skill")
-    entries = access("outline", name, {"level": level}, lambda skill: read_outline(skill, level))
+    entries = workspace().outline(arguments.text("skill"), arguments.count("level"))
     if arguments.text("format") == "json":
         from skillc.cli.output import print_json
 

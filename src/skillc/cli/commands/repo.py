@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
+from skillc.cli import workspace
+from skillc.cli.output import print_json, print_table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from skillc.library.refresh import Refreshed
+from skillc.errors import InvalidOption
+from skillc.library import add, edit
+from skillc.library.refresh import Refreshed, refresh_repositories
+from skillc.library.repositories import repositories_in_force
+from skillc.paths import current_directory, library_roots
+from skillc.text import shell_quote
 
 TYPES = ("filesystem", "git", "http", "mcp", "well-known")
 
 COMMAND = Command(
     "repo",
-    "List, add, remove or refresh the repositories that skills come from.",
     arguments=(
         Argument("action", "list, add, remove or sync.", completes="list add remove sync"),
         Argument("name", "The repository; without one, sync does all.", required=False, completes="repos"),
@@ -50,39 +52,30 @@ COMMAND = Command(
 )
 _GIT = ("ref", "ref_type", "skills_root", "auth_token_env")
 _SWITCHES = ("strict", "required", "keep_defaults")
-_WORDS = {"list": "list", "add": "add <name> <path or url>", "remove": "remove <name>", "sync": "sync [name]"}
+_USAGE = {"list": "list", "add": "add <name> <path or url>", "remove": "remove <name>", "sync": "sync [name]"}
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.errors import InvalidOption
-
     action = arguments.text("action")
     actions = {"list": (_list, 0, 0), "add": (_add, 2, 2), "remove": (_remove, 1, 1), "sync": (_sync, 0, 1)}
     if action not in actions:
         raise InvalidOption(f'<action> takes {", ".join(actions)}, not "{action}"')
     function, least, most = actions[action]
-    given = [name for name in ("name", "place") if arguments.optional(name) is not None]
-    if not least <= len(given) <= most:
-        raise InvalidOption(f"usage: skc repo {_WORDS[action]}")
-    only_add = [*(name for name in ("type", *_GIT) if arguments.optional(name) is not None)]
+    count = sum(arguments.optional(name) is not None for name in ("name", "place"))
+    if not least <= count <= most:
+        raise InvalidOption(f"usage: skc repo {_USAGE[action]}")
+    only_add = [name for name in ("type", *_GIT) if arguments.optional(name) is not None]
     only_add += [name for name in _SWITCHES if arguments.given(name)]
     if only_add and action != "add":
-        raise InvalidOption(f"{_option(only_add[0])} goes with 'skc repo add' alone")
+        raise InvalidOption(f"--{only_add[0].replace('_', '-')} goes with 'skc repo add' alone")
     if arguments.given("global") and action not in ("add", "remove"):
         raise InvalidOption("--global goes with 'skc repo add' and 'skc repo remove' alone")
     return function(arguments)
 
 
-def _option(key: str) -> str:
-    return f"--{key.replace('_', '-')}"
-
-
 def _list(arguments: Arguments) -> int:
-    from skillc.cli import prompting
-    from skillc.cli.output import print_json, print_table
-
-    source, _ = prompting.library()
-    states = prompting.run(source.states())
+    here = workspace(progress=True)
+    states = here.wait(here.library().source.states(), warnings=False)
     if arguments.text("format") == "json":
         fields = ("name", "type", "status", "skills", "quarantined", "shadowed", "error")
         print_json({"repositories": [{field: getattr(state, field) for field in fields} for state in states]})
@@ -96,18 +89,11 @@ def _list(arguments: Arguments) -> int:
 
 
 def _add(arguments: Arguments) -> int:
-    from shlex import quote
-
-    from skillc.cli.output import print_json
-    from skillc.library import add
-    from skillc.paths import current_directory
-
     options = {name: value for name in _GIT if (value := arguments.optional(name)) is not None}
     switches = [name for name in ("strict", "required") if arguments.given(name)]
     wanted = add.Wanted(
         arguments.text("name"), arguments.text("place"), arguments.optional("type"), options, tuple(switches)
     )
-    scope = " --global" if arguments.given("global") else ""
     added = add.add(
         wanted,
         current_directory(),
@@ -125,7 +111,8 @@ def _add(arguments: Arguments) -> int:
             print(f"Kept {path}, which is a default folder")
         print(f"Next: skc repo sync {wanted.name}")
     if added.left:
-        also = "; ".join(f"skc repo add {name} {quote(path)}{scope}" for name, path in added.left)
+        scope = " --global" if arguments.given("global") else ""
+        also = "; ".join(f"skc repo add {name} {shell_quote(path)}{scope}" for name, path in added.left)
         print(
             "note: configured repositories replace the default folders, so these are not searched any more: "
             f"{', '.join(path for _, path in added.left)}. To search them, too: {also}",
@@ -135,11 +122,6 @@ def _add(arguments: Arguments) -> int:
 
 
 def _remove(arguments: Arguments) -> int:
-    from skillc.cli.output import print_json
-    from skillc.errors import InvalidOption
-    from skillc.library import edit
-    from skillc.paths import current_directory
-
     name, for_all = arguments.text("name"), arguments.given("global")
     file = edit.file_to_edit(current_directory(), for_all)
     try:
@@ -159,42 +141,34 @@ def _remove(arguments: Arguments) -> int:
 
 
 def _sync(arguments: Arguments) -> int:
-    from skillc.cli import prompting
-    from skillc.cli.output import print_json, print_table
-    from skillc.errors import InvalidOption
-    from skillc.library.refresh import refresh_repositories
-
+    here = workspace(progress=True)
     name = arguments.optional("name")
-    chain = prompting.repositories()
-    wanted = [repository for repository in chain if name in (None, repository.name)]
-    if name is not None and not wanted:
-        known = ", ".join(repository.name for repository in chain)
-        raise InvalidOption(f"there is no repository '{name}'; there are {known}")
-    done = prompting.run(refresh_repositories(wanted))
+    repositories = repositories_in_force(here.configuration(), next(library_roots(here.cwd), None))
+    chosen = [repository for repository in repositories if name in (None, repository.name)]
+    if name is not None and not chosen:
+        names = ", ".join(repository.name for repository in repositories)
+        raise InvalidOption(f"there is no repository '{name}'; there are {names}")
+    results = here.wait(refresh_repositories(chosen), warnings=False)
     if arguments.text("format") == "json":
-        print_json({"repositories": [_fields(one) for one in done]})
+        print_json({"repositories": [_fields(result) for result in results]})
     else:
         header = ("REPOSITORY", "TYPE", "STATUS", "BEFORE", "SKILLS", "COMMIT", "ERROR")
-        print_table(header, [_row(one) for one in done])
-    return _complain(done)
-
-
-def _fields(one: Refreshed) -> dict[str, object]:
-    error = one.failure.message if one.failure else None
-    fields = ("name", "type", "status", "before", "skills", "commit")
-    return {**{field: getattr(one, field) for field in fields}, "error": error}
-
-
-def _row(one: Refreshed) -> Sequence[str]:
-    before = "" if one.before is None else str(one.before)
-    error = one.failure.message if one.failure else ""
-    return one.name, one.type, one.status, before, str(one.skills), (one.commit or "")[:12], error
-
-
-def _complain(done: Sequence[Refreshed]) -> int:
-    """Raise what went wrong, the first of it with its code in front."""
-    failures = [one.failure for one in done if one.failure]
-    if failures:
+        print_table(header, [_row(result) for result in results])
+    failures = [result.failure for result in results if result.failure]
+    if failures:  # the first with its code in front
         failures[0].details = "\n".join(failure.message for failure in failures[1:])
         raise failures[0]
     return 0
+
+
+def _fields(result: Refreshed) -> dict[str, object]:
+    error = result.failure.message if result.failure else None
+    fields = ("name", "type", "status", "before", "skills", "commit")
+    return {**{field: getattr(result, field) for field in fields}, "error": error}
+
+
+def _row(result: Refreshed) -> Sequence[str]:
+    before = "" if result.before is None else str(result.before)
+    error = result.failure.message if result.failure else ""
+    commit = (result.commit or "")[:12]
+    return result.name, result.type, result.status, before, str(result.skills), commit, error

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 COMMAND = Command(
     "run",
-    "Run a tool that a skill declares, once it is approved, in a sandbox.",
     arguments=(
         Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
         Argument("tool", "One of the tools that 'skc tools <skill>' lists."),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 
+from skillc.cli import workspace
 from skillc.cli.syntax import Arguments, Command, Option
 from skillc.errors import InvalidOption
+from skillc.server import serve_engine
 
 COMMAND = Command(
     "serve",
-    "Serve the skills of the repositories over HTTP, for programs in any language.",
     options=(
         Option("--read-only", "Take no changes; needed, as nothing else is there yet."),
         Option("--host", "The address to listen on.", value="<address>", default="127.0.0.1"),
@@ -29,10 +30,7 @@ def run(arguments: Arguments) -> int:
     if not arguments.given("read_only"):
         raise InvalidOption("only reading is there yet: skc serve --read-only")
     host, port = arguments.text("host"), _port(arguments.text("port"))
-    from skillc.cli import prompting
-    from skillc.server import serve_engine
-
-    serve_engine(prompting.engine(), host, port, _announce)
+    serve_engine(workspace(progress=True).engine(), host, port, _announce)
     return 0
 
 

@@ -6,14 +6,10 @@ as text, bytes that are not UTF-8 replaced, `more_lines` how many lines --max-li
 
 from __future__ import annotations
 
-import sys
-
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-from skillc.text import one_line
 
 COMMAND = Command(
     "show",
-    "Print one section of a skill, subsections included.",
     arguments=(
         Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
     ),
@@ -31,27 +27,22 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc import errors
-    from skillc.cli.access import access, tokenizer, write_bytes
-    from skillc.cli.syntax import see
-    from skillc.gateway import show_section
+    from skillc.cli import workspace
+    from skillc.cli.output import print_json, write_bytes
 
-    section, file = arguments.optional("section"), arguments.optional("file")
+    section = arguments.optional("section")
     if section is None:
-        raise errors.InvalidOption(f"--section is missing; {see(COMMAND)}")
-    limit, setting = arguments.count("max_lines"), tokenizer()
-    shown = access(
-        "show",
-        arguments.text("skill"),
-        {"section": section, "file": file},
-        lambda skill: show_section(skill, section, file=file, max_lines=limit, tokenizer=setting),
-        lambda shown: {"section": shown.heading, "file": shown.file},
-    )
-    if shown.ambiguous:
-        print(f'warning: multiple matches for "{one_line(section)}"; showing first', file=sys.stderr)
-    if arguments.text("format") == "json":
-        from skillc.cli.output import print_json
+        from skillc.cli.syntax import see
+        from skillc.errors import InvalidOption
 
+        raise InvalidOption(f"--section is missing; {see(COMMAND)}")
+    shown = workspace().show(
+        arguments.text("skill"),
+        section,
+        file=arguments.optional("file"),
+        max_lines=arguments.count("max_lines"),
+    )
+    if arguments.text("format") == "json":
         print_json(shown.as_json())
     else:
         write_bytes(shown.content())

@@ -13,7 +13,6 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
 COMMAND = Command(
     "sources",
-    "List the files of a skill as a tree.",
     arguments=(
         Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
     ),
@@ -29,16 +28,14 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli.access import access
-    from skillc.gateway import list_sources
+    from skillc.cli import workspace
 
-    depth, directory = arguments.count("depth"), arguments.optional("dir")
-    limit, pattern = arguments.count("limit") or 100, arguments.optional("pattern")
-    tree = access(
-        "sources",
+    tree = workspace().sources(
         arguments.text("skill"),
-        {"dir": directory, "depth": depth, "pattern": pattern},
-        lambda skill: list_sources(skill, depth=depth, directory=directory, limit=limit, pattern=pattern),
+        depth=arguments.count("depth"),
+        directory=arguments.optional("dir"),
+        limit=arguments.count("limit") or 100,
+        pattern=arguments.optional("pattern"),
     )
     if arguments.text("format") == "json":
         from skillc.cli.output import print_json
@@ -54,8 +51,8 @@ ASCII_LINES = ("|-- ", "`-- ", "|   ", "    ")
 
 
 def _marks() -> tuple[str, str, str, str]:
-    """What the terminal can show."""
-    from skillc.gateway.sources import LINES
+    """Return the lines of the tree that the terminal can show."""
+    from skillc.gateway import LINES
 
     try:
         "".join(LINES).encode(sys.stdout.encoding or "ascii")

@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+from unicodedata import combining, east_asian_width
 
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from skillc.errors import Diagnostic
-    from skillc.library import Skill
-    from skillc.usage import Filters, Stats
-    from skillc.usage.log import Value
+from skillc import atomic
+from skillc.cli import workspace
+from skillc.cli.output import print_json, warn
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
+from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected, warning
+from skillc.gateway import read_outline
+from skillc.library import Skill, stored_skills
+from skillc.paths import current_directory
+from skillc.text import one_line
+from skillc.usage import (
+    GROUPS,
+    Filters,
+    Stats,
+    age,
+    by_day,
+    check_group,
+    logs_of,
+    prune_log,
+    read_of,
+    stats_of,
+    stats_of_all,
+    unread,
+    usage_page,
+)
 
 COMMAND = Command(
     "stats",
-    "Show what agents used: sections, files, searches, errors.",
     arguments=(
         Argument(
             "skill", "A skill's name, ID or folder; all without it.", required=False, completes="skills"
@@ -57,130 +73,113 @@ COMMAND = Command(
 )
 
 
+Result = TypeVar("Result")
+
+
 def run(arguments: Arguments) -> int:
     html, prune = arguments.optional("html"), arguments.optional("prune")
     if prune is not None:
         return _prune(arguments, prune)
     if html is not None:
-        return _page(arguments, html)
-    return _answer(arguments)
+        return _write_page(arguments, html)
+    return _print_stats(arguments)
 
 
-def _with_skills(arguments: Arguments, noted: dict[str, Value], run: Callable[[list[Skill]], Any]) -> Any:
+def _with_skills(
+    arguments: Arguments, log: dict[str, str | None], operation: Callable[[list[Skill]], Result]
+) -> Result:
     """Run an operation on the skill that is named, which is logged, or on all."""
-    from skillc.cli.access import access
-    from skillc.library import stored_skills
-    from skillc.paths import current_directory
-
+    here = workspace()
     name = arguments.optional("skill")
     if name is None:
-        return run(list(stored_skills(current_directory())))
-    return access("stats", name, noted, lambda skill: run([skill]))
+        return operation(list(stored_skills(here.cwd)))
+    return here.operate("stats", name, {**log}, lambda skill: operation([skill]))
 
 
-def _asked(arguments: Arguments) -> tuple[str, Filters]:
-    """The group and the filters; raises InvalidQueryType or InvalidFilter."""
-    from skillc.paths import current_directory
-    from skillc.usage import Filters, check_group
-
-    group, since, until = arguments.text("group_by"), arguments.optional("since"), arguments.optional("until")
-    check_group(group)
-    return group, Filters.parse(since, until, arguments.texts("project"), current_directory())
+def _filters(arguments: Arguments) -> Filters:
+    since, until = arguments.optional("since"), arguments.optional("until")
+    return Filters.parse(since, until, arguments.texts("project"), current_directory())
 
 
-def _answer(arguments: Arguments) -> int:
-    from skillc.cli.output import print_json, warn
-    from skillc.usage import stats_of, stats_of_all
-
+def _print_stats(arguments: Arguments) -> int:
     as_json = arguments.text("format") == "json"
+    group = arguments.text("group_by")
 
-    def answer(skills: list[Skill]) -> tuple[Stats, list[tuple[str, int]]]:
-        group, filters = _asked(arguments)
+    def count(skills: list[Skill]) -> tuple[Stats, list[tuple[str, int]]]:
+        check_group(group)
+        filters = _filters(arguments)
         if arguments.optional("skill") is not None:
             return stats_of(skills[0], group, filters), []
         stats = stats_of_all(skills, group, filters)
         return stats, [] if as_json or group != "summary" else _by_skill(skills, filters)
 
-    noted: dict[str, Value] = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
-    stats, skills = _with_skills(arguments, noted, answer)
+    log = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
+    stats, by_skill = _with_skills(arguments, log, count)
     warn(stats.diagnostics)
     if as_json:
         print_json(stats.as_json())
     else:
-        _print(stats, skills)
+        _print(stats, by_skill)
     return 0
 
 
 def _labels(skills: Sequence[Skill]) -> list[str]:
-    """The names of skills; those that are equal are told apart by their scope."""
+    """Return the names of skills; equal ones are told apart by their scope."""
     names = [skill.name for skill in skills]
     return [f"{s.name} ({s.scope})" if names.count(s.name) > 1 else s.name for s in skills]
 
 
 def _by_skill(skills: Sequence[Skill], filters: Filters) -> list[tuple[str, int]]:
-    """The accesses of each skill, most first."""
-    from skillc.usage import stats_of
-
+    """Return the number of accesses of each skill, most first."""
     totals = [sum(stats_of(skill, "commands", filters).data.values()) for skill in skills]
     return sorted(zip(_labels(skills), totals, strict=True), key=lambda count: (-count[1], count[0]))
 
 
-def _prune(arguments: Arguments, given: str) -> int:
-    from skillc.cli.output import print_json
-    from skillc.cli.syntax import see
-    from skillc.errors import InvalidOption, SkillcError
-    from skillc.usage import age, logs_of, prune_log
-
+def _prune(arguments: Arguments, oldest: str) -> int:
     if arguments.texts("project") or any(arguments.optional(o) for o in ("since", "until", "html")):
         raise InvalidOption(f"--prune goes with no filter and no page; {see(COMMAND)}")
-    failed: list[SkillcError] = []
+    errors: list[SkillcError] = []
 
     def prune(skills: list[Skill]) -> dict[str, int]:
-        days = age(given)
-        removed: dict[str, int] = {}
+        days = age(oldest)
+        counts: dict[str, int] = {}
         for path, name in {path: skill.name for skill in skills for path in logs_of(skill)}.items():
             try:
-                removed[name] = removed.get(name, 0) + prune_log(path, days)
+                counts[name] = counts.get(name, 0) + prune_log(path, days)
             except SkillcError as error:
-                failed.append(error)
-        return removed
+                errors.append(error)
+        return counts
 
-    removed = _with_skills(arguments, {"prune": given}, prune)
-    for error in failed:
+    counts = _with_skills(arguments, {"prune": oldest}, prune)
+    for error in errors:
         print(error.text(), file=sys.stderr)
     if arguments.text("format") == "json":
-        print_json({"removed": removed})
+        print_json({"removed": counts})
     else:
-        skills = "1 skill" if len(removed) == 1 else f"{len(removed)} skills"
-        print(f"Removed {sum(removed.values()):,} entries of {skills}")
-    return 1 if failed else 0
+        skills = "1 skill" if len(counts) == 1 else f"{len(counts)} skills"
+        print(f"Removed {sum(counts.values()):,} entries of {skills}")
+    return 1 if errors else 0
 
 
-def _page(arguments: Arguments, given: str) -> int:
-    import os
-
-    from skillc import atomic
-    from skillc.cli.output import print_json, warn
-    from skillc.paths import current_directory
-    from skillc.usage import GROUPS, by_day, stats_of, stats_of_all, usage_page
-
+def _write_page(arguments: Arguments, file: str) -> int:
     name = arguments.optional("skill")
-    path = os.path.join(current_directory(), given)
+    path = os.path.join(current_directory(), file)
 
-    def page(skills: list[Skill]) -> tuple[Diagnostic, ...]:
-        _, filters = _asked(arguments)
+    def write(skills: list[Skill]) -> tuple[Diagnostic, ...]:
+        check_group(arguments.text("group_by"))
+        filters = _filters(arguments)
         if name is None:
-            answers = {group: stats_of_all(skills, group, filters) for group in GROUPS}
+            stats = {group: stats_of_all(skills, group, filters) for group in GROUPS}
         else:
-            answers = {group: stats_of(skills[0], group, filters) for group in GROUPS}
-        unread, noticed = _unread(skills, filters)
+            stats = {group: stats_of(skills[0], group, filters) for group in GROUPS}
+        sections, diagnostics = _unread(skills, filters)
         counts = _by_skill(skills, filters) if name is None else ()
         title = f"Usage of {skills[0].name}" if name is not None else "Usage of all skills"
-        text = usage_page(title, answers, by_day(skills, filters), unread, skills=counts)
+        text = usage_page(title, stats, by_day(skills, filters), sections, skills=counts)
         atomic.write(path, text.encode("utf-8", "replace"))
-        return (*answers["summary"].diagnostics, *noticed)
+        return (*stats["summary"].diagnostics, *diagnostics)
 
-    warn(_with_skills(arguments, {"html": given}, page))
+    warn(_with_skills(arguments, {"html": file}, write))
     if arguments.text("format") == "json":
         print_json({"html": path})
     else:
@@ -191,46 +190,40 @@ def _page(arguments: Arguments, given: str) -> int:
 def _unread(
     skills: Sequence[Skill], filters: Filters
 ) -> tuple[dict[str, list[tuple[int, str]]], tuple[Diagnostic, ...]]:
-    """The sections of which nobody read a part, by file; of several skills, with their names."""
-    from skillc.errors import unexpected, warning
-    from skillc.gateway import read_outline
-    from skillc.usage import read_of, unread
-
-    found: dict[str, list[tuple[int, str]]] = {}
-    noticed: tuple[Diagnostic, ...] = ()
+    """Return the sections that no agent read, by file; of several skills, with their names."""
+    sections: dict[str, list[tuple[int, str]]] = {}
+    diagnostics: tuple[Diagnostic, ...] = ()
     for label, skill in zip(_labels(skills), skills, strict=True):
         try:
             headings = [(entry.file, entry.level, entry.heading) for entry in read_outline(skill)]
-        except Exception as error:  # of one skill, which must not keep the others from their page
-            noticed += (warning("W001", skill.source, unexpected(error).message),)
+        except Exception as error:  # one bad skill must not cost the others their page
+            diagnostics += (warning("W001", skill.source, unexpected(error).message),)
             continue
         for file, entries in unread(headings, *read_of(skill, filters)).items():
-            found[f"{label}: {file}" if len(skills) > 1 else file] = entries
-    return found, noticed
+            sections[f"{label}: {file}" if len(skills) > 1 else file] = entries
+    return sections, diagnostics
 
 
-def _print(stats: Stats, skills: Sequence[tuple[str, int]]) -> None:
-    """The answer for people: a few lines, or bars."""
-    from skillc.text import one_line
-
+def _print(stats: Stats, by_skill: Sequence[tuple[str, int]]) -> None:
+    """Print statistics for people: a few lines, or bars."""
     title = f"'{stats.skill}'" if stats.skill else "all skills"
     period = f", {stats.start} to {stats.end}" if stats.start else ""
     print(one_line(f"{stats.query.capitalize()} of {title}{period}"))
     if stats.query == "summary":
         for name, count in stats.data.items():
             print(f"  {name.replace('_', ' '):<16} {count:>8,}")
-        if skills:
+        if by_skill:
             print()
-            _bars(skills)
+            _print_bars(by_skill)
         return
     rows = _rows(stats.data)
     if not rows:
         print("  nothing yet")
-    _bars(rows)
+    _print_bars(rows)
 
 
 def _rows(data: Any) -> list[tuple[str, int]]:
-    """What was counted, in one text each, and how often."""
+    """Return what was counted, as one text each, and how often."""
     if isinstance(data, dict):
         return list(data.items())
     rows = []
@@ -240,36 +233,32 @@ def _rows(data: Any) -> list[tuple[str, int]]:
     return rows
 
 
-def _bars(rows: Sequence[tuple[str, int]]) -> None:
-    """Counts in a column; on a terminal with bars."""
-    from skillc.text import one_line
-
+def _print_bars(rows: Sequence[tuple[str, int]]) -> None:
+    """Print counts in a column; on a terminal with bars."""
     rows = [(one_line(text), count) for text, count in rows]
     highest = max((count for _, count in rows), default=0) or 1
     digits = len(f"{highest:,}")
     room = _terminal_width() - digits - 5
-    if room < 24:  # nobody looks, or there is no room to draw
+    if room < 24:  # no terminal, or too narrow for bars
         for text, count in rows:
             print(f"  {count:>{digits},}  {text}")
         return
-    full, cut = ("█", "…") if _can_show("█…") else ("#", "~")
+    block, ellipsis = ("█", "…") if _can_show("█…") else ("#", "~")
     widths = [_width(text) for text, _ in rows]
     label = min(max(widths, default=0), room - 12)
     for (text, count), width in zip(rows, widths, strict=True):
         if width > label:
             while _width(text) >= label:
                 text = text[:-1]
-            text, width = text + cut, _width(text) + 1
-        bar = full * max(1 if count else 0, round((room - label) * count / highest))
+            text, width = text + ellipsis, _width(text) + 1
+        bar = block * max(1 if count else 0, round((room - label) * count / highest))
         print(f"  {count:>{digits},}  {text}{' ' * (label - width)} {bar}".rstrip())
 
 
 def _width(text: str) -> int:
-    """How many cells of a terminal a text takes."""
+    """Return how many cells of a terminal a text takes."""
     if text.isascii():
         return len(text)
-    from unicodedata import combining, east_asian_width
-
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
@@ -282,9 +271,7 @@ def _can_show(text: str) -> bool:
 
 
 def _terminal_width() -> int:
-    """How wide the terminal is; 0 where nobody looks."""
-    import os
-
+    """Return how wide the terminal is; 0 where there is none."""
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns or 80 if sys.stdout.isatty() else 0
     except (OSError, ValueError):

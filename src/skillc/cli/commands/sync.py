@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
+from skillc.cli.output import print_json
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.paths import current_directory
+from skillc.text import one_line
+from skillc.usage import sync_logs
 
 COMMAND = Command(
     "sync",
-    "Move accesses that could only be logged beside the project into the skills' logs.",
     arguments=(Argument("skill", "Only this skill's.", required=False, completes="skills"),),
     options=(
         Option("--project", "The project's directory; the current one without it.", value="<path>"),
@@ -20,30 +24,23 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    import os
-
-    from skillc.cli.output import print_json
-    from skillc.paths import current_directory
-    from skillc.text import one_line
-    from skillc.usage import sync_logs
-
     project = os.path.join(current_directory(), arguments.optional("project") or "")
-    dry = arguments.given("dry_run")
-    done, failed = sync_logs(os.path.realpath(project), arguments.optional("skill"), dry_run=dry)
-    for error in failed:
+    dry_run = arguments.given("dry_run")
+    skills, errors = sync_logs(os.path.realpath(project), arguments.optional("skill"), dry_run=dry_run)
+    for error in errors:
         print(error.text(), file=sys.stderr)
     if arguments.text("format") == "json":
         print_json(
             {
-                "synced": [{"skill": synced.skill, "entries": synced.entries} for synced in done],
-                "failed": [{"code": error.code, "message": error.message} for error in failed],
-                "dry_run": dry,
+                "synced": [{"skill": skill.skill, "entries": skill.entries} for skill in skills],
+                "failed": [{"code": error.code, "message": error.message} for error in errors],
+                "dry_run": dry_run,
             }
         )
-        return 1 if failed else 0
-    for synced in done:
-        start, end = ("Would sync", "") if dry else ("Synced", " (local logs removed)")
-        print(one_line(f"{start} {synced.entries} entries for '{synced.skill}'{end}"))
-    if not done and not failed:
+        return 1 if errors else 0
+    start, end = ("Would sync", "") if dry_run else ("Synced", " (local logs removed)")
+    for skill in skills:
+        print(one_line(f"{start} {skill.entries} entries for '{skill.skill}'{end}"))
+    if not skills and not errors:
         print("No local logs to sync")
-    return 1 if failed else 0
+    return 1 if errors else 0

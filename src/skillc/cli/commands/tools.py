@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from skillc.cli import workspace
+from skillc.cli.output import print_json
 from skillc.cli.syntax import Argument, Arguments, Command, Option
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from skillc.tools import ExecutableSkill, Tool
+from skillc.text import one_line
+from skillc.tools import ExecutableSkill, as_format, find_skill, load_executable, tool_words
 
 COMMAND = Command(
     "tools",
-    "List the tools that a skill declares, with their JSON schemas.",
     arguments=(
         Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
     ),
@@ -28,44 +27,27 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli.output import print_json, warn
-    from skillc.paths import current_directory
-    from skillc.tools import as_format, find_skill, load_executable
-    from skillc.usage import logged
-
-    cwd = current_directory()
-    found = find_skill(arguments.text("skill"), cwd)
-    warn(found.diagnostics)
+    here = workspace()
+    found = find_skill(arguments.text("skill"), here.cwd)
+    here.tell(found.diagnostics)
     form = arguments.text("format")
-    skill, noticed = logged(
-        found.stored(),
-        "tools",
-        {"format": form},
-        cwd,
-        lambda: load_executable(found.directory, found.skill_id),
+    skill = here.operate_on(
+        found.stored(), "tools", {"format": form}, lambda _: load_executable(found.directory, found.skill_id)
     )
-    warn((*skill.diagnostics, *noticed))
-    if form != "text":
+    here.tell(skill.diagnostics)
+    if form == "text":
+        _print(skill)
+    else:
         print_json(as_format(skill.tools, form))
-        return 0
-    _print(skill)
     return 0
 
 
 def _print(skill: ExecutableSkill) -> None:
-    from skillc.text import one_line
-
     if not skill.tools:
         print(one_line(f"'{skill.definition.name}' declares no tools."))
     for tool in skill.tools:
-        print(one_line(_usage(tool)))
+        print(one_line(f"{tool.qualified}: {' '.join(tool_words(tool).split())}"))
         for parameter in tool.parameters:
-            needed = "required" if parameter.required else "optional"
-            about = f"  {parameter.name:<16} {parameter.type}, {needed}. {parameter.description}"
-            print(one_line(about.rstrip()))
-
-
-def _usage(tool: Tool) -> str:
-    from skillc.tools import tool_words
-
-    return f"{tool.qualified}: {' '.join(tool_words(tool).split())}"
+            need = "required" if parameter.required else "optional"
+            line = f"  {parameter.name:<16} {parameter.type}, {need}. {parameter.description}"
+            print(one_line(line.rstrip()))

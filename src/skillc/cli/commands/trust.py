@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from skillc.tools import Entry, FoundSkill, TrustStore
+from skillc.cli import workspace
+from skillc.cli.approval import confirm, terminal
+from skillc.cli.output import print_json, print_table
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
+from skillc.errors import ApprovalRequired, InvalidOption
+from skillc.text import one_line
+from skillc.tools import (
+    Entry,
+    FoundSkill,
+    TrustStore,
+    allow,
+    deny,
+    entries,
+    find_skill,
+    nobody_to_ask,
+    prune,
+    standing,
+)
 
 ACTIONS = ("show", "allow", "deny", "list", "prune")
 
 COMMAND = Command(
     "trust",
-    "Allow or deny what skills run, and see what was decided.",
     arguments=(
         Argument("action", f"{', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}.", completes=" ".join(ACTIONS)),
         Argument(
@@ -36,12 +48,6 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli.output import warn
-    from skillc.cli.syntax import see
-    from skillc.errors import InvalidOption
-    from skillc.paths import current_directory
-    from skillc.tools import TrustStore, find_skill
-
     action, name, digest = arguments.text("action"), arguments.optional("skill"), arguments.optional("digest")
     if action not in ACTIONS:
         raise InvalidOption(f'<action> takes {", ".join(ACTIONS)}, not "{action}"')
@@ -51,30 +57,31 @@ def run(arguments: Arguments) -> int:
         raise InvalidOption("list takes no <skill>; 'skc trust show <skill>' shows one")
     if digest is not None and action != "allow":
         raise InvalidOption("--digest goes with allow")
-    found = None if name is None else find_skill(name, current_directory())
-    warn(found.diagnostics if found else ())
-    json = arguments.text("format") == "json"
+    here = workspace()
+    found = None if name is None else find_skill(name, here.cwd)
+    here.tell(found.diagnostics if found else ())
+    as_json = arguments.text("format") == "json"
     store = TrustStore()
     if action == "list":
-        _list(store, json)
+        _list(store, as_json)
     elif action == "prune":
-        _prune(store, found, json)
+        _prune(store, found, as_json)
     elif found is not None:
-        _about(action, found, store, digest, json)
+        _decide(action, found, store, digest, as_json)
     return 0
 
 
-def _about(action: str, found: FoundSkill, store: TrustStore, digest: str | None, json: bool) -> None:
-    """What is done with one skill."""
-    from skillc.cli.output import print_json
-    from skillc.text import one_line
-    from skillc.tools import deny
-
+def _decide(action: str, found: FoundSkill, store: TrustStore, digest: str | None, as_json: bool) -> None:
+    """Show, allow or deny one skill."""
     if action == "show":
-        _show(store, found, json)
+        now = standing(found, store)
+        if as_json:
+            print_json(now.as_json())
+        else:
+            print(now.text())
         return
     entry = deny(found, store) if action == "deny" else _allow(store, found, digest)
-    if json:
+    if as_json:
         print_json(entry.as_json())
     elif action == "deny":
         print(one_line(f"Denied '{found.skill_id}' ({found.path})"))
@@ -82,22 +89,7 @@ def _about(action: str, found: FoundSkill, store: TrustStore, digest: str | None
         print(one_line(f"Allowed '{found.skill_id}' ({found.path}) until a file of it changes"))
 
 
-def _show(store: TrustStore, found: FoundSkill, json: bool) -> None:
-    from skillc.cli.output import print_json
-    from skillc.tools import standing
-
-    now = standing(found, store)
-    if json:
-        print_json(now.as_json())
-    else:
-        print(now.text())
-
-
 def _allow(store: TrustStore, found: FoundSkill, digest: str | None) -> Entry:
-    from skillc.cli.approval import confirm, terminal
-    from skillc.errors import ApprovalRequired
-    from skillc.tools import allow, nobody_to_ask, standing
-
     now = standing(found, store)
     if digest is None:
         if not terminal():
@@ -107,33 +99,26 @@ def _allow(store: TrustStore, found: FoundSkill, digest: str | None) -> Entry:
     return allow(now, store, digest)
 
 
-def _list(store: TrustStore, json: bool) -> None:
-    from skillc.cli.output import print_json, print_table
-    from skillc.tools import entries
-
-    found = entries(store)
-    if json:
-        print_json({"entries": [entry.as_json() for entry in found]})
-    elif not found:
+def _list(store: TrustStore, as_json: bool) -> None:
+    decisions = entries(store)
+    if as_json:
+        print_json({"entries": [entry.as_json() for entry in decisions]})
+    elif not decisions:
         print("Nothing was decided yet.")
     else:
         rows = [
             (e.decision.skill, e.decision.decision, "yes" if e.current else "no", e.decision.path)
-            for e in found
+            for e in decisions
         ]
         print_table(("SKILL", "DECISION", "CURRENT", "PATH"), rows)
 
 
-def _prune(store: TrustStore, found: FoundSkill | None, json: bool) -> None:
-    from skillc.cli.output import print_json
-    from skillc.text import one_line
-    from skillc.tools import prune
-
-    forgotten = prune(store, found)
-    if json:
-        print_json({"pruned": [{"skill": made.skill, "path": made.path} for made in forgotten]})
+def _prune(store: TrustStore, found: FoundSkill | None, as_json: bool) -> None:
+    decisions = prune(store, found)
+    if as_json:
+        print_json({"pruned": [{"skill": one.skill, "path": one.path} for one in decisions]})
         return
-    for made in forgotten:
-        print(one_line(f"Forgot '{made.skill}' ({made.path})"))
-    if not forgotten:
+    for decision in decisions:
+        print(one_line(f"Forgot '{decision.skill}' ({decision.path})"))
+    if not decisions:
         print("Nothing to forget.")

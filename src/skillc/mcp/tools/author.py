@@ -1,215 +1,151 @@
-"""The tools for who writes skills: init, list, build, lint, stats."""
-
-from __future__ import annotations
+"""The tools for authors of skills: init, list, build, lint, stats."""
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from skillc.compiler import Publisher, list_skills, new_skill, new_store, targets
-from skillc.lint import lint_skill, locate as locate_anything, summary
-from skillc.mcp.tools import schemas
-from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition, lines
-from skillc.mcp.tools.gateway import SKILL
+from skillc.library import Skill, stored_skills
+from skillc.lint import locate, summary
+from skillc.mcp.tools.definition import Answer, Call, Count, SkillName, tool
+from skillc.mcp.tools.results import BuildResult, InitResult, LintResult, ListResult, StatsResult
 from skillc.paths import require_home
-from skillc.usage import GROUPS, Filters, check_group, logged, stats_of, stats_of_all
+from skillc.usage import Filters, Stats, check_group, stats_of, stats_of_all
 
-if TYPE_CHECKING:
-    from skillc.errors import Diagnostic
-    from skillc.library import Skill
-    from skillc.mcp.workplace import Workplace
-    from skillc.usage import Stats
-
-GLOBAL = Parameter(
-    "global", "Use the home directory's store instead of the project's.", "flag", default=False
-)
+Global = Annotated[bool, Field(description="Use the home directory's store instead of the project's.")]
 
 
-def _init(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
-    root = require_home() if given["global"] else place.cwd
-    name = given["name"]
+@tool("New skill", "gateway", InitResult, writes=True, idempotent=False)
+def skc_init(
+    call: Call,
+    name: Annotated[str | None, Field(description="The new skill's name: a-z, 0-9 and hyphens.")] = None,
+    to_global: Annotated[Global, Field(alias="global")] = False,
+) -> Answer:
+    """Make a new skill with a SKILL.md to fill in or, without a name, the folder that skills live in. An
+    existing skill is never overwritten."""
+    root = require_home() if to_global else call.workspace.cwd
     path = new_store(root) if name is None else new_skill(root, name)
     text = f"Skills live in {path}" if name is None else f"Created {path}; write it, then build '{name}'"
     return Answer({"name": name, "path": path}, text)
 
 
-def _list(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
+@tool("Skills in the stores", "gateway", ListResult, slow=True)
+def skc_list(
+    call: Call,
+    scope: Annotated[Literal["project", "global", "all"], Field(description="Which stores.")] = "all",
+    status: Annotated[
+        Literal["normal", "not-built", "obsolete", "all"], Field(description="Which skills.")
+    ] = "all",
+    limit: Annotated[Count | None, Field(description="Maximum number of skills.")] = None,
+    pattern: Annotated[
+        str | None, Field(description="Only names that match this glob, such as pdf-*.")
+    ] = None,
+    check_obsolete: Annotated[
+        bool, Field(description="Find out whether the sources changed since the build.")
+    ] = False,
+) -> Answer:
+    """List the skills of this project and of the home directory, and whether each is built. The other skc_
+    tools take these names."""
     listing = list_skills(
-        place.cwd,
-        scope=given["scope"],
-        status=given["status"],
-        pattern=given["pattern"],
-        limit=given["limit"],
-        check_obsolete=given["check_obsolete"],
+        call.workspace.cwd,
+        scope=scope,
+        status=status,
+        pattern=pattern,
+        limit=limit,
+        check_obsolete=check_obsolete,
     )
+    call.workspace.tell(listing.diagnostics)
     value = listing.as_json()
-    return Answer(value, _json(value), lines(listing.diagnostics))
+    return Answer(value, _json(value))
 
 
-def _build(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
-    from skillc.library import locate_skill
-
-    settings = place.settings()
-    name = given["skill"]
+@tool("Build a skill", "gateway", BuildResult, slow=True, writes=True, destructive=True)
+def skc_build(
+    call: Call,
+    skill: Annotated[str, Field(description="A skill's name, or a folder to import and build.")],
+    to_global: Annotated[Global, Field(alias="global")] = False,
+    target: Annotated[
+        str, Field(description="Agents (claude, cursor, codex, ...) or paths, comma-separated.")
+    ] = "claude",
+    deploy: Annotated[
+        Literal["user", "project"], Field(description="Use the agents' user or project directories.")
+    ] = "user",
+    as_copy: Annotated[bool, Field(alias="copy", description="Deploy a copy instead of a link.")] = False,
+    force: Annotated[
+        bool,
+        Field(description="Start from nothing; replace what stands where the skill is imported or deployed."),
+    ] = False,
+) -> Answer:
+    """Compile a skill into a stub with a search index, and deploy it to agents. Needed once before skc_show
+    and skc_search, and again after its files changed."""
+    here = call.workspace
     publisher = Publisher(
-        settings,
-        place.cwd,
-        targets(given["target"], given["deploy"], place.cwd),
-        to_global=given["global"],
-        copy=given["copy"],
-        force=given["force"],
-        progress=lambda done, total: call.progress(done, total, f"{done} of {total} files of '{name}'"),
+        here.settings(),
+        here.cwd,
+        targets(target, deploy, here.cwd),
+        to_global=to_global,
+        copy=as_copy,
+        force=force,
+        progress=lambda done, total: call.progress(done, total, f"{done} of {total} files of '{skill}'"),
     )
-    skill = locate_skill(name, place.cwd)
-    noted = {"global": publisher.to_global, "force": publisher.force}
-    published, noticed = logged(skill, "build", {**noted}, place.cwd, lambda: publisher.run(skill))
-    told = lines(settings.diagnostics, skill.diagnostics, noticed, published.built.diagnostics)
-    told += lines(*(deployment.diagnostics for deployment in published.deployed))
-    told += tuple(error.text() for error in published.failed)
-    return Answer(published.as_json(), published.report(), told, failed=bool(published.failed))
+    published = here.build(here.locate(skill, index=False), publisher)
+    return Answer(published.as_json(), published.report(), failed=bool(published.failed))
 
 
-def _lint(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
-    skill = locate_anything(given["skill"], place.cwd)
-    noted = {"force": given["force"], "fix": False, "strict": given["strict"]}
-    report, noticed = logged(
-        skill,
-        "lint",
-        {**noted},
-        place.cwd,
-        lambda: lint_skill(skill, force=given["force"], strict=given["strict"]),
-    )
+@tool("Check a skill", "gateway", LintResult, slow=True)
+def skc_lint(
+    call: Call,
+    skill: SkillName,
+    force: Annotated[bool, Field(description="Check a compiled skill, too.")] = False,
+    strict: Annotated[bool, Field(description="Treat warnings as errors.")] = False,
+) -> Answer:
+    """Check a skill against the Agent Skills format and good practice, and estimate what it costs a context.
+    Changes nothing."""
+    report = call.workspace.lint(locate(skill, call.workspace.cwd), force=force, strict=strict)
     if report.skipped:
         text = f"info: skipping compiled skill '{report.skill.name}'"
     else:
         text = "\n".join([finding.text() for finding in report.findings] or ["nothing to fix"])
-    return Answer(summary([report]), text, lines(noticed))
+    return Answer(summary([report]), text)
 
 
-def _stats(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
-    from skillc.library import stored_skills
+@tool("What agents used", "gateway", StatsResult, slow=True)
+def skc_stats(
+    call: Call,
+    skill: Annotated[str | None, Field(description="A skill's name, ID or folder; all without it.")] = None,
+    group_by: Annotated[
+        Literal["summary", "sections", "files", "commands", "projects", "errors", "search"],
+        Field(description="What to count by."),
+    ] = "summary",
+    since: Annotated[str | None, Field(description="From this date or RFC 3339 time on, in UTC.")] = None,
+    until: Annotated[str | None, Field(description="Up to this date or time.")] = None,
+    project: Annotated[
+        list[str] | None, Field(description="Only accesses from these directories or below.")
+    ] = None,
+) -> Answer:
+    """Count what agents read of a skill, or of all: which sections, files, searches and errors."""
+    here = call.workspace
 
-    group, since, until, name = (given[key] for key in ("group_by", "since", "until", "skill"))
+    def filters() -> Filters:
+        check_group(group_by)
+        return Filters.parse(since, until, project or [], here.cwd)
 
-    def asked() -> Filters:
-        check_group(group)
-        return Filters.parse(since, until, given["project"], place.cwd)
+    def count(one: Skill) -> Stats:
+        return stats_of(one, group_by, filters())
 
-    def of(skill: Skill) -> Stats:
-        return stats_of(skill, group, asked())
-
-    noted = {"group_by": group, "since": since, "until": until}
-    noticed: tuple[Diagnostic, ...] = ()
-    if name is None:
-        found = stats_of_all(list(stored_skills(place.cwd)), group, asked())
+    if skill is None:
+        stats = stats_of_all(list(stored_skills(here.cwd)), group_by, filters())
     else:
-        found, noticed = place.access("stats", name, {**noted}, of)
-    value = found.as_json()
-    return Answer(value, _json(value), lines(noticed, found.diagnostics))
+        log = {"group_by": group_by, "since": since, "until": until}
+        stats = here.operate("stats", skill, {**log}, count)
+    here.tell(stats.diagnostics)
+    value = stats.as_json()
+    return Answer(value, _json(value))
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-WRITING = (
-    ToolDefinition(
-        "skc_init",
-        "New skill",
-        "gateway",
-        "Make a new skill with a SKILL.md to fill in or, without a name, the folder that skills live in."
-        " An existing skill is never overwritten.",
-        (Parameter("name", "The new skill's name: a-z, 0-9 and hyphens."), GLOBAL),
-        schemas.INIT,
-        _init,
-        writes=True,
-        annotations={"idempotent": False},
-    ),
-    ToolDefinition(
-        "skc_list",
-        "Skills in the stores",
-        "gateway",
-        "List the skills of this project and of the home directory, and whether each is built. The other"
-        " skc_ tools take these names.",
-        (
-            Parameter("scope", "Which stores.", default="all", choices=("project", "global", "all")),
-            Parameter(
-                "status", "Which skills.", default="all", choices=("normal", "not-built", "obsolete", "all")
-            ),
-            Parameter("limit", "At most so many.", "count"),
-            Parameter("pattern", "Only names that match this glob, such as pdf-*."),
-            Parameter(
-                "check_obsolete",
-                "Find out whether the sources changed since the build.",
-                "flag",
-                default=False,
-            ),
-        ),
-        schemas.LIST,
-        _list,
-        slow=True,
-    ),
-    ToolDefinition(
-        "skc_build",
-        "Build a skill",
-        "gateway",
-        "Compile a skill into a stub with a search index, and deploy it to agents. Needed once before"
-        " skc_show and skc_search, and again after its files changed.",
-        (
-            Parameter("skill", "A skill's name, or a folder to import and build.", required=True),
-            GLOBAL,
-            Parameter(
-                "target", "Agents (claude, cursor, codex, ...) or paths, comma-separated.", default="claude"
-            ),
-            Parameter(
-                "deploy",
-                "Use the agents' user or project directories.",
-                default="user",
-                choices=("user", "project"),
-            ),
-            Parameter("copy", "Deploy a copy instead of a link.", "flag", default=False),
-            Parameter(
-                "force",
-                "Start from nothing; replace what stands where the skill is imported or deployed.",
-                "flag",
-                default=False,
-            ),
-        ),
-        schemas.BUILD,
-        _build,
-        slow=True,
-        writes=True,
-        annotations={"destructive": True},
-    ),
-    ToolDefinition(
-        "skc_lint",
-        "Check a skill",
-        "gateway",
-        "Check a skill against the Agent Skills format and good practice, and estimate what it costs a"
-        " context. Changes nothing.",
-        (
-            SKILL,
-            Parameter("force", "Check a compiled skill, too.", "flag", default=False),
-            Parameter("strict", "Take warnings for errors.", "flag", default=False),
-        ),
-        schemas.LINT,
-        _lint,
-        slow=True,
-    ),
-    ToolDefinition(
-        "skc_stats",
-        "What agents used",
-        "gateway",
-        "Count what agents read of a skill, or of all: which sections, files, searches and errors.",
-        (
-            Parameter("skill", "A skill's name, ID or folder; all without it."),
-            Parameter("group_by", "What to count by.", default="summary", choices=tuple(GROUPS)),
-            Parameter("since", "From this date or RFC 3339 time on, in UTC."),
-            Parameter("until", "Up to this date or time."),
-            Parameter("project", "Only accesses from these directories or below.", "texts", default=[]),
-        ),
-        schemas.STATS,
-        _stats,
-        slow=True,
-    ),
-)
+AUTHOR_TOOLS = (skc_init, skc_list, skc_build, skc_lint, skc_stats)

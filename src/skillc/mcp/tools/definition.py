@@ -1,187 +1,236 @@
-"""What a tool is: its words for a model, its parameters, what it returns, and what it does when called."""
+"""Define a tool from a Python function: its signature is the input schema, its docstring the description.
+
+    @tool("Show a section of a skill", "gateway", SectionResult)
+    def skc_show(call: Call, skill: SkillName, section: Annotated[str, Field(description="…")]) -> Answer:
+        '''Return one section of a skill, …'''
+
+pydantic, which the SDK loads anyway, makes the schemas and checks the arguments of a call.
+"""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import cleandoc, signature
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 from mcp_types import CallToolResult, ContentBlock, TextContent, Tool, ToolAnnotations
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+)
 
-from skillc.errors import Diagnostic, InvalidOption, SkillcError
+from skillc.errors import InvalidOption, SkillcError
 from skillc.text import utf8_text
 
 if TYPE_CHECKING:
-    from skillc.mcp.workplace import Workplace
+    from skillc.workspace import Workspace
+
+    Function = Callable[..., "Answer | Awaitable[Answer]"]
 
 GROUPS = ("gateway", "library", "run")
+MAX_COUNT = 10**9 - 1
 
-_TYPES: dict[str, tuple[type, str, str]] = {
-    "text": (str, "string", "text"),
-    "count": (int, "integer", "a positive integer"),
-    "flag": (bool, "boolean", "true or false"),
-    "texts": (list, "array", "a list of texts"),
-    "object": (dict, "object", "an object"),
+
+def whole_number(value: Any) -> Any:
+    """Return 3 for 3.0: JSON has one kind of number."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _bounded(value: int) -> int:
+    if value > MAX_COUNT:
+        raise ValueError
+    return value
+
+
+Count = Annotated[int, Field(ge=1), BeforeValidator(whole_number), AfterValidator(_bounded)]
+
+# The types of JSON in the words of a message.
+_TYPES = {
+    "string": "text",
+    "integer": "a positive integer",
+    "boolean": "true or false",
+    "array": "a list of texts",
+    "object": "an object",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
-    """An argument of a tool; `kind` is `text`, `count` (a positive integer), `flag`, `texts` or `object`."""
-
-    name: str
-    description: str
-    kind: str = "text"
-    required: bool = False
-    default: Any = None
-    choices: tuple[str, ...] = ()
-    maximum: int | None = None
-
-    def schema(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"type": _TYPES[self.kind][1], "description": self.description}
-        if self.kind == "texts":
-            told["items"] = {"type": "string"}
-        if self.kind == "count":
-            told["minimum"] = 1
-        if self.maximum is not None:
-            told["maximum"] = self.maximum
-        if self.choices:
-            told["enum"] = list(self.choices)
-        if self.default is not None:
-            told["default"] = self.default
-        return told
-
-    def check(self, value: Any) -> Any:
-        """The value; raises InvalidOption for one that the parameter does not take."""
-        wanted, _, words = _TYPES[self.kind]
-        if self.kind == "count" and isinstance(value, float) and value.is_integer():
-            value = int(value)  # JSON knows one kind of number
-        whole = type(value) is wanted
-        if not whole or (self.kind == "texts" and not all(type(item) is str for item in value)):
-            raise InvalidOption(f'"{self.name}" must be {words}')
-        if self.choices and value not in self.choices:
-            raise InvalidOption(f'"{self.name}" must be one of {", ".join(self.choices)}, not "{value}"')
-        if self.kind == "count" and not 1 <= value <= (self.maximum or 10**9 - 1):
-            limit = f" from 1 to {self.maximum}" if self.maximum else ""
-            raise InvalidOption(f'"{self.name}" must be {words}{limit}, not {value}')
-        return value
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call brings: `value` as the command line's JSON, `text` for reading, and what was noticed."""
+    """What a tool returns: `value` as the command line's JSON, and `text` for reading."""
 
-    value: dict[str, Any]
+    value: Mapping[str, Any]
     text: str
-    noticed: tuple[str, ...] = ()
     failed: bool = False
 
 
 class Call:
-    """One call: who is called tells it how far it is, and learns from it that nobody waits any longer.
+    """One call of a tool: the workspace it works in, the lines it reports, its progress and its end.
 
-    `approved` is the subject of an `asking.NeedsApproval` that a person has agreed to.
+    `approved` is the subject of an `approval.NeedsApproval` that a person agreed to.
     """
 
     approved: str | None = None
 
-    def __init__(self) -> None:
+    def __init__(self, workspace: Workspace) -> None:
+        self.lines: list[str] = []
+        self.workspace = workspace.reporting_to(self.lines.append)
         self.cancelled = threading.Event()
 
     def progress(self, done: int, total: int, message: str = "") -> None:
-        """Tell whoever asked how far it is; raises SkillcError when it was cancelled."""
-
-
-Runner = Callable[["Workplace", Mapping[str, Any], Call], "Answer | Awaitable[Answer]"]
+        """Report progress to the client; raises SkillcError when the call was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool. `run` is called in a thread of its own, unless it is `async`; `slow` ones share no thread."""
+    """A tool. `run` is called in a thread, unless it is `async`; `slow` ones share no thread."""
 
     name: str
-    title: str
     group: str
-    description: str
-    parameters: tuple[Parameter, ...]
-    output: Mapping[str, Any]
-    run: Runner
+    run: Function
+    arguments: type[BaseModel]
+    declaration: Tool
     slow: bool = False
-    writes: bool = False
-    annotations: Mapping[str, bool] = field(default_factory=dict)
 
-    def declaration(self) -> Tool:
-        """As it is listed."""
-        schema = {
-            "type": "object",
-            "properties": {parameter.name: parameter.schema() for parameter in self.parameters},
-            "required": [parameter.name for parameter in self.parameters if parameter.required],
-            "additionalProperties": False,
-        }
-        hints = ToolAnnotations(
-            title=self.title,
-            read_only_hint=not self.writes,
-            destructive_hint=self.annotations.get("destructive", False),
-            idempotent_hint=self.annotations.get("idempotent", True),
-            open_world_hint=self.annotations.get("open_world", False),
-        )
-        return Tool(
-            name=self.name,
-            title=self.title,
-            description=self.description,
-            input_schema=schema,
-            output_schema=dict(self.output),
+    def check(self, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return the arguments of a call, with defaults for those that are missing; raises InvalidOption."""
+        values = {key: value for key, value in (arguments or {}).items() if value is not None}
+        try:
+            model = self.arguments.model_validate(values)
+        except ValidationError as error:
+            raise InvalidOption(self._complaint(error)) from None
+        return {name: getattr(model, name) for name in self.arguments.model_fields}
+
+    def _complaint(self, error: ValidationError) -> str:
+        """Say what is wrong with the arguments: unknown ones first, then missing ones, then wrong ones."""
+        order = {"extra_forbidden": 0, "missing": 1}
+        problem = min(error.errors(), key=lambda one: order.get(one["type"], 2))
+        name, kind, value = str(problem["loc"][0]), problem["type"], problem["input"]
+        if kind == "extra_forbidden":
+            names = ", ".join(self.declaration.input_schema["properties"])
+            return f'unknown argument "{name}"; {self.name} takes {names}'
+        if kind == "missing":
+            return f'argument "{name}" is missing'
+        schema = self.declaration.input_schema["properties"][name]
+        if kind == "literal_error" and isinstance(value, str):
+            return f'"{name}" must be one of {", ".join(schema["enum"])}, not "{value}"'
+        words = _TYPES[schema["type"]]
+        if kind in ("greater_than_equal", "less_than_equal", "value_error"):
+            limit = f" from 1 to {schema['maximum']}" if "maximum" in schema else ""
+            return f'"{name}" must be {words}{limit}, not {value}'
+        return f'"{name}" must be {words}'
+
+
+def tool(
+    title: str,
+    group: str,
+    result: type,
+    *,
+    slow: bool = False,
+    writes: bool = False,
+    destructive: bool = False,
+    idempotent: bool = True,
+    open_world: bool = False,
+) -> Callable[[Function], ToolDefinition]:
+    """Make a tool of a function that takes a `Call` and the tool's arguments."""
+    hints = ToolAnnotations(
+        title=title,
+        read_only_hint=not writes,
+        destructive_hint=destructive,
+        idempotent_hint=idempotent,
+        open_world_hint=open_world,
+    )
+
+    def define(function: Function) -> ToolDefinition:
+        name = function.__name__
+        model = _arguments_model(function)
+        declaration = Tool(
+            name=name,
+            title=title,
+            description=" ".join(cleandoc(function.__doc__ or "").split()),
+            input_schema={"required": []} | _plain_schema(model.model_json_schema()),
+            output_schema=_plain_schema(TypeAdapter(result).json_schema()),
             annotations=hints,
         )
+        return ToolDefinition(name, group, function, model, declaration, slow)
 
-    def arguments(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The arguments, with defaults for those that are missing; raises InvalidOption."""
-        values = {key: value for key, value in (given or {}).items() if value is not None}
-        known = {parameter.name: parameter for parameter in self.parameters}
-        unknown = next((key for key in values if key not in known), None)
-        if unknown is not None:
-            raise InvalidOption(f'unknown argument "{unknown}"; {self.name} takes {", ".join(known)}')
-        missing = next((p.name for p in self.parameters if p.required and p.name not in values), None)
-        if missing is not None:
-            raise InvalidOption(f'argument "{missing}" is missing')
-        return {
-            name: parameter.check(values[name]) if name in values else parameter.default
-            for name, parameter in known.items()
-        }
+    return define
 
 
-def result(answer: Answer) -> CallToolResult:
-    """An answer as MCP has it: the text first, then one line for each thing that was noticed."""
-    content: list[ContentBlock] = [TextContent(text=utf8_text(answer.text))]
-    content += [TextContent(text=utf8_text(line)) for line in answer.noticed]
-    value = answer.value
+def _arguments_model(function: Function) -> type[BaseModel]:
+    """Return a model with the function's parameters after the first, which is the call."""
+    types = get_type_hints(function, include_extras=True)
+    parameters = list(signature(function).parameters.values())[1:]
+    fields: dict[str, Any] = {
+        one.name: (types[one.name], ... if one.default is one.empty else one.default) for one in parameters
+    }
+    return create_model(function.__name__, __config__=ConfigDict(extra="forbid", strict=True), **fields)
+
+
+def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema for simple clients: no titles, no references, no null for what may be left out."""
+    definitions = schema.pop("$defs", {})
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, list):
+            return [plain(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        if "$ref" in value:
+            rest = {key: item for key, item in value.items() if key != "$ref"}
+            return plain(definitions[value["$ref"].rpartition("/")[2]] | rest)
+        if "default" in value and value["default"] is None:
+            inner = next(one for one in value["anyOf"] if one != {"type": "null"})
+            rest = {key: item for key, item in value.items() if key not in ("anyOf", "default")}
+            return plain(inner | rest)
+        properties = {name: plain(item) for name, item in value.get("properties", {}).items()}
+        others = {key: plain(item) for key, item in value.items() if key not in ("title", "properties")}
+        return others | ({"properties": properties} if "properties" in value else {})
+
+    result: dict[str, Any] = plain(schema)
+    return result
+
+
+def result_of(answer: Answer, lines: Sequence[str]) -> CallToolResult:
+    """Return an answer as MCP has it: the text first, then a line for each remark."""
+    content: list[ContentBlock] = [TextContent(text=utf8_text(text)) for text in (answer.text, *lines)]
+    value = dict(answer.value)
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        value = _writable_value(value)
+        value = _utf8_value(value)
     return CallToolResult(content=content, structured_content=value, is_error=answer.failed)
 
 
-def failure(error: SkillcError) -> CallToolResult:
-    """A coded error as a result, for the model to act on."""
-    lines = [diagnostic.line() for diagnostic in error.diagnostics]
-    return CallToolResult(
-        content=[TextContent(text=utf8_text(text)) for text in (error.text(), *lines)], is_error=True
-    )
+def failure(error: SkillcError, lines: Sequence[str] = ()) -> CallToolResult:
+    """Return a coded error as a result, for the model to act on."""
+    remarks = (*lines, *(diagnostic.line() for diagnostic in error.diagnostics))
+    content: list[ContentBlock] = [TextContent(text=utf8_text(text)) for text in (error.text(), *remarks)]
+    return CallToolResult(content=content, is_error=True)
 
 
-def lines(*noticed: Iterable[Diagnostic]) -> tuple[str, ...]:
-    """Diagnostics in the words that the command line has for them."""
-    return tuple(diagnostic.line() for group in noticed for diagnostic in group)
-
-
-def _writable_value(value: Any) -> Any:
+def _utf8_value(value: Any) -> Any:
     if isinstance(value, str):
         return utf8_text(value)
     if isinstance(value, Mapping):
-        return {key: _writable_value(item) for key, item in value.items()}
+        return {key: _utf8_value(item) for key, item in value.items()}
     if isinstance(value, Sequence):
-        return [_writable_value(item) for item in value]
+        return [_utf8_value(item) for item in value]
     return value
+
+
+SkillName = Annotated[
+    str,
+    Field(
+        description="Name of the skill as skc_list shows it, the ID that browse_skills shows, or the path of"
+        " its folder."
+    ),
+]

@@ -1,84 +1,68 @@
 """The tools that read a skill piece by piece: outline, show, open, sources, search."""
 
-from __future__ import annotations
+from typing import Annotated, Literal
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from pydantic import BeforeValidator, Field
 
-from skillc.errors import InvalidOption, warning
-from skillc.gateway import (
-    changed_files,
-    hint,
-    list_sources,
-    open_file,
-    outline_lines,
-    read_outline,
-    search_sections,
-    show_section,
-)
-from skillc.mcp.tools import schemas
-from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition, lines
+from skillc.errors import InvalidOption
+from skillc.gateway import Opened, outline_lines
+from skillc.mcp.tools.definition import Answer, Call, Count, SkillName, tool, whole_number
+from skillc.mcp.tools.results import FileResult, OutlineResult, SearchResult, SectionResult, SourcesResult
 from skillc.text import one_line
-
-if TYPE_CHECKING:
-    from skillc.gateway import Found, Opened
-    from skillc.library import Skill
-    from skillc.mcp.workplace import Workplace
 
 MAX_OPEN = 16 << 20  # bytes of a file that is sent as a whole
 MAX_CUT = 256 << 20  # bytes of a file whose first lines are sent
 
-SKILL = Parameter(
-    "skill",
-    "Name of the skill as skc_list shows it, the ID that browse_skills shows, or the path of its folder.",
-    required=True,
-)
-MAX_LINES = Parameter("max_lines", "Return at most so many lines.", "count")
+Level = Annotated[int, Field(ge=1, le=6), BeforeValidator(whole_number)]
+MaxLines = Annotated[Count | None, Field(description="Maximum number of lines to return.")]
 
 
-def _outline(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
-    level = given["level"]
-    entries, noticed = place.access(
-        "outline", given["skill"], {"level": level}, lambda skill: read_outline(skill, level)
-    )
-    value = {"result": [entry.as_json() for entry in entries]}
-    return Answer(value, "\n".join(outline_lines(entries)), lines(noticed))
+@tool("Outline of a skill", "gateway", OutlineResult)
+def skc_outline(
+    call: Call,
+    skill: SkillName,
+    level: Annotated[Level | None, Field(description="Only headings down to this level, 1 to 6.")] = None,
+) -> Answer:
+    """List the headings of all Markdown files of a skill, so that you can fetch just the sections you need
+    with skc_show. Start here when a skill is large or new to you."""
+    entries = call.workspace.outline(skill, level)
+    return Answer({"result": [entry.as_json() for entry in entries]}, "\n".join(outline_lines(entries)))
 
 
-def _show(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
-    settings = place.settings()
-    section, file, limit = given["section"], given["file"], given["max_lines"]
-    shown, noticed = place.access(
-        "show",
-        given["skill"],
-        {"section": section, "file": file},
-        lambda skill: show_section(skill, section, file=file, max_lines=limit, tokenizer=settings.tokenizer),
-        lambda shown: {"section": shown.heading, "file": shown.file},
-    )
-    value = shown.as_json()
-    told = lines(settings.diagnostics, noticed)
-    if shown.ambiguous:
-        told += (f'warning: multiple matches for "{one_line(section)}"; showing first',)
-    return Answer(value, value["content"], told)
+@tool("Show a section of a skill", "gateway", SectionResult)
+def skc_show(
+    call: Call,
+    skill: SkillName,
+    section: Annotated[str, Field(description="The section's heading, such as 'Filling forms'.")],
+    file: Annotated[
+        str | None, Field(description="Only look in this file, such as references/api.md.")
+    ] = None,
+    max_lines: MaxLines = None,
+) -> Answer:
+    """Return one section of a skill, its subsections included. The heading is matched in any case, as
+    skc_outline or skc_search show it; where none matches, headings like it are suggested."""
+    value = call.workspace.show(skill, section, file=file, max_lines=max_lines).as_json()
+    return Answer(value, value["content"])
 
 
-def _open(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
-    path, limit = given["path"], given["max_lines"]
-
-    def read(skill: Skill) -> dict[str, Any]:
-        opened = open_file(skill, path, limit)
-        _check_size(opened)
-        return opened.as_json()
-
-    value, noticed = place.access("open", given["skill"], {"path": path}, read)
+@tool("Open a file of a skill", "gateway", FileResult)
+def skc_open(
+    call: Call,
+    skill: SkillName,
+    path: Annotated[str, Field(description="The file, relative to the skill, as skc_sources lists it.")],
+    max_lines: MaxLines = None,
+) -> Answer:
+    """Return a file of a skill as it is: a script, a template, a reference. Prefer skc_show for a part of a
+    long Markdown file."""
+    value = call.workspace.open(skill, path, max_lines, _check_size).as_json()
     text = value["content"]
     if value["encoding"] == "base64":
         text = f"{one_line(path)}: {value['size']} bytes that are not text; its content is in base64"
-    return Answer(value, text, lines(noticed))
+    return Answer(value, text)
 
 
 def _check_size(opened: Opened) -> None:
-    """A chat is no place for more; the file is closed."""
+    """Refuse a file that is too large for a conversation, and close it."""
     limit = MAX_OPEN if opened.max_lines is None else MAX_CUT
     if opened.size > limit:
         for _ in opened.pieces():
@@ -87,117 +71,40 @@ def _check_size(opened: Opened) -> None:
         raise InvalidOption(f"'{opened.path}' is over {limit >> 20} MiB{hint}")
 
 
-def _sources(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
-    depth, directory, pattern = given["depth"], given["dir"], given["pattern"]
-    tree, noticed = place.access(
-        "sources",
-        given["skill"],
-        {"dir": directory, "depth": depth, "pattern": pattern},
-        lambda skill: list_sources(
-            skill, depth=depth, directory=directory, limit=given["limit"], pattern=pattern
+@tool("Files of a skill", "gateway", SourcesResult)
+def skc_sources(
+    call: Call,
+    skill: SkillName,
+    depth: Annotated[Count | None, Field(description="How many levels of directories to open.")] = None,
+    dir: Annotated[str | None, Field(description="Only what is below this directory.")] = None,
+    limit: Annotated[Count, Field(description="Maximum number of entries.")] = 100,
+    pattern: Annotated[
+        str | None, Field(description="Only files that match this glob, by name or, with a slash, by path.")
+    ] = None,
+) -> Answer:
+    """List the files of a skill as a tree."""
+    tree = call.workspace.sources(skill, depth=depth, directory=dir, limit=limit, pattern=pattern)
+    return Answer(tree.as_json(), "\n".join(tree.lines()))
+
+
+@tool("Search a skill", "gateway", SearchResult)
+def skc_search(
+    call: Call,
+    skill: SkillName,
+    query: Annotated[str, Field(description="Words to look for.")],
+    limit: Annotated[Count, Field(description="Maximum number of results.")] = 10,
+    mode: Annotated[
+        Literal["all", "any", "phrase", "raw"],
+        Field(
+            description="all: sections that hold every word; any: ranked by how many they hold; phrase: the"
+            " words as they stand; raw: SQLite FTS5's own query language."
         ),
-    )
-    return Answer(tree.as_json(), "\n".join(tree.lines()), lines(noticed))
+    ] = "all",
+) -> Answer:
+    """Find the sections of one skill that hold some words, best first, with a snippet of each. Read a hit
+    with skc_show. To learn which skill fits a task, use skc_find instead."""
+    results = call.workspace.search(skill, query, limit=limit, mode=mode, any_option='mode "any"')
+    return Answer(results.as_json(), "\n".join(results.lines()))
 
 
-def _search(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
-    settings = place.settings()
-    query, setting = given["query"], settings.tokenizer
-
-    def find(skill: Skill) -> tuple[Skill, Found]:
-        return skill, search_sections(
-            skill, query, limit=given["limit"], mode=given["mode"], tokenizer=setting
-        )
-
-    (skill, found), noticed = place.access(
-        "search",
-        given["skill"],
-        {"query": query, "result_count": 0},
-        find,
-        lambda pair: {"result_count": len(pair[1].results)},
-    )
-    told = lines(settings.diagnostics, noticed)
-    if changed_files(skill, setting):
-        told += (warning("W004", skill.name, skill.name).line(),)
-    if given["mode"] == "all" and not found.results:
-        told += tuple(filter(None, [hint(skill, query, 'mode "any"', setting)]))
-    return Answer(found.as_json(), "\n".join(found.lines()), told)
-
-
-READING = (
-    ToolDefinition(
-        "skc_outline",
-        "Outline of a skill",
-        "gateway",
-        "List the headings of all Markdown files of a skill, so that you can fetch just the sections you"
-        " need with skc_show. Start here when a skill is large or new to you.",
-        (SKILL, Parameter("level", "Only headings down to this level, 1 to 6.", "count", maximum=6)),
-        schemas.OUTLINE,
-        _outline,
-    ),
-    ToolDefinition(
-        "skc_show",
-        "Show a section of a skill",
-        "gateway",
-        "Return one section of a skill, its subsections included. The heading is matched in any case, as"
-        " skc_outline or skc_search show it; where none matches, headings like it are suggested.",
-        (
-            SKILL,
-            Parameter("section", "The section's heading, such as 'Filling forms'.", required=True),
-            Parameter("file", "Only look in this file, such as references/api.md."),
-            MAX_LINES,
-        ),
-        schemas.SHOW,
-        _show,
-    ),
-    ToolDefinition(
-        "skc_open",
-        "Open a file of a skill",
-        "gateway",
-        "Return a file of a skill as it is: a script, a template, a reference. Prefer skc_show for a part"
-        " of a long Markdown file.",
-        (
-            SKILL,
-            Parameter("path", "The file, relative to the skill, as skc_sources lists it.", required=True),
-            MAX_LINES,
-        ),
-        schemas.OPEN,
-        _open,
-    ),
-    ToolDefinition(
-        "skc_sources",
-        "Files of a skill",
-        "gateway",
-        "List the files of a skill as a tree.",
-        (
-            SKILL,
-            Parameter("depth", "How many levels of directories to open.", "count"),
-            Parameter("dir", "Only what is below this directory."),
-            Parameter("limit", "At most so many entries.", "count", default=100),
-            Parameter("pattern", "Only files that match this glob, by name or, with a slash, by path."),
-        ),
-        schemas.SOURCES,
-        _sources,
-    ),
-    ToolDefinition(
-        "skc_search",
-        "Search a skill",
-        "gateway",
-        "Find the sections of one skill that hold some words, best first, with a snippet of each. Read a"
-        " hit with skc_show. To learn which skill fits a task, use skc_find instead.",
-        (
-            SKILL,
-            Parameter("query", "Words to look for.", required=True),
-            Parameter("limit", "At most so many results.", "count", default=10),
-            Parameter(
-                "mode",
-                "all: sections that hold every word; any: ranked by how many they hold; phrase: the words as"
-                " they stand; raw: SQLite FTS5's own query language.",
-                default="all",
-                choices=("all", "any", "phrase", "raw"),
-            ),
-        ),
-        schemas.SEARCH,
-        _search,
-    ),
-)
+GATEWAY_TOOLS = (skc_outline, skc_show, skc_open, skc_sources, skc_search)

@@ -1,85 +1,61 @@
 """The tools over all repositories: which skills there are, and one as it enters a conversation."""
 
-from __future__ import annotations
-
-import asyncio
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
 
 from skillc.engine.tools import TOOLS
 from skillc.index.skills.lines import lines
-from skillc.mcp.tools import schemas
-from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition
+from skillc.mcp.tools.definition import Answer, Call, tool, whole_number
+from skillc.mcp.tools.results import BrowseResult, FindResult, LoadResult
 
-if TYPE_CHECKING:
-    from skillc.index.skills.result import FoundSkill
-    from skillc.mcp.workplace import Workplace
+MAX_RESULTS = 1000  # as the command has it
 
-MAX_FOUND = 1000  # as the command has it
-
-_WORDS = {tool.name: tool for tool in TOOLS}
+_DEFINITIONS = {definition.name: definition for definition in TOOLS}
 
 
-async def _browse(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
-    value = await place.engine().browse(given["path"], given["query"])
+def _description(tool: str, parameter: str) -> Any:
+    """Return a parameter's description in the engine's words, which agents in Python see, too."""
+    return Field(description=_DEFINITIONS[tool].parameters["properties"][parameter]["description"])
+
+
+@tool("Find skills for a task", "library", FindResult, open_world=True)
+def skc_find(
+    call: Call,
+    task: Annotated[str, Field(description="What is to be done, in words or pages; any word may match.")],
+    limit: Annotated[
+        int,
+        Field(ge=1, le=MAX_RESULTS, description="Maximum number of skills."),
+        BeforeValidator(whole_number),
+    ] = 10,
+) -> Answer:
+    """Find the skills that fit a task, over all repositories, best first, each with the reasons and the
+    section to read first. Start here when there are many skills; then load_skill."""
+    skills = call.workspace.find(task, limit)
+    value = {"query": task, "results": [skill.as_json() for skill in skills]}
+    return Answer(value, "\n".join(lines(skills)))
+
+
+async def browse_skills(
+    call: Call,
+    path: Annotated[str, _description("browse_skills", "path")] = "",
+    query: Annotated[str | None, _description("browse_skills", "query")] = None,
+) -> Answer:
+    value = await call.workspace.engine().browse(path, query)
     return Answer(value, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
-async def _find(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
-    found = await place.engine().find(given["task"], given["limit"])
-    return await asyncio.to_thread(_told, given["task"], found)
-
-
-def _told(task: str, found: list[FoundSkill]) -> Answer:
-    """Why each fits is looked up in its file."""
-    value = {"query": task, "results": [skill.as_json() for skill in found]}
-    return Answer(value, "\n".join(lines(found)))
-
-
-async def _load(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
-    skill = (await place.engine().resolve_and_render([given["id"]]))[0]
+async def load_skill(call: Call, id: Annotated[str, _description("load_skill", "id")]) -> Answer:
+    (skill,) = await call.workspace.engine().resolve_and_render([id])
     return Answer(skill.as_json(), skill.rendered_body)
 
 
-def _parameter(tool: str, name: str, **more: Any) -> Parameter:
-    """A parameter in the engine's own words, which other agents' tools have, too."""
-    return Parameter(name, _WORDS[tool].parameters["properties"][name]["description"], **more)
+for _function in (browse_skills, load_skill):
+    _function.__doc__ = _DEFINITIONS[_function.__name__].description
 
-
-LIBRARY = (
-    ToolDefinition(
-        "skc_find",
-        "Find skills for a task",
-        "library",
-        "Find the skills that fit a task, over all repositories, best first, each with the reasons and the"
-        " section to read first. Start here when there are many skills; then load_skill.",
-        (
-            Parameter("task", "What is to be done, in words or pages; any word may match.", required=True),
-            Parameter("limit", "At most so many skills.", "count", default=10, maximum=MAX_FOUND),
-        ),
-        schemas.FIND,
-        _find,
-        annotations={"open_world": True},
-    ),
-    ToolDefinition(
-        "browse_skills",
-        "Browse skills",
-        "library",
-        _WORDS["browse_skills"].description,
-        (_parameter("browse_skills", "path", default=""), _parameter("browse_skills", "query")),
-        schemas.BROWSE,
-        _browse,
-        annotations={"open_world": True},
-    ),
-    ToolDefinition(
-        "load_skill",
-        "Load a skill",
-        "library",
-        _WORDS["load_skill"].description,
-        (_parameter("load_skill", "id", required=True),),
-        schemas.LOAD,
-        _load,
-        annotations={"open_world": True},
-    ),
+LIBRARY_TOOLS = (
+    skc_find,
+    tool("Browse skills", "library", BrowseResult, open_world=True)(browse_skills),
+    tool("Load a skill", "library", LoadResult, open_world=True)(load_skill),
 )

@@ -1,29 +1,53 @@
 """The tool that runs what a skill declares, after a person approved it, in a sandbox."""
 
-from __future__ import annotations
+from typing import Annotated, Any, Literal
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from pydantic import Field
 
 from skillc.errors import ApprovalRequired
 from skillc.mcp.approval import NeedsApproval
-from skillc.mcp.tools import schemas
-from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition, lines
+from skillc.mcp.tools.definition import Answer, Call, tool
+from skillc.mcp.tools.results import EnvelopeResult
 from skillc.startup.digest import sha256_hex
-from skillc.tools import Answer as Approval, TrustStore, find_skill, nobody_to_ask, prepare, run_tool, settle
-from skillc.usage import logged
+from skillc.tools import (
+    Answer as Approval,
+    ApprovalRequest,
+    Run,
+    TrustStore,
+    find_skill,
+    nobody_to_ask,
+    prepare,
+    run_tool as run_prepared,
+    settle,
+)
 
-if TYPE_CHECKING:
-    from skillc.mcp.workplace import Workplace
-    from skillc.tools import ApprovalRequest, Run
-    from skillc.usage.log import Value
 
-
-def _run(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
-    found = find_skill(given["skill"], place.cwd)
-    tool, mode = given["tool"], given["mode"]
-    prepared = prepare(found, tool, given["parameters"], mode=mode, cwd=place.cwd)
-    subject = _subject(prepared)
+@tool(
+    "Run a tool of a skill",
+    "run",
+    EnvelopeResult,
+    slow=True,
+    writes=True,
+    destructive=True,
+    idempotent=False,
+    open_world=True,
+)
+def run_tool(
+    call: Call,
+    skill: Annotated[str, Field(description="Name or ID of the skill.")],
+    tool: Annotated[str, Field(description="Name of the tool, as the skill's heading has it.")],
+    parameters: Annotated[
+        dict[str, Any] | None, Field(description="Values for the tool's parameters, by name.")
+    ] = None,
+    mode: Annotated[Literal["Global", "Dev", "Meeting"], Field(description="The mode to run in.")] = "Global",
+) -> Answer:
+    """Run a command that a skill declares as a tool (an H3 heading with a Command in its SKILL.md; load the
+    skill first). It runs without a shell, in a sandbox, and the person is asked for approval first unless it
+    was given before. Returns the output and the exit code."""
+    here = call.workspace
+    found = find_skill(skill, here.cwd)
+    run = prepare(found, tool, parameters or {}, mode=mode, cwd=here.cwd)
+    subject = _subject(run)
 
     def approve(request: ApprovalRequest) -> Approval:
         if call.approved == subject:
@@ -31,48 +55,26 @@ def _run(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
         refusal = ApprovalRequired(found.called, nobody_to_ask(found.called))
         raise NeedsApproval(subject, f"{request.text()}\n\nRun it, this once?", refusal)
 
-    settle(prepared, approve, TrustStore())  # apart, so that a question is not logged as a failure
-    noted: dict[str, Value] = {"tool": tool, "mode": mode, "dry_run": False}
-    envelope, noticed = logged(
+    settle(run, approve, TrustStore())  # apart, so that a question is not logged as a failure
+    here.tell((*found.diagnostics, *run.diagnostics))
+    envelope = here.operate_on(
         found.stored(),
         "run",
-        noted,
-        place.cwd,
-        lambda: run_tool(prepared, approve, cancel=call.cancelled),
+        {"tool": tool, "mode": mode, "dry_run": False},
+        lambda _: run_prepared(run, approve, cancel=call.cancelled),
         lambda envelope: {"success": envelope.success},
     )
-    told = lines(found.diagnostics, prepared.diagnostics, noticed)
     if envelope.stopped is not None:
-        told += (envelope.stopped.text(),)
+        here.report(envelope.stopped.text())
     text = envelope.output or envelope.error or "(no output)"
-    return Answer(envelope.as_json(), text, told, failed=not envelope.success)
+    return Answer(envelope.as_json(), text, failed=not envelope.success)
 
 
-def _subject(prepared: Run) -> str:
-    """What a yes is bound to: these files, and this command."""
-    launch = prepared.launch
-    words = [prepared.files.digest, launch.cwd, launch.sandbox, *launch.argv]
+def _subject(run: Run) -> str:
+    """Return what a yes is bound to: these files, and this command."""
+    launch = run.launch
+    words = [run.files.digest, launch.cwd, launch.sandbox, *launch.argv]
     return sha256_hex("\0".join(words).encode("utf-8", "surrogatepass"))
 
 
-RUNNING = (
-    ToolDefinition(
-        "run_tool",
-        "Run a tool of a skill",
-        "run",
-        "Run a command that a skill declares as a tool (an H3 heading with a Command in its SKILL.md; load"
-        " the skill first). It runs without a shell, in a sandbox, and the person is asked for approval first"
-        " unless it was given before. Returns the output and the exit code.",
-        (
-            Parameter("skill", "Name or ID of the skill.", required=True),
-            Parameter("tool", "Name of the tool, as the skill's heading has it.", required=True),
-            Parameter("parameters", "Values for the tool's parameters, by name.", "object", default={}),
-            Parameter("mode", "The mode to run in.", default="Global", choices=("Global", "Dev", "Meeting")),
-        ),
-        schemas.ENVELOPE,
-        _run,
-        slow=True,
-        writes=True,
-        annotations={"destructive": True, "idempotent": False, "open_world": True},
-    ),
-)
+RUN_TOOLS = (run_tool,)

@@ -1,0 +1,328 @@
+"""A directory and what can be done from it: locate a skill, keep its index current, operate, log.
+
+Every surface works through `Workspace`, so that the command line, MCP and agents in Python find the same
+skill by the same name, run the same operation and leave the same row in the access log. What there is to
+say besides the result goes to `report`, line by line, as it comes up: the command line prints it, MCP sends
+it with the result.
+
+Reading commands pass through here, so each method imports what it needs (see `skillc.startup`).
+"""
+
+from __future__ import annotations
+
+import os
+
+from skillc import paths
+from skillc.library import locate_skill
+from skillc.usage import logged
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterable
+    from typing import Any, TypeVar
+
+    from skillc.compiler import Published, Publisher
+    from skillc.engine import DefaultSkillEngine
+    from skillc.errors import Diagnostic
+    from skillc.gateway import Entry, Found, Opened, Shown, Tree
+    from skillc.index.skills.result import FoundSkill
+    from skillc.library import Skill
+    from skillc.library.config import SkillsConfig
+    from skillc.library.library import CompositeSkillSource
+    from skillc.lint import Report
+    from skillc.settings import Config
+    from skillc.usage.log import Value
+
+    Result = TypeVar("Result")
+    Reporter = Callable[[str], None]
+
+
+class Library:
+    """The repositories configured in a directory, merged, and the engine over them."""
+
+    __slots__ = ("engine", "source", "stamp")
+
+    def __init__(self, config: SkillsConfig, cwd: str, stamp: object) -> None:
+        from skillc.engine import DefaultSkillEngine, EngineOptions
+        from skillc.library.repositories import resolve_repositories
+
+        self.stamp = stamp
+        self.source: CompositeSkillSource = resolve_repositories(config, next(paths.library_roots(cwd), None))
+        options = EngineOptions(
+            max_injection_bytes=config.max_injection_bytes,
+            inventory_threshold=config.inventory_threshold,
+            enabled=config.enabled,
+        )
+        self.engine: DefaultSkillEngine = DefaultSkillEngine(self.source, options)
+
+
+class Workspace:
+    """A working directory. One object serves any number of operations, from any thread."""
+
+    __slots__ = ("_library", "cwd", "report")
+
+    def __init__(self, cwd: str | None = None, report: Reporter = lambda line: None) -> None:
+        self.cwd = cwd or paths.current_directory()
+        self.report = report
+        self._library: list[Library] = []  # none yet, or one
+
+    def reporting_to(self, report: Reporter) -> Workspace:
+        """Return the same workspace with another reporter; both share what is known of the library."""
+        other = Workspace(self.cwd, report)
+        other._library = self._library
+        return other
+
+    # Operations on one skill.
+
+    def operate(
+        self,
+        command: str,
+        name: str,
+        arguments: dict[str, Value],
+        operation: Callable[[Skill], Result],
+        outcome: Callable[[Result], dict[str, Value]] = lambda result: {},
+    ) -> Result:
+        """Run an operation on the skill called `name` and log it as `command`.
+
+        The log has `arguments`, and what `outcome` makes of the result.
+        """
+        return self.operate_on(self.locate(name), command, arguments, operation, outcome)
+
+    def operate_on(
+        self,
+        skill: Skill,
+        command: str,
+        arguments: dict[str, Value],
+        operation: Callable[[Skill], Result],
+        outcome: Callable[[Result], dict[str, Value]] = lambda result: {},
+    ) -> Result:
+        """Run an operation on a skill and log it."""
+        result, diagnostics = logged(skill, command, arguments, self.cwd, lambda: operation(skill), outcome)
+        self.tell(diagnostics)
+        return result
+
+    def locate(self, name: str, *, index: bool = True) -> Skill:
+        """Return the skill that a name, an ID or a path means here; raises SkillNotFound and others.
+
+        With `index`, the index of a repository's skill is brought up to date; those of the stores are
+        their authors' to build.
+        """
+        skill = locate_skill(name, self.cwd)
+        self.tell(skill.diagnostics)
+        if index and skill.repository and not skill.recent:
+            from skillc.compiler import keep_indexed
+
+            keep_indexed(skill, self.cwd)
+        return skill
+
+    def outline(self, name: str, level: int | None = None) -> list[Entry]:
+        """Return the headings of a skill's Markdown files, down to `level`."""
+        from skillc.gateway import read_outline
+
+        return self.operate("outline", name, {"level": level}, lambda skill: read_outline(skill, level))
+
+    def show(
+        self, name: str, section: str, *, file: str | None = None, max_lines: int | None = None
+    ) -> Shown:
+        """Return one section of a skill."""
+        from skillc.gateway import show_section
+
+        tokenizer = self._tokenizer()
+        shown = self.operate(
+            "show",
+            name,
+            {"section": section, "file": file},
+            lambda skill: show_section(skill, section, file=file, max_lines=max_lines, tokenizer=tokenizer),
+            lambda shown: {"section": shown.heading, "file": shown.file},
+        )
+        if shown.ambiguous:
+            from skillc.text import one_line
+
+            self.report(f'warning: multiple matches for "{one_line(section)}"; showing first')
+        return shown
+
+    def search(
+        self, name: str, query: str, *, limit: int = 10, mode: str = "all", any_option: str = "--any"
+    ) -> Found:
+        """Return the sections of a skill that match; `any_option` is what the surface calls mode `any`."""
+        from skillc.gateway import changed_files, search_sections
+
+        tokenizer = self._tokenizer()
+        skill = self.locate(name)
+        found = self.operate_on(
+            skill,
+            "search",
+            {"query": query, "result_count": 0},
+            lambda skill: search_sections(skill, query, limit=limit, mode=mode, tokenizer=tokenizer),
+            lambda found: {"result_count": len(found.results)},
+        )
+        if changed_files(skill, tokenizer):
+            from skillc.errors import warning
+
+            self.tell((warning("W004", skill.name, skill.name),))
+        if mode == "all" and not found.results:
+            from skillc.gateway import hint
+
+            note = hint(skill, query, any_option, tokenizer)
+            if note:
+                self.report(note)
+        return found
+
+    def open(
+        self,
+        name: str,
+        path: str,
+        max_lines: int | None = None,
+        check: Callable[[Opened], None] | None = None,
+    ) -> Opened:
+        """Return a file of a skill; `check` may refuse it before the access counts as a success."""
+        from skillc.gateway import open_file
+
+        def read(skill: Skill) -> Opened:
+            opened = open_file(skill, path, max_lines)
+            if check is not None:
+                check(opened)
+            return opened
+
+        return self.operate("open", name, {"path": path}, read)
+
+    def sources(
+        self,
+        name: str,
+        *,
+        depth: int | None = None,
+        directory: str | None = None,
+        limit: int = 100,
+        pattern: str | None = None,
+    ) -> Tree:
+        """Return the files of a skill as a tree."""
+        from skillc.gateway import list_sources
+
+        return self.operate(
+            "sources",
+            name,
+            {"dir": directory, "depth": depth, "pattern": pattern},
+            lambda skill: list_sources(skill, depth=depth, directory=directory, limit=limit, pattern=pattern),
+        )
+
+    def build(self, skill: Skill, publisher: Publisher) -> Published:
+        """Import, build and deploy a skill as `publisher` has it."""
+        arguments: dict[str, Value] = {"global": publisher.to_global, "force": publisher.force}
+        published = self.operate_on(skill, "build", arguments, publisher.run)
+        self.tell_published(published)
+        return published
+
+    def tell_published(self, published: Published) -> None:
+        """Report what was repaired in a build and which deployments failed."""
+        self.tell(published.built.diagnostics)
+        for deployment in published.deployed:
+            self.tell(deployment.diagnostics)
+        for error in published.failed:
+            self.report(error.text())
+
+    def lint(self, skill: Skill, *, fix: bool = False, force: bool = False, strict: bool = False) -> Report:
+        """Check a skill, or with `fix` put right what can be."""
+        from skillc.lint import fix_skill, lint_skill
+
+        check = fix_skill if fix else lint_skill
+        arguments: dict[str, Value] = {"force": force, "fix": fix, "strict": strict}
+        return self.operate_on(
+            skill, "lint", arguments, lambda skill: check(skill, force=force, strict=strict)
+        )
+
+    # Operations on the library.
+
+    def find(self, task: str, limit: int = 10, *, rerank: bool = True) -> list[FoundSkill]:
+        """Return the skills that fit a task, best first.
+
+        Where all repositories are folders, as they mostly are, the answer comes straight from the index.
+        """
+        from skillc.library.folders import folders
+
+        parts = folders(self.cwd)
+        if parts is None:
+            engine = self.engine()
+            return self.wait(engine.find(task, limit, rerank=rerank))
+        from skillc.index.skills.find import library
+
+        def may_use(skill_id: str, needs: tuple[str, ...]) -> bool:
+            return not needs
+
+        if not rerank:
+            return library().find(parts, task, limit, may_use)
+        from skillc.index.meaning import rerank as meaning
+
+        return meaning.find(library(), parts, task, limit, may_use, tell=lambda one: self.tell((one,)))
+
+    def engine(self) -> DefaultSkillEngine:
+        """Return the engine over all configured repositories; raises InvalidConfiguration."""
+        return self.library().engine
+
+    def library(self) -> Library:
+        """Return the configured repositories; they are set up again when a skills.toml changed."""
+        stamp = _configuration_stamp(self.cwd)
+        library = self._library[0] if self._library else None
+        if library is None or library.stamp != stamp:
+            library = Library(self.configuration(), self.cwd, stamp)
+            self._library[:] = [library]
+        return library
+
+    def configuration(self) -> SkillsConfig:
+        """Return what skills.toml says here; raises InvalidConfiguration."""
+        from skillc.library.config import SkillsConfig
+
+        config = SkillsConfig.load(self.cwd)
+        self.tell(config.diagnostics)
+        return config
+
+    def wait(self, question: Coroutine[Any, Any, Result], *, warnings: bool = True) -> Result:
+        """Run a question to the library to its end; report the repositories that had no part in it.
+
+        Without `warnings`, for questions that are about the repositories, nothing is reported.
+        """
+        import asyncio
+        import gc
+
+        gc.disable()  # an answer is made of a hundred thousand values, all of which live to its end
+        try:
+            answer = asyncio.run(question)
+        finally:
+            gc.enable()
+        if warnings and self._library:
+            self.tell(self._library[0].source.warnings())
+        return answer
+
+    # Settings and remarks.
+
+    def settings(self) -> Config:
+        """Return the settings in force here; what is wrong with them is reported."""
+        from skillc.settings import load
+
+        config = load(self.cwd)
+        self.tell(config.diagnostics)
+        return config
+
+    def _tokenizer(self) -> str:
+        if not os.environ.get("SKILLC_TOKENIZER") and not paths.config_files(self.cwd):
+            return "ascii"  # the default, without loading a parser of TOML
+        return self.settings().tokenizer
+
+    def tell(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Report diagnostics, a line each."""
+        for diagnostic in diagnostics:
+            self.report(diagnostic.line())
+
+
+def _configuration_stamp(cwd: str) -> tuple[object, ...]:
+    """Return what changes whenever a file that configures the library here does."""
+    home = paths.home()
+    stamp: list[object] = []
+    for root in (*paths.library_roots(cwd), *([home] if home else [])):
+        for directory in (paths.DIRECTORY, paths.ALTERNATIVE):
+            path = os.path.join(root, directory, "skills.toml")
+            try:
+                status = os.stat(path)
+                stamp.append((path, status.st_ino, status.st_size, status.st_mtime_ns))
+            except OSError:
+                stamp.append(path)
+    return tuple(stamp)
