@@ -24,7 +24,7 @@ from skillc.library.http import HttpSkillSource
 from skillc.library.memory import InMemorySkillSource
 from skillc.library.source import ALL, SkillSource
 from skillc.server import create_app
-from skillc.server.serve import _listening
+from skillc.server.serve import _listen
 from skillc.skills import SkillId
 from tests.conftest import World
 from tests.library.test_filesystem import run, shelf, skill
@@ -35,7 +35,7 @@ __all__ = ["shelf"]
 @contextmanager
 def live(engine: DefaultSkillEngine | SkillSource) -> Iterator[httpx2.Client]:
     """A client of a server that runs in a thread."""
-    listener = _listening("127.0.0.1", 0)
+    listener = _listen("127.0.0.1", 0)
     config = uvicorn.Config(create_app(engine), log_config=None, lifespan="off", ws="none")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listener],))

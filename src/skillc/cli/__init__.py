@@ -1,7 +1,7 @@
-"""The command line: finds the command, parses its words, prints its result or one coded line.
+"""The command line: find the command, parse its words, print its result or one coded line.
 
-Each command is one module of `commands` with its syntax (`COMMAND`) and `run`; only the one that
-is called is imported. Operations live below; a command only shows what they return.
+Each command is a module of `commands` with its syntax (`COMMAND`) and `run`; only the one that is called
+is imported. Operations live below; a command only shows what they return.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         _drop_output()
-        status = 0  # who reads our output has enough of it
+        status = 0  # the reader of our output has enough of it
     except KeyboardInterrupt:
         status = 130
     except BaseException as error:
@@ -137,7 +137,7 @@ def _dispatch(words: list[str]) -> int:
 
 
 def load(name: str) -> CommandModule:
-    """The module of a command; raises InvalidOption (E100) with the nearest one for a name that is none."""
+    """Return the module of a command; raises InvalidOption (E100) that names the nearest one."""
     if name not in NAMES:
         from skillc.cli.syntax import nearest
         from skillc.errors import InvalidOption
@@ -153,10 +153,10 @@ def load(name: str) -> CommandModule:
 
 
 def _prepare_output() -> None:
-    """Whatever the terminal can't show is written out; a closed stdout or stderr is no error."""
+    """Escape what the terminal can't show; replace a closed stdout or stderr."""
     if sys.stdout is None or sys.stderr is None:
-        nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 -- until the process ends
-        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+        null = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 -- until the process ends
+        sys.stdout, sys.stderr = sys.stdout or null, sys.stderr or null
     for stream in (sys.stdout, sys.stderr):
         if getattr(stream, "errors", "") != "backslashreplace" and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

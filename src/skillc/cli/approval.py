@@ -1,4 +1,4 @@
-"""Asking a person on the terminal whether a tool may run. The question is on stderr, beside the result."""
+"""Ask a person on the terminal whether a tool may run; the question goes to stderr, beside the result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from skillc.tools import Answer, ApprovalRequest
 
 
 def terminal() -> bool:
-    """Whether there is a person to ask: what is written can be read, and the answer typed."""
+    """Return whether there is a person to ask: stdin and stderr are a terminal."""
     try:
         return sys.stdin.isatty() and sys.stderr.isatty()
     except (AttributeError, ValueError):  # closed
@@ -16,7 +16,7 @@ def terminal() -> bool:
 
 
 def ask_to_run(request: ApprovalRequest) -> Answer:
-    """Show what is about to run, and ask."""
+    """Show what is about to run, and return the answer."""
     print(request.text(), file=sys.stderr)
     choices = {"o": Answer.ONCE, "once": Answer.ONCE, "v": Answer.NEVER, "never": Answer.NEVER}
     if request.lasts:
@@ -32,12 +32,12 @@ def ask_to_run(request: ApprovalRequest) -> Answer:
 
 
 def confirm(text: str, question: str) -> bool:
-    """Show something and ask for a yes."""
+    """Show a text and return whether the answer is yes."""
     print(text, file=sys.stderr)
     return ask(f"{question} (y/N): ") in ("y", "yes")
 
 
 def ask(question: str) -> str:
-    """One line from the person, in lower case; nothing where there is no more to read."""
+    """Return one line of input in lower case; an empty one at its end."""
     print(f"\n{question}", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower()

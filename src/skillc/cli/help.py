@@ -1,4 +1,4 @@
-"""Help for people: all commands by what one wants to do, and a page for each."""
+"""Print help: all commands by what they are for, and a page for each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WIDTH = 96
 
 
 def overview(words: Sequence[str] = ()) -> str:
-    """`skc --help`, or the page of the command named after `skc help`."""
+    """Return the text of `skc --help`, or the page of the command named after `skc help`."""
     if words:
         return page(load(words[0]).COMMAND)
     width = max(map(len, SUMMARIES))
@@ -30,7 +30,7 @@ def overview(words: Sequence[str] = ()) -> str:
 
 
 def page(command: Command) -> str:
-    """`skc <command> --help`."""
+    """Return the text of `skc <command> --help`."""
     from textwrap import fill
 
     lines = [f"Usage: {usage(command)}", "", fill(command.summary, WIDTH)]

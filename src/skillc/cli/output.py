@@ -1,4 +1,4 @@
-"""Putting results on stdout and diagnostics on stderr."""
+"""Print results on stdout and diagnostics on stderr."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def print_json(value: object) -> None:
-    """A result as JSON, the stable form."""
+    """Print a result as JSON, the stable form."""
     import json
 
-    # Whatever the terminal's encoding: what it can't show must be JSON's escapes, not Python's.
+    # Characters that the terminal's encoding lacks must be JSON's escapes, not Python's.
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     print(json.dumps(value, ensure_ascii=not unicode, indent=2))
 
@@ -26,7 +26,7 @@ def warn(diagnostics: Iterable[Diagnostic]) -> None:
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns for people; a cell stays on its line whatever it holds."""
+    """Print columns for people; a cell stays on its line whatever it holds."""
     from skillc.text import one_line
 
     rows = [[one_line(cell) for cell in row] for row in rows]

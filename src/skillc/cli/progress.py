@@ -1,4 +1,4 @@
-"""A progress bar for a person at a terminal; nothing anywhere else."""
+"""Show progress on a terminal; print nothing anywhere else."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Progress:
         self._total = total
         self._unit = unit
         self._done = 0
-        self._shown = sys.stderr.isatty() and total > 1
+        self._visible = sys.stderr.isatty() and total > 1
 
     def __enter__(self) -> Progress:
         return self
@@ -32,18 +32,18 @@ class Progress:
         self.clear()
 
     def step(self, name: str) -> None:
-        """The next one begins, and it is called `name`."""
-        if self._shown:
+        """Count a step, which is about `name`."""
+        if self._visible:
             _draw(self._done, self._total, self._unit, name)
         self._done += 1
 
     def say(self, line: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         self.clear()
         print(line, file=sys.stderr)
 
     def clear(self) -> None:
-        if self._shown:
+        if self._visible:
             _clear()
 
 
@@ -51,10 +51,10 @@ def watch_reading() -> None:
     """Show how far it is whenever the skill index has many files to read."""
     from skillc.index.skills.find import library
 
-    library().database.watch = _reading
+    library().database.watch = _draw_reading
 
 
-def _reading(root: str, done: int, total: int) -> None:
+def _draw_reading(root: str, done: int, total: int) -> None:
     if done < total:
         _draw(done, total, "skills read", root)
     else:

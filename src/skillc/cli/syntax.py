@@ -1,6 +1,6 @@
-"""What a command accepts: one description that the parser, the help and the completion read.
+"""Describe and parse what a command accepts: parser, help and completion read one description.
 
-Written by hand because argparse alone costs more than a whole command that agents call.
+Written by hand, because importing argparse costs more than a whole reading command.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Option:
 
 
 class Command:
-    """A command's syntax: what `skc <name>` accepts, and the words of its help."""
+    """The syntax of a command, and the text of its help."""
 
     __slots__ = ("arguments", "description", "examples", "name", "options")
 
@@ -114,7 +114,7 @@ class Command:
 
 
 class Arguments:
-    """What was given on the command line, by name; every option and argument has a value."""
+    """The words of a command line by name; every option and argument has a value."""
 
     __slots__ = ("_values",)
 
@@ -131,7 +131,7 @@ class Arguments:
         return value if isinstance(value, str) else None
 
     def texts(self, name: str) -> list[str]:
-        """Every value of an argument or option that can be given more than once."""
+        """Return every value of an argument or option that can be repeated."""
         value = self._values[name]
         return value if isinstance(value, list) else []
 
@@ -140,7 +140,7 @@ class Arguments:
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def given(self, name: str) -> bool:
-        """Whether a switch was set."""
+        """Return whether a switch was set."""
         return self._values[name] is True
 
 
@@ -152,7 +152,7 @@ COMMON = (
 
 
 def parse(command: Command, words: Sequence[str]) -> Arguments:
-    """Sort out the words after a command's name; raises InvalidOption (E100) for any that don't fit."""
+    """Parse the words after a command's name; raises InvalidOption (E100) for any that don't fit."""
     options = {option.name: option for option in command.options}
     values: Values = {
         option.key: [] if option.repeat else False if option.kind == "switch" else option.default
@@ -208,7 +208,7 @@ def _unknown(command: Command, name: str, known: list[str]) -> str:
 
 
 def nearest(word: str, known: Sequence[str]) -> str | None:
-    """The known word that is most like one that is not."""
+    """Return the word that is most like one that is unknown."""
     from difflib import get_close_matches  # only on the way to an error
 
     close = get_close_matches(word, known, n=1, cutoff=0.5)
@@ -216,12 +216,12 @@ def nearest(word: str, known: Sequence[str]) -> str | None:
 
 
 def see(command: Command) -> str:
-    """Where to read on, for the end of an error."""
+    """Return where to read on, for the end of an error."""
     return f'see "skc {command.name} --help"'
 
 
 def usage(command: Command) -> str:
-    """One line that shows what a command takes."""
+    """Return one line that shows what a command takes."""
     words = ["skc", command.name, *(argument.label for argument in command.arguments)]
     own = [option for option in command.options if option not in COMMON]
     return f"{' '.join(words)}{' [options]' if own else ''}"

@@ -1,8 +1,7 @@
 """Build again whenever a file changes.
 
-Looks at size and times twice a second, as the compiler does, rather than asking the system to
-be told: that works on every file system, needs nothing installed, and 2,000 files cost a
-hundredth of a core.
+Polls sizes and times twice a second instead of using the system's notifications: that works on every file
+system, needs no dependency, and 2,000 files cost a hundredth of a core.
 """
 
 from __future__ import annotations
@@ -21,28 +20,28 @@ Stamps = frozenset[tuple[str, tuple[int, int, int]]]
 
 
 def watch(find: Callable[[], list[Skill]], build: Callable[[Skill], int]) -> int:
-    """Build what `find` gives, and each skill again when its files have changed and come to rest."""
+    """Build the skills that `find` returns, and each again when its files changed and came to rest."""
     skills = find()
     print(f"Watching {len(skills)} skill{'' if len(skills) == 1 else 's'}; Ctrl-C ends", file=sys.stderr)
-    built: dict[str, Stamps] = {}
+    builds: dict[str, Stamps] = {}
     last: dict[str, Stamps] = {}
     try:
         while True:
             for skill in skills:
                 now = _stamps(skill)
-                settled = last.get(skill.source) == now  # the same twice: whoever writes has finished
-                if built.get(skill.source) != now and (settled or skill.source not in built):
-                    built[skill.source] = now
+                settled = last.get(skill.source) == now  # the same twice: the writer has finished
+                if builds.get(skill.source) != now and (settled or skill.source not in builds):
+                    builds[skill.source] = now
                     _build(skill, build)
                 last[skill.source] = now
             time.sleep(INTERVAL)
-            skills = _found(find, skills)
+            skills = _refresh(find, skills)
     except KeyboardInterrupt:
         return 0
 
 
-def _found(find: Callable[[], list[Skill]], last: list[Skill]) -> list[Skill]:
-    """What there is to watch now: new skills come along, one that is gone for a moment stays."""
+def _refresh(find: Callable[[], list[Skill]], last: list[Skill]) -> list[Skill]:
+    """Return the skills to watch now; where they can't be listed for a moment, the last ones."""
     try:
         return find()
     except (OSError, SkillcError):
@@ -50,7 +49,7 @@ def _found(find: Callable[[], list[Skill]], last: list[Skill]) -> list[Skill]:
 
 
 def _build(skill: Skill, build: Callable[[Skill], int]) -> None:
-    """An error is reported and the watch goes on."""
+    """Build a skill; an error is reported and the watch goes on."""
     try:
         build(skill)
         sys.stdout.flush()

@@ -1,8 +1,7 @@
-"""Surface: agents, over MCP. Tools, resources and prompts; Skills over MCP for the whole library.
+"""Surface for agents, over MCP: tools, resources, prompts, and Skills over MCP for the whole library.
 
-`create_server` gives the SDK's server, `serve_stdio` and `serve_http` run it. Needs the extra `mcp`,
-which takes long to import: only who calls one of them pays for it. Being a host of other servers'
-skills is `library.mcp`'s job.
+`create_server` returns the SDK's server, `serve_stdio` and `serve_http` run it. They need the extra `mcp`,
+which takes long to import. Reading the skills of other MCP servers is the job of `library.mcp`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A skill as an entry of Skills over MCP: its frontmatter, and every file with digest and size.
+"""Make the entry of a skill for Skills over MCP: its frontmatter, and every file with digest and size.
 
-An entry is of one snapshot: the files are listed, read and listed again, and where anything changed
-meanwhile it starts over. What the format or the limits of SEP-2640 rule out is refused with a reason,
-rather than served to hosts that would have to refuse it themselves.
+An entry is a snapshot: the files are listed, read and listed again, and where anything changed meanwhile
+it starts over. What the format or the limits of SEP-2640 rule out is refused with a reason, because every
+host would have to refuse it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MAX_FILES = 512
 MAX_BYTES = 16 << 20
 MAX_DESCRIPTION = 1024
-ATTEMPTS = 5  # looks at a folder that changes meanwhile
+ATTEMPTS = 5  # at a folder that changes meanwhile
 
 Stamps = tuple[tuple[str, tuple[int, int, int]], ...]
 
@@ -48,7 +48,7 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class SkillEntry:
-    """A skill as it was at one moment. `stamps` tell whether it still is."""
+    """A skill at one moment. Its `stamps` change when it does."""
 
     skill_id: SkillId
     directory: str
@@ -61,7 +61,7 @@ class SkillEntry:
         return uri_of(self.skill_id, SKILL_FILE)
 
     def as_json(self) -> dict[str, Any]:
-        """The `Skill` of SEP-2640."""
+        """Return the `Skill` of SEP-2640."""
         resources = [
             {"uri": uri_of(self.skill_id, file.path), "digest": f"sha256:{file.digest}", "size": file.size}
             for file in self.files
@@ -70,7 +70,7 @@ class SkillEntry:
 
 
 def uri_of(skill_id: str, path: str = "") -> str:
-    """The URI of a file of a skill, or of its folder.
+    """Return the URI of a file of a skill, or of its folder.
 
     >>> uri_of("acme/refunds", "examples/an email.md")
     'skill://acme/refunds/examples/an%20email.md'
@@ -78,13 +78,13 @@ def uri_of(skill_id: str, path: str = "") -> str:
     return f"skill://{skill_id}/{quote(path, errors='surrogateescape')}".rstrip("/")
 
 
-def entry_of(skill_id: SkillId, directory: str, known: SkillEntry | None = None) -> SkillEntry:
-    """The entry of a skill; the `known` one where nothing changed. Raises NotServed."""
+def entry_of(skill_id: SkillId, directory: str, last: SkillEntry | None = None) -> SkillEntry:
+    """Return the entry of a skill; the `last` one where nothing changed. Raises NotServed."""
     for _ in range(ATTEMPTS):
         files = list_files(directory)
         stamps = stamps_of(files)
-        if known is not None and (known.directory, known.stamps) == (directory, stamps):
-            return known
+        if last is not None and (last.directory, last.stamps) == (directory, stamps):
+            return last
         _check_limits(files)
         try:
             entry = _snapshot(skill_id, directory, files, stamps)
@@ -115,31 +115,31 @@ def _snapshot(skill_id: SkillId, directory: str, files: list[SourceFile], stamps
             raise
         raise NotServed(f"its main file is not called {SKILL_FILE}") from None
     frontmatter = _frontmatter(skill_id, main)
-    listed = []
+    entries = []
     for source in files:
         if source.name == SKILL_FILE:
             digest = sha256_hex(main)
         else:
-            with open(source.path, "rb") as opened:
-                digest = file_sha256_hex(opened, source.size)
-        listed.append(FileEntry(source.name, digest, source.size))
-    return SkillEntry(skill_id, directory, frontmatter, tuple(listed), stamps)
+            with open(source.path, "rb") as content:
+                digest = file_sha256_hex(content, source.size)
+        entries.append(FileEntry(source.name, digest, source.size))
+    return SkillEntry(skill_id, directory, frontmatter, tuple(entries), stamps)
 
 
 def _frontmatter(skill_id: SkillId, main: bytes) -> dict[str, Any]:
-    """The frontmatter as JSON; raises NotServed for one that a host could not verify."""
+    """Return the frontmatter as JSON; raises NotServed for one that a host could not verify."""
     try:
-        told = metadata(parse(main), skill_id.name)
+        fields = metadata(parse(main), skill_id.name)
     except MissingField as error:
         raise NotServed(error.message) from None
-    if told.diagnostics:
-        raise NotServed(f"its frontmatter had to be repaired: {told.diagnostics[0].message}")
-    if told.name != skill_id.name or not is_name(told.name):
-        raise NotServed(f"its name '{told.name}' is not its folder's, '{skill_id.name}', or not valid")
-    if len(told.description) > MAX_DESCRIPTION:
+    if fields.diagnostics:
+        raise NotServed(f"its frontmatter had to be repaired: {fields.diagnostics[0].message}")
+    if fields.name != skill_id.name or not is_name(fields.name):
+        raise NotServed(f"its name '{fields.name}' is not its folder's, '{skill_id.name}', or not valid")
+    if len(fields.description) > MAX_DESCRIPTION:
         raise NotServed(f"its description has over {MAX_DESCRIPTION} characters")
     try:
-        json.dumps(told.fields, ensure_ascii=False).encode()
+        json.dumps(fields.fields, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise NotServed("its frontmatter has halves of characters") from None
-    return told.fields
+    return fields.fields

@@ -1,7 +1,7 @@
-"""Adding this server to an agent's own configuration: what is there stays, and is shown before it is written.
+"""Add this server to an agent's configuration: keep what is there, show the change, then write it.
 
-The files are JSON, but for Codex's TOML. One that can't be read as such (with comments, say) is never
-written: what to add is told instead.
+The files are JSON, except Codex's TOML. One that is neither (it may have comments) is never written; the
+error says what to add by hand.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ AGENTS: Mapping[str, Agent] = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What would be written where: `shown` is for people, `text` is None where nothing has to change."""
+    """A change to a file: `difference` is for people, `text` is None where nothing has to change."""
 
     path: str
-    shown: str
+    difference: str
     text: str | None
 
     def write(self) -> None:
-        """Put it there, whole or not at all."""
-        target = os.path.realpath(self.path)  # many keep their settings elsewhere and link to them
+        """Write the file, whole or not at all."""
+        target = os.path.realpath(self.path)  # the file may be a link into a folder of settings
         os.makedirs(os.path.dirname(target), exist_ok=True)
         mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else None
         atomic.write(target, (self.text or "").encode(), durable=True)
@@ -69,30 +69,30 @@ class Change:
 
 
 def agents() -> list[str]:
-    """The agents whose configuration is known."""
+    """Return the agents whose configuration is known."""
     return sorted(AGENTS)
 
 
 def plan(agent: str, cwd: str, *, project: bool = False) -> Change:
-    """What adding this server to an agent would change; raises InvalidOption for one that is not known."""
-    known = AGENTS.get(agent)
-    if known is None:
+    """Return what adding this server to an agent would change; raises InvalidOption for an unknown one."""
+    settings = AGENTS.get(agent)
+    if settings is None:
         raise InvalidOption(f'unknown agent "{agent}"; --install takes {", ".join(agents())}')
-    if project and not known.project:
+    if project and not settings.project:
         raise InvalidOption(f"{agent} has no configuration of a project; leave --project out")
     home = user_home()
     if home is None and not project:
         raise SkillcError("there is no home directory; set HOME")
-    path = os.path.join(cwd, known.project) if project else os.path.join(home or "", known.user)
+    path = os.path.join(cwd, settings.project) if project else os.path.join(home or "", settings.user)
     before = _read(path)
     change = _toml if path.endswith(".toml") else _json
-    after = change(before, known, path)
-    shown = _difference(before, after) if after is not None else _entry(known, path)
-    return Change(path, shown, after)
+    after = change(before, settings, path)
+    difference = _difference(before, after) if after is not None else _entry(settings, path)
+    return Change(path, difference, after)
 
 
 def command() -> list[str]:
-    """How an agent starts this server, by full paths: it may have been started without a shell's PATH."""
+    """Return the command that starts this server, with full paths: an agent may have no shell's PATH."""
     skc = shutil.which("skc")
     return [os.path.abspath(skc), "mcp"] if skc else [sys.executable, "-m", "skillc", "mcp"]
 
@@ -116,7 +116,7 @@ def _server(agent: Agent) -> dict[str, Any]:
 
 
 def _json(before: str, agent: Agent, path: str) -> str | None:
-    """The file with our entry in it; None where it is there already."""
+    """Return the file with our entry in it; None where it is there already."""
     try:
         settings = json.loads(before) if before.strip() else {}
     except ValueError:
@@ -134,14 +134,14 @@ def _json(before: str, agent: Agent, path: str) -> str | None:
 
 
 def _indent(text: str) -> int | str:
-    """As the file has it: tabs, or so many spaces."""
+    """Return the indentation of the file: a tab, or a number of spaces."""
     line = next((line for line in text.splitlines() if line[:1] in (" ", "\t") and line.strip()), "  ")
     space = line[: len(line) - len(line.lstrip())]
     return "\t" if space.startswith("\t") else len(space)
 
 
 def _toml(before: str, agent: Agent, path: str) -> str | None:
-    """The file with our table at its end, comments and all kept; None where it is there already."""
+    """Return the file with our table at its end; None where it is there already."""
     try:
         servers = tomllib.loads(before).get(agent.key, {})
     except ValueError as error:
@@ -158,7 +158,7 @@ def _toml(before: str, agent: Agent, path: str) -> str | None:
 
 
 def _entry(agent: Agent, path: str) -> str:
-    """Our entry alone, as it stands in such a file."""
+    """Return our entry alone, as it stands in such a file."""
     server = _server(agent)
     if path.endswith(".toml"):
         return f"[{agent.key}.{NAME}]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in server.items())
@@ -166,5 +166,5 @@ def _entry(agent: Agent, path: str) -> str:
 
 
 def _difference(before: str, after: str) -> str:
-    changed = difflib.unified_diff(before.splitlines(), after.splitlines(), "now", "then", lineterm="", n=2)
-    return "\n".join(changed)
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), "now", "then", lineterm="", n=2)
+    return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Prompts for a person in a chat client: use a skill, or find one that fits; and completion."""
+"""Serve prompts for a person in a chat client: use a skill, or find one; and completion."""
 
 from __future__ import annotations
 
@@ -70,41 +70,44 @@ class Prompts:
         prompt = next((prompt for prompt in PROMPTS if prompt.name == params.name), None)
         if prompt is None:
             raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name}")
-        given = params.arguments or {}
-        missing = next((a.name for a in prompt.arguments or [] if a.required and not given.get(a.name)), None)
+        arguments = params.arguments or {}
+        required = [argument.name for argument in prompt.arguments or [] if argument.required]
+        missing = next((name for name in required if not arguments.get(name)), None)
         if missing:
             raise MCPError(INVALID_PARAMS, f"Argument '{missing}' is missing")
         try:
-            text = await (self._use(given) if prompt.name == USE else self._find(given))
+            text = await (self._use(arguments) if prompt.name == USE else self._find(arguments))
         except SkillcError as error:
             raise MCPError(INVALID_PARAMS, error.message) from None
         message = PromptMessage(role="user", content=TextContent(text=text))
         return GetPromptResult(description=prompt.description, messages=[message])
 
-    async def _use(self, given: dict[str, str]) -> str:
-        skill = (await self._workspace.engine().resolve_and_render([given["skill"].strip().lstrip("/")]))[0]
-        return f"{skill.rendered_body}\n\n{given.get('task') or 'Follow this skill.'}"
+    async def _use(self, arguments: dict[str, str]) -> str:
+        skill = (await self._workspace.engine().resolve_and_render([arguments["skill"].strip().lstrip("/")]))[
+            0
+        ]
+        return f"{skill.rendered_body}\n\n{arguments.get('task') or 'Follow this skill.'}"
 
-    async def _find(self, given: dict[str, str]) -> str:
+    async def _find(self, arguments: dict[str, str]) -> str:
         inventory = await self._workspace.engine().inventory_section()
         return (
-            f"{inventory}\n\nTask: {given['task']}\n\nChoose the skill that fits this task best, say why in a"
-            " sentence, load it with load_skill, and follow it. If none fits, say so."
+            f"{inventory}\n\nTask: {arguments['task']}\n\nChoose the skill that fits this task best, say why in"
+            " a sentence, load it with load_skill, and follow it. If none fits, say so."
         )
 
     async def complete(
         self, ctx: ServerRequestContext[Any, Any], params: CompleteRequestParams
     ) -> CompleteResult:
-        """IDs of skills, for the prompt's argument and for the URIs of files."""
-        wanted = "skill" if isinstance(params.ref, PromptReference) else "path"
-        if params.argument.name != wanted:
+        """Complete IDs of skills, for the prompt's argument and for the URIs of files."""
+        name = "skill" if isinstance(params.ref, PromptReference) else "path"
+        if params.argument.name != name:
             return CompleteResult(completion=Completion(values=[], total=0, has_more=False))
         try:
             skills = await self._workspace.engine().list_skills()
         except SkillcError as error:
             raise MCPError(INTERNAL_ERROR, error.message) from None
-        found = [str(skill.id) for skill in skills if skill.id.startswith(params.argument.value)]
-        values = found[:MAX_COMPLETIONS]
+        ids = [str(skill.id) for skill in skills if skill.id.startswith(params.argument.value)]
+        values = ids[:MAX_COMPLETIONS]
         return CompleteResult(
-            completion=Completion(values=values, total=len(found), has_more=len(found) > len(values))
+            completion=Completion(values=values, total=len(ids), has_more=len(ids) > len(values))
         )

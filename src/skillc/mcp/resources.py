@@ -1,4 +1,4 @@
-"""Resources: every file of every skill, the inventory for a person to hand on; and SEP-2640's methods.
+"""Serve resources: every file of every skill, and the inventory; and the methods of SEP-2640.
 
 `skills/list`, `skills/get` and `resources/directory/read` are not the SDK's: their parameters and
 results are here, as the specification of 2026-09-13 has them.
@@ -30,7 +30,7 @@ from mcp_types import (
 
 from skillc.errors import InvalidSkillId, SkillcError, SkillNotFound, unexpected
 from skillc.mcp.entries import FileEntry, NotServed, SkillEntry, uri_of
-from skillc.mcp.skills import Shelf, main_of
+from skillc.mcp.skills import ServedSkills, main_of
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId
 from skillc.text import utf8_text
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from skillc.workspace import Workspace
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 EXTENSION = "io.modelcontextprotocol/skills"
 SETTINGS: dict[str, Any] = {"directoryRead": True}
@@ -62,24 +62,24 @@ class DirectoryReadParams(PaginatedRequestParams):
 
 
 class Resources:
-    """The handlers. `asked` is told that somebody is interested in resources."""
+    """The handlers. `on_use` is called whenever a client asks for resources."""
 
-    def __init__(self, workspace: Workspace, shelf: Shelf, asked: Callable[[], None]) -> None:
+    def __init__(self, workspace: Workspace, skills: ServedSkills, on_use: Callable[[], None]) -> None:
         self._workspace = workspace
-        self._shelf = shelf
-        self._asked = asked
+        self._skills = skills
+        self._on_use = on_use
 
     async def list_resources(
         self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        """The inventory, then every file, SKILL.md before the others of its skill."""
+        """List the inventory, then every file, SKILL.md before the others of its skill."""
         after = _cursor(params)
         entries, next_cursor = await self._page(after)
-        found = [] if after else [_inventory()]
+        resources = [] if after else [_inventory()]
         for entry in entries:
-            found += [_resource(entry, file) for file in sorted(entry.files, key=_main_first)]
+            resources += [_resource(entry, file) for file in sorted(entry.files, key=_main_first)]
         return ListResourcesResult(
-            resources=found, next_cursor=next_cursor, ttl_ms=FRESH_MS, cache_scope="private"
+            resources=resources, next_cursor=next_cursor, ttl_ms=FRESH_MS, cache_scope="private"
         )
 
     async def templates(
@@ -101,7 +101,7 @@ class Resources:
             text = await self._workspace.engine().inventory_section()
             inventory = TextResourceContents(uri=uri, mime_type="text/plain", text=text)
             return ReadResourceResult(contents=[inventory], ttl_ms=0, cache_scope="private")
-        data, path = await _served(self._shelf.read(uri), uri)
+        data, path = await _served(self._skills.read(uri), uri)
         contents = _contents(uri, path, data)
         return ReadResourceResult(contents=[contents], ttl_ms=FRESH_MS, cache_scope="private")
 
@@ -118,47 +118,47 @@ class Resources:
         skill_id = main_of(params.uri)
         if skill_id is None:
             raise MCPError(INVALID_PARAMS, f"No skill is served at {params.uri[:256]}")
-        entry = await _served(self._shelf.entry(skill_id), params.uri)
+        entry = await _served(self._skills.entry(skill_id), params.uri)
         return {"resultType": "complete", "skill": entry.as_json(), **CACHING}
 
     async def directory_read(
         self, ctx: ServerRequestContext[Any, Any], params: DirectoryReadParams
     ) -> dict[str, Any]:
-        """The direct children of a folder of a skill; those of a collection are its skills' folders."""
+        """List the direct children of a folder of a skill; those of a collection are its skills' folders."""
         children = await _served(self._children(params.uri), params.uri)
         after = params.cursor or ""
         left = [child for child in children if child.uri > after]
         page = left[:CHILDREN]
-        told = {
+        result = {
             "resultType": "complete",
             "resources": [child.model_dump(by_alias=True, mode="json", exclude_none=True) for child in page],
-            **CACHING,  # not asked for, but some clients want it in every list
+            **CACHING,  # the SEP does not ask for it here, but some clients want it in every list
         }
-        return told | ({"nextCursor": page[-1].uri} if len(left) > len(page) else {})
+        return result | ({"nextCursor": page[-1].uri} if len(left) > len(page) else {})
 
     async def _children(self, uri: str) -> list[Resource]:
         try:
-            entry, path = await self._shelf.find(uri)
+            entry, path = await self._skills.find(uri)
         except NotServed:
             return await self._collection(uri)
         prefix = f"{path}/" if path else ""
         inside = [file for file in entry.files if file.path.startswith(prefix)]
         if not inside or any(file.path == path for file in entry.files):
             raise NotServed(f"{uri} is not a directory")
-        found: dict[str, Resource] = {}
+        children: dict[str, Resource] = {}
         for file in inside:
             name, _, below = file.path[len(prefix) :].partition("/")
             child = _folder(uri_of(entry.skill_id, prefix + name), name) if below else _resource(entry, file)
-            found.setdefault(child.uri, child)
-        return [found[child] for child in sorted(found)]
+            children.setdefault(child.uri, child)
+        return [children[uri] for uri in sorted(children)]
 
     async def _collection(self, uri: str) -> list[Resource]:
-        """Above the skills there are collections, which are directories, too."""
+        """List a collection, which is a directory above skills."""
         path = uri.removeprefix("skill://")
         prefix = f"{path}/" if path else ""
         names = {
             s[len(prefix) :].partition("/")[0]
-            for s in await self._shelf.directories()
+            for s in await self._skills.directories()
             if s.startswith(prefix)
         }
         if not uri.startswith("skill://") or not names:
@@ -166,12 +166,12 @@ class Resources:
         return [_folder(uri_of(f"{prefix}{name}"), name) for name in sorted(names)]
 
     async def _page(self, after: str) -> tuple[list[SkillEntry], str | None]:
-        self._asked()
-        return await _served(self._shelf.page(after, PAGE, PAGE_FILES))
+        self._on_use()
+        return await _served(self._skills.page(after, PAGE, PAGE_FILES))
 
 
-async def _served(question: Awaitable[Found], uri: str = "") -> Found:
-    """What is not there is the caller's mistake in MCP's terms, with our reason."""
+async def _served(question: Awaitable[Result], uri: str = "") -> Result:
+    """Return the result of a question; what is not there is an invalid parameter, with our reason."""
     try:
         return await question
     except (SkillNotFound, NotServed) as error:
@@ -181,12 +181,12 @@ async def _served(question: Awaitable[Found], uri: str = "") -> Found:
 
 
 def _cursor(params: PaginatedRequestParams | None) -> str:
-    """The skill behind which to go on; raises the protocol's error for a cursor that is not ours."""
-    given = params.cursor if params is not None else None
-    if given is None:
+    """Return the skill after which to go on; raises the protocol's error for a cursor that is not ours."""
+    cursor = params.cursor if params is not None else None
+    if cursor is None:
         return ""
     try:
-        return SkillId(given)
+        return SkillId(cursor)
     except InvalidSkillId:
         raise MCPError(INVALID_PARAMS, "Invalid cursor") from None
 

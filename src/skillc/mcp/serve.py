@@ -1,7 +1,7 @@
-"""Serving: over stdin and stdout until the client leaves, or over HTTP until a signal.
+"""Serve over stdin and stdout until the client leaves, or over HTTP until a signal.
 
-Over stdio nothing but the protocol reaches stdout: the SDK keeps that descriptor for itself and
-points the process's own at stderr, for whatever a skill or a tool prints.
+Over stdio nothing but the protocol reaches stdout: the SDK keeps that descriptor for itself and points the
+process's own at stderr, where everything else is printed.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ def serve_stdio(workspace: Workspace, groups: Iterable[str]) -> None:
         async with stdio_server() as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is to be ignored
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a parent may have it ignored
         signal.signal(signal.SIGINT, _leave)
     anyio.run(run)
 
 
 def _leave(number: int, frame: object) -> NoReturn:
-    """End at once: the thread that waits for stdin would keep an orderly end waiting for a line.
+    """End at once: the thread that reads stdin would hold up an orderly end until the next line.
 
-    What is being written is whole or not there at all, whenever that is.
+    Files are written whole or not at all, so any moment is a good one.
     """
     os._exit(128 + number)
 
@@ -61,9 +61,9 @@ def serve_http(
 ) -> None:
     """Serve any number of clients over streamable HTTP until SIGINT or SIGTERM.
 
-    Requests must name a host that this server goes by: the loopback's names, or `names`; and so must
-    the origin of a page that sends one. With a token in SKILLC_MCP_TOKEN only who has it is served;
-    without one only the loopback is listened on.
+    A request must name a host that this server goes by, the loopback's names or `names`, and so must the
+    origin of a page that sends one. With a token in SKILLC_MCP_TOKEN a request must bring it; without one
+    the server listens on the loopback alone.
     """
     token = os.environ.get(TOKEN, "")
     if host not in LOOPBACK and not token:
@@ -82,7 +82,7 @@ def serve_http(
 
 
 def _security(host: str, names: Iterable[str], url: str) -> TransportSecuritySettings:
-    """The hosts and origins that may be asked for: ours, on our port."""
+    """Return the hosts and origins that requests may name: ours, on our port."""
     port = url.rpartition(":")[2]
     ours = {*(LOOPBACK if host in LOOPBACK else (host,)), *names}
     hosts = [f"[{name}]" if ":" in name else name for name in sorted(ours)]
@@ -92,7 +92,7 @@ def _security(host: str, names: Iterable[str], url: str) -> TransportSecuritySet
 
 
 class _Guard:
-    """Lets in who sends the token; everyone else gets 401 and learns nothing."""
+    """Middleware that answers 401 to a request without the token."""
 
     def __init__(self, app: Any, token: str) -> None:
         self._app = app
@@ -109,6 +109,6 @@ class _Guard:
     def _has_token(self, scope: Scope) -> bool:
         for name, value in scope["headers"]:
             if name == b"authorization":
-                scheme, _, given = value.partition(b" ")
-                return scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(), self._token)
+                scheme, _, token = value.partition(b" ")
+                return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token)
         return False

@@ -1,4 +1,4 @@
-"""The server: the SDK's, with our tools, resources, prompts and Skills over MCP on it."""
+"""Create the server: the SDK's, with our tools, resources, prompts and Skills over MCP on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mcp_types import NotificationParams, PaginatedRequestParams, ServerCapabili
 from skillc import __version__
 from skillc.mcp.prompts import Prompts
 from skillc.mcp.resources import EXTENSION, SETTINGS, DirectoryReadParams, Resources, SkillsGetParams
-from skillc.mcp.skills import Shelf
+from skillc.mcp.skills import ServedSkills
 from skillc.mcp.toolbox import Toolbox
 from skillc.mcp.tools.definition import GROUPS
 from skillc.mcp.watch import Watch
@@ -29,11 +29,11 @@ skc_sources and skc_open, or the resources skill://<id>/<path>."""
 
 
 def create_server(workspace: Workspace, groups: Iterable[str] = GROUPS) -> Server[Any]:
-    """A server over a workplace, with the tools of some groups; run it with the SDK or `mcp.running`."""
+    """Return a server over a workspace, with the tools of some groups; run it with the SDK or `mcp.serve`."""
     toolbox = Toolbox(workspace, groups)
-    shelf = Shelf(workspace)
-    watch = Watch(shelf)
-    resources = Resources(workspace, shelf, watch.ask)
+    skills = ServedSkills(workspace)
+    watch = Watch(skills)
+    resources = Resources(workspace, skills, watch.ask)
     prompts = Prompts(workspace)
 
     @asynccontextmanager
@@ -76,7 +76,7 @@ def create_server(workspace: Workspace, groups: Iterable[str] = GROUPS) -> Serve
 
 
 class _Server(Server[Any]):
-    """The SDK's, which tells who shakes hands that it speaks up when resources change."""
+    """The SDK's server, which says in its handshake that it reports changes of resources."""
 
     def create_initialization_options(
         self, notification_options: NotificationOptions | None = None, *args: Any, **kwargs: Any
@@ -85,16 +85,16 @@ class _Server(Server[Any]):
         return super().create_initialization_options(options, *args, **kwargs)
 
     def get_capabilities(self, *args: Any, **kwargs: Any) -> ServerCapabilities:
-        """Tools and prompts never change; the SDK would say that they do because resources do."""
-        told = super().get_capabilities(*args, **kwargs)
-        for fixed in (told.tools, told.prompts):
-            if fixed is not None:
-                fixed.list_changed = False
-        return told
+        """Say that tools and prompts never change; the SDK would say that they do because resources do."""
+        capabilities = super().get_capabilities(*args, **kwargs)
+        for one in (capabilities.tools, capabilities.prompts):
+            if one is not None:
+                one.list_changed = False
+        return capabilities
 
 
 class _Listen(ListenHandler):
-    """The SDK's `subscriptions/listen`, which makes it worth looking for changes."""
+    """The SDK's `subscriptions/listen`, which also starts the watch."""
 
     def __init__(self, watch: Watch) -> None:
         super().__init__(watch.bus)

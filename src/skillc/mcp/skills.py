@@ -1,4 +1,4 @@
-"""The library as Skills over MCP offers it: which skills there are, their entries, and their files."""
+"""Serve the library as Skills over MCP: which skills there are, their entries, and their files."""
 
 from __future__ import annotations
 
@@ -21,118 +21,122 @@ if TYPE_CHECKING:
     from skillc.library import Skill
     from skillc.workspace import Workspace
 
-MAX_KEPT = 4096  # entries in memory
+MAX_ENTRIES = 4096  # in memory
 MAX_URI = 4096  # characters
 
 log = logging.getLogger("skillc.mcp")
 
 
-class Shelf:
-    """Skills by ID, as they are now; an entry is made again only when files of it changed."""
+class ServedSkills:
+    """The skills of a workspace by ID, as they are now.
+
+    Entries are cached, at most `MAX_ENTRIES` of them; one is made again when files of its skill changed.
+    """
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._entries: dict[SkillId, SkillEntry] = {}
-        self._refused: dict[SkillId, str] = {}
+        self._refusals: dict[SkillId, str] = {}  # by skill, the reason that was logged
 
     async def directories(self) -> dict[SkillId, str]:
-        """The folders of all skills that have one here, by ID."""
+        """Return the folders of all skills that have one here, by ID."""
         return await self._workspace.library().source.directories()
 
     async def entry(self, skill_id: SkillId) -> SkillEntry:
-        """One skill's entry; raises SkillNotFound or NotServed."""
+        """Return one skill's entry; raises SkillNotFound or NotServed."""
         directory = (await self.directories()).get(skill_id)
-        if directory is None and skill_id in await self._elsewhere():
-            directory = await self._fetched(skill_id)
+        if directory is None and skill_id in await self._remote_ids():
+            directory = await self._fetch(skill_id)
         if directory is None:
             raise SkillNotFound(skill_id)
         return await anyio.to_thread.run_sync(self._entry, skill_id, directory)
 
-    async def _elsewhere(self) -> set[SkillId]:
-        """The skills that have no folder here until somebody asks for them; listed they are not.
+    async def _remote_ids(self) -> set[SkillId]:
+        """Return the skills that have no folder here until they are asked for; they are not listed.
 
-        Those of other MCP servers are not ours to serve: who wants them asks there.
+        Skills of other MCP servers are left to those servers.
         """
         library = self._workspace.library().source
         others = {named.name for named in library.sources if getattr(named.source, "kind", "") == "mcp"}
         return {skill.id for skill in await library.list() if skill.source_name not in others}
 
-    async def _fetched(self, skill_id: SkillId) -> str:
-        """The copy of a skill that is elsewhere."""
+    async def _fetch(self, skill_id: SkillId) -> str:
+        """Return the folder of a remote skill, fetched now."""
         return (await anyio.to_thread.run_sync(locate_skill, str(skill_id), self._workspace.cwd)).source
 
     async def page(self, after: str, skills: int, files: int) -> tuple[list[SkillEntry], str | None]:
-        """Entries behind an ID, at most so many, and the ID to go on behind; whole entries only."""
+        """Return a page of entries after an ID, and the cursor of the next page.
+
+        It has at most so many skills, and ends with the skill that reaches the number of files.
+        """
         folders = await self.directories()
-        wanted = [skill_id for skill_id in sorted(folders) if skill_id > after]
-        return await anyio.to_thread.run_sync(self._page, folders, wanted, skills, files)
+        ids = [skill_id for skill_id in sorted(folders) if skill_id > after]
+        return await anyio.to_thread.run_sync(self._page, folders, ids, skills, files)
 
     def _page(
-        self, folders: dict[SkillId, str], wanted: list[SkillId], skills: int, files: int
+        self, folders: dict[SkillId, str], ids: list[SkillId], skills: int, files: int
     ) -> tuple[list[SkillEntry], str | None]:
-        found: list[SkillEntry] = []
-        for position, skill_id in enumerate(wanted):
+        entries: list[SkillEntry] = []
+        for position, skill_id in enumerate(ids):
             try:
                 entry = self._entry(skill_id, folders[skill_id])
             except (SkillcError, NotServed, OSError) as error:
-                self._tell(skill_id, error)
+                self._log_refusal(skill_id, error)
                 continue
-            found.append(entry)
+            entries.append(entry)
             files -= len(entry.files)
-            if (len(found) >= skills or files <= 0) and position + 1 < len(wanted):
-                return found, skill_id
-        return found, None
+            if (len(entries) >= skills or files <= 0) and position + 1 < len(ids):
+                return entries, skill_id
+        return entries, None
 
     def _entry(self, skill_id: SkillId, directory: str) -> SkillEntry:
         entry = entry_of(skill_id, directory, self._entries.pop(skill_id, None))
         self._entries[skill_id] = entry
-        while len(self._entries) > MAX_KEPT:
+        while len(self._entries) > MAX_ENTRIES:
             self._entries.pop(next(iter(self._entries)), None)
         return entry
 
-    def _tell(self, skill_id: SkillId, error: Exception) -> None:
-        """Say once why a skill is not served."""
+    def _log_refusal(self, skill_id: SkillId, error: Exception) -> None:
+        """Log once why a skill is not served."""
         reason = error.message if isinstance(error, SkillcError | NotServed) else str(error)
-        if self._refused.get(skill_id) != reason:
-            self._refused[skill_id] = reason
+        if self._refusals.get(skill_id) != reason:
+            self._refusals[skill_id] = reason
             log.warning("skill '%s' is not served over MCP: %s", skill_id, reason)
 
-    def told(self) -> dict[SkillId, Stamps]:
-        """The stamps of the entries that clients were given."""
+    def entry_stamps(self) -> dict[SkillId, Stamps]:
+        """Return the stamps of the entries that clients were given."""
         return {skill_id: entry.stamps for skill_id, entry in dict(self._entries).items()}
 
     async def stamps(self) -> dict[SkillId, Stamps]:
-        """What tells whether anything changed: the stamps of all files of all skills."""
+        """Return the stamps of all files of all skills, which change with anything in them."""
         folders = await self.directories()
         return await anyio.to_thread.run_sync(lambda: dict(_stamps(folders)))
 
     async def find(self, uri: str) -> tuple[SkillEntry, str]:
-        """The skill that a URI leads into, and the path in it; raises NotServed."""
+        """Return the skill that a URI leads into, and the path in it; raises NotServed."""
         path = _path(uri)
-        for known in (await self.directories(), await self._elsewhere()):
+        for ids in (await self.directories(), await self._remote_ids()):
             for skill_id, rest in _candidates(path):
-                if skill_id in known:
+                if skill_id in ids:
                     return await self.entry(skill_id), rest
         raise NotServed(f"nothing is served at {uri}")
 
     async def read(self, uri: str) -> tuple[bytes, str]:
-        """The bytes of a file, which are those of its entry, and its path; the access is logged."""
+        """Return the bytes of a file, which are those of its entry, and its path; log the access."""
         entry, path = await self.find(uri)
         return await anyio.to_thread.run_sync(self._read, entry, path, uri)
 
     def _read(self, entry: SkillEntry, path: str, uri: str) -> tuple[bytes, str]:
         skill = at_path(entry.directory)
-        known = next((file for file in entry.files if file.path == path), None)
-        noted = {"path": path}
-        if known is None:
-            record(skill, "open", {**noted}, f"file not found: '{path}'", self._workspace.cwd)
+        if not any(file.path == path for file in entry.files):
+            record(skill, "open", {"path": path}, f"file not found: '{path}'", self._workspace.cwd)
             raise NotServed(f"nothing is served at {uri}")
-        data, _ = logged(skill, "open", {**noted}, self._workspace.cwd, lambda: _bytes(skill, path))
+        data, _ = logged(skill, "open", {"path": path}, self._workspace.cwd, lambda: _read(skill, path))
         return data, path
 
 
 def _candidates(path: str) -> Iterator[tuple[SkillId, str]]:
-    """The skills that a path may lead into, and the rest of it, the longest ID first."""
+    """Yield the skills that a path may lead into, and the rest of it, the longest ID first."""
     parts = path.split("/")
     for length in range(len(parts), 0, -1):
         try:
@@ -141,11 +145,11 @@ def _candidates(path: str) -> Iterator[tuple[SkillId, str]]:
             continue
 
 
-def _bytes(skill: Skill, path: str) -> bytes:
-    opened = open_file(skill, path)
-    if opened.size > MAX_BYTES:
+def _read(skill: Skill, path: str) -> bytes:
+    file = open_file(skill, path)
+    if file.size > MAX_BYTES:
         raise NotServed(f"'{path}' has grown over {MAX_BYTES >> 20} MiB")
-    return b"".join(opened.pieces())
+    return b"".join(file.pieces())
 
 
 def _stamps(folders: dict[SkillId, str]) -> Iterator[tuple[SkillId, Stamps]]:
@@ -157,7 +161,7 @@ def _stamps(folders: dict[SkillId, str]) -> Iterator[tuple[SkillId, Stamps]]:
 
 
 def _path(uri: str) -> str:
-    """What is behind `skill://`, decoded; raises NotServed for what is no such URI."""
+    """Return what follows `skill://`, decoded; raises NotServed for any other URI."""
     try:
         parts = urlsplit(uri)
         plain = uri.startswith("skill://") and not (parts.query or parts.fragment) and len(uri) <= MAX_URI
@@ -170,7 +174,7 @@ def _path(uri: str) -> str:
 
 
 def main_of(uri: str) -> SkillId | None:
-    """The skill whose SKILL.md a URI is; None for any other."""
+    """Return the skill whose SKILL.md a URI is; None for any other."""
     try:
         path = _path(uri)
         head, _, name = path.rpartition("/")

@@ -1,7 +1,7 @@
-"""Telling clients what changed: the library is looked at again and again, as `build --watch` does.
+"""Tell clients what changed: poll the library, as `build --watch` does.
 
-Nothing is looked at before somebody has asked for resources, and the larger a library is the longer
-the pauses are, so that watching never takes more than a small share of a core.
+Polling starts when a client first asks for resources. The pause grows with the library, so that watching
+never takes more than a small share of a core.
 """
 
 from __future__ import annotations
@@ -21,41 +21,41 @@ if TYPE_CHECKING:
     from mcp.server.connection import Connection
     from mcp.server.context import ServerRequestContext
 
-    from skillc.mcp.skills import Shelf
+    from skillc.mcp.skills import ServedSkills
     from skillc.skills import SkillId
 
-INTERVAL = 1.0  # seconds between two looks
-SHARE = 30  # a pause is at least so many times as long as the look before it
-SUBSCRIPTIONS = "skillc.subscriptions"  # where a connection keeps its own
+INTERVAL = 1.0  # seconds between two polls
+PAUSE_FACTOR = 30  # a pause is at least so many times as long as the poll before it
+SUBSCRIPTIONS = "skillc.subscriptions"  # the key under which a connection keeps its own
 MAX_SUBSCRIPTIONS = 10_000  # of one connection
 
 log = logging.getLogger("skillc.mcp")
 
-Snapshot = dict["SkillId", Stamps]
+Stamped = dict["SkillId", Stamps]
 
 
 class Watch:
-    """Who listens, and what they hear."""
+    """The clients that listen for changes, and what they are sent."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, skills: ServedSkills) -> None:
+        self._skills = skills
         self.bus = InMemorySubscriptionBus()  # clients of 2026-07-28
-        self._connections: dict[int, Connection] = {}  # clients that shook hands
-        self._wanted = anyio.Event()
-        self._looking = anyio.Event()
+        self._connections: dict[int, Connection] = {}  # clients of older protocols
+        self._start = anyio.Event()
+        self._started = anyio.Event()
 
     def ask(self) -> None:
-        """From now on it is worth looking."""
-        self._wanted.set()
+        """Start polling, if it has not started."""
+        self._start.set()
 
     async def begin(self) -> None:
-        """The same, and wait until every later change will be seen."""
+        """Start polling, and wait until every later change will be seen."""
         self.ask()
-        await self._looking.wait()
+        await self._started.wait()
 
     async def greet(self, ctx: ServerRequestContext[Any, Any], params: NotificationParams) -> None:
-        """A client has shaken hands: it hears of changes until it leaves."""
-        connection = ctx.session._connection  # the SDK has no public way to what lives as long as a client
+        """Send a client that completed its handshake every change until it leaves."""
+        connection = ctx.session._connection  # the SDK has no public handle on a connection
         self._connections[id(connection)] = connection
         connection.exit_stack.callback(self._connections.pop, id(connection), None)
 
@@ -75,46 +75,48 @@ class Watch:
         return EmptyResult()
 
     async def run(self) -> None:
-        """Look until cancelled."""
-        await self._wanted.wait()
-        known = await self._look({}) | self._shelf.told()  # what changed since it was told counts, too
-        self._looking.set()
+        """Poll until cancelled."""
+        await self._start.wait()
+        last = (
+            await self._poll({}) | self._skills.entry_stamps()
+        )  # changes since an entry was sent count, too
+        self._started.set()
         while True:
-            started = time.monotonic()
-            now = await self._look(known)
-            took = time.monotonic() - started
-            if now != known:
-                await self._tell(known, now)
-                known = now
-            await anyio.sleep(max(INTERVAL, SHARE * took))
+            start = time.monotonic()
+            now = await self._poll(last)
+            duration = time.monotonic() - start
+            if now != last:
+                await self._notify(last, now)
+                last = now
+            await anyio.sleep(max(INTERVAL, PAUSE_FACTOR * duration))
 
-    async def _look(self, last: Snapshot) -> Snapshot:
-        """The library as it is; as it was where it can't be seen."""
+    async def _poll(self, last: Stamped) -> Stamped:
+        """Return the library as it is; as it was where it can't be read."""
         try:
-            return await self._shelf.stamps()
+            return await self._skills.stamps()
         except (SkillcError, OSError) as error:
             log.warning("the library can't be looked at: %s", error)
             return last
 
-    async def _tell(self, old: Snapshot, new: Snapshot) -> None:
+    async def _notify(self, old: Stamped, new: Stamped) -> None:
         before, after = dict(_files(old)), dict(_files(new))
-        changed = [uri for uri in before.keys() | after.keys() if before.get(uri) != after.get(uri)]
-        listed = before.keys() != after.keys() or _mains(changed)
-        if listed:
+        changes = [uri for uri in before.keys() | after.keys() if before.get(uri) != after.get(uri)]
+        list_changed = before.keys() != after.keys() or _mains(changes)
+        if list_changed:
             await self.bus.publish(ResourcesListChanged())
-        for uri in sorted(changed):
+        for uri in sorted(changes):
             await self.bus.publish(ResourceUpdated(uri=uri))
         for connection in list(self._connections.values()):
-            if listed:
+            if list_changed:
                 await connection.send_resource_list_changed()
-            for uri in sorted(connection.state.get(SUBSCRIPTIONS, set()).intersection(changed)):
+            for uri in sorted(connection.state.get(SUBSCRIPTIONS, set()).intersection(changes)):
                 await connection.send_resource_updated(uri)
 
 
-def _files(snapshot: Snapshot) -> list[tuple[str, tuple[int, int, int]]]:
-    return [(uri_of(skill_id, name), stamp) for skill_id, files in snapshot.items() for name, stamp in files]
+def _files(skills: Stamped) -> list[tuple[str, tuple[int, int, int]]]:
+    return [(uri_of(skill_id, name), stamp) for skill_id, files in skills.items() for name, stamp in files]
 
 
 def _mains(uris: list[str]) -> bool:
-    """Whether a SKILL.md is among them: its name and description are part of the list."""
+    """Return whether a SKILL.md is among them: its name and description are part of the list."""
     return any(uri.endswith("/SKILL.md") for uri in uris)

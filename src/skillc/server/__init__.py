@@ -1,7 +1,7 @@
-"""Surface: programs in other languages, over HTTP. Reading and turns; it changes nothing.
+"""Surface for programs in other languages, over HTTP: reading and turns; it changes nothing.
 
-`create_app` gives an ASGI application over any source or engine, `serve` runs it until a signal.
-Needs the extra `server` (Starlette and uvicorn), which is imported when one of them is used.
+`create_app` returns an ASGI application over any source or engine, `serve_engine` runs it until a signal.
+They need the extra `server` (Starlette and uvicorn).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The HTTP API of the design document, for reading, and turns for agents in other languages."""
+"""Create the HTTP API: skills, collections and search for reading, and turns for agents."""
 
 from __future__ import annotations
 
@@ -17,102 +17,104 @@ from skillc.engine import DefaultSkillEngine, model_input
 from skillc.errors import RepositoryUnavailable, SkillcError
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter
 from skillc.library.source import SkillSource
-from skillc.server.responses import Refused, answer, guarded, tagged, unrouted
+from skillc.server.responses import Refusal, guard, refuse_route, respond, respond_tagged
 from skillc.skills import SkillId
 
 MAX_REQUEST = 1 << 20  # bytes of a request's body
-MAX_READ = 8 << 20  # bytes that are read and thrown away so that who sends them gets to see the refusal
+MAX_READ = 8 << 20  # bytes that are read and dropped, so that the client gets to see the refusal
 REQUEST_TIME = 30.0  # seconds for a request's body to arrive
 MAX_LIMIT = 1000  # skills on a page
 MAX_IDS = 100  # skills in a turn
-DEFAULT_FOUND = 10  # skills that a search gives without a limit
+DEFAULT_LIMIT = 10  # results of a search without a limit
 
 
 def create_app(engine: DefaultSkillEngine | SkillSource) -> Starlette:
-    """An ASGI application over an engine, or over a source with an engine's defaults.
+    """Return an ASGI application over an engine, or over a source with an engine's defaults.
 
-    Skills are listed whatever capabilities they need: who reads them has an engine of its own that
-    knows which it has. What the engine's `allow` and `deny` hide stays hidden.
+    Skills are listed whatever capabilities they need: the client has an engine of its own that knows which
+    it has. What the engine's `allow` and `deny` hide stays hidden.
     """
     own = engine if isinstance(engine, DefaultSkillEngine) else DefaultSkillEngine(engine)
     api = _Api(own)
     routes = [
-        Route("/skills", guarded(api.skills)),
-        Route("/skills/{id:path}", guarded(api.skill)),
-        Route("/skill-collections", guarded(api.collections)),
-        Route("/search", guarded(api.search)),
-        Route("/turns", guarded(api.turn), methods=["POST"]),
-        Route("/healthz", guarded(api.health)),
+        Route("/skills", guard(api.skills)),
+        Route("/skills/{id:path}", guard(api.skill)),
+        Route("/skill-collections", guard(api.collections)),
+        Route("/search", guard(api.search)),
+        Route("/turns", guard(api.turn), methods=["POST"]),
+        Route("/healthz", guard(api.health)),
     ]
-    app = Starlette(routes=routes, exception_handlers={HTTPException: unrouted})
+    app = Starlette(routes=routes, exception_handlers={HTTPException: refuse_route})
     app.router.redirect_slashes = False
     return app
 
 
 class _Everything(frozenset[str]):
-    """Capabilities of whoever is asking."""
+    """The capabilities of a client that this server does not know."""
 
     def __contains__(self, capability: object) -> bool:
         return True
 
 
 class _Api:
-    """The endpoints: each parses a request, asks the engine, and shows what it says."""
+    """The endpoints: each parses a request, asks the engine, and makes a response."""
 
     def __init__(self, engine: DefaultSkillEngine) -> None:
         self._engine = engine
-        # Who reads is a program, for which an error must cost little.
+        # A program has no use for suggestions of names, which cost a listing.
         reading = replace(engine.options, capabilities=_Everything(), suggest=False)
         self._reading = DefaultSkillEngine(engine.source, reading)
 
     async def skills(self, request: Request) -> Response:
-        """The skills that pass a filter, by ID; with a limit a page of them, from behind the cursor."""
-        given = request.query_params
-        collection = given.get("collection", "").strip("/") or None
-        wanted = SkillFilter(collection=collection, query=given.get("query") or None)
-        limit = _limit(given.get("limit", ""))
-        cursor = SkillId(given["cursor"]) if given.get("cursor") else ""
-        found = await self._reading.list_skills(wanted)
-        skills = sorted((skill for skill in found if skill.id > cursor), key=lambda skill: skill.id)
+        """List the skills that pass a filter, by ID; with a limit a page of them, after the cursor."""
+        query = request.query_params
+        collection = query.get("collection", "").strip("/") or None
+        wanted = SkillFilter(collection=collection, query=query.get("query") or None)
+        limit = _limit(query.get("limit", ""))
+        cursor = SkillId(query["cursor"]) if query.get("cursor") else ""
+        every = await self._reading.list_skills(wanted)
+        skills = sorted((skill for skill in every if skill.id > cursor), key=lambda skill: skill.id)
         page = skills[:limit]
         value: dict[str, Any] = {"skills": [skill.as_json() for skill in page]}
         if len(page) < len(skills):
             value["next_cursor"] = str(page[-1].id)
-        return tagged(request, value)
+        return respond_tagged(request, value)
 
     async def skill(self, request: Request) -> Response:
         document = await self._reading.load(request.path_params["id"])
-        return tagged(request, _document(document))
+        return respond_tagged(request, _document(document))
 
     async def collections(self, request: Request) -> Response:
-        found = await self._reading.collections()
+        collections = await self._reading.collections()
         fields = ("path", "description", "count")
-        return tagged(request, {"collections": [{f: getattr(c, f) for f in fields} for c in found]})
+        return respond_tagged(
+            request, {"collections": [{f: getattr(c, f) for f in fields} for c in collections]}
+        )
 
     async def search(self, request: Request) -> Response:
-        """What `skc find` prints: the skills that fit a task, best first."""
+        """Return what `skc find` prints: the skills that fit a task, best first."""
         task = request.query_params.get("q", "")
-        limit = _limit(request.query_params.get("limit", "")) or DEFAULT_FOUND
-        found = await self._reading.find(task, limit)
-        return answer({"query": task, "results": [skill.as_json() for skill in found]})
+        limit = _limit(request.query_params.get("limit", "")) or DEFAULT_LIMIT
+        skills = await self._reading.find(task, limit)
+        return respond({"query": task, "results": [skill.as_json() for skill in skills]})
 
     async def turn(self, request: Request) -> Response:
-        """What `skc turn` prints; a preload that fails is the caller's mistake, a reference an event."""
-        given = await _given(request)
-        message = given.get("message")
+        """Return what `skc turn` prints; a preload that fails is a client error, a reference an event."""
+        fields = await _json_object(request)
+        message = fields.get("message")
         if not isinstance(message, str):
-            raise Refused(422, "'message' must be text")
-        preload, references = _ids(given, "preload_skills"), _ids(given, "skill_references")
+            raise Refusal(422, "'message' must be text")
+        preload, references = _ids(fields, "preload_skills"), _ids(fields, "skill_references")
         try:
-            found = await model_input(self._engine, message, preload, references)
+            result = await model_input(self._engine, message, preload, references)
         except RepositoryUnavailable:
             raise
         except SkillcError as error:
-            raise Refused(422, error.message, error.code) from None
-        return answer(found.as_json())
+            raise Refusal(422, error.message, error.code) from None
+        return respond(result.as_json())
 
     async def health(self, request: Request) -> Response:
-        return answer({"status": "ok"})
+        return respond({"status": "ok"})
 
 
 def _limit(text: str) -> int | None:
@@ -120,11 +122,11 @@ def _limit(text: str) -> int | None:
         return None
     if text.isascii() and text.isdigit() and len(text) <= 4 and 1 <= int(text) <= MAX_LIMIT:
         return int(text)
-    raise Refused(400, f"'limit' must be a number from 1 to {MAX_LIMIT}")
+    raise Refusal(400, f"'limit' must be a number from 1 to {MAX_LIMIT}")
 
 
 def _document(document: SkillDocument) -> dict[str, Any]:
-    """The wire format of a skill with its body; other fields of its frontmatter are `extensions`."""
+    """Return the wire format of a skill with its body; other fields of its frontmatter are `extensions`."""
     descriptor: SkillDescriptor = document.descriptor
     fields = descriptor.as_json() | {"body": document.body}
     extensions = _plain(document.extensions)
@@ -132,28 +134,28 @@ def _document(document: SkillDocument) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON knows it; what it does not know is text."""
+    """Return a value in JSON's types; anything else becomes text."""
     try:
         return json.loads(json.dumps(dict(value), skipkeys=True, default=str), parse_constant=str)
     except (ValueError, RecursionError):
         return {}
 
 
-async def _given(request: Request) -> dict[str, Any]:
-    """A request's body as a JSON object; refuses one that is too large, too slow, or none."""
+async def _json_object(request: Request) -> dict[str, Any]:
+    """Return a request's body as a JSON object; refuses one that is too large, too slow, or no object."""
     try:
         async with asyncio.timeout(REQUEST_TIME):
             data = await _body(request)
     except TimeoutError:
-        raise Refused(408, "the request did not arrive in time") from None
+        raise Refusal(408, "the request did not arrive in time") from None
     except ClientDisconnect:
-        raise Refused(400, "the request broke off") from None
+        raise Refusal(400, "the request broke off") from None
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
-        raise Refused(400, "the request is not JSON") from None
+        raise Refusal(400, "the request is not JSON") from None
     if not isinstance(value, dict):
-        raise Refused(422, "the request must be a JSON object")
+        raise Refusal(422, "the request must be a JSON object")
     return value
 
 
@@ -166,17 +168,17 @@ async def _body(request: Request) -> bytes:
         elif size > MAX_READ:
             break
     if size > MAX_REQUEST:
-        raise Refused(413, f"the request is over {MAX_REQUEST >> 20} MiB")
+        raise Refusal(413, f"the request is over {MAX_REQUEST >> 20} MiB")
     return bytes(data)
 
 
-def _ids(given: dict[str, Any], key: str) -> list[str] | None:
-    """A list of IDs; null and an empty one mean none."""
-    value = given.get(key)
+def _ids(fields: dict[str, Any], key: str) -> list[str] | None:
+    """Return a list of IDs; None for null and an empty one."""
+    value = fields.get(key)
     if value is None:
         return None
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise Refused(422, f"'{key}' must be a list of skill IDs or null")
+        raise Refusal(422, f"'{key}' must be a list of skill IDs or null")
     if len(value) > MAX_IDS:
-        raise Refused(422, f"'{key}' must not hold more than {MAX_IDS} skill IDs")
+        raise Refusal(422, f"'{key}' must not hold more than {MAX_IDS} skill IDs")
     return value or None

@@ -1,4 +1,4 @@
-"""Values as HTTP answers: JSON with an ETag, and errors as `{"error": {"code", "message"}}`."""
+"""Make HTTP responses: JSON with an ETag, and errors as `{"error": {"code", "message"}}`."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ STATUSES: dict[type[SkillcError], int] = {
 }
 HEADERS = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
 CLOSE = {"Connection": "close"}
-UNREAD = (408, 413)  # more of the request may be on its way; without closing it would be read for ever
+UNREAD = (408, 413)  # the rest of the request may still arrive; closing ends it
 
 log = logging.getLogger("skillc.server")
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-class Refused(Exception):
+class Refusal(Exception):
     """A request that is answered with this status and this error."""
 
     def __init__(self, status: int, message: str, code: str = InvalidOption.code) -> None:
@@ -48,40 +48,40 @@ class Refused(Exception):
         self.code = code
 
 
-def answer(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """JSON that can always be written: halves of characters become question marks."""
+def respond(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """Return a JSON response; lone surrogates become question marks."""
     content = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return Response(content, status, HEADERS | (headers or {}), "application/json")
 
 
-def tagged(request: Request, value: Any) -> Response:
-    """The same with an ETag over the content; 304 for who has it already."""
-    response = answer(value)
+def respond_tagged(request: Request, value: Any) -> Response:
+    """Return a JSON response with an ETag, or 304 where the client has it already."""
+    response = respond(value)
     etag = f'"{sha256_hex(bytes(response.body))[:32]}"'
-    if _has(request.headers.get("If-None-Match", ""), etag):
+    if _names(request.headers.get("If-None-Match", ""), etag):
         return Response(status_code=304, headers=HEADERS | {"ETag": etag})
     response.headers["ETag"] = etag
     return response
 
 
-def _has(wanted: str, etag: str) -> bool:
-    """Whether an If-None-Match names a tag; weak ones count, as they do for reading."""
-    tags = [tag.strip().removeprefix("W/") for tag in wanted.split(",")]
-    return wanted.strip() == "*" or etag in tags
+def _names(header: str, etag: str) -> bool:
+    """Return whether an If-None-Match names a tag; weak tags count, as they do for reading."""
+    tags = [tag.strip().removeprefix("W/") for tag in header.split(",")]
+    return header.strip() == "*" or etag in tags
 
 
 def failure(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:
-    return answer({"error": {"code": code, "message": message}}, status, headers)
+    return respond({"error": {"code": code, "message": message}}, status, headers)
 
 
-def guarded(endpoint: Endpoint) -> Endpoint:
-    """An endpoint whose errors are answers: coded ones as they are, others as one line in the log."""
+def guard(endpoint: Endpoint) -> Endpoint:
+    """Wrap an endpoint: coded errors become responses, any other is logged and answered with 500."""
 
     @wraps(endpoint)
-    async def careful(request: Request) -> Response:
+    async def respond_safely(request: Request) -> Response:
         try:
             return await endpoint(request)
-        except Refused as error:
+        except Refusal as error:
             return failure(error.status, error.code, str(error), CLOSE if error.status in UNREAD else None)
         except SkillcError as error:
             status = next((s for kind, s in STATUSES.items() if isinstance(error, kind)), 500)
@@ -90,11 +90,11 @@ def guarded(endpoint: Endpoint) -> Endpoint:
             log.error("%s %s: %s", request.method, request.url.path, unexpected(error).line())
             return failure(500, SkillcError.code, "internal error; the server's log says more")
 
-    return careful
+    return respond_safely
 
 
-async def unrouted(request: Request, error: Exception) -> Response:
-    """What the router refuses: a path that is not there, a method that a path does not take."""
+async def refuse_route(request: Request, error: Exception) -> Response:
+    """Answer what the router refuses: an unknown path, or a method that a path does not take."""
     assert isinstance(error, HTTPException)
     words = {404: "no such path", 405: f"{request.method} is not allowed here"}
     message = words.get(error.status_code, error.detail)

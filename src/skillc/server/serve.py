@@ -1,4 +1,4 @@
-"""Listening until a signal: SIGINT and SIGTERM let running requests finish, then it is over."""
+"""Listen until SIGINT or SIGTERM, then let running requests finish."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def run_app(
     *,
     lifespan: Literal["on", "off"] = "off",
 ) -> None:
-    """Serve what `create` makes for a URL until SIGINT or SIGTERM; raises SkillcError as `serve` does."""
+    """Serve the application that `create` makes for a URL until SIGINT or SIGTERM."""
     with extras.needed("server"):
         import uvicorn
 
     class Server(uvicorn.Server):
-        """uvicorn's, but a signal is a wish to end and nothing more: the status stays 0."""
+        """uvicorn's server, which ends on a signal with status 0 instead of raising it again."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
@@ -50,14 +50,14 @@ def run_app(
             self.force_exit = self.should_exit
             self.should_exit = True
 
-    with _listening(host, port) as listener:
+    with _listen(host, port) as listener:
         url = _url(listener.getsockname())
         Server(uvicorn.Config(create(url), **_SETTINGS, lifespan=lifespan)).run([listener])
 
 
 _SETTINGS: dict[str, Any] = {
     "log_config": None,
-    "log_level": "critical",  # what goes wrong in a request is logged by skillc.server, in one line
+    "log_level": "critical",  # skillc.server logs what goes wrong in a request, in one line
     "access_log": False,
     "loop": "asyncio",
     "ws": "none",
@@ -67,18 +67,18 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Only for a socket that is named TCP does asyncio send at once; else each answer takes 40 ms more.
+    # asyncio sends at once (TCP_NODELAY) only where the socket names TCP; else an answer takes 40 ms more.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        if os.name == "posix":  # elsewhere it would let two servers have one port
+        if os.name == "posix":  # on Windows it would let two servers share a port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
         listener.listen(128)
     except OSError as error:
         listener.close()
-        number = error.errno or 0  # those of names that can't be found are negative
+        number = error.errno or 0  # negative for a name that can't be resolved
         why = os.strerror(number) if number > 0 else error.strerror or str(error)
         raise SkillcError(f"cannot listen on {host} port {port}: {why}") from None
     return listener

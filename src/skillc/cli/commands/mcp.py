@@ -89,7 +89,7 @@ def _announce(url: str) -> None:
 
 def _install(agent: str, arguments: Arguments) -> int:
     change = plan(agent, current_directory(), project=arguments.given("project"))
-    print(f"{change.path}:\n{change.shown}")
+    print(f"{change.path}:\n{change.difference}")
     if change.text is None:
         print("Nothing to do: it is there already.", file=sys.stderr)
     elif arguments.given("print"):
