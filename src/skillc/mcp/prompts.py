@@ -91,8 +91,8 @@ class Prompts:
     async def _find(self, arguments: dict[str, str]) -> str:
         inventory = await self._workspace.engine().inventory_section()
         return (
-            f"{inventory}\n\nTask: {arguments['task']}\n\nChoose the skill that fits this task best, say why in"
-            " a sentence, load it with load_skill, and follow it. If none fits, say so."
+            f"{inventory}\n\nTask: {arguments['task']}\n\nChoose the skill that fits this task best, say why"
+            " in a sentence, load it with load_skill, and follow it. If none fits, say so."
         )
 
     async def complete(
