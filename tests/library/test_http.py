@@ -241,10 +241,10 @@ def test_etags(stub: Stub, clock: Clock) -> None:
 def test_refresh_now(stub: Stub) -> None:
     """[D28] the list is revalidated with its ETag, and a failure leaves the last good one."""
     source = HttpSkillSource(stub.url, cache_ttl=3600)
-    assert run(source.known()) is None
+    assert run(source.cached_count()) is None
     stub.gives(page(LIST, ETag='"1"'))
     assert run(source.refresh()) is True
-    assert run(source.known()) == 3
+    assert run(source.cached_count()) == 3
 
     def unchanged(request: Request) -> list[bytes]:
         return [page(b"", 304)] if request.headers.get("if-none-match") == '"1"' else [page({}, 500)]
@@ -256,10 +256,10 @@ def test_refresh_now(stub: Stub) -> None:
     stub.gives(page({"skills": [entry("one")]}))
     assert len(run(source.list())) == 3  # its time has not come
     assert run(source.refresh()) is True
-    assert run(source.known()) == 1
+    assert run(source.cached_count()) == 1
     stub.gives(page({}, 500))
     assert run(source.refresh()) is False
-    assert (source.status, source.error, run(source.known())) == ("stale", "status 500", 1)
+    assert (source.status, source.error, run(source.cached_count())) == ("stale", "status 500", 1)
 
 
 def test_refresh_of_what_never_answered(stub: Stub) -> None:
@@ -268,7 +268,7 @@ def test_refresh_of_what_never_answered(stub: Stub) -> None:
     source = HttpSkillSource(stub.url)
     with pytest.raises(RepositoryUnavailable, match="status 500"):
         run(source.refresh())
-    assert run(source.known()) is None
+    assert run(source.cached_count()) is None
 
 
 def test_304_without_a_question(stub: Stub) -> None:

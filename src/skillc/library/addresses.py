@@ -35,15 +35,6 @@ def guess_type(place: str) -> str:
     return "git" if forge or rest.rstrip("/").endswith(".git") else "http"
 
 
-def without_secrets(text: str) -> str:
-    """`text` with what may be a secret in the URLs in it hidden: users, and values in queries by name.
-
-    >>> without_secrets("no answer from https://me:x@example.com/mcp?page=2&access_token=y#z")
-    'no answer from https://***@example.com/mcp?page=2&access_token=***#z'
-    """
-    return _QUERY.sub(rf"\1{HIDDEN}", _USER.sub(HIDDEN, text))
-
-
 def stored_url(url: str, kind: str, cwd: str) -> str:
     """An address as it is written down: with no secret in it [D24]; the errors don't repeat it."""
     if not _is_plain(url):

@@ -51,7 +51,7 @@ def run(arguments: Arguments) -> int:
     if arguments.given("print") or arguments.given("project"):
         raise InvalidOption("--print and --project go with --install")
     address = arguments.optional("http")
-    with extras.needed("mcp"):
+    with extras.require("mcp"):
         from skillc.mcp import Workplace, serve_http, serve_stdio
     if address is None:
         serve_stdio(Workplace(), groups)

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from skillc.errors import extras
-from skillc.library.wire_log import discreet
+from skillc.library.secrets import private_logs
 
 if TYPE_CHECKING:
     import httpx2
@@ -36,10 +36,10 @@ async def fetch(
     url: str, headers: dict[str, str], credentials: dict[str, str], time_out: float, limit: int
 ) -> Answer:
     """GET, with a few redirects; those to another origin, and all after them, without the credentials."""
-    with extras.needed("http"):
+    with extras.require("http"):
         import httpx2  # noqa: F401 -- whether it is there
 
-    with discreet():
+    with private_logs():
         return await _fetched(url, headers, credentials, time_out, limit)
 
 

@@ -140,7 +140,7 @@ class HttpSkillSource(SkillSource):
         shelf = await self._shelf()
         return old is None or old.value is _NOTHING or old.value.skills != shelf.skills
 
-    async def known(self) -> int | None:
+    async def cached_count(self) -> int | None:
         """How many skills the last good list has; None before the first."""
         with self._lock:
             kept = self._kept.get("skills")

@@ -269,7 +269,7 @@ class McpSkillSource(SkillSource):
     def _talk(self, question: Callable[[Skills], Coroutine[Any, Any, Answer]]) -> Answer:
         if self._problem:
             raise Unreachable(self._problem)
-        with extras.needed("mcp"):
+        with extras.require("mcp"):
             from skillc.library.mcp.client import talk  # the SDK is an extra, and takes long to import
         return talk(self._server(), question, self.time_out)
 

@@ -23,8 +23,7 @@ from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
-from skillc.library.addresses import HIDDEN, without_secrets
-from skillc.library.wire_log import discreet
+from skillc.library.secrets import HIDDEN, hide_secrets, private_logs
 
 MAX_MESSAGE = 32 << 20  # bytes of one message: a file of 16 MiB in base64, and some more
 GRACE = 1.0  # seconds that a process has to end once nobody talks to it any more
@@ -48,7 +47,7 @@ class Server:
         sent += [value for _, value in parse_qsl(urlsplit(self.url).query) if len(value) >= SECRET]
         for secret in filter(None, sent):
             text = text.replace(secret, HIDDEN)
-        return without_secrets(text)
+        return hide_secrets(text)
 
 
 class Channel:
@@ -149,7 +148,7 @@ async def over_http(server: Server, channel: Channel) -> AsyncIterator[tuple[Any
     """The SDK's transport over HTTP, but for answers without end or packed."""
     headers = {"Accept-Encoding": "identity", **server.headers}
     transport = _Bounded(httpx2.AsyncHTTPTransport(), channel)
-    with discreet():
+    with private_logs():
         async with (
             httpx2.AsyncClient(
                 headers=headers, transport=transport, timeout=httpx2.Timeout(SILENCE)
