@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass, replace
 from skillc import atomic
 from skillc.errors import MissingExtra, RepositoryUnavailable, SkillcError, extras, unexpected
 from skillc.library.git.config import GitSkillConfig, invalid
-from skillc.library.git.errors import FetchFailed, RefMissing
+from skillc.library.git.errors import FetchError, RefNotFound
 from skillc.text import one_line
 
 log = logging.getLogger("skillc.library")
@@ -138,7 +138,7 @@ class Checkouts:
             commit, links = check_out(self._remote, ref, self._config.depth, folder, self._has_commit)
             if not self._has_commit(commit):
                 atomic.replace(temporary, os.path.join(self._directory, commit))
-        except RefMissing:
+        except RefNotFound:
             raise self.unavailable(f"ref '{ref.name}' not found in repo") from None
         finally:
             atomic.discard(temporary)
@@ -176,7 +176,7 @@ class Checkouts:
         """Return an error as one about this repository."""
         if isinstance(error, RepositoryUnavailable | MissingExtra):
             return error
-        message = str(error) if isinstance(error, FetchFailed) else unexpected(error).message
+        message = str(error) if isinstance(error, FetchError) else unexpected(error).message
         return self.unavailable(f"{operation}: {message}")
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 
-class FetchFailed(Exception):
+class FetchError(Exception):
     """There is no checkout; the message says why."""
 
 
-class Refused(FetchFailed):
+class Refusal(FetchError):
     """The server refused the request; another one may succeed."""
 
 
-class RefMissing(Exception):
+class RefNotFound(Exception):
     """The repository has no such ref."""

@@ -20,7 +20,7 @@ from dulwich.refs import Ref
 
 from skillc import atomic
 from skillc.library.git.config import GitRef, Remote
-from skillc.library.git.errors import FetchFailed, RefMissing, Refused
+from skillc.library.git.errors import FetchError, RefNotFound, Refusal
 from skillc.library.git.transport import Advertisement, Watchdog, explain, open_client
 from skillc.library.git.tree import sync_to_disk, write_tree
 from skillc.library.secrets import private_logs
@@ -62,9 +62,9 @@ def _peel(store: DiskObjectStore, tip: str, ref: GitRef) -> Commit:
         while isinstance(target, Tag):
             target = store[target.object[1]]
     except KeyError:
-        raise FetchFailed("the server did not send what was asked for") from None
+        raise FetchError("the server did not send what was asked for") from None
     if not isinstance(target, Commit):
-        raise FetchFailed(f"'{ref.name}' is not a commit")
+        raise FetchError(f"'{ref.name}' is not a commit")
     return target
 
 
@@ -89,9 +89,9 @@ class _Fetch:
 
         self._request(want_tip, depth, [name])
         if not tips:
-            raise RefMissing(ref.name)
+            raise RefNotFound(ref.name)
         if not re.fullmatch(b"[0-9a-f]{40}", tips[0]):
-            raise FetchFailed("the server sent an ID that is none")
+            raise FetchError("the server sent an ID that is none")
         return tips[0].decode()
 
     def _fetch_commit(self, name: str, depth: int | None) -> str:
@@ -100,28 +100,28 @@ class _Fetch:
             try:
                 self._request(lambda refs, depth=None: [ObjectID(name.encode())], depth, [b"HEAD"])
                 return name
-            except Refused:
+            except Refusal:
                 pass
         self._request(_want_all, None, [b"HEAD", b"refs/heads/", b"refs/tags/"])
         commits = [i for i in self._store.iter_prefix(name.encode()) if isinstance(self._store[i], Commit)]
         if len(commits) > 1:
-            raise FetchFailed(f"more than one commit starts with '{name}'")
+            raise FetchError(f"more than one commit starts with '{name}'")
         if not commits:
-            raise RefMissing(name)
+            raise RefNotFound(name)
         return commits[0].decode()
 
     def _request(self, wants: Wants, depth: int | None, prefixes: Sequence[bytes]) -> None:
-        """Send one request; every failure becomes FetchFailed."""
+        """Send one request; every failure becomes FetchError."""
         with private_logs(), Watchdog(self._remote.time_out) as watchdog:
             try:
                 self._receive(watchdog, wants, depth, prefixes)
-            except (FetchFailed, RefMissing):
+            except (FetchError, RefNotFound):
                 raise
             except Exception as error:
                 if watchdog.expired:
-                    raise FetchFailed(watchdog.reason()) from None
+                    raise FetchError(watchdog.reason()) from None
                 refused = isinstance(error, (GitProtocolError, KeyError, AssertionError))
-                raise (Refused if refused else FetchFailed)(explain(error)) from None
+                raise (Refusal if refused else FetchError)(explain(error)) from None
 
     def _receive(
         self, watchdog: Watchdog, wants: Wants, depth: int | None, prefixes: Sequence[bytes]
@@ -137,7 +137,7 @@ class _Fetch:
             advertisement.complete = True
             size += len(data)
             if size > limit:
-                raise FetchFailed(f"the repository is over {limit / (1 << 20):g} MiB")
+                raise FetchError(f"the repository is over {limit / (1 << 20):g} MiB")
             return file.write(data)
 
         try:
@@ -151,7 +151,7 @@ class _Fetch:
                 ref_prefix=prefixes,
             )
             if result.object_format not in (None, "sha1"):
-                raise FetchFailed(f"{result.object_format} repositories are not supported")
+                raise FetchError(f"{result.object_format} repositories are not supported")
             if size:
                 _check_sizes(file, limit)
         except BaseException:
@@ -179,9 +179,9 @@ def _check_sizes(file: BinaryIO, limit: int) -> None:
         size = reader.read_object_size()
         total += size
         if size > max_object:
-            raise FetchFailed(f"a file is over {max_object / (1 << 20):g} MiB")
+            raise FetchError(f"a file is over {max_object / (1 << 20):g} MiB")
         if total > limit * MAX_HISTORY:
-            raise FetchFailed("the history is too large")
+            raise FetchError("the history is too large")
     file.seek(0, os.SEEK_END)
 
 
@@ -223,7 +223,7 @@ class PackReader:
             piece = stream.decompress(data or self._read_chunk(), 1 << 16)
             head, total = (head + piece)[:20], total + len(piece)
             if total > size:
-                raise FetchFailed("the server sent a damaged pack")
+                raise FetchError("the server sent a damaged pack")
             data = stream.unconsumed_tail
         self._buffer = stream.unused_data
         return head
@@ -231,7 +231,7 @@ class PackReader:
     def _read_chunk(self) -> bytes:
         chunk = self._file.read(1 << 16)
         if not chunk:
-            raise FetchFailed("the server stopped in the middle")
+            raise FetchError("the server stopped in the middle")
         return chunk
 
 

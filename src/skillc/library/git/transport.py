@@ -25,7 +25,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from skillc.library.git.config import Remote
-from skillc.library.git.errors import FetchFailed
+from skillc.library.git.errors import FetchError
 
 if TYPE_CHECKING:
     from dulwich.client import HTTPResponse
@@ -103,7 +103,7 @@ class Advertisement:
     def add(self, count: int) -> None:
         self._size += count
         if not self.complete and self._size > MAX_ADVERTISEMENT:
-            raise FetchFailed("the server sends no end of refs")
+            raise FetchError("the server sends no end of refs")
 
 
 def open_client(remote: Remote, watchdog: Watchdog, advertisement: Advertisement) -> tuple[GitClient, str]:
@@ -140,7 +140,7 @@ class _HttpClient(Urllib3HttpGitClient):
             problem = "the server redirects from https to http"
         if problem:
             response.close()
-            raise FetchFailed(problem)
+            raise FetchError(problem)
 
         def read_and_count(size: int) -> bytes:
             data = read(size)
@@ -191,7 +191,7 @@ class _SshClient(SSHGitClient):
 
     def __init__(self, remote: Remote, watchdog: Watchdog, advertisement: Advertisement) -> None:
         if remote.passphrase:
-            raise FetchFailed("the program 'ssh' can't be given a passphrase; add the key to ssh-agent")
+            raise FetchError("the program 'ssh' can't be given a passphrase; add the key to ssh-agent")
         self._watchdog = watchdog
         super().__init__(
             remote.host,
@@ -221,7 +221,7 @@ class _SshProgram(SubprocessSSHVendor):
         try:
             wrapper = super().run_command(*arguments, **options)
         except FileNotFoundError:
-            raise FetchFailed("ssh addresses need the program 'ssh', which is not installed") from None
+            raise FetchError("ssh addresses need the program 'ssh', which is not installed") from None
         self._watchdog.guard(wrapper.proc.kill, lambda: _end(wrapper.proc))
         return wrapper
 

@@ -16,7 +16,7 @@ from dulwich.index import (
 from dulwich.object_store import DiskObjectStore
 from dulwich.objects import S_ISGITLINK, Blob, ObjectID, Tree
 
-from skillc.library.git.errors import FetchFailed
+from skillc.library.git.errors import FetchError
 
 MAX_FILES = 100_000
 MAX_PATH = 1024  # bytes of a path, or of a link's target
@@ -43,14 +43,12 @@ def write_tree(store: DiskObjectStore, tree: ObjectID, folder: str, limit: int) 
         data = _read_blob(store, sha)
         limit -= len(data)
         if limit < 0:
-            raise FetchFailed("the files are too large")
+            raise FetchError("the files are too large")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         with os.fdopen(os.open(path, flags, 0o755 if mode & 0o111 else 0o644), "wb") as file:
             file.write(data)
     created = [path for path, sha in links if _make_link(path, _read_blob(store, sha))]
-    good = {
-        path for path in created if _check_link(path, root)
-    }  # once all are there
+    good = {path for path in created if _check_link(path, root)}  # once all are there
     return sorted(os.fsdecode(os.path.relpath(path, root)) for path, _ in links if path not in good)
 
 
@@ -62,14 +60,14 @@ def _walk(store: DiskObjectStore, tree: ObjectID) -> Iterator[tuple[bytes, int, 
         prefix, sha = pending.pop()
         folder = store[sha]
         if not isinstance(folder, Tree):
-            raise FetchFailed("a folder in the repository is none")
+            raise FetchError("a folder in the repository is none")
         for name, mode, sha in folder.items():
             count += 1
             path = prefix + name
             if not _is_safe(name) or len(path) > MAX_PATH:
-                raise FetchFailed(f"unsafe file name {os.fsdecode(path)!r}")
+                raise FetchError(f"unsafe file name {os.fsdecode(path)!r}")
             if count > MAX_FILES:
-                raise FetchFailed(f"the repository has over {MAX_FILES} files")
+                raise FetchError(f"the repository has over {MAX_FILES} files")
             if S_ISGITLINK(mode):
                 continue
             if stat.S_ISDIR(mode):
@@ -93,7 +91,7 @@ def _is_safe(name: bytes) -> bool:
 def _read_blob(store: DiskObjectStore, sha: ObjectID) -> bytes:
     blob = store[sha]
     if not isinstance(blob, Blob):
-        raise FetchFailed("a file in the repository is none")
+        raise FetchError("a file in the repository is none")
     return blob.data
 
 
@@ -104,7 +102,7 @@ def _make_link(path: bytes, target: bytes) -> bool:
     try:
         os.symlink(target, path)
     except FileExistsError:
-        raise FetchFailed(f"the repository has {os.fsdecode(path)!r} twice") from None
+        raise FetchError(f"the repository has {os.fsdecode(path)!r} twice") from None
     except OSError:
         return False
     return True
