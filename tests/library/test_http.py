@@ -620,7 +620,7 @@ def test_never_from_https_to_http() -> None:
     import httpx2
 
     response = httpx2.Response(302, headers={"Location": "http://example.com/"})
-    with pytest.raises(client.Failure, match="from https to http"):
+    with pytest.raises(wire.Failure, match="from https to http"):
         client.redirect_target(httpx2.URL("https://example.com/skills"), response)
 
 

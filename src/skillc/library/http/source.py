@@ -180,7 +180,7 @@ class HttpSkillSource(SkillSource):
             fresh = cached if cached is not None and time.monotonic() < cached.expires else None
             if fresh is None:
                 flight = self._flights.get(resource.path) or self._start(resource, cached)
-        entry = fresh or await asyncio.wrap_future(flight)
+        entry = fresh if fresh is not None else await asyncio.wrap_future(flight)
         if entry.value is _MISSING:
             raise RepositoryUnavailable(self.name or self.base_url, entry.error or "no answer")
         return entry.value

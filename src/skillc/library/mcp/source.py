@@ -90,9 +90,7 @@ class McpSkillSource(SkillSource):
         self._listing: Listing | None = None
         self._error = ""
         self._refusals: dict[SkillId, str] = {}  # of skills that failed a check when they were loaded
-        self._unlisted: dict[
-            str, tuple[SkillEntry, float]
-        ] = {}  # fetched one by one; with expiry
+        self._unlisted: dict[str, tuple[SkillEntry, float]] = {}  # fetched one by one; with expiry
         self._mutex = threading.Lock()  # held by the thread that lists
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
