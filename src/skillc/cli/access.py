@@ -46,9 +46,9 @@ def tokenizer() -> str:
     cwd = current_directory()
     if not os.environ.get("SKILLC_TOKENIZER") and not config_files(cwd):
         return "ascii"  # most often nobody has set anything
-    from skillc.settings import load
+    from skillc.settings import load_settings
 
-    config = load(cwd)
+    config = load_settings(cwd)
     _warn(config.diagnostics)
     return config.tokenizer
 

@@ -29,3 +29,10 @@ def require(extra: str) -> Iterator[None]:
         if error.name is not None and error.name.startswith("skillc"):
             raise  # a bug of ours
         raise MissingExtra(NEEDS[extra], extra) from None
+
+
+def cannot_import(error: ImportError, framework: str, extra: str) -> MissingExtra:
+    """Return the error for a framework that is not installed, too old, or hidden by a module of its name."""
+    if isinstance(error, ModuleNotFoundError):
+        return MissingExtra(f"{framework} is not installed", extra)
+    return MissingExtra(f"{framework} can't be used ({error})", extra)

@@ -52,9 +52,9 @@ class Workplace:
         result, noticed = logged(skill, command, noted, self.cwd, lambda: run(skill), learned)
         return result, (*skill.diagnostics, *noticed)
 
-    def settings(self) -> config.Config:
+    def settings(self) -> config.Settings:
         """The settings in force now."""
-        return config.load(self.cwd)
+        return config.load_settings(self.cwd)
 
     def engine(self) -> DefaultSkillEngine:
         """The engine over all configured repositories; raises InvalidConfiguration."""

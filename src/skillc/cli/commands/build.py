@@ -57,9 +57,9 @@ def _publisher(arguments: Arguments, cwd: str) -> Publisher:
     """What the options ask for, for any skill."""
     from skillc.cli.output import warn
     from skillc.compiler import Publisher, targets
-    from skillc.settings import load
+    from skillc.settings import load_settings
 
-    config = load(cwd)
+    config = load_settings(cwd)
     warn(config.diagnostics)
     return Publisher(
         config,

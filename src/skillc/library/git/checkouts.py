@@ -131,7 +131,7 @@ class Checkouts:
         with extras.require("git"):
             from skillc.library.git.fetch import check_out  # dulwich is an extra, and slow to import
         atomic.sweep(self._directory)
-        temporary = atomic.beside(os.path.join(self._directory, "checkout"))
+        temporary = atomic.temporary_path(os.path.join(self._directory, "checkout"))
         os.mkdir(temporary, 0o700)
         ref, folder = self._config.git_ref, os.path.join(temporary, self._remote.name)
         try:

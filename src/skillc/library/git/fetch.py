@@ -40,7 +40,7 @@ def check_out(
     """
     if ref.kind == "commit" and has_commit(ref.name):
         return ref.name, ()
-    objects = atomic.beside(folder)
+    objects = atomic.temporary_path(folder)
     store = DiskObjectStore.init(objects)
     try:
         tip = _Fetch(remote, store, has_commit).fetch_ref(ref, depth)

@@ -67,7 +67,7 @@ class Cache:
         skill = os.path.dirname(digest)
         os.makedirs(skill, mode=0o700, exist_ok=True)
         atomic.sweep(skill)
-        temporary = atomic.beside(os.path.join(skill, "skill"))
+        temporary = atomic.temporary_path(os.path.join(skill, "skill"))
         try:
             for path, data in files.items():
                 target = os.path.join(temporary, entry.path.name, *path.split("/"))
