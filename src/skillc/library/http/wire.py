@@ -86,20 +86,19 @@ def read_listing(data: Any) -> Listing:
     if not isinstance(entries, list):
         raise Failure("the answer has no list of 'skills'")
     listing = Listing()
-    skills: dict[SkillId, SkillDescriptor] = {}
     for number, entry in enumerate(entries):
         where = f"skills[{number}]"
         try:
             skill = _read_descriptor(entry, where)
-            if skill.id in skills:
+            if skill.id in listing.skills:
                 raise InvalidSkill(skill.id, "listed twice; the first counts")
-            skills[skill.id] = skill
+            listing.skills[skill.id] = skill
         except SkillcError as error:
             listing.skipped += 1
             if listing.skipped <= MAX_DIAGNOSTICS:
                 diagnostic = SourceDiagnostic(where, error.code, "error", one_line(error.message))
                 listing.diagnostics.append(diagnostic)
-    listing.skills = {skill_id: skills[skill_id] for skill_id in sorted(skills)}
+    listing.skills = dict(sorted(listing.skills.items()))
     return listing
 
 
