@@ -116,7 +116,7 @@ def test_long_names(tmp_path: Path, name: str) -> None:
 
 def test_beside_is_hidden_and_new(tmp_path: Path) -> None:
     """[D11] helpers stand in the same directory, hidden, and never meet."""
-    names = {atomic.beside(str(tmp_path / "name")) for _ in range(100)}
+    names = {atomic.temporary_path(str(tmp_path / "name")) for _ in range(100)}
     assert len(names) == 100
     assert all(os.path.dirname(name) == str(tmp_path) for name in names)
     assert all(os.path.basename(name).startswith(".name.") and name.endswith(".tmp") for name in names)
@@ -136,8 +136,8 @@ def test_discard(tmp_path: Path) -> None:
 
 def test_sweep(tmp_path: Path) -> None:
     """[D11] what killed processes left goes after a while; what is under way or not ours stays."""
-    old, young = [atomic.beside(str(tmp_path / "x")) for _ in range(2)]
-    folder, link = [Path(atomic.beside(str(tmp_path / "x"))) for _ in range(2)]
+    old, young = [atomic.temporary_path(str(tmp_path / "x")) for _ in range(2)]
+    folder, link = [Path(atomic.temporary_path(str(tmp_path / "x"))) for _ in range(2)]
     a_folder(folder)
     link.symlink_to("nowhere")
     for path in (old, young, "x", "x.tmp", ".x"):

@@ -38,7 +38,7 @@ def test_one_line_for_each(bare: World) -> None:
 
 def test_faults_of_our_own_are_not_hidden() -> None:
     """[RFC-0005] a module of ours that is missing is a bug, not an extra."""
-    with pytest.raises(ImportError, match="skillc"), extras.needed("git"):
+    with pytest.raises(ImportError, match="skillc"), extras.require("git"):
         import skillc.nothing  # type: ignore[import-not-found]  # noqa: F401
-    with pytest.raises(MissingExtra), extras.needed("git"):
+    with pytest.raises(MissingExtra), extras.require("git"):
         import nothing_of_the_kind  # type: ignore[import-not-found]  # noqa: F401

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from skillc.settings import Config, load
+from skillc.settings import Settings, load_settings
 from tests.conftest import World
 
 CJK = '[search]\ntokenizer = "cjk"\n'
@@ -23,8 +23,8 @@ def write(root: Path, text: str | bytes) -> Path:
     return path
 
 
-def config(world: World) -> Config:
-    return load(str(world.project))
+def config(world: World) -> Settings:
+    return load_settings(str(world.project))
 
 
 def warnings(world: World) -> list[str]:
@@ -73,8 +73,8 @@ def test_nearest_project(world: World) -> None:
     (deep / ".skillc").mkdir(parents=True)
     write(world.project, ASCII)
     write(inner, CJK)
-    assert load(str(deep)).tokenizer == "cjk"
-    assert load(str(world.project)).tokenizer == "ascii"
+    assert load_settings(str(deep)).tokenizer == "cjk"
+    assert load_settings(str(world.project)).tokenizer == "ascii"
 
 
 def test_files_of_projects_above_do_not_add_up(world: World) -> None:
@@ -82,14 +82,14 @@ def test_files_of_projects_above_do_not_add_up(world: World) -> None:
     inner = world.project / "a"
     write(inner, "version = 1\n")
     write(world.project, CJK + "unknown = 1\n")
-    found = load(str(inner))
+    found = load_settings(str(inner))
     assert (found.tokenizer, found.diagnostics) == ("ascii", ())
 
 
 def test_home_file_is_read_once(world: World) -> None:
     """[RFC-0009] in the home itself its file is the global one, and warned about once."""
     write(world.home, "unknown = 1\n")
-    assert len(load(str(world.home)).diagnostics) == 1
+    assert len(load_settings(str(world.home)).diagnostics) == 1
 
 
 def test_skillc_home_config(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

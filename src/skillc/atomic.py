@@ -1,8 +1,7 @@
-"""Whole or not at all: files, folders and links that appear complete under their name, and a lock.
+"""Atomic writes: files, folders and links that appear complete or not at all, and a lock.
 
-Everything is written beside its place under a hidden `.tmp` name and then renamed, so a
-process that is killed leaves either the old or the new one, and at worst a hidden leftover
-that a later call sweeps away.
+Everything is written beside its destination under a hidden `.tmp` name and then renamed. A process that
+is killed leaves the old version or the new one, and at worst a hidden file that a later call sweeps away.
 """
 
 from __future__ import annotations
@@ -16,26 +15,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
 
-ABANDONED_AFTER = 3600.0  # seconds; nothing here is under way for so long
+ABANDONED_AFTER = 3600.0  # seconds; no write takes this long
 
 
-def beside(path: str) -> str:
-    """A free hidden name in the directory of `path`, for what will be renamed to `path`."""
+def temporary_path(path: str) -> str:
+    """Return a free hidden name in the directory of `path`, for what will be renamed to `path`."""
     directory, name = os.path.split(path)
-    start = os.fsencode(name)[:64].decode("utf-8", "ignore")  # bytes: a name may have 255 of them
-    return os.path.join(directory, f".{start}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
+    prefix = os.fsencode(name)[:64].decode("utf-8", "ignore")  # bytes: a name may have 255 of them
+    return os.path.join(directory, f".{prefix}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
 
 
 def write(
     path: str, data: bytes, *, durable: bool = False, private: bool = False, mode: int | None = None
 ) -> None:
-    """Put a file with `data` at `path`; `durable` waits for the disk, for what can't be made again.
+    """Write `data` to `path`; `durable` waits for the disk, for data that can't be made again.
 
-    A `private` one is its owner's alone from the first moment; `mode` is for one that stands in for another.
+    A `private` file is readable by its owner alone from the start; `mode` sets other permissions.
     """
-    temporary = beside(path)
+    temporary = temporary_path(path)
     try:
-        with open(temporary, "xb", opener=_private if private else None) as file:
+        with open(temporary, "xb", opener=_open_private if private else None) as file:
             if mode is not None:
                 os.chmod(temporary, mode)
             file.write(data)
@@ -48,12 +47,12 @@ def write(
         raise
 
 
-def _private(path: str, flags: int) -> int:
+def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
 def replace(new: str, path: str) -> None:
-    """Rename `new` to `path`, whatever each is; what stood at `path` is discarded after."""
+    """Rename `new` to `path`, whatever each is, and then discard what was at `path`."""
     try:
         os.replace(new, path)
         return
@@ -63,7 +62,7 @@ def replace(new: str, path: str) -> None:
             raise
     old = new
     if not _exchange(new, path):
-        old = beside(path)
+        old = temporary_path(path)
         os.rename(path, old)
         try:
             os.rename(new, path)
@@ -74,8 +73,8 @@ def replace(new: str, path: str) -> None:
 
 
 def symlink(target: str, path: str) -> None:
-    """Put a symbolic link to the directory `target` at `path`, replacing what is there."""
-    temporary = beside(path)
+    """Make a symbolic link to the directory `target` at `path`; replace what is there."""
+    temporary = temporary_path(path)
     os.symlink(target, temporary, target_is_directory=True)
     try:
         replace(temporary, path)
@@ -85,10 +84,10 @@ def symlink(target: str, path: str) -> None:
 
 
 def discard(path: str) -> None:
-    """Remove a file, a link or a whole folder; one that is not there or won't go is left."""
+    """Remove a file, a link or a whole folder, if possible."""
     try:
         if os.path.isdir(path) and not os.path.islink(path):
-            import shutil  # only for folders: it costs as much to import as the commands that write none
+            import shutil  # slow to import, and needed for folders alone
 
             shutil.rmtree(path, ignore_errors=True)
         else:
@@ -98,7 +97,7 @@ def discard(path: str) -> None:
 
 
 def sweep(directory: str, *, older_than: float = ABANDONED_AFTER) -> None:
-    """Remove what killed processes left in `directory`."""
+    """Remove the temporary files that killed processes left in `directory`."""
     try:
         with os.scandir(directory) as entries:
             leftovers = [e for e in entries if e.name.startswith(".") and e.name.endswith(".tmp")]
@@ -111,7 +110,7 @@ def sweep(directory: str, *, older_than: float = ABANDONED_AFTER) -> None:
 
 
 def _exchange(one: str, other: str) -> bool:
-    """Swap two names in one step, where the system can."""
+    """Swap two names atomically; return whether the system can."""
     import ctypes  # only where a folder is replaced
 
     try:
@@ -129,19 +128,19 @@ def _exchange(one: str, other: str) -> bool:
 
 
 class Lock:
-    """One holder at a time, over processes; gone with the process that held it.
+    """A lock between processes, released when its holder ends.
 
-    The path is that of a file, which is made, or (where the system is not Windows) of a directory.
-    Where the system can't lock (some network file systems), everyone is let in: what is
-    written is whole all the same, and one of the writers wins. `waited` tells if somebody else had it.
+    The path is that of a file, which is created, or (except on Windows) of a directory. Where the system
+    can't lock (some network file systems) it locks nothing: writes are atomic all the same, and the last
+    one wins. `contended` tells whether another process held it.
     """
 
-    __slots__ = ("_descriptor", "_path", "waited")
+    __slots__ = ("_descriptor", "_path", "contended")
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._descriptor = -1
-        self.waited = False
+        self.contended = False
 
     def __enter__(self) -> None:
         flags = os.O_RDONLY if os.path.isdir(self._path) else os.O_RDWR | os.O_CREAT
@@ -149,7 +148,7 @@ class Lock:
         try:
             self._take(wait=False)
         except OSError:
-            self.waited = True
+            self.contended = True
             try:
                 self._take(wait=True)
             except OSError:

@@ -15,38 +15,35 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DIRECTORY = ".skillc"
-ALTERNATIVE = ".rkat"  # where the design document has skills.toml and skills; read, never written [D23]
+ALTERNATIVE = ".rkat"  # another place for skills.toml and skills; read, never written [D23]
 SKILL_FILE = "SKILL.md"
-SKILL_FILES = (
-    SKILL_FILE,
-    SKILL_FILE.lower(),
-)  # the second is what some write, and the reference tool accepts
+SKILL_FILES = (SKILL_FILE, SKILL_FILE.lower())  # the reference tool accepts the second, too
 
 
 def user_home() -> str | None:
-    """The user's home directory; agents' own directories are below it [D13]. None if there is none."""
-    if os.environ.get("HOME") == "":  # which expanduser takes for the root of the file system
+    """Return the user's home directory, which has the agents' own directories [D13]; None without one."""
+    if os.environ.get("HOME") == "":  # expanduser would return the root of the file system
         return None
     home = os.path.expanduser("~")
     return os.path.abspath(home) if home and home != "~" else None
 
 
 def home() -> str | None:
-    """The directory that holds the global `.skillc`: SKILLC_HOME, else the user's home."""
-    moved = os.environ.get("SKILLC_HOME")
-    return os.path.abspath(moved) if moved else user_home()
+    """Return the directory that holds the global `.skillc`: SKILLC_HOME, else the user's home."""
+    override = os.environ.get("SKILLC_HOME")
+    return os.path.abspath(override) if override else user_home()
 
 
 def require_home() -> str:
-    """`home()`, for what cannot be done without one."""
-    found = home()
-    if found is None:
+    """Return `home()`; raise SkillcError where there is none."""
+    directory = home()
+    if directory is None:
         raise SkillcError("there is no home directory; set HOME or SKILLC_HOME")
-    return found
+    return directory
 
 
 def current_directory() -> str:
-    """The working directory, which may have been deleted under us."""
+    """Return the working directory; raise SkillcError where it has been deleted."""
     try:
         return os.getcwd()
     except OSError:
@@ -54,27 +51,26 @@ def current_directory() -> str:
 
 
 def project_roots(start: str) -> Iterator[str]:
-    """The directories from `start` upwards that have a `.skillc`; never the home directory."""
-    return filter(_is_project, _upwards(start))
+    """Yield the directories from `start` upwards that have a `.skillc`; never the home directory."""
+    return filter(_is_project, _walk_up(start))
 
 
 def library_roots(start: str) -> Iterator[str]:
-    """The same, and those that have a `.rkat` alone: whose repositories and skills count."""
+    """Yield the same and those that have only a `.rkat`: their repositories and skills count too."""
     return (
         directory
-        for directory in _upwards(start)
+        for directory in _walk_up(start)
         if _is_project(directory) or os.path.isdir(os.path.join(directory, ALTERNATIVE))
     )
 
 
-def _upwards(start: str) -> Iterator[str]:
-    """The directories from `start` upwards, without the home directory."""
-    not_a_project = home()
-    if not_a_project is not None:
-        not_a_project = os.path.realpath(not_a_project)
+def _walk_up(start: str) -> Iterator[str]:
+    """Yield the directories from `start` upwards, without the home directory."""
+    root = home()
+    excluded = os.path.realpath(root) if root is not None else None
     directory = os.path.realpath(start)
     while True:
-        if directory != not_a_project:
+        if directory != excluded:
             yield directory
         parent = os.path.dirname(directory)
         if parent == directory:
@@ -83,7 +79,7 @@ def _upwards(start: str) -> Iterator[str]:
 
 
 def _is_project(directory: str) -> bool:
-    """Whether a directory has a `.skillc` that holds more than the logs of a session elsewhere."""
+    """Return whether a directory has a `.skillc` with more in it than the logs of a session elsewhere."""
     try:
         return os.listdir(os.path.join(directory, DIRECTORY)) != ["logs"]
     except OSError:
@@ -91,17 +87,17 @@ def _is_project(directory: str) -> bool:
 
 
 def skills_store(root: str) -> str:
-    """Where the sources of a project's (or the home's) skills are."""
+    """Return the folder for the sources of a project's (or the home's) skills."""
     return os.path.join(root, DIRECTORY, "skills")
 
 
 def runtime_store(root: str) -> str:
-    """Where compiled skills are: the single source of truth that agents' directories link to."""
+    """Return the folder for compiled skills, which agents' directories link to."""
     return os.path.join(root, DIRECTORY, "runtime")
 
 
 def cache_directory() -> str:
-    """What can be fetched or made again; safe to delete while nothing runs."""
+    """Return the folder for what can be fetched or made again; safe to delete while nothing runs."""
     return os.path.join(require_home(), DIRECTORY, "cache")
 
 
@@ -110,30 +106,30 @@ def config_file(root: str) -> str:
 
 
 def config_files(cwd: str) -> list[str]:
-    """The settings that count in `cwd`: the nearest project's that has some, then the home's."""
-    nearest = next(filter(os.path.exists, map(config_file, _upwards(cwd))), None)  # that makes it a project
+    """Return the config.toml files for `cwd`: the nearest project's, then the home's."""
+    nearest = next(filter(os.path.exists, map(config_file, _walk_up(cwd))), None)
     root = home()
-    everywhere = config_file(root) if root else None
-    return [path for path in (nearest, everywhere) if path and os.path.exists(path)]
+    fallback = config_file(root) if root else None
+    return [path for path in (nearest, fallback) if path and os.path.exists(path)]
 
 
 def embedded_skills() -> str:
-    """The folder of the skills that ship with skillc itself."""
+    """Return the folder of the skills that ship with skillc itself."""
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "embedded")
 
 
 def trust_file(root: str) -> str:
-    """What the user allowed to run and what not: in the home, never in a project [D46]."""
+    """Return the file of the tools that the user trusts: in the home, never in a project [D46]."""
     return os.path.join(root, DIRECTORY, "trust.json")
 
 
 def library_file(root: str) -> str:
-    """The index over the skills of all folders: a cache, safe to remove."""
+    """Return the file of the skill index: a cache, safe to remove."""
     return os.path.join(root, DIRECTORY, "cache", "library.db")
 
 
 def vectors_file(root: str) -> str:
-    """What the re-ranker made of descriptions: a cache, safe to remove."""
+    """Return the file of the re-ranker's vectors of descriptions: a cache, safe to remove."""
     return os.path.join(root, DIRECTORY, "cache", "vectors.db")
 
 
@@ -150,12 +146,12 @@ def meta_directory(runtime: str) -> str:
 
 
 def index_file(runtime: str, source: str) -> str:
-    """The index of `source`, a canonical path, in a runtime directory [RFC-0004:C-INDEX]."""
+    """Return the section index of `source`, a canonical path, in a runtime directory [RFC-0004:C-INDEX]."""
     return os.path.join(meta_directory(runtime), f"search-{path_hash(source)}.db")
 
 
 def path_hash(path: str) -> str:
-    """The first 16 hex digits of the SHA-256 of a path."""
+    """Return the first 16 hex digits of the SHA-256 of a path."""
     return sha256_hex(os.fsencode(path))[:16]
 
 

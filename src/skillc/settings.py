@@ -1,8 +1,8 @@
-"""config.toml: the few settings there are, their precedence, and warnings for what can't be used.
+"""Read the settings of config.toml, with warnings for values that can't be used.
 
-For each key the first of these that sets it: command line, environment, the nearest
-project's `.skillc/config.toml`, the home's, the default. A file that can't be used is
-one warning and ignored; settings never stop a command (RFC-0009).
+The first of these that sets a key wins: command line, environment, the nearest project's
+`.skillc/config.toml`, the home's, the default. A file that can't be used is ignored with a warning;
+settings never stop a command (RFC-0009).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ TOKENIZERS = ("ascii", "cjk")
 FORMATS = ("csv", "json", "yaml", "toml", "code")
 
 
-class Config:
-    """The settings in force, and what was wrong with the files they came from."""
+class Settings:
+    """The settings in force, and diagnostics about the files they came from."""
 
     __slots__ = ("diagnostics", "formats", "tokenizer")
 
@@ -33,19 +33,19 @@ class Config:
         self.diagnostics = diagnostics
 
 
-def load(cwd: str) -> Config:
-    """The settings for a command run in `cwd`."""
+def load_settings(cwd: str) -> Settings:
+    """Return the settings for a command run in `cwd`."""
     diagnostics: list[Diagnostic] = []
-    layers = [_from_environment(diagnostics)]
-    layers += [_read(path, diagnostics) for path in paths.config_files(cwd)]
+    layers = [_read_environment(diagnostics)]
+    layers += [_read_file(path, diagnostics) for path in paths.config_files(cwd)]
 
     def first(key: str, default: Any) -> Any:
         return next((layer[key] for layer in layers if key in layer), default)
 
-    return Config(first("tokenizer", "ascii"), first("formats", frozenset()), tuple(diagnostics))
+    return Settings(first("tokenizer", "ascii"), first("formats", frozenset()), tuple(diagnostics))
 
 
-def _from_environment(diagnostics: list[Diagnostic]) -> dict[str, Any]:
+def _read_environment(diagnostics: list[Diagnostic]) -> dict[str, Any]:
     value = os.environ.get("SKILLC_TOKENIZER")
     if not value:
         return {}
@@ -53,11 +53,11 @@ def _from_environment(diagnostics: list[Diagnostic]) -> dict[str, Any]:
     def warn(message: str) -> None:
         diagnostics.append(warning("W071", "SKILLC_TOKENIZER", message))
 
-    return _settings({"search": {"tokenizer": value}}, warn)
+    return _check({"search": {"tokenizer": value}}, warn)
 
 
-def _read(path: str, diagnostics: list[Diagnostic]) -> dict[str, Any]:
-    import tomllib  # here, because most homes have no config.toml and tomllib costs a whole command
+def _read_file(path: str, diagnostics: list[Diagnostic]) -> dict[str, Any]:
+    import tomllib  # slow to import, and most homes have no config.toml
 
     def warn(message: str) -> None:
         diagnostics.append(warning("W071", path, message))
@@ -74,28 +74,28 @@ def _read(path: str, diagnostics: list[Diagnostic]) -> dict[str, Any]:
         return {}
     if version > VERSION:
         warn(f"version {version} is newer than this skc knows ({VERSION}); reading what is known")
-    return _settings(data, warn)
+    return _check(data, warn)
 
 
-def _settings(data: dict[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:
-    """The known keys that can be used; the rest is told."""
+def _check(data: dict[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:
+    """Return the known keys with valid values; warn about the rest."""
     search = data.pop("search", {})
     if not isinstance(search, dict):
         warn("'search' must be a table")
         search = {}
-    found: dict[str, Any] = {}
+    layer: dict[str, Any] = {}
     if "tokenizer" in search:
         value = search.pop("tokenizer")
         if isinstance(value, str) and value in TOKENIZERS:
-            found["tokenizer"] = value
+            layer["tokenizer"] = value
         else:
             warn(f"tokenizer must be one of {', '.join(TOKENIZERS)}, not {value!r}")
     if "formats" in search:
         value = search.pop("formats")
         if isinstance(value, list) and all(item in FORMATS for item in value):
-            found["formats"] = frozenset(value)
+            layer["formats"] = frozenset(value)
         else:
             warn(f"formats must be a list of {', '.join(FORMATS)}, not {value!r}")
     for key in [*data, *(f"search.{key}" for key in search)]:
         warn(f"unknown key '{key}'")
-    return found
+    return layer

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from skillc.library.config import SkillsConfig
     from skillc.library.library import CompositeSkillSource
     from skillc.lint import Report
-    from skillc.settings import Config
+    from skillc.settings import Settings
     from skillc.usage.log import Value
 
     Result = TypeVar("Result")
@@ -294,11 +294,11 @@ class Workspace:
 
     # Settings and remarks.
 
-    def settings(self) -> Config:
+    def settings(self) -> Settings:
         """Return the settings in force here; what is wrong with them is reported."""
-        from skillc.settings import load
+        from skillc.settings import load_settings
 
-        config = load(self.cwd)
+        config = load_settings(self.cwd)
         self.tell(config.diagnostics)
         return config
 

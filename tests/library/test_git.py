@@ -39,8 +39,8 @@ from skillc.library.git import (
     SshKey,
     tree as files,
 )
-from skillc.library.git.limits import Watch
-from skillc.library.git.packs import PackReader
+from skillc.library.git.fetch import PackReader
+from skillc.library.git.transport import Watchdog
 from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.source import SkillSource
 from skillc.skills import SkillId
@@ -406,13 +406,13 @@ def test_refresh_by_hand(origin: Origin, cache: Path) -> None:
 def test_known_skills_and_commit(origin: Origin, cache: Path) -> None:
     """[D29] what the last checkout has, without the remote; the commit; a tag is never fetched again."""
     source = GitSkillSource(GitSkillConfig(str(origin.bare), GitRef.tag("v1"), cache_dir=cache))
-    assert (run(source.known()), source.commit) == (None, None)
+    assert (run(source.cached_count()), source.commit) == (None, None)
     run(source.refresh())
-    assert (run(source.known()), source.commit) == (2, origin.git("rev-parse", "v1^{commit}"))
+    assert (run(source.cached_count()), source.commit) == (2, origin.git("rev-parse", "v1^{commit}"))
     origin.bare.rename(origin.bare.with_name("gone"))
     assert run(source.refresh()) is False
     again = GitSkillSource(GitSkillConfig(str(origin.bare), GitRef.tag("v1"), cache_dir=cache))
-    assert run(again.known()) == 2
+    assert run(again.cached_count()) == 2
 
 
 @pytest.mark.parametrize("kind", ["tag", "light tag", "commit", "short commit"])
@@ -984,7 +984,7 @@ def test_sizes_in_a_pack(origin: Origin) -> None:
     [pack] = (origin.bare / "objects" / "pack").glob("*.pack")
     with pack.open("rb") as file:
         reader = PackReader(file)
-        sizes = [reader.object_size() for _ in range(int.from_bytes(reader.take(12)[8:], "big"))]
+        sizes = [reader.read_object_size() for _ in range(int.from_bytes(reader.read(12)[8:], "big"))]
     told = origin.git("cat-file", "--batch-all-objects", "--batch-check=%(objectsize)", at=origin.bare)
     assert sorted(sizes) == sorted(map(int, told.split()))
     assert b"chain length" in subprocess.check_output(["git", "verify-pack", "-v", str(pack)])
@@ -1155,16 +1155,16 @@ def test_nothing_of_asyncio_waits(origin: Origin, server: Server, cache: Path) -
     assert run(both()) > 1
 
 
-def test_watch_ends_what_never_ends() -> None:
+def test_watchdog_ends_what_never_ends() -> None:
     """[D29] something that comes again and again is no reason to go on for ever."""
     cut, released = threading.Event(), threading.Event()
-    with Watch(0.02) as watch:
-        watch.guard(cut.set, released.set)
+    with Watchdog(0.02) as watchdog:
+        watchdog.guard(cut.set, released.set)
         while not cut.is_set():
-            watch.fed()
-        assert watch.expired
+            watchdog.feed()
+        assert watchdog.expired
         late = threading.Event()
-        watch.guard(late.set, lambda: None)
+        watchdog.guard(late.set, lambda: None)
         assert late.is_set()
         assert not released.is_set()
     assert released.is_set()

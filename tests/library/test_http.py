@@ -241,10 +241,10 @@ def test_etags(stub: Stub, clock: Clock) -> None:
 def test_refresh_now(stub: Stub) -> None:
     """[D28] the list is revalidated with its ETag, and a failure leaves the last good one."""
     source = HttpSkillSource(stub.url, cache_ttl=3600)
-    assert run(source.known()) is None
+    assert run(source.cached_count()) is None
     stub.gives(page(LIST, ETag='"1"'))
     assert run(source.refresh()) is True
-    assert run(source.known()) == 3
+    assert run(source.cached_count()) == 3
 
     def unchanged(request: Request) -> list[bytes]:
         return [page(b"", 304)] if request.headers.get("if-none-match") == '"1"' else [page({}, 500)]
@@ -256,10 +256,10 @@ def test_refresh_now(stub: Stub) -> None:
     stub.gives(page({"skills": [entry("one")]}))
     assert len(run(source.list())) == 3  # its time has not come
     assert run(source.refresh()) is True
-    assert run(source.known()) == 1
+    assert run(source.cached_count()) == 1
     stub.gives(page({}, 500))
     assert run(source.refresh()) is False
-    assert (source.status, source.error, run(source.known())) == ("stale", "status 500", 1)
+    assert (source.status, source.error, run(source.cached_count())) == ("stale", "status 500", 1)
 
 
 def test_refresh_of_what_never_answered(stub: Stub) -> None:
@@ -268,7 +268,7 @@ def test_refresh_of_what_never_answered(stub: Stub) -> None:
     source = HttpSkillSource(stub.url)
     with pytest.raises(RepositoryUnavailable, match="status 500"):
         run(source.refresh())
-    assert run(source.known()) is None
+    assert run(source.cached_count()) is None
 
 
 def test_304_without_a_question(stub: Stub) -> None:
@@ -566,7 +566,7 @@ def test_a_server_that_hangs_is_not_waited_for_again_and_again(stub: Stub, clock
 
 def test_documents_are_kept_within_bounds(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
     """[LIB: Cache design] the documents asked for longest ago go; the list stays."""
-    monkeypatch.setattr(http, "MAX_KEPT", 2)
+    monkeypatch.setattr(http, "MAX_DOCUMENTS", 2)
     stub.answer = lambda r: [page({"skills": []} if r.path == "/skills" else entry(r.path[8:], body=r.path))]
     source = HttpSkillSource(stub.url)
     run(source.list())
@@ -620,8 +620,8 @@ def test_never_from_https_to_http() -> None:
     import httpx2
 
     response = httpx2.Response(302, headers={"Location": "http://example.com/"})
-    with pytest.raises(client.Failure, match="from https to http"):
-        client._target(httpx2.URL("https://example.com/skills"), response)
+    with pytest.raises(wire.Failure, match="from https to http"):
+        client.redirect_target(httpx2.URL("https://example.com/skills"), response)
 
 
 @pytest.mark.parametrize(
@@ -639,9 +639,9 @@ def test_secrets_stay_secret(
         run(source.list())
     assert caught.value.__context__ is None
     seen = "".join(traceback.format_exception(caught.value)) + repr(caught.value)
-    source._kept["skills"] = http._Kept(wire.Shelf())
+    source._cache["skills"] = http._CacheEntry(wire.Listing())
     run(source.list())
-    seen += repr([source, auth, vars(source)["_kept"], source.error, run(source.diagnostics())])
+    seen += repr([source, auth, vars(source)["_cache"], source.error, run(source.diagnostics())])
     seen += caplog.text + repr([vars(record) for record in caplog.records])
     assert SECRET not in seen
     assert source.status == "stale"
@@ -650,6 +650,7 @@ def test_secrets_stay_secret(
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """[LIB: New: HttpSkillSource (feature-gated)] says what to install, and takes no other source down."""
     monkeypatch.setitem(sys.modules, "httpx2", None)
+    monkeypatch.delitem(sys.modules, "skillc.library.http.client")
     source = HttpSkillSource("http://127.0.0.1:1", name="company")
     for _ in range(2):
         with pytest.raises(MissingExtra, match=r"httpx2: pip install 'skillc\[http\]'"):

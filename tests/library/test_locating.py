@@ -12,7 +12,7 @@ import pytest
 
 from skillc.errors import InvalidSkill, SkillNotFound
 from skillc.library import at_path, locate_skill
-from skillc.library.copies import keep
+from skillc.library.copies import write_copy
 from skillc.library.descriptors import SkillDescriptor, SkillDocument
 from skillc.skills import SkillId, metadata, parse
 from tests.conftest import World
@@ -185,7 +185,7 @@ def test_a_document_without_a_folder_reads_back_equal(world: World) -> None:
     )
     told = {"license": "MIT", "nested": {"a": [1, None, True, "yes"]}, "odd key": 1.5}
     document = SkillDocument(descriptor, "# Body\n\n---\ntext\n", told)
-    path = keep(str(world.root / "copies" / "a+b"), "server", document, None)
+    path = write_copy(str(world.root / "copies" / "a+b"), "server", document, None)
     read = parse((Path(path) / "SKILL.md").read_bytes())
     found = metadata(read, "b")
     assert not read.diagnostics

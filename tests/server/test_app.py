@@ -170,10 +170,10 @@ def test_the_source_sees_a_304(shelf: Path) -> None:
     with live(FilesystemSkillSource(shelf)) as api:
         source = HttpSkillSource(str(api.base_url), cache_ttl=0.0)
         before = run(source.list())
-        etag = source._kept["skills"].etag
-        kept = source._kept["skills"].value
+        etag = source._cache["skills"].etag
+        kept = source._cache["skills"].value
         assert run(source.list()) == before
-        assert source._kept["skills"].value is kept  # the very list: nothing was sent again
+        assert source._cache["skills"].value is kept  # the very list: nothing was sent again
         assert etag
         skill(shelf, "new")
         assert len(run(source.list())) == len(before) + 1

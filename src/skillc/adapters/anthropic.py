@@ -21,15 +21,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skillc.adapters.missing import cannot_import
 from skillc.adapters.prompts import joined
 from skillc.adapters.tools import BoundTool, bound_tools
+from skillc.errors import extras
 
 try:
     from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
     from anthropic.types.beta import BetaMessageParam, BetaToolParam
 except ImportError as error:
-    raise cannot_import(error, "the Anthropic SDK", "anthropic") from None
+    raise extras.cannot_import(error, "the Anthropic SDK", "anthropic") from None
 
 if TYPE_CHECKING:
     from skillc.engine import BuiltAgent, ToolResult

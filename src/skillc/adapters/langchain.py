@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from skillc.adapters.missing import cannot_import
 from skillc.adapters.prompts import joined, resolved
 from skillc.adapters.tools import BoundTool, bound_tools
 from skillc.engine import run_sync
+from skillc.errors import extras
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
@@ -25,7 +25,7 @@ try:
     from langchain_core.tools import BaseTool, ToolException
     from pydantic import PrivateAttr
 except ImportError as error:
-    raise cannot_import(error, "LangChain", "langchain") from None
+    raise extras.cannot_import(error, "LangChain", "langchain") from None
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime

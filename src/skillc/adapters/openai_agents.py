@@ -17,15 +17,15 @@ import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from skillc.adapters.missing import cannot_import
 from skillc.adapters.prompts import joined
 from skillc.adapters.tools import BoundTool, bound_tools
+from skillc.errors import extras
 
 try:
     from agents import Agent, FunctionTool, RunContextWrapper, Tool
     from agents.tool_context import ToolContext
 except ImportError as error:
-    raise cannot_import(error, "the OpenAI Agents SDK", "openai-agents") from None
+    raise extras.cannot_import(error, "the OpenAI Agents SDK", "openai-agents") from None
 
 if TYPE_CHECKING:
     from skillc.engine import BuiltAgent

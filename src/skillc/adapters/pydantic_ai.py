@@ -15,16 +15,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from skillc.adapters.missing import cannot_import
 from skillc.adapters.prompts import joined, resolved
 from skillc.adapters.tools import BoundTool, bound_tools
+from skillc.errors import extras
 
 try:
     from pydantic_ai import FunctionToolset, RunContext, Tool, ToolFailed, UserPromptNode
     from pydantic_ai.capabilities import AbstractCapability
     from pydantic_core import SchemaValidator, core_schema
 except ImportError as error:
-    raise cannot_import(error, "pydantic-ai", "pydantic-ai") from None
+    raise extras.cannot_import(error, "pydantic-ai", "pydantic-ai") from None
 
 if TYPE_CHECKING:
     from pydantic_ai.capabilities import AgentNode

@@ -200,7 +200,7 @@ class _Build:
         from skillc.compiler.read_files import read_all
 
         metadata = self._metadata(anew=not copy or any(file.name == self.main for file in changed))
-        temporary = atomic.beside(self.index_path)
+        temporary = atomic.temporary_path(self.index_path)
         writer = None
         try:
             writer = indexing.Writer(

@@ -85,7 +85,7 @@ def _link(runtime: str, path: str) -> str:
     if sys.platform == "win32":
         import _winapi
 
-        temporary = atomic.beside(path)
+        temporary = atomic.temporary_path(path)
         _winapi.CreateJunction(runtime, temporary)
         atomic.replace(temporary, path)
         return "junction"
@@ -100,7 +100,7 @@ def _copy(runtime: str, path: str) -> None:
     parts = [paths.stub_file, paths.manifest_file]
     if not _is_link(path) and all(_same(part(runtime), part(path)) for part in parts):
         return
-    temporary = atomic.beside(path)
+    temporary = atomic.temporary_path(path)
     try:
         for part in parts:
             os.makedirs(os.path.dirname(part(temporary)), exist_ok=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from skillc.compiler.build import Built
     from skillc.compiler.deploy import Deployment
     from skillc.library import Skill
-    from skillc.settings import Config
+    from skillc.settings import Settings
 
 
 class Published:
@@ -59,7 +59,7 @@ class Publisher:
 
     def __init__(
         self,
-        config: Config,
+        config: Settings,
         cwd: str,
         targets: Sequence[Target],
         *,

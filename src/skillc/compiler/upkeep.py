@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillc.compiler.build import build_skill
 from skillc.errors import SkillcError
-from skillc.settings import load
+from skillc.settings import load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def keep_indexed(skill: Skill, cwd: str) -> None:
     """
     if not skill.repository or skill.recent:
         return
-    config = load(cwd)
+    config = load_settings(cwd)
     try:
         build_skill(skill, tokenizer=config.tokenizer, formats=config.formats)
     except (SkillcError, OSError):

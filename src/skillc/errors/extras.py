@@ -1,6 +1,6 @@
-"""What is not in the core: an import that fails for want of an extra says what to install.
+"""Say what to install when an import fails because an extra is missing.
 
-with extras.needed("git"):
+with extras.require("git"):
     import dulwich
 """
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from skillc.errors import MissingExtra
 
-# Who needs what; the extra of that name in pyproject.toml brings it.
+# What needs which package; the extra of that name in pyproject.toml installs it.
 NEEDS = {
     "git": "git repositories need dulwich",
     "http": "http repositories need httpx2",
@@ -21,11 +21,18 @@ NEEDS = {
 
 
 @contextmanager
-def needed(extra: str) -> Iterator[None]:
-    """Imports of what an extra brings; raises MissingExtra where it is not installed."""
+def require(extra: str) -> Iterator[None]:
+    """Raise MissingExtra where an import in the block fails because `extra` is not installed."""
     try:
         yield
     except ImportError as error:
         if error.name is not None and error.name.startswith("skillc"):
-            raise  # ours, and a bug
+            raise  # a bug of ours
         raise MissingExtra(NEEDS[extra], extra) from None
+
+
+def cannot_import(error: ImportError, framework: str, extra: str) -> MissingExtra:
+    """Return the error for a framework that is not installed, too old, or hidden by a module of its name."""
+    if isinstance(error, ModuleNotFoundError):
+        return MissingExtra(f"{framework} is not installed", extra)
+    return MissingExtra(f"{framework} can't be used ({error})", extra)

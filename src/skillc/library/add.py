@@ -73,9 +73,9 @@ def _table(wanted: Wanted, cwd: str, base: str) -> edit.Table:
         raise InvalidOption(f"repositories of type '{kind}' can't be used yet; {usable} can")
     table: dict[str, str | bool] = {"name": name, "type": kind}
     if kind == "filesystem":
-        table["path"] = addresses.stored_path(wanted.place, cwd, base)
+        table["path"] = addresses.resolve_path(wanted.place, cwd, base)
     else:
-        table["url"] = addresses.stored_url(wanted.place, kind, cwd)
+        table["url"] = addresses.resolve_url(wanted.place, kind, cwd)
     table |= _options(kind, wanted.options)
     if kind == "http" and "strict" in wanted.switches:
         raise InvalidOption("--strict is not for repositories of type http: the server sends no SKILL.md")

@@ -1,4 +1,4 @@
-"""What somebody calls a repository by: which type an address is of, and how it is written down.
+"""The address of a repository, as a user gives it: guess its type, and prepare it for skills.toml.
 
 >>> guess_type("https://github.com/company/skills"), guess_type("https://skills.example.com/api")
 ('git', 'http')
@@ -14,20 +14,14 @@ from skillc.errors import DirectoryNotFound, InvalidOption
 
 FORGES = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht")
 _VARIABLES = re.compile(r"(\$\{[A-Za-z_][A-Za-z0-9_]*\})+")
-_USER = re.compile(r"(?<=://)[^/?#@\s'\"<>]+(?=@)")
-_QUERY = re.compile(
-    r"([?&;][\w.-]{0,40}(?:token|secret|passw|pwd|sig|credential|auth|key|jwt)[\w.-]{0,40}=)[^&;#\s'\"<>]+",
-    re.IGNORECASE,
-)
-HIDDEN = "***"
 _SCP = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:(?!//).+")  # git@host:path
 
 
-def guess_type(place: str) -> str:
-    """`git`, `http` or, for whatever is no URL, `filesystem`."""
-    scheme, separator, rest = place.partition("://")
+def guess_type(address: str) -> str:
+    """Return `git`, `http` or, for anything but a URL, `filesystem`."""
+    scheme, separator, rest = address.partition("://")
     if not separator:
-        return "git" if _SCP.fullmatch(place) or place.rstrip("/").endswith(".git") else "filesystem"
+        return "git" if _SCP.fullmatch(address) or address.rstrip("/").endswith(".git") else "filesystem"
     if scheme.lower() not in ("http", "https"):
         return "git"
     host = rest.partition("/")[0].rpartition("@")[2].partition(":")[0].lower()
@@ -35,17 +29,8 @@ def guess_type(place: str) -> str:
     return "git" if forge or rest.rstrip("/").endswith(".git") else "http"
 
 
-def without_secrets(text: str) -> str:
-    """`text` with what may be a secret in the URLs in it hidden: users, and values in queries by name.
-
-    >>> without_secrets("no answer from https://me:x@example.com/mcp?page=2&access_token=y#z")
-    'no answer from https://***@example.com/mcp?page=2&access_token=***#z'
-    """
-    return _QUERY.sub(rf"\1{HIDDEN}", _USER.sub(HIDDEN, text))
-
-
-def stored_url(url: str, kind: str, cwd: str) -> str:
-    """An address as it is written down: with no secret in it [D24]; the errors don't repeat it."""
+def resolve_url(url: str, kind: str, cwd: str) -> str:
+    """Return a URL for skills.toml; refuse one with a secret in it, without repeating it [D24]."""
     if not _is_plain(url):
         raise InvalidOption("the address has control characters or is not UTF-8")
     if "${" in url and "://" not in url:
@@ -56,7 +41,7 @@ def stored_url(url: str, kind: str, cwd: str) -> str:
             f"the address of a repository of type {kind} starts with http:// or https://{instead}"
         )
     if "://" not in url:
-        return url if _SCP.fullmatch(url) else _local(url, cwd)
+        return url if _SCP.fullmatch(url) else _find_folder(url, cwd)
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -72,34 +57,32 @@ def stored_url(url: str, kind: str, cwd: str) -> str:
     return url
 
 
-def stored_path(place: str, cwd: str, base: str) -> str:
-    """A folder as it is written down: relative to `base` where it is below it or was given relative.
+def resolve_path(path: str, cwd: str, base: str) -> str:
+    """Return a folder for skills.toml: relative to `base` where it is below it or was given relative.
 
     Raises DirectoryNotFound where there is no folder.
     """
-    path = _local(place, cwd)
-    below = os.path.relpath(path, os.path.realpath(base)) if _same_drive(path, base) else path
-    outside = below.split(os.sep)[0] in (os.pardir, "") or os.path.isabs(below)
-    if outside and (os.path.isabs(os.path.expanduser(place)) or os.path.realpath(base) != base):
-        return path
-    return below.replace(os.sep, "/")
+    folder = _find_folder(path, cwd)
+    top = os.path.realpath(base)
+    same_drive = os.path.splitdrive(folder)[0].lower() == os.path.splitdrive(top)[0].lower()
+    relative = os.path.relpath(folder, top) if same_drive else folder
+    outside = relative.split(os.sep)[0] in (os.pardir, "") or os.path.isabs(relative)
+    if outside and (os.path.isabs(os.path.expanduser(path)) or top != base):
+        return folder
+    return relative.replace(os.sep, "/")
 
 
-def _local(place: str, cwd: str) -> str:
-    """The absolute path of a folder that is there."""
-    path = os.path.normpath(os.path.join(os.path.realpath(cwd), os.path.expanduser(place)))
-    if not _is_plain(path):
+def _find_folder(path: str, cwd: str) -> str:
+    """Return the absolute path of a folder that exists."""
+    folder = os.path.normpath(os.path.join(os.path.realpath(cwd), os.path.expanduser(path)))
+    if not _is_plain(folder):
         raise InvalidOption("the path has control characters or is not UTF-8")
-    if not os.path.isdir(path):
-        missing = DirectoryNotFound(place)
-        if re.fullmatch(r"[A-Za-z0-9-]+/[A-Za-z0-9_.-]+", place):
-            missing.details = f"hint: a repository on GitHub is https://github.com/{place}"
-        raise missing
-    return path
-
-
-def _same_drive(one: str, other: str) -> bool:
-    return os.path.splitdrive(one)[0].lower() == os.path.splitdrive(os.path.realpath(other))[0].lower()
+    if not os.path.isdir(folder):
+        error = DirectoryNotFound(path)
+        if re.fullmatch(r"[A-Za-z0-9-]+/[A-Za-z0-9_.-]+", path):
+            error.details = f"hint: a repository on GitHub is https://github.com/{path}"
+        raise error
+    return folder
 
 
 def _is_plain(text: str) -> bool:

@@ -1,11 +1,11 @@
-"""Skills of remote repositories as local folders, so that whatever works on a folder works on them.
+"""Local copies of the skills of remote repositories, for all that works on folders.
 
     <home>/.skillc/cache/skills/<repository>/<ID with + for />/
         the skill's files
-        .origin             the repository's name, and which state of the skill this is
+        .origin             the repository's name, and the version of the skill: its folder or its digest
 
 The folder's path stays the same while the skill changes, so that what was built from it stays too. A
-copy is renewed as a whole when the repository has another state, and serves on while it can't be asked.
+copy is replaced as a whole when the skill has changed, and is used on while its repository is away.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from skillc.library.descriptors import SkillDocument
 
 ORIGIN = ".origin"
-_NO_ADDRESS = ("auth_header", "auth_token", "depth", "env", "refresh_seconds", "ssh_key")
+_NOT_ADDRESS = ("auth_header", "auth_token", "depth", "env", "refresh_seconds", "ssh_key")
 
 
-def place(repository: SkillRepositoryConfig, skill_id: str) -> str:
-    """Where the copy of a skill is, or would be. Variables in an address are not expanded."""
-    address = {key: str(value) for key, value in repository.settings.items() if key not in _NO_ADDRESS}
+def copy_path(repository: SkillRepositoryConfig, skill_id: str) -> str:
+    """Return the path for the copy of a skill. Variables in an address are not expanded."""
+    address = {key: str(value) for key, value in repository.settings.items() if key not in _NOT_ADDRESS}
     key = sha256_hex(json.dumps([repository.type, sorted(address.items())]).encode())[:16]
     return os.path.join(paths.cache_directory(), "skills", key, folder_name(skill_id))
 
 
-def keep(path: str, repository: str, document: SkillDocument, directory: str | None) -> str:
+def write_copy(path: str, repository: str, document: SkillDocument, directory: str | None) -> str:
     """Make the copy at `path` equal to the skill: to its folder where it has one, else to its text."""
     text = b"" if directory else _skill_file(document)
-    state = directory or sha256_hex(text)
-    origin = f"{repository}\n{state}\n".encode("utf-8", "surrogateescape")
+    version = directory or sha256_hex(text)
+    origin = f"{repository}\n{version}\n".encode("utf-8", "surrogateescape")
     if _read(path) != origin:
         parent = os.path.dirname(path)
         os.makedirs(parent, mode=0o700, exist_ok=True)
@@ -50,8 +50,8 @@ def keep(path: str, repository: str, document: SkillDocument, directory: str | N
     return path
 
 
-def origin(path: str) -> str:
-    """The name of the repository that a copy came from."""
+def read_origin(path: str) -> str:
+    """Return the name of the repository that a copy came from."""
     return _read(path).decode("utf-8", "replace").partition("\n")[0]
 
 
@@ -64,7 +64,7 @@ def _read(path: str) -> bytes:
 
 
 def _skill_file(document: SkillDocument) -> bytes:
-    """A SKILL.md that reads back as the document."""
+    """Return a SKILL.md that reads back as the document."""
     skill = document.descriptor
     fields: dict[str, Any] = {"name": skill.name, "description": skill.description, **document.extensions}
     if skill.metadata:
@@ -80,7 +80,7 @@ def _key(key: str) -> str:
 
 
 def _value(value: Any) -> str:
-    """A value in YAML's flow style, which is JSON's with more ways to write text."""
+    """Return a value in YAML's flow style, which is JSON's with more ways to write text."""
     if isinstance(value, str):
         return yaml_quote(value)
     if isinstance(value, Mapping):

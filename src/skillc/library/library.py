@@ -267,9 +267,9 @@ class CompositeSkillSource(SkillSource):
         except RepositoryUnavailable as error:
             failure = RepositoryUnavailable(named.name, error.reason)
         except Exception as error:
-            from skillc.library.addresses import without_secrets  # only for the words of others
+            from skillc.library.secrets import hide_secrets  # only for the words of others
 
-            failure = RepositoryUnavailable(named.name, without_secrets(unexpected(error).message))
+            failure = RepositoryUnavailable(named.name, hide_secrets(unexpected(error).message))
         log.warning("%s", failure.message)
         raise failure
 

@@ -92,7 +92,7 @@ def _found(document: SkillDocument, directory: str | None, config: SkillsConfig,
         scope, root = (PROJECT, project) if project else (GLOBAL, home)
         return Skill(skill.id, os.path.realpath(directory), scope, root, True, skill.source_name)
     repository = next(r for r in config.repositories if r.name == skill.source_name)
-    path = copies.keep(copies.place(repository, skill.id), repository.name, document, directory)
+    path = copies.write_copy(copies.copy_path(repository, skill.id), repository.name, document, directory)
     return Skill(skill.id, os.path.realpath(path), GLOBAL, home, True, repository.name, copied=True)
 
 
@@ -107,7 +107,7 @@ def _kept(skill_id: SkillId, library: CompositeSkillSource, config: SkillsConfig
 
     home = paths.home()
     for repository in config.repositories if home else ():
-        path = copies.place(repository, skill_id)
+        path = copies.copy_path(repository, skill_id)
         if repository.name in library.failures and is_skill(path):
             why = warning("W201", repository.name, library.failures[repository.name].reason)
             source = os.path.realpath(path)

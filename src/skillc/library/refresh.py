@@ -36,8 +36,8 @@ async def _refreshed(repository: SkillRepositoryConfig) -> Refreshed:
     name, kind, before = repository.name, repository.type, None
     try:
         source = source_of(repository)
-        known, again = getattr(source, "known", None), getattr(source, "refresh", None)
-        before = await known() if known else None
+        cached_count, again = getattr(source, "cached_count", None), getattr(source, "refresh", None)
+        before = await cached_count() if cached_count else None
         if again:
             await again()
         skills = len(await source.list())

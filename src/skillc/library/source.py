@@ -8,9 +8,8 @@
 `SkillSource` can also be inherited from; `collections` is then derived from the IDs.
 
 A source may have more, which is looked for where it is used: `directory(skill_id)`, a skill's folder;
-`diagnostics()`; `status`, `error` and `quarantined`; and, if it keeps what it was told, `refresh()`, which
-asks again now and gives whether something changed, and `known()`, the number of skills it would give
-without asking, or None.
+`diagnostics()`; `status`, `error` and `quarantined`; and, if it caches, `refresh()`, which revalidates now
+and returns whether something changed, and `cached_count()`, the number of skills in the cache, or None.
 """
 
 from __future__ import annotations

@@ -198,9 +198,9 @@ def _copied(source: str, inside: str, home: str) -> Skill | None:
     repository, _, folder = rest.partition("/")
     if kind != "skills" or not repository or not folder or "/" in folder:
         return None
-    from skillc.library.copies import origin  # only for paths in there
+    from skillc.library.copies import read_origin  # only for paths in there
 
-    return Skill(folder.replace("+", "/"), source, GLOBAL, home, True, origin(source), copied=True)
+    return Skill(folder.replace("+", "/"), source, GLOBAL, home, True, read_origin(source), copied=True)
 
 
 def roots(cwd: str) -> Iterator[tuple[str, str]]:

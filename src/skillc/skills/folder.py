@@ -18,7 +18,7 @@ def make_folder(path: str, *, copy_of: str | None = None, files: Mapping[str, by
     Hidden files come along. Links inside the folder become the files they point to; one that leaves it
     is PathEscapes.
     """
-    temporary = atomic.beside(path)
+    temporary = atomic.temporary_path(path)
     os.mkdir(temporary)
     try:
         if copy_of is not None:

@@ -70,12 +70,12 @@ def find_skill(name: str, cwd: str) -> FoundSkill:
 def _of_repository(skill: Skill, cwd: str) -> FoundSkill:
     """A skill that a repository has; its folder may be a copy."""
     from skillc.library.config import SkillsConfig  # most skills are in a store
-    from skillc.library.copies import place
+    from skillc.library.copies import copy_path
     from skillc.library.repositories import resolve_repositories
 
     config = SkillsConfig.load(cwd)
     own = next((r for r in config.repositories if r.name == skill.repository), None)
-    if skill.copied and (own is None or os.path.realpath(place(own, skill.name)) != skill.source):
+    if skill.copied and (own is None or os.path.realpath(copy_path(own, skill.name)) != skill.source):
         return of_store(skill)  # given as a path: a copy of what another project calls by that name
     library = resolve_repositories(config, next(paths.library_roots(cwd), None))
     source = next((named.source for named in library.sources if named.name == skill.repository), None)

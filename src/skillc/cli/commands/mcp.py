@@ -56,7 +56,7 @@ def run(arguments: Arguments) -> int:
     if arguments.given("print") or arguments.given("project"):
         raise InvalidOption("--print and --project go with --install")
     address = arguments.optional("http")
-    with extras.needed("mcp"):  # the SDK takes long to import; --install does without
+    with extras.require("mcp"):  # the SDK takes long to import; --install does without
         from skillc.mcp import serve_http, serve_stdio
     if address is None:
         serve_stdio(Workspace(), groups)

@@ -143,7 +143,7 @@ class Folder:
         lock = self.database.lock() if texts and len(todo) > MANY else None
         if lock is not None:
             with lock:
-                if lock.waited:  # for another process, which may have done it
+                if lock.contended:  # for another process, which may have done it
                     before, walk, todo = self._planned(self._known(), texts)
                 look = self._carried_out(before, walk, todo, texts)
         else:

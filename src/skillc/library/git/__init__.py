@@ -1,7 +1,6 @@
 """Skills in git repositories, fetched without a git program; fetching needs the extra `git`."""
 
-from skillc.library.git.config import GitAuth, GitSkillConfig, HttpsToken, SshKey
-from skillc.library.git.refs import GitRef
+from skillc.library.git.config import GitAuth, GitRef, GitSkillConfig, HttpsToken, SshKey
 from skillc.library.git.source import GitSkillSource
 
 __all__ = ["GitAuth", "GitRef", "GitSkillConfig", "GitSkillSource", "HttpsToken", "SshKey"]

@@ -1,15 +1,14 @@
-"""Checkouts of a repository in the cache, refreshed when their time has come [D29].
+"""A cache of checkouts of one repository, refreshed at intervals [D29].
 
     <home>/.skillc/cache/repositories/<hash of URL and ref>/
         state.json          which commit is current, when it was fetched, what failed last
         <commit>/<name>/    its files, complete and never changed afterwards
-        lock                held by whoever fetches, in any process
+        lock                held by the process that fetches
 
-What is on disk is the truth: every access looks at state.json, so processes follow each other's
-refreshes. A new commit gets a folder of its own and state.json then names that; whoever reads the old
-one goes on, it is removed an hour later at the earliest. There is no clone beside it: a shallow fetch
-of a repository of skills costs little more than an incremental one, and without one nothing of git
-(configuration, hooks, credentials) is ever on disk.
+Every access reads state.json, so processes follow each other's refreshes. A new commit gets a folder of
+its own, and state.json then names that; readers of the old one go on, it is removed an hour later at the
+earliest. There is no clone beside it: a shallow fetch of a repository of skills costs little more than
+an incremental one, and nothing of git (configuration, hooks, credentials) is ever on disk.
 """
 
 from __future__ import annotations
@@ -25,9 +24,8 @@ from dataclasses import asdict, dataclass, replace
 
 from skillc import atomic
 from skillc.errors import MissingExtra, RepositoryUnavailable, SkillcError, extras, unexpected
-from skillc.library.git.config import GitSkillConfig
-from skillc.library.git.errors import FetchFailed, RefMissing
-from skillc.library.git.refs import invalid
+from skillc.library.git.config import GitSkillConfig, invalid
+from skillc.library.git.errors import FetchError, RefNotFound
 from skillc.text import one_line
 
 log = logging.getLogger("skillc.library")
@@ -35,7 +33,7 @@ log = logging.getLogger("skillc.library")
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What state.json says; times are those of the clock, since processes share them."""
+    """The contents of state.json; times are wall-clock times, because processes share them."""
 
     commit: str = ""
     fetched: float = 0.0
@@ -51,115 +49,108 @@ class Checkouts:
         self._remote = config.remote()
         self._directory = config.directory()
         _check_writable(self._directory)
-        self._turn = threading.Lock()
+        self._mutex = threading.Lock()  # held by the thread that fetches
         self._attempts = 0
         self._failure: SkillcError | None = None
 
     def folder(self, commit: str) -> str:
-        """Where the files of a commit are, or would be."""
+        """Return the folder for the files of a commit."""
         return os.path.join(self._directory, commit, self._remote.name)
 
-    def current(self, now: bool = False) -> State:
-        """The checkout to use: cloned when there is none, refreshed when its time has come (or `now`)."""
-        state = self.state()
+    def update(self, force: bool = False) -> State:
+        """Clone where there is no checkout, refresh one that is due (or with `force`); return the current."""
+        state = self.read_state()
         if not state.commit:
             return self._clone()
-        if self._config.git_ref.moves and (now or self._is_due(state)):
-            return self._refresh(state, now)
+        interval = self._config.refresh_interval
+        due = interval < math.inf and not 0 <= time.time() - state.attempted < interval
+        if self._config.git_ref.moves and (force or due):
+            return self._refresh(state, force)
         return state
 
-    def state(self) -> State:
-        """The state on disk; none where it can't be read or its checkout is gone."""
+    def read_state(self) -> State:
+        """Return the state on disk; an empty one where it can't be read or its checkout is gone."""
         try:
             with open(os.path.join(self._directory, "state.json"), encoding="utf-8") as file:
-                found = json.load(file)
-            state = State(
-                str(found["commit"]),
-                float(found["fetched"]),
-                float(found["attempted"]),
-                one_line(str(found["error"])),
-            )
+                data = json.load(file)
+            commit, error = str(data["commit"]), one_line(str(data["error"]))
+            state = State(commit, float(data["fetched"]), float(data["attempted"]), error)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return State()
-        return state if re.fullmatch("[0-9a-f]{40}", state.commit) and self._has(state.commit) else State()
+        return state if re.fullmatch("[0-9a-f]{40}", commit) and self._has_commit(commit) else State()
 
     def unavailable(self, message: str) -> RepositoryUnavailable:
-        """This repository's failure, without secrets."""
+        """Return an error about this repository, without secrets."""
         return RepositoryUnavailable(self._remote.url, self._remote.hide(one_line(message)))
 
-    def _is_due(self, state: State) -> bool:
-        if math.isinf(self._config.refresh_interval):
-            return False
-        return not 0 <= time.time() - state.attempted < self._config.refresh_interval
-
     def _clone(self) -> State:
-        """The first checkout. Threads wait for it, and share its failure."""
-        asked = self._attempts
-        with self._turn:
-            if self._failure is not None and self._attempts != asked:
+        """Make the first checkout: single flight, all waiting threads share its result or failure."""
+        attempts = self._attempts
+        with self._mutex:
+            if self._failure is not None and self._attempts != attempts:
                 raise self._failure
             self._failure = None
             try:
                 os.makedirs(self._directory, mode=0o700, exist_ok=True)
                 with self._lock():
-                    state = self.state()
+                    state = self.read_state()
                     if not state.commit:  # else another process was faster
                         state = self._fetch(state)
             except Exception as error:
-                self._failure = self._told(error, "git clone failed")
+                self._failure = self._failure_for(error, "git clone failed")
             finally:
                 self._attempts += 1
-            if self._failure is not None:  # raised here: what led to it may have secrets in its words
+            if self._failure is not None:  # raised here, because the messages of its causes may hold secrets
                 raise self._failure
         return state
 
-    def _refresh(self, state: State, now: bool) -> State:
-        """A later checkout, or the last good one; only one thread tries, the others don't wait."""
-        if not self._turn.acquire(blocking=now):
+    def _refresh(self, state: State, force: bool) -> State:
+        """Fetch in one thread while the others use the last good checkout, which also outlasts a failure."""
+        if not self._mutex.acquire(blocking=force):
             return state
         try:
             with self._lock():
-                current = self.state()
-                if current.commit and current.attempted != state.attempted and not now:
+                current = self.read_state()
+                if current.commit and current.attempted != state.attempted and not force:
                     return current  # another process was faster
                 return self._fetch(current)
         except Exception as error:
-            failure = self._told(error, "git fetch failed")
+            failure = self._failure_for(error, "git fetch failed")
             log.warning("%s; its last good checkout is used", failure.message)
             state = replace(state, attempted=time.time(), error=getattr(failure, "reason", failure.message))
             self._write_state(state)
             return state
         finally:
-            self._turn.release()
+            self._mutex.release()
 
     def _lock(self) -> atomic.Lock:
         return atomic.Lock(os.path.join(self._directory, "lock"))
 
-    def _fetch(self, state: State) -> State:
+    def _fetch(self, old: State) -> State:
         """Fetch, and make the new commit the current one. The caller holds the lock."""
-        with extras.needed("git"):
-            from skillc.library.git import clone  # dulwich takes long to import
+        with extras.require("git"):
+            from skillc.library.git.fetch import check_out  # dulwich is an extra, and slow to import
         atomic.sweep(self._directory)
-        temporary = atomic.beside(os.path.join(self._directory, "checkout"))
+        temporary = atomic.temporary_path(os.path.join(self._directory, "checkout"))
         os.mkdir(temporary, 0o700)
         ref, folder = self._config.git_ref, os.path.join(temporary, self._remote.name)
         try:
-            done = clone.check_out(self._remote, ref, self._config.depth, folder, self._has)
-            if not self._has(done.commit):
-                atomic.replace(temporary, os.path.join(self._directory, done.commit))
-        except RefMissing:
+            commit, links = check_out(self._remote, ref, self._config.depth, folder, self._has_commit)
+            if not self._has_commit(commit):
+                atomic.replace(temporary, os.path.join(self._directory, commit))
+        except RefNotFound:
             raise self.unavailable(f"ref '{ref.name}' not found in repo") from None
         finally:
             atomic.discard(temporary)
-        for link in done.dropped:
+        for link in links:
             log.warning("'%s': the link '%s' leads out of the repository; left out", self._remote.url, link)
-        new = State(done.commit, time.time(), time.time())
-        self._write_state(new)
-        self._retire(state.commit, new.commit)
-        return new
+        state = State(commit, time.time(), time.time())
+        self._write_state(state)
+        self._evict(old.commit, commit)
+        return state
 
-    def _retire(self, old: str, current: str) -> None:
-        """Remove checkouts that nobody has been sent to for an hour; from now on `old` is not, either."""
+    def _evict(self, old: str, current: str) -> None:
+        """Remove checkouts that have not been current for an hour; the hour of `old` begins now."""
         try:
             if old and old != current:
                 os.utime(os.path.join(self._directory, old))
@@ -168,9 +159,9 @@ class Checkouts:
                 if entry.is_dir() and entry.name != current and age > atomic.ABANDONED_AFTER:
                     atomic.discard(entry.path)
         except OSError:
-            pass  # another time
+            pass  # the next refresh tries again
 
-    def _has(self, commit: str) -> bool:
+    def _has_commit(self, commit: str) -> bool:
         return os.path.isdir(self.folder(commit))
 
     def _write_state(self, state: State) -> None:
@@ -181,18 +172,18 @@ class Checkouts:
         except OSError as error:
             log.warning("%s", unexpected(error).message)
 
-    def _told(self, error: Exception, what: str) -> SkillcError:
-        """A failure as this repository's."""
+    def _failure_for(self, error: Exception, operation: str) -> SkillcError:
+        """Return an error as one about this repository."""
         if isinstance(error, RepositoryUnavailable | MissingExtra):
             return error
-        words = str(error) if isinstance(error, FetchFailed) else unexpected(error).message
-        return self.unavailable(f"{what}: {words}")
+        message = str(error) if isinstance(error, FetchError) else unexpected(error).message
+        return self.unavailable(f"{operation}: {message}")
 
 
 def _check_writable(directory: str) -> None:
-    """Refuse a cache that can't be written, unless something is in it already."""
-    there = directory
-    while not os.path.lexists(there) and os.path.dirname(there) != there:
-        there = os.path.dirname(there)
-    if there != directory and not (os.path.isdir(there) and os.access(there, os.W_OK)):
+    """Refuse a cache that does not exist and can't be made."""
+    parent = directory
+    while not os.path.lexists(parent) and os.path.dirname(parent) != parent:
+        parent = os.path.dirname(parent)
+    if parent != directory and not (os.path.isdir(parent) and os.access(parent, os.W_OK)):
         raise invalid(f"the cache '{directory}' can't be written")

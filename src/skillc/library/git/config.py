@@ -1,19 +1,72 @@
-"""A git repository as it is configured: address, ref, credentials, cache, limits."""
+"""How to reach a git repository: address, ref, credentials, cache, limits."""
 
 from __future__ import annotations
 
+import base64
 import math
 import os
 import re
 from dataclasses import dataclass, field, replace
+from urllib.parse import unquote, urlsplit
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration
-from skillc.library.git.refs import GitRef, invalid
-from skillc.library.git.remote import MAX_BYTES, TIME_OUT, Remote, remote_of
+from skillc.library.secrets import hide_secrets
+from skillc.skills import to_segment
 from skillc.startup.digest import sha256_hex
 
+TIME_OUT = 60.0  # seconds that a server may be silent
+MAX_BYTES = 1 << 30  # of the pack that a server sends, and of the files in it
+SCHEMES = ("https", "http", "ssh", "file")
 TOKEN_USER = "x-access-token"  # noqa: S105 - the user that goes with a token
+MIN_TOKEN = 8  # characters; a user of an address without a password that is as long may be a token
+_INVALID_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\\ud800-\udfff]|\.\.|@\{|//|/\.|\.lock(/|$)")
+_SSH_NAME = re.compile(r"[A-Za-z0-9_\[][A-Za-z0-9_.:%\[\]-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class GitRef:
+    """What to check out: the tip of a branch, which moves, or a tag or a commit, which never do.
+
+    >>> GitRef.tag("v1.2.0")
+    GitRef(kind='tag', name='v1.2.0')
+    """
+
+    kind: str
+    name: str
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("branch", "tag", "commit"):
+            raise invalid(f"a ref is a branch, a tag or a commit, not {self.kind!r}")
+        if self.kind == "commit":
+            if not re.fullmatch("[0-9a-fA-F]{7,40}", self.name):
+                raise invalid(f"'{self.name}' is not a commit's ID, which is 7 to 40 hexadecimal digits")
+            object.__setattr__(self, "name", self.name.lower())
+        elif not _is_ref_name(self.name):
+            raise invalid(f"'{self.name}' is not a valid name of a {self.kind}")
+
+    @classmethod
+    def branch(cls, name: str) -> GitRef:
+        return cls("branch", name)
+
+    @classmethod
+    def tag(cls, name: str) -> GitRef:
+        return cls("tag", name)
+
+    @classmethod
+    def commit(cls, name: str) -> GitRef:
+        return cls("commit", name)
+
+    @property
+    def moves(self) -> bool:
+        return self.kind == "branch"
+
+
+def _is_ref_name(name: str) -> bool:
+    """Apply the rules of `git check-ref-format`, and refuse what looks like an option."""
+    if not name or len(name) > 255 or name == "@" or _INVALID_REF.search(name):
+        return False
+    return not name.startswith(("-", ".", "/")) and not name.endswith((".", "/"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +87,12 @@ class SshKey:
 GitAuth = HttpsToken | SshKey
 
 
-def repositories_cache() -> str:
-    """Where checkouts are kept unless a configuration says otherwise."""
-    return os.path.join(paths.require_home(), paths.DIRECTORY, "cache", "repositories")
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class GitSkillConfig:
-    """A repository, what to check out of it, and how often to look for something new.
+    """A repository, what to check out of it, and how often to refresh it.
 
     `skills_root` is a folder in the repository. `cache_dir` is where checkouts go, each in a folder
-    of its own. A `refresh_interval` of infinity never looks again. `depth` None asks for all history.
+    of its own. A `refresh_interval` of infinity never refreshes. `depth` None fetches all history.
     `time_out` is how long a server may be silent; `max_bytes` how much it may send.
     """
 
@@ -66,21 +114,15 @@ class GitSkillConfig:
             raise invalid("the depth must be positive")
         if not 0 < self.time_out < math.inf or self.max_bytes < 1:
             raise invalid("limits must be positive")
-        self._check_skills_root()
+        root = self.skills_root or ""
+        outside = os.path.isabs(root) or root.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", root)
+        if outside or not root.isprintable() or ":" in root:
+            raise invalid(f"skills_root '{root}' is not a folder in the repository")
         self.remote()
 
-    def _check_skills_root(self) -> None:
-        root = self.skills_root
-        if not root:
-            return
-        parts = re.split(r"[/\\]", root)
-        if not root.isprintable() or os.path.isabs(root) or root[:1] in "/\\" or ".." in parts or ":" in root:
-            raise invalid(f"skills_root '{root}' is not a folder in the repository")
-
     def remote(self) -> Remote:
-        """The address with the credentials for it."""
-        remote = remote_of(self.repo_url)
-        remote = replace(remote, time_out=self.time_out, max_bytes=self.max_bytes)
+        """Return the address with its credentials and limits."""
+        remote = replace(parse_address(self.repo_url), time_out=self.time_out, max_bytes=self.max_bytes)
         if isinstance(self.auth, HttpsToken) and remote.scheme in ("http", "https"):
             return replace(remote, username=TOKEN_USER, password=self.auth.token)
         if isinstance(self.auth, SshKey) and remote.scheme == "ssh":
@@ -92,13 +134,102 @@ class GitSkillConfig:
         return remote
 
     def directory(self) -> str:
-        """Where checkouts of this repository at this ref are kept."""
-        base = os.path.abspath(os.fspath(self.cache_dir)) if self.cache_dir else repositories_cache()
+        """Return the folder for checkouts of this repository at this ref."""
+        base = self.cache_dir or os.path.join(paths.cache_directory(), "repositories")
         key = f"{self.remote().url}\0{self.git_ref.kind}\0{self.git_ref.name}"
-        return os.path.join(base, sha256_hex(key.encode())[:32])
+        return os.path.join(os.path.abspath(os.fspath(base)), sha256_hex(key.encode())[:32])
 
     def __repr__(self) -> str:
         try:
             return f"GitSkillConfig({self.remote().url!r}, {self.git_ref!r})"
-        except InvalidConfiguration:  # a debugger may ask while it is being refused
+        except InvalidConfiguration:  # a debugger may ask before __post_init__ has refused it
             return f"GitSkillConfig(<invalid>, {self.git_ref!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A parsed address. `url` is without credentials: it is shown, hashed and stored."""
+
+    url: str
+    scheme: str
+    path: str
+    host: str = ""
+    port: int | None = None
+    username: str | None = field(default=None, repr=False)
+    password: str | None = field(default=None, repr=False)
+    key: str | None = None
+    passphrase: str | None = field(default=None, repr=False)
+    time_out: float = TIME_OUT
+    max_bytes: int = MAX_BYTES
+
+    @property
+    def name(self) -> str:
+        """The last part of the address as a segment of an ID: the name where the repository is one skill."""
+        last = re.split(r"[/\\:]", self.path.rstrip("/\\"))[-1]
+        return to_segment(last.removesuffix(".git")) or "skills"
+
+    def hide(self, text: str) -> str:
+        """Return `text` without this remote's secrets."""
+        secrets = [self.password, self.passphrase]
+        if self.scheme in ("http", "https"):
+            pair = f"{self.username or ''}:{self.password or ''}"
+            secrets.append(base64.b64encode(pair.encode()).decode())
+            if not self.password and len(self.username or "") >= MIN_TOKEN:
+                secrets.append(self.username)
+        return hide_secrets(text, secrets)
+
+
+def parse_address(address: str) -> Remote:
+    """Parse a URL, `user@host:path` or a path; errors don't repeat it, because it can hold a secret."""
+    if not address or not address.isprintable() or address.startswith("-"):
+        raise invalid("the address of the repository is empty or has control characters, or is an option")
+    if re.match(r"[A-Za-z0-9][A-Za-z0-9+.-]*::", address):
+        raise invalid("remote helpers ('name::address') are not supported")
+    scheme, separator, _ = address.partition("://")
+    if separator:
+        return _parse_url(address, scheme.lower())
+    windows_path = os.name == "nt" and re.match(r"[A-Za-z]:[\\/]", address)
+    host, colon, path = address.partition(":")
+    if colon and "/" not in host and not windows_path:
+        user, _, host = host.rpartition("@")
+        return _check_ssh(Remote(address, "ssh", path, host, None, user or None))
+    path = os.path.abspath(os.path.expanduser(address))
+    return Remote(path, "file", path)
+
+
+def _parse_url(address: str, scheme: str) -> Remote:
+    if scheme not in SCHEMES:
+        raise invalid(f"addresses are {', '.join(f'{s}://' for s in SCHEMES)}, git@host:path or a path")
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise invalid("the address of the repository is not a valid URL") from None
+    if parts.query or parts.fragment:
+        raise invalid("the address of a repository has no query and no fragment")
+    if scheme == "file":
+        path = unquote(parts.path)
+        if host not in ("", "localhost") or not path.startswith("/"):
+            raise invalid("a file:// address is file:///and/a/path")
+        return Remote(f"file://{path}", "file", path.lstrip("/") if os.name == "nt" else path)
+    user = unquote(parts.username) if parts.username else None
+    place = (f"[{host}]" if ":" in host else host) + (f":{port}" if port else "")
+    if scheme == "ssh":
+        place = f"{parts.username}@{place}" if user else place
+        return _check_ssh(Remote(f"ssh://{place}{parts.path}", "ssh", parts.path, host, port, user))
+    if not host:
+        raise invalid("the address of the repository has no host")
+    password = unquote(parts.password) if parts.password else None
+    return Remote(f"{scheme}://{place}{parts.path}", scheme, parts.path, host, port, user, password)
+
+
+def _check_ssh(remote: Remote) -> Remote:
+    """Refuse an address of which a part could be read as an option, by ssh here or by git there."""
+    names = [remote.host] + ([remote.username] if remote.username else [])
+    if not all(map(_SSH_NAME.fullmatch, names)) or not remote.path or remote.path.startswith("-"):
+        raise invalid("the address of the repository is not a valid SSH address")
+    return remote
+
+
+def invalid(message: str) -> InvalidConfiguration:
+    return InvalidConfiguration("git repository", message)

@@ -1,137 +1,247 @@
-"""Talking to a remote: what a ref points to, and its objects."""
+"""Fetch the files of a git repository at a ref with dulwich: no git program, nothing of git left behind.
+
+The pack of one fetch goes into a temporary object store, the files of one commit are written from it,
+and the store is removed: what stays is plain files, without a `.git`, a configuration or hooks. What the
+server sends is bounded in size, number and time, and only the destination folder is written to.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import zlib
 from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
-from dulwich.client import GitClient, LocalGitClient
 from dulwich.errors import GitProtocolError
 from dulwich.object_store import DiskObjectStore, ObjectStoreGraphWalker
-from dulwich.objects import Commit, ObjectID
+from dulwich.objects import Commit, ObjectID, Tag
 from dulwich.refs import Ref
 
-from skillc.library.git.errors import FetchFailed, RefMissing, Refused, reason_for
-from skillc.library.git.https import HttpClient
-from skillc.library.git.limits import Greeting, Watch
-from skillc.library.git.packs import weigh
-from skillc.library.git.refs import GitRef
-from skillc.library.git.remote import Remote
-from skillc.library.git.ssh import ssh_client
-from skillc.library.git.wire_log import unlogged
+from skillc import atomic
+from skillc.library.git.config import GitRef, Remote
+from skillc.library.git.errors import FetchError, RefNotFound, Refusal
+from skillc.library.git.transport import Advertisement, Watchdog, explain, open_client
+from skillc.library.git.tree import sync_to_disk, write_tree
+from skillc.library.secrets import private_logs
+
+MAX_OBJECT = 256 << 20  # bytes of one file, uncompressed
+MAX_HISTORY = 64  # times the limit of the pack: all versions of all files, uncompressed
+
+Wants = Callable[..., list[ObjectID]]
 
 
-class Fetch:
-    """One conversation, or two, with a remote; what it sends goes into `store`."""
+def check_out(
+    remote: Remote, ref: GitRef, depth: int | None, folder: str, has_commit: Callable[[str], bool]
+) -> tuple[str, Sequence[str]]:
+    """Write the files of what `ref` points to into a new `folder`; return the commit and the links left out.
 
-    def __init__(self, remote: Remote, store: DiskObjectStore, known: Callable[[str], bool]) -> None:
+    Where `has_commit` says that the commit is there already, no folder is made.
+    """
+    if ref.kind == "commit" and has_commit(ref.name):
+        return ref.name, ()
+    objects = atomic.temporary_path(folder)
+    store = DiskObjectStore.init(objects)
+    try:
+        tip = _Fetch(remote, store, has_commit).fetch_ref(ref, depth)
+        if has_commit(tip):
+            return tip, ()
+        commit = _peel(store, tip, ref)
+        skipped_links = write_tree(store, commit.tree, folder, remote.max_bytes)
+        sync_to_disk(folder)
+        return commit.id.decode(), skipped_links
+    finally:
+        store.close()
+        atomic.discard(objects)
+
+
+def _peel(store: DiskObjectStore, tip: str, ref: GitRef) -> Commit:
+    """Follow tags to the commit that they point to."""
+    try:
+        target = store[ObjectID(tip.encode())]
+        while isinstance(target, Tag):
+            target = store[target.object[1]]
+    except KeyError:
+        raise FetchError("the server did not send what was asked for") from None
+    if not isinstance(target, Commit):
+        raise FetchError(f"'{ref.name}' is not a commit")
+    return target
+
+
+class _Fetch:
+    """One request to a remote, or two; the objects that it sends go into `store`."""
+
+    def __init__(self, remote: Remote, store: DiskObjectStore, has_commit: Callable[[str], bool]) -> None:
         self._remote = remote
         self._store = store
-        self._known = known
-        self._taken = 0
+        self._has_commit = has_commit
 
-    def ref(self, ref: GitRef, depth: int | None) -> str:
-        """Fetch what a ref points to; gives its ID."""
+    def fetch_ref(self, ref: GitRef, depth: int | None) -> str:
+        """Fetch what a ref points to; return its ID."""
         if ref.kind == "commit":
-            return self._commit(ref.name, depth)
+            return self._fetch_commit(ref.name, depth)
         name = Ref(f"refs/{'heads' if ref.kind == 'branch' else 'tags'}/{ref.name}".encode())
         tips: list[ObjectID] = []
 
-        def wants(refs: dict[Ref, ObjectID], depth: int | None = None) -> list[ObjectID]:
+        def want_tip(refs: dict[Ref, ObjectID], depth: int | None = None) -> list[ObjectID]:
             tips.extend([refs[name]] if name in refs else [])
-            return [tip for tip in tips if not self._known(tip.decode())]
+            return [tip for tip in tips if not self._has_commit(tip.decode())]
 
-        self._converse(wants, depth, [name])
+        self._request(want_tip, depth, [name])
         if not tips:
-            raise RefMissing(ref.name)
+            raise RefNotFound(ref.name)
         if not re.fullmatch(b"[0-9a-f]{40}", tips[0]):
-            raise FetchFailed("the server sent an ID that is none")
+            raise FetchError("the server sent an ID that is none")
         return tips[0].decode()
 
-    def _commit(self, name: str, depth: int | None) -> str:
-        """A commit itself, where the server gives it and its ID is whole; else everything, to find it in."""
+    def _fetch_commit(self, name: str, depth: int | None) -> str:
+        """Fetch a commit by its whole ID; where the server refuses, or the ID is short, fetch everything."""
         if len(name) == 40:
             try:
-                self._converse(lambda refs, depth=None: [ObjectID(name.encode())], depth, [b"HEAD"])
+                self._request(lambda refs, depth=None: [ObjectID(name.encode())], depth, [b"HEAD"])
                 return name
-            except Refused:
+            except Refusal:
                 pass
-        self._converse(_all_wanted, None, [b"HEAD", b"refs/heads/", b"refs/tags/"])
-        found = [i for i in self._store.iter_prefix(name.encode()) if isinstance(self._store[i], Commit)]
-        if len(found) > 1:
-            raise FetchFailed(f"more than one commit starts with '{name}'")
-        if not found:
-            raise RefMissing(name)
-        return found[0].decode()
+        self._request(_want_all, None, [b"HEAD", b"refs/heads/", b"refs/tags/"])
+        commits = [i for i in self._store.iter_prefix(name.encode()) if isinstance(self._store[i], Commit)]
+        if len(commits) > 1:
+            raise FetchError(f"more than one commit starts with '{name}'")
+        if not commits:
+            raise RefNotFound(name)
+        return commits[0].decode()
 
-    def _converse(
-        self, wants: Callable[..., list[ObjectID]], depth: int | None, prefixes: Sequence[bytes]
-    ) -> None:
-        """Talk to the remote once; every way in which that fails becomes FetchFailed."""
-        with unlogged(), Watch(self._remote.time_out) as watch:
+    def _request(self, wants: Wants, depth: int | None, prefixes: Sequence[bytes]) -> None:
+        """Send one request; every failure becomes FetchError."""
+        with private_logs(), Watchdog(self._remote.time_out) as watchdog:
             try:
-                self._receive(watch, wants, depth, prefixes)
-            except (FetchFailed, RefMissing):
+                self._receive(watchdog, wants, depth, prefixes)
+            except (FetchError, RefNotFound):
                 raise
             except Exception as error:
-                if watch.expired:
-                    raise FetchFailed(watch.complaint()) from None
+                if watchdog.expired:
+                    raise FetchError(watchdog.reason()) from None
                 refused = isinstance(error, (GitProtocolError, KeyError, AssertionError))
-                raise (Refused if refused else FetchFailed)(reason_for(error)) from None
+                raise (Refusal if refused else FetchError)(explain(error)) from None
 
     def _receive(
-        self, watch: Watch, wants: Callable[..., list[ObjectID]], depth: int | None, prefixes: Sequence[bytes]
+        self, watchdog: Watchdog, wants: Wants, depth: int | None, prefixes: Sequence[bytes]
     ) -> None:
-        greeting = Greeting()
-        client, path = _client(self._remote, watch, greeting)
+        advertisement = Advertisement()
+        client, path = open_client(self._remote, watchdog, advertisement)
         file, commit, abort = self._store.add_pack()
-        self._taken = 0
+        limit, size = self._remote.max_bytes, 0
+
+        def write(data: bytes) -> int:
+            nonlocal size
+            watchdog.feed()
+            advertisement.complete = True
+            size += len(data)
+            if size > limit:
+                raise FetchError(f"the repository is over {limit / (1 << 20):g} MiB")
+            return file.write(data)
+
         try:
             result = client.fetch_pack(
                 path,
                 wants,
-                ObjectStoreGraphWalker([], lambda _: []),  # we have nothing yet
-                self._taking(file, watch, greeting),
-                progress=lambda _: watch.fed(),
+                ObjectStoreGraphWalker([], lambda _: []),  # the store is empty
+                write,
+                progress=lambda _: watchdog.feed(),
                 depth=depth,
                 ref_prefix=prefixes,
             )
             if result.object_format not in (None, "sha1"):
-                raise FetchFailed(f"{result.object_format} repositories are not supported")
-            if self._taken:
-                weigh(file, self._remote.max_bytes)
+                raise FetchError(f"{result.object_format} repositories are not supported")
+            if size:
+                _check_sizes(file, limit)
         except BaseException:
             abort()
             raise
         finally:
             client.close()
         try:
-            (commit if self._taken else abort)()
+            (commit if size else abort)()
         finally:
             file.close()
 
-    def _taking(self, file: BinaryIO, watch: Watch, greeting: Greeting) -> Callable[[bytes], int]:
-        """What the pack is written with, up to the limit."""
 
-        def take(data: bytes) -> int:
-            watch.fed()
-            greeting.over = True
-            self._taken += len(data)
-            if self._taken > self._remote.max_bytes:
-                raise FetchFailed(f"the repository is over {self._remote.max_bytes / (1 << 20):g} MiB")
-            return file.write(data)
-
-        return take
-
-
-def _client(remote: Remote, watch: Watch, greeting: Greeting) -> tuple[GitClient, str]:
-    if remote.scheme == "file":
-        return LocalGitClient(), remote.path
-    if remote.scheme == "ssh":
-        return ssh_client(remote, watch, greeting), remote.path
-    return HttpClient(remote, watch, greeting), ""
-
-
-def _all_wanted(refs: dict[Ref, ObjectID], depth: int | None = None) -> list[ObjectID]:
+def _want_all(refs: dict[Ref, ObjectID], depth: int | None = None) -> list[ObjectID]:
     return sorted({refs[name] for name in refs if not name.endswith(b"^{}")})
+
+
+def _check_sizes(file: BinaryIO, limit: int) -> None:
+    """Refuse a decompression bomb before anything decompresses the pack in memory."""
+    file.flush()
+    file.seek(0)
+    reader = PackReader(file)
+    max_object, total = min(limit, MAX_OBJECT), 0
+    for _ in range(int.from_bytes(reader.read(12)[8:], "big")):
+        size = reader.read_object_size()
+        total += size
+        if size > max_object:
+            raise FetchError(f"a file is over {max_object / (1 << 20):g} MiB")
+        if total > limit * MAX_HISTORY:
+            raise FetchError("the history is too large")
+    file.seek(0, os.SEEK_END)
+
+
+class PackReader:
+    """Reads the sizes of a pack's objects, one after the other, without keeping their contents."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._buffer = b""
+
+    def read(self, count: int) -> bytes:
+        while len(self._buffer) < count:
+            self._buffer += self._read_chunk()
+        data, self._buffer = self._buffer[:count], self._buffer[count:]
+        return data
+
+    def read_object_size(self) -> int:
+        """Return the uncompressed size of the next object; of a delta, that of its result."""
+        byte = self.read(1)[0]
+        kind, size, shift = byte >> 4 & 7, byte & 15, 4
+        while byte & 0x80:
+            byte = self.read(1)[0]
+            size |= (byte & 0x7F) << shift
+            shift += 7
+        if kind == 6:  # delta to an object at an offset
+            while self.read(1)[0] & 0x80:
+                pass
+        elif kind == 7:  # delta to an object by its ID
+            self.read(20)
+        head = self._skip(size)
+        return max(size, _delta_result(head)) if kind in (6, 7) else size
+
+    def _skip(self, size: int) -> bytes:
+        """Skip compressed data that claims `size` bytes; return the first of them."""
+        stream = zlib.decompressobj()
+        head, total = b"", 0
+        data = self._buffer
+        while not stream.eof:
+            piece = stream.decompress(data or self._read_chunk(), 1 << 16)
+            head, total = (head + piece)[:20], total + len(piece)
+            if total > size:
+                raise FetchError("the server sent a damaged pack")
+            data = stream.unconsumed_tail
+        self._buffer = stream.unused_data
+        return head
+
+    def _read_chunk(self) -> bytes:
+        chunk = self._file.read(1 << 16)
+        if not chunk:
+            raise FetchError("the server stopped in the middle")
+        return chunk
+
+
+def _delta_result(head: bytes) -> int:
+    """Return the second of the two sizes that a delta starts with."""
+    sizes, size, shift = [], 0, 0
+    for byte in head:
+        size |= (byte & 0x7F) << shift
+        shift += 7
+        if not byte & 0x80:
+            sizes.append(size)
+            size = shift = 0
+    return sizes[1] if len(sizes) > 1 else 0

@@ -1,4 +1,4 @@
-"""Skills in a git repository: those in the folder that is its checkout."""
+"""A source of the skills in a git repository: those in the folder that is its checkout."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from skillc.skills import SkillId
 class GitSkillSource(SkillSource):
     """The skills of a git repository. Nothing is fetched before the first question.
 
-    A branch is looked at again when `refresh_interval` has passed; while one thread does, the others
-    are served what there is. When that fails, the last good checkout is served, `status` is `stale`
-    and `error` says why. Tags and commits are never fetched again.
+    A branch is refreshed when `refresh_interval` has passed; while one thread fetches, the others get the
+    current checkout. When the fetch fails, the last good checkout is served, `status` is `stale` and
+    `error` says why. Tags and commits are never fetched again.
     """
 
     kind = "git"
@@ -36,46 +36,46 @@ class GitSkillSource(SkillSource):
         self.config = config
         self._checkouts = Checkouts(config)
         self._state = State()
-        self._inner: tuple[str, FilesystemSkillSource] | None = None
+        self._checkout: tuple[str, FilesystemSkillSource] | None = None  # the last one, and its commit
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        return await (await self._source()).list(filter)
+        return await (await self._update()).list(filter)
 
     async def load(self, skill_id: SkillId) -> SkillDocument:
-        return await (await self._source()).load(skill_id)
+        return await (await self._update()).load(skill_id)
 
     async def collections(self) -> builtins.list[SkillCollection]:
-        return await (await self._source()).collections()
+        return await (await self._update()).collections()
 
     async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
-        """What was repaired and what is quarantined; and that the checkout is old, when it is."""
-        found = await (await self._source()).diagnostics()
+        """Return what was repaired or quarantined, and a warning where the checkout is stale."""
+        diagnostics = await (await self._update()).diagnostics()
         if self.error:
-            found = [*found, SourceDiagnostic("", "E200", "warning", self.error)]
-        return found
+            diagnostics = [*diagnostics, SourceDiagnostic("", "E200", "warning", self.error)]
+        return diagnostics
 
     async def parts(self, name: str) -> builtins.list[Part]:
-        """What can be searched here: the checkout."""
-        return await (await self._source()).parts(name)
+        """Return what can be searched here: the checkout."""
+        return await (await self._update()).parts(name)
 
     async def directory(self, skill_id: SkillId) -> str:
-        """The folder of a skill, which stays for an hour after the repository has moved on."""
-        return await (await self._source()).directory(skill_id)
+        """Return the folder of a skill, which stays for an hour after the repository has moved on."""
+        return await (await self._update()).directory(skill_id)
 
     async def directories(self) -> dict[SkillId, str]:
-        """The folders of all skills, which stay as long."""
-        return await (await self._source()).directories()
+        """Return the folders of all skills, which stay as long."""
+        return await (await self._update()).directories()
 
     async def refresh(self) -> bool:
-        """Look for a new commit of a branch now; gives whether there is one."""
-        before = self._checkouts.state().commit
-        await asyncio.to_thread(self._bring_up_to_date, True)
+        """Fetch a branch now; return whether it has a new commit."""
+        before = self._checkouts.read_state().commit
+        await self._update(force=True)
         return self._state.commit != before
 
-    async def known(self) -> int | None:
-        """How many skills there are without looking at the remote; None before the first checkout."""
-        commit = self._checkouts.state().commit
-        return len(await self._folder_of(commit).list()) if commit else None
+    async def cached_count(self) -> int | None:
+        """Return the number of skills in the current checkout; None before the first."""
+        commit = self._checkouts.read_state().commit
+        return len(await self._open(commit).list()) if commit else None
 
     @property
     def commit(self) -> str | None:
@@ -84,7 +84,7 @@ class GitSkillSource(SkillSource):
 
     @property
     def status(self) -> str:
-        """`stale` when the last look at the remote failed, else `ok`."""
+        """`stale` when the last refresh failed, else `ok`."""
         return "stale" if self._state.error else "ok"
 
     @property
@@ -94,27 +94,29 @@ class GitSkillSource(SkillSource):
 
     @property
     def quarantined(self) -> int:
-        """How many skills were quarantined at the last look."""
-        return self._inner[1].quarantined if self._inner else 0
+        """How many skills of the last checkout are quarantined."""
+        return self._checkout[1].quarantined if self._checkout else 0
 
     def __repr__(self) -> str:
         return f"GitSkillSource({self.config!r})"
 
-    async def _source(self) -> FilesystemSkillSource:
-        return await asyncio.to_thread(self._bring_up_to_date)
+    async def _update(self, force: bool = False) -> FilesystemSkillSource:
+        """Return the current checkout, in a thread: it may have to be fetched."""
 
-    def _bring_up_to_date(self, now: bool = False) -> FilesystemSkillSource:
-        self._state = state = self._checkouts.current(now)
-        return self._folder_of(state.commit)
+        def update() -> FilesystemSkillSource:
+            self._state = state = self._checkouts.update(force)
+            return self._open(state.commit)
 
-    def _folder_of(self, commit: str) -> FilesystemSkillSource:
-        inner = self._inner
-        if inner is not None and inner[0] == commit:
-            return inner[1]
+        return await asyncio.to_thread(update)
+
+    def _open(self, commit: str) -> FilesystemSkillSource:
+        checkout = self._checkout
+        if checkout is not None and checkout[0] == commit:
+            return checkout[1]
         parts = re.split(r"[/\\]", self.config.skills_root or "")
         root = os.path.join(self._checkouts.folder(commit), *parts)
         if not os.path.isdir(root):
             raise self._checkouts.unavailable(f"skills_root '{self.config.skills_root}' not found in repo")
         source = FilesystemSkillSource(root, SkillScope.REMOTE, strict=self.config.strict, required=True)
-        self._inner = (commit, source)
+        self._checkout = (commit, source)
         return source

@@ -1,16 +1,15 @@
-"""Skills of a server, over HTTP: cached, revalidated, and served on while the server is away [D28].
+"""A source of the skills of a server, over HTTP: cached, revalidated, served stale while it is away [D28].
 
     source = HttpSkillSource("https://skills.example.com/api", BearerAuth(token))
     skills = await source.list(SkillFilter(collection="extraction"))
 
-The whole list is asked for, never a part of it, and filters are applied here; documents are kept by
-ID. Both are asked for again after `cache_ttl` seconds. What can't be refreshed is served as it was,
-with a warning, and tried again after as many seconds; only where there never was an answer is it E200,
-and where that took long to find out it is believed for as long, so that a server that hangs is not
-waited for time and again.
+The list is fetched as a whole and filtered here; documents are cached by ID. Both are revalidated, by
+ETag, after a TTL of `cache_ttl` seconds. Where that fails the stale value is served for another TTL, with a
+warning; only without any value is it E200. A failure that was slow is cached for as long as it took, so
+that a server that hangs is not waited for again and again.
 
-Each request runs in a thread of its own with an event loop of its own, and whoever wants the same
-thing meanwhile waits for it, from whatever thread or loop: one request at a time, no thread held.
+Requests are single flight: each runs in a thread and an event loop of its own, and all that ask for the
+same thing meanwhile, from whatever thread or loop, wait for its result.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from skillc import __version__
-from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound
+from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound, extras
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -37,48 +36,50 @@ from skillc.library.descriptors import (
     SkillFilter,
     derive_collections,
 )
-from skillc.library.http.auth import BearerAuth, HeaderAuth, sendable, taken_apart
-from skillc.library.http.client import PATIENCE, Answer, Failure, fetch, reason_for
-from skillc.library.http.wire import Shelf, read_document, read_shelf, read_words
+from skillc.library.http import wire
+from skillc.library.http.wire import BearerAuth, Failure, HeaderAuth
 from skillc.library.source import ALL, SkillSource, SourceDiagnostic
 from skillc.skills import SkillId
 from skillc.text import one_line
 
-MAX_LIST = 64 << 20  # bytes of an answer, unpacked
+if TYPE_CHECKING:
+    from skillc.library.http.client import Response
+
+MAX_LIST = 64 << 20  # bytes of a response, decompressed
 MAX_DOCUMENT = 8 << 20  # the same for one skill: a body of 1 MiB, escaped as JSON can be
-MAX_KEPT = 256  # documents; the one that was asked for longest ago goes first
-SOON = 1.0  # seconds; a failure that took no longer is forgotten at once
+MAX_DOCUMENTS = 256  # in the cache; the oldest is evicted first
+SLOW = 1.0  # seconds; a failure that took longer is cached
 
 log = logging.getLogger("skillc.library")
 
-_NOTHING: Any = object()
+_MISSING: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
-    """Something to ask the server for; `absent` is what a 404 means, where it means anything."""
+class _Resource:
+    """A resource of the API. A 404 means that its value is `absent`, unless that is _MISSING."""
 
     path: str
     read: Callable[[Any], Any]
     limit: int
-    absent: Any = _NOTHING
+    absent: Any = _MISSING
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """The last good answer, or _NOTHING; until when it is to be given; why there is no newer one."""
+class _CacheEntry:
+    """The last good value or _MISSING, when it expires, and why it could not be revalidated."""
 
     value: Any
     etag: str = ""
-    until: float = 0.0
+    expires: float = 0.0
     error: str | None = None
 
 
 class HttpSkillSource(SkillSource):
     """The skills of a server that speaks the Skills API: `/skills`, `/skills/{id}`, `/skill-collections`.
 
-    `time_out` is for connecting and for each wait, in seconds; an answer as a whole may take twice
-    that. Nothing is asked for before the first use, and no thread or connection is held between uses.
+    `time_out` is for connecting and for each wait, in seconds; a response as a whole may take twice
+    that. Nothing is fetched before the first use, and no thread or connection is held between uses.
     """
 
     kind = "http"
@@ -92,178 +93,181 @@ class HttpSkillSource(SkillSource):
         time_out: float = 10.0,
         name: str = "",
     ) -> None:
-        self.base_url, user, self._problem = taken_apart(base_url)
+        self.base_url, user, self._problem = wire.parse_base_url(base_url)
         self.cache_ttl = cache_ttl
         self.time_out = time_out
         self.name = name
         self.quarantined = 0  # entries of the last list that can't be used
         self._credentials = dict([auth.header()]) if auth else user
-        if not all(sendable(*header) for header in self._credentials.items()):
+        if not all(wire.is_valid_header(*header) for header in self._credentials.items()):
             self._problem = "the credentials can't be sent in a header"
-        self._lock = threading.Lock()  # held for moments, never while waiting for the server
-        self._kept: dict[str, _Kept] = {}
-        self._flights: dict[str, Future[_Kept]] = {}
+        self._lock = threading.Lock()  # held for moments, never during a request
+        self._cache: dict[str, _CacheEntry] = {}
+        self._flights: dict[str, Future[_CacheEntry]] = {}
 
     def __repr__(self) -> str:
         return f"HttpSkillSource({self.base_url!r}, name={self.name!r})"
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        shelf = await self._shelf()
-        return [skill for skill in shelf.skills.values() if filter.matches(skill)]
+        listing = await self._list()
+        return [skill for skill in listing.skills.values() if filter.matches(skill)]
 
     async def load(self, skill_id: SkillId) -> SkillDocument:
-        wanted = SkillId(skill_id)
-        path = f"skills/{quote(wanted, safe='')}"
-        found = await self._ask(_Question(path, partial(read_document, wanted), MAX_DOCUMENT, absent=None))
-        if found is None:
-            raise SkillNotFound(wanted)
-        document: SkillDocument = found
+        skill_id = SkillId(skill_id)
+        path = f"skills/{quote(skill_id, safe='')}"
+        resource = _Resource(path, partial(wire.read_document, skill_id), MAX_DOCUMENT, absent=None)
+        document: SkillDocument | None = await self._get(resource)
+        if document is None:
+            raise SkillNotFound(skill_id)
         return document
 
     def bodies_at_hand(self) -> dict[str, str]:
-        """The bodies that were loaded before, for searching; nothing is asked for."""
+        """Return the bodies in the cache, for searching."""
         with self._lock:
-            documents = [kept.value for kept in self._kept.values() if isinstance(kept.value, SkillDocument)]
-        return {str(document.descriptor.id): document.body for document in documents}
+            values = [entry.value for entry in self._cache.values()]
+        return {str(value.descriptor.id): value.body for value in values if isinstance(value, SkillDocument)}
 
     async def collections(self) -> builtins.list[SkillCollection]:
-        """Those of the listed skills, with the server's words; without them if it has none to give."""
-        question = _Question("skill-collections", read_words, MAX_LIST, absent={})
-        shelf, words = await asyncio.gather(self._shelf(), self._ask(question))
-        return derive_collections(shelf.skills.values(), words)
+        """Return the collections of the listed skills, with the server's descriptions where it has some."""
+        resource = _Resource("skill-collections", wire.read_collections, MAX_LIST, absent={})
+        listing, descriptions = await asyncio.gather(self._list(), self._get(resource))
+        return derive_collections(listing.skills.values(), descriptions)
 
     async def refresh(self) -> bool:
-        """Ask for the list now; gives whether it has changed. Documents are asked for when next wanted."""
+        """Revalidate the list now; return whether it has changed. Documents are revalidated when used."""
         with self._lock:
-            old = self._kept.get("skills")
-            self._kept = {path: replace(kept, until=0.0) for path, kept in self._kept.items()}
-        shelf = await self._shelf()
-        return old is None or old.value is _NOTHING or old.value.skills != shelf.skills
+            old = self._cache.get("skills")
+            self._cache = {path: replace(entry, expires=0.0) for path, entry in self._cache.items()}
+        listing = await self._list()
+        return old is None or old.value is _MISSING or old.value.skills != listing.skills
 
-    async def known(self) -> int | None:
-        """How many skills the last good list has; None before the first."""
+    async def cached_count(self) -> int | None:
+        """Return the number of skills in the cached list; None before the first."""
         with self._lock:
-            kept = self._kept.get("skills")
-        return len(kept.value.skills) if kept is not None and kept.value is not _NOTHING else None
+            entry = self._cache.get("skills")
+        return len(entry.value.skills) if entry is not None and entry.value is not _MISSING else None
 
     @property
     def error(self) -> str | None:
-        """Why something that is served could not be refreshed."""
+        """Why a value in the cache could not be revalidated."""
         with self._lock:
-            stale = (kept.error for kept in self._kept.values() if kept.value is not _NOTHING)
-            return next((error for error in stale if error), None)
+            errors = (entry.error for entry in self._cache.values() if entry.value is not _MISSING)
+            return next((error for error in errors if error), None)
 
     @property
     def status(self) -> str:
-        """`ok`, or `stale` while something is served that could not be refreshed."""
+        """`ok`, or `stale` while a value in the cache could not be revalidated."""
         return "stale" if self.error else "ok"
 
     async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
-        """Which entries of the list were skipped and why, and whether it is stale."""
-        told = builtins.list((await self._shelf()).diagnostics)
+        """Return why entries of the list were skipped, and a warning where it is stale."""
+        diagnostics = [*(await self._list()).diagnostics]
         error = self.error
         if error:
             message = f"could not be refreshed ({error}); the last good answer is served"
-            told.append(SourceDiagnostic("", "E200", "warning", message))
-        return told
+            diagnostics.append(SourceDiagnostic("", "E200", "warning", message))
+        return diagnostics
 
-    async def _shelf(self) -> Shelf:
-        shelf: Shelf = await self._ask(_Question("skills", read_shelf, MAX_LIST))
-        self.quarantined = shelf.skipped
-        return shelf
+    async def _list(self) -> wire.Listing:
+        listing: wire.Listing = await self._get(_Resource("skills", wire.read_listing, MAX_LIST))
+        self.quarantined = listing.skipped
+        return listing
 
-    async def _ask(self, question: _Question) -> Any:
-        """The value that is kept, or that a request brings: ours or the one that is under way."""
+    async def _get(self, resource: _Resource) -> Any:
+        """Return a resource's value: from the cache while it is fresh, else from a request."""
         with self._lock:
-            known = self._kept.get(question.path)
-            fresh = known if known is not None and time.monotonic() < known.until else None
+            cached = self._cache.get(resource.path)
+            fresh = cached if cached is not None and time.monotonic() < cached.expires else None
             if fresh is None:
-                flight = self._flights.get(question.path) or self._start(question, known)
-        kept = await asyncio.wrap_future(flight) if fresh is None else fresh
-        if kept.value is _NOTHING:
-            raise RepositoryUnavailable(self.name or self.base_url, kept.error or "no answer")
-        return kept.value
+                flight = self._flights.get(resource.path) or self._start(resource, cached)
+        entry = fresh if fresh is not None else await asyncio.wrap_future(flight)
+        if entry.value is _MISSING:
+            raise RepositoryUnavailable(self.name or self.base_url, entry.error or "no answer")
+        return entry.value
 
-    def _start(self, question: _Question, old: _Kept | None) -> Future[_Kept]:
-        """Send somebody off; the lock is held. What comes of it is for all who wait, whoever gives up."""
-        flight: Future[_Kept] = Future()
+    def _start(self, resource: _Resource, cached: _CacheEntry | None) -> Future[_CacheEntry]:
+        """Start the request; all waiters share its result. The caller holds the lock."""
+        flight: Future[_CacheEntry] = Future()
         flight.set_running_or_notify_cancel()
-        self._flights[question.path] = flight
-        good = old if old is not None and old.value is not _NOTHING else None
+        self._flights[resource.path] = flight
+        old = cached if cached is not None and cached.value is not _MISSING else None
 
         def work() -> None:
             try:
-                asyncio.run(self._refresh(question, flight, good))
-            except Exception as error:  # not even a loop could be had
+                asyncio.run(self._revalidate(resource, flight, old))
+            except Exception as error:  # there was no event loop to be had
                 if not flight.done():
-                    self._land(question, flight, self._failed(question, good, type(error).__name__))
+                    self._finish(resource, flight, self._fall_back(resource, old, type(error).__name__))
 
         try:
             threading.Thread(target=work, name="skillc-http", daemon=True).start()
         except RuntimeError:
-            del self._flights[question.path]
-            flight.set_result(self._failed(question, good, "no thread can be started"))
+            del self._flights[resource.path]
+            flight.set_result(self._fall_back(resource, old, "no thread can be started"))
         return flight
 
-    async def _refresh(self, question: _Question, flight: Future[_Kept], old: _Kept | None) -> None:
-        """Ask the server and tell who waits; before the loop is taken down, which may take a while."""
-        started, reason = time.monotonic(), ""
+    async def _revalidate(
+        self, resource: _Resource, flight: Future[_CacheEntry], old: _CacheEntry | None
+    ) -> None:
+        """Ask the server and finish the flight, before the event loop is closed, which may take a while."""
+        start = time.monotonic()
         try:
             if self._problem:
                 raise Failure(self._problem)
-            answer = await self._get(question, old.etag if old else "")
-            kept = self._judged(question, answer, old)
+            entry = self._to_entry(resource, await self._send(resource, old.etag if old else ""), old)
         except MissingExtra as error:
             with self._lock:
-                del self._flights[question.path]
+                del self._flights[resource.path]
             flight.set_exception(error)
             return
         except Exception as error:
-            reason = reason_for(error, self.time_out)
-        if reason:
-            kept = self._failed(question, old, reason, time.monotonic() - started)
-        self._land(question, flight, kept)
+            reason = str(error) if isinstance(error, Failure) else type(error).__name__
+            entry = self._fall_back(resource, old, reason, time.monotonic() - start)
+        self._finish(resource, flight, entry)
 
-    async def _get(self, question: _Question, etag: str) -> Answer:
+    async def _send(self, resource: _Resource, etag: str) -> Response:
+        with extras.require("http"):
+            from skillc.library.http.client import fetch  # httpx2 is an extra
         headers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
         headers["User-Agent"] = f"skillc/{__version__}"
         if etag:
             headers["If-None-Match"] = etag
-        async with asyncio.timeout(self.time_out * PATIENCE):
-            url = f"{self.base_url}/{question.path}"
-            return await fetch(url, headers, self._credentials, self.time_out, question.limit)
+        url = f"{self.base_url}/{resource.path}"
+        return await fetch(url, headers, self._credentials, self.time_out, resource.limit)
 
-    def _judged(self, question: _Question, answer: Answer, old: _Kept | None) -> _Kept:
-        """What to keep of an answer; raises Failure for one that is of no use."""
-        until = time.monotonic() + self.cache_ttl
-        if answer.status == 304 and old is not None and old.etag:
-            return replace(old, until=until, error=None)
-        if answer.status == 404 and question.absent is not _NOTHING:
-            return _Kept(question.absent, until=until)
-        if answer.status != 200:
-            raise Failure(f"status {answer.status}")
+    def _to_entry(self, resource: _Resource, response: Response, old: _CacheEntry | None) -> _CacheEntry:
+        """Return the cache entry for a response; raise Failure for an unusable one."""
+        expires = time.monotonic() + self.cache_ttl
+        if response.status == 304 and old is not None and old.etag:
+            return replace(old, expires=expires, error=None)
+        if response.status == 404 and resource.absent is not _MISSING:
+            return _CacheEntry(resource.absent, expires=expires)
+        if response.status != 200:
+            raise Failure(f"status {response.status}")
         try:
-            data = json.loads(answer.data)
+            data = json.loads(response.data)
         except (ValueError, RecursionError):
             raise Failure("the answer is not JSON") from None
-        return _Kept(question.read(data), answer.etag, until)
+        return _CacheEntry(resource.read(data), response.etag, expires)
 
-    def _failed(self, question: _Question, old: _Kept | None, reason: str, took: float = 0.0) -> _Kept:
-        """The last good answer for another while; collections do without one."""
+    def _fall_back(
+        self, resource: _Resource, old: _CacheEntry | None, reason: str, seconds: float = 0.0
+    ) -> _CacheEntry:
+        """Return the stale entry for another TTL, or one that holds a failure; collections may be absent."""
         now = time.monotonic()
-        if old is None and question.absent != {}:
-            return _Kept(_NOTHING, until=now + (took if took > SOON else 0.0), error=reason)
+        if old is None and resource.absent != {}:
+            return _CacheEntry(_MISSING, expires=now + (seconds if seconds > SLOW else 0.0), error=reason)
         name = one_line(self.name or self.base_url)
-        log.warning("repository '%s': %s not refreshed: %s", name, question.path, reason)
-        return replace(old or _Kept(question.absent), until=now + self.cache_ttl, error=reason)
+        log.warning("repository '%s': %s not refreshed: %s", name, resource.path, reason)
+        return replace(old or _CacheEntry(resource.absent), expires=now + self.cache_ttl, error=reason)
 
-    def _land(self, question: _Question, flight: Future[_Kept], kept: _Kept) -> None:
+    def _finish(self, resource: _Resource, flight: Future[_CacheEntry], entry: _CacheEntry) -> None:
         with self._lock:
-            self._kept.pop(question.path, None)
-            if kept.value is not None:
-                self._kept[question.path] = kept
-            documents = [path for path in self._kept if path.startswith("skills/")]
-            for path in documents[:-MAX_KEPT]:
-                del self._kept[path]
-            self._flights.pop(question.path, None)
-        flight.set_result(kept)
+            self._cache.pop(resource.path, None)
+            if entry.value is not None:
+                self._cache[resource.path] = entry
+            documents = [path for path in self._cache if path.startswith("skills/")]
+            for path in documents[:-MAX_DOCUMENTS]:
+                del self._cache[path]
+            self._flights.pop(resource.path, None)
+        flight.set_result(entry)

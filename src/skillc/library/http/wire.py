@@ -1,105 +1,161 @@
-"""What a server says of skills, as JSON: read, checked and bounded."""
+"""What goes over the wire: the address, credentials as headers, and skills as JSON, checked and bounded."""
 
 from __future__ import annotations
 
-import builtins
+import base64
 import json
+import string
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from skillc.errors import InvalidSkill, InvalidSkillId, SkillcError
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillScope
-from skillc.library.http.client import Failure
 from skillc.library.source import SourceDiagnostic
 from skillc.skills import SkillId
 from skillc.text import one_line, utf8_text
 
 MAX_BODY = 1 << 20  # bytes of a skill's body
 MAX_ID = 1024  # characters
-MAX_TOLD = 100  # diagnostics
+MAX_DIAGNOSTICS = 100
+_HEADER_NAME = frozenset("!#$%&'*+-.^_`|~" + string.ascii_letters + string.digits)
+
+
+class Failure(Exception):
+    """There is no usable response; the message says why in a few words, and holds nothing of a request."""
+
+
+@dataclass(frozen=True, slots=True)
+class BearerAuth:
+    """Sends `Authorization: Bearer {token}`."""
+
+    token: str = field(repr=False)
+
+    def header(self) -> tuple[str, str]:
+        return "Authorization", f"Bearer {self.token.strip()}"
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderAuth:
+    """Sends `{name}: {value}`, such as `X-API-Key`."""
+
+    name: str
+    value: str = field(repr=False)
+
+    def header(self) -> tuple[str, str]:
+        return self.name, self.value.strip()
+
+
+def parse_base_url(base_url: str) -> tuple[str, dict[str, str], str | None]:
+    """Return the API's root without a final slash, its user as a header, and what is wrong with it."""
+    try:
+        parts = urlsplit(base_url.strip())
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return "", {}, "the URL can't be read"
+    place = (f"[{host}]" if ":" in host else host) + (f":{port}" if port else "")
+    root = f"{parts.scheme}://{place}{parts.path.rstrip('/')}"
+    if parts.scheme not in ("http", "https") or not host:
+        return root, {}, "the URL must start with http:// or https:// and name a host"
+    if parts.query or parts.fragment:
+        return root, {}, "the URL must not have a query or a fragment"
+    if parts.username is None:
+        return root, {}, None
+    user = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
+    return root, {"Authorization": f"Basic {base64.b64encode(user).decode()}"}, None
+
+
+def is_valid_header(name: str, value: str) -> bool:
+    """Return whether a header can be sent; checked here, because httpx2's errors show its value."""
+    clean = value == value.strip() and not any(char < " " or char == "\x7f" for char in value)
+    return bool(name and value) and clean and _HEADER_NAME.issuperset(name)
 
 
 @dataclass(slots=True)
-class Shelf:
-    """The server's list: the skills that can be used, and what there is to say of the others."""
+class Listing:
+    """The server's list: the usable skills by ID, and diagnostics about the entries that were skipped."""
 
     skills: dict[SkillId, SkillDescriptor] = field(default_factory=dict)
-    diagnostics: builtins.list[SourceDiagnostic] = field(default_factory=builtins.list)
+    diagnostics: list[SourceDiagnostic] = field(default_factory=list)
     skipped: int = 0
 
 
-def read_shelf(data: Any) -> Shelf:
-    """The list, by ID; an entry that is wrong is left out and told of, the others stay."""
+def read_listing(data: Any) -> Listing:
+    """Read the list of skills; skip invalid entries with a diagnostic."""
     entries = data.get("skills") if isinstance(data, dict) else None
-    if not isinstance(entries, builtins.list):
+    if not isinstance(entries, list):
         raise Failure("the answer has no list of 'skills'")
-    shelf = Shelf()
-    found: dict[SkillId, SkillDescriptor] = {}
+    listing = Listing()
     for number, entry in enumerate(entries):
+        where = f"skills[{number}]"
         try:
-            skill = _descriptor(entry, f"skills[{number}]")
-            if skill.id in found:
+            skill = _read_descriptor(entry, where)
+            if skill.id in listing.skills:
                 raise InvalidSkill(skill.id, "listed twice; the first counts")
-            found[skill.id] = skill
+            listing.skills[skill.id] = skill
         except SkillcError as error:
-            shelf.skipped += 1
-            told = SourceDiagnostic(f"skills[{number}]", error.code, "error", one_line(error.message))
-            shelf.diagnostics += [told] if len(shelf.diagnostics) < MAX_TOLD else []
-    shelf.skills = {skill_id: found[skill_id] for skill_id in sorted(found)}
-    return shelf
+            listing.skipped += 1
+            if listing.skipped <= MAX_DIAGNOSTICS:
+                diagnostic = SourceDiagnostic(where, error.code, "error", one_line(error.message))
+                listing.diagnostics.append(diagnostic)
+    listing.skills = dict(sorted(listing.skills.items()))
+    return listing
 
 
-def read_document(wanted: SkillId, data: Any) -> SkillDocument:
+def read_document(skill_id: SkillId, data: Any) -> SkillDocument:
     try:
-        descriptor = _descriptor(data, wanted)
-        body = _text(data, "body", wanted)
+        descriptor = _read_descriptor(data, skill_id)
+        body = _read_text(data, "body", skill_id)
     except SkillcError as error:
         raise Failure(one_line(error.message)) from None
-    if descriptor.id != wanted:
-        raise Failure(f"asked for '{wanted}', the answer is another skill")
+    if descriptor.id != skill_id:
+        raise Failure(f"asked for '{skill_id}', the answer is another skill")
     if len(body.encode()) > MAX_BODY:
-        raise Failure(f"the body of '{wanted}' is over {MAX_BODY >> 20} MiB")
+        raise Failure(f"the body of '{skill_id}' is over {MAX_BODY >> 20} MiB")
     extensions = data.get("extensions")
     return SkillDocument(descriptor, body, extensions if isinstance(extensions, dict) else {})
 
 
-def read_words(data: Any) -> dict[str, str]:
-    """The collections' descriptions; counts are our own, from the list."""
+def read_collections(data: Any) -> dict[str, str]:
+    """Return the collections' descriptions by path; counts come from the list of skills."""
     entries = data.get("collections") if isinstance(data, dict) else None
-    if not isinstance(entries, builtins.list):
+    if not isinstance(entries, list):
         raise Failure("the answer has no list of 'collections'")
-    words: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     for entry in entries:
-        known = entry if isinstance(entry, dict) else {}
-        path, told = known.get("path"), known.get("description")
-        if isinstance(path, str) and isinstance(told, str) and told != f"{known.get('count')} skills":
-            words.setdefault(path, utf8_text(told, "replace"))
-    return words
+        fields = entry if isinstance(entry, dict) else {}
+        path, text = fields.get("path"), fields.get("description")
+        if isinstance(path, str) and isinstance(text, str) and text != f"{fields.get('count')} skills":
+            descriptions.setdefault(path, utf8_text(text, "replace"))
+    return descriptions
 
 
-def _descriptor(entry: Any, where: str) -> SkillDescriptor:
-    """A skill of the wire format; raises InvalidSkill or InvalidSkillId.
+def _read_descriptor(entry: Any, where: str) -> SkillDescriptor:
+    """Read a skill; raise InvalidSkill or InvalidSkillId.
 
-    The name is the ID's last segment, whatever the server calls it; a scope that nobody knows is remote.
+    The name is the ID's last segment, whatever the server calls it; an unknown scope is remote.
     """
     if not isinstance(entry, dict):
         raise InvalidSkill(where, "not an object")
-    text = _text(entry, "id", where)
+    text = _read_text(entry, "id", where)
     if len(text) > MAX_ID:
         raise InvalidSkillId(f"{text[:64]}…")
     skill_id = SkillId(text)
-    _text(entry, "name", where, skill_id.name)
-    scope = _text(entry, "scope", where, "remote")
+    _read_text(entry, "name", where, skill_id.name)
+    scope = _read_text(entry, "scope", where, "remote")
+    capabilities = entry.get("requires_capabilities") or []
+    if not isinstance(capabilities, list) or not all(isinstance(item, str) for item in capabilities):
+        raise InvalidSkill(where, "'requires_capabilities' is no list of texts")
     return SkillDescriptor(
         skill_id,
-        description=_text(entry, "description", where),
-        scope=SkillScope(scope) if scope in builtins.list(SkillScope) else SkillScope.REMOTE,
-        requires_capabilities=_capabilities(entry, where),
-        metadata=_metadata(entry, where),
+        description=_read_text(entry, "description", where),
+        scope=SkillScope(scope) if scope in list(SkillScope) else SkillScope.REMOTE,
+        requires_capabilities=tuple(utf8_text(item, "replace") for item in capabilities),
+        metadata=_read_metadata(entry, where),
     )
 
 
-def _text(entry: dict[str, Any], key: str, where: str, default: str | None = None) -> str:
+def _read_text(entry: dict[str, Any], key: str, where: str, default: str | None = None) -> str:
     value = default if entry.get(key) is None else entry[key]
     if value is None:
         raise InvalidSkill(where, f"'{key}' is missing")
@@ -108,21 +164,10 @@ def _text(entry: dict[str, Any], key: str, where: str, default: str | None = Non
     return utf8_text(value, "replace")
 
 
-def _capabilities(entry: dict[str, Any], where: str) -> tuple[str, ...]:
-    value = entry.get("requires_capabilities") or []
-    if not isinstance(value, builtins.list) or not all(isinstance(item, str) for item in value):
-        raise InvalidSkill(where, "'requires_capabilities' is no list of texts")
-    return tuple(utf8_text(item, "replace") for item in value)
-
-
-def _metadata(entry: dict[str, Any], where: str) -> dict[str, str]:
-    """Text to text; what is not text is written as JSON, as it is for files."""
-    value = entry.get("metadata") or {}
-    if not isinstance(value, dict):
+def _read_metadata(entry: dict[str, Any], where: str) -> dict[str, str]:
+    """Return text to text; other values are written as JSON, as they are for files."""
+    metadata = entry.get("metadata") or {}
+    if not isinstance(metadata, dict):
         raise InvalidSkill(where, "'metadata' is no object")
-    return {
-        utf8_text(key, "replace"): utf8_text(
-            item if isinstance(item, str) else json.dumps(item, ensure_ascii=False), "replace"
-        )
-        for key, item in value.items()
-    }
+    texts = {k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in metadata.items()}
+    return {utf8_text(key, "replace"): utf8_text(text, "replace") for key, text in texts.items()}

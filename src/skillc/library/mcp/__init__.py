@@ -1,4 +1,4 @@
-"""Skills of other servers over MCP (SEP-2640), verified and cached; asking them needs the extra `mcp`."""
+"""Skills of other servers over MCP (SEP-2640), verified and cached; requests need the extra `mcp`."""
 
 from skillc.library.mcp.source import McpSkillSource
 

@@ -1,36 +1,76 @@
-"""Asking another server for its skills, by the SDK: bounded in pages and time, whatever it sends.
+"""Ask another server for its skills through the MCP SDK, bounded in pages, bytes and time.
 
-A connection is made for a question and closed after it; nothing is kept open.
+A connection is made for one conversation and closed after it. A process that was started is ended with all
+its children, and its stderr is not shown.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+import os
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlsplit
 
+import anyio
 import httpx2
 import mcp_types as types
+from anyio.abc import Process
 from mcp import Client
 from mcp.client.extension import advertise
+from mcp.client.stdio import get_default_environment
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 from pydantic import ConfigDict, ValidationError
 
 from skillc.errors import SkillcError
-from skillc.library.mcp.entries import HeldFile, Refused, Unreachable
-from skillc.library.mcp.transport import Channel, Server, over_http, over_stdio
+from skillc.library.mcp.entries import FileEntry, Refusal, Unreachable
+from skillc.library.secrets import hide_secrets, private_logs
 from skillc.text import one_line
 
 EXTENSION = "io.modelcontextprotocol/skills"
 MAX_PAGES = 200
 MAX_SKILLS = 5000
+MAX_MESSAGE = 32 << 20  # bytes of one message: a file of 16 MiB in base64, and some more
+GRACE = 1.0  # seconds that a process has to end after its stdin is closed
+READ_TIME_OUT = 30.0  # seconds in which data must arrive over HTTP
+MIN_SECRET = 6  # characters; a longer value in a query may be a secret
 
 Answer = TypeVar("Answer")
 
 
+@dataclass(frozen=True, slots=True)
+class Server:
+    """How to reach a server: a command to start, or a URL and the headers to send."""
+
+    command: tuple[str, ...] = ()
+    url: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: str | None = None
+
+    def hide(self, text: str) -> str:
+        """Return what a server said without our credentials, which it may repeat."""
+        secrets = [value.rpartition(" ")[2] for value in self.headers.values()]
+        secrets += [value for _, value in parse_qsl(urlsplit(self.url).query) if len(value) >= MIN_SECRET]
+        return hide_secrets(text, secrets)
+
+
+class _Faults:
+    """What went wrong below the protocol, which sees it only as an end of the connection."""
+
+    refusal = ""  # the server sent what is not accepted
+    outage = ""  # the server could not be reached
+
+
 class _Result(types.Result):
-    """Whatever came."""
+    """Any result."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -41,36 +81,30 @@ class _Request(types.Request[dict[str, Any], str]):
 
 
 def talk(server: Server, question: Callable[[Skills], Awaitable[Answer]], time_out: float) -> Answer:
-    """Connect, ask, disconnect; raises Refused with the reason. To be called in a thread of its own."""
-    channel = Channel()
+    """Connect, ask, disconnect; raise Refusal with the reason. Call it in a thread of its own."""
+    faults = _Faults()
 
     async def run() -> Answer:
         async with asyncio.timeout(time_out):
-            transport = over_stdio(server, channel) if server.command else over_http(server, channel)
+            transport = _over_stdio(server, faults) if server.command else _over_http(server, faults)
             async with Client(transport, mode="auto", extensions=[advertise(EXTENSION)]) as client:
                 return await question(Skills(client))
 
     try:
         return asyncio.run(run())
     except BaseException as error:
-        cause = _cause(error)
-    # From here, so that what the libraries raised, which may show what was sent, is no part of it.
+        cause = error
+    # Raised outside the handler: the libraries' errors, which may show what was sent, must not be a context.
+    while isinstance(cause, BaseExceptionGroup):  # put around it by tasks
+        cause = cause.exceptions[0]
     if isinstance(cause, SkillcError) or not isinstance(cause, Exception):
         raise cause from None
-    if isinstance(cause, Refused) or channel.problem:
-        raise Refused(str(cause) if isinstance(cause, Refused) else channel.problem)
-    raise Unreachable(server.hide(channel.silence or _reason(cause, time_out)))
+    if isinstance(cause, Refusal) or faults.refusal:
+        raise Refusal(str(cause) if isinstance(cause, Refusal) else faults.refusal)
+    raise Unreachable(server.hide(faults.outage or _explain(cause, time_out)))
 
 
-def _cause(error: BaseException) -> BaseException:
-    """The error at the bottom of the groups that tasks put around it."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
-
-
-def _reason(error: Exception, time_out: float) -> str:
-    """An error in a few words."""
+def _explain(error: Exception, time_out: float) -> str:
     if isinstance(error, TimeoutError):
         return f"no whole answer in {time_out:g} s"
     if isinstance(error, MCPError):
@@ -85,7 +119,7 @@ def _reason(error: Exception, time_out: float) -> str:
 
 
 class Skills:
-    """A server's skills, as they come: entries are checked elsewhere, the amount of them here."""
+    """A server's skills during one conversation. It bounds their number; `entries` checks each of them."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -94,60 +128,199 @@ class Skills:
             raise Unreachable("the server does not declare skills (it must speak MCP 2026-07-28)")
 
     async def list(self) -> list[Any]:
-        """All entries, page by page; raises Refused for a list without an end."""
-        found: list[Any] = []
-        seen: set[str] = set()
-        cursor: dict[str, str] = {}
+        """Return all entries, page by page; raise Refusal for a list without an end."""
+        entries: list[Any] = []
+        cursors: set[str] = set()
+        params: dict[str, str] = {}
         for _ in range(MAX_PAGES):
-            page = await self._ask("skills/list", cursor)
+            page = await self._request("skills/list", params)
             skills = page.get("skills")
             if not isinstance(skills, list):
-                raise Refused("the server's list of skills is none")
-            found += skills
-            if len(found) > MAX_SKILLS:
-                raise Refused(f"the server lists more than {MAX_SKILLS} skills")
-            after = page.get("nextCursor")
-            if after is None:
-                return found
-            if not isinstance(after, str) or after in seen:
-                raise Refused("the server's list of skills goes in circles")
-            seen.add(after)
-            cursor = {"cursor": after}
-        raise Refused(f"the server's list of skills has more than {MAX_PAGES} pages")
+                raise Refusal("the server's list of skills is none")
+            entries += skills
+            if len(entries) > MAX_SKILLS:
+                raise Refusal(f"the server lists more than {MAX_SKILLS} skills")
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return entries
+            if not isinstance(cursor, str) or cursor in cursors:
+                raise Refusal("the server's list of skills goes in circles")
+            cursors.add(cursor)
+            params = {"cursor": cursor}
+        raise Refusal(f"the server's list of skills has more than {MAX_PAGES} pages")
 
     async def get(self, uri: str) -> Any:
-        """One entry; None where the server has no such skill."""
+        """Return one entry; None where the server has no such skill."""
         try:
-            return (await self._ask("skills/get", {"uri": uri})).get("skill")
+            return (await self._request("skills/get", {"uri": uri})).get("skill")
         except MCPError as error:
             if error.error.code == types.INVALID_PARAMS:
                 return None
             raise
 
-    async def read(self, files: Iterable[HeldFile]) -> AsyncIterator[tuple[HeldFile, bytes]]:
-        """The bytes of files, each verified before it is given."""
+    async def read(self, files: Iterable[FileEntry]) -> AsyncIterator[tuple[FileEntry, bytes]]:
+        """Yield the bytes of files, each verified."""
         for file in files:
-            answer = await self._ask("resources/read", {"uri": file.uri})
-            data = _data(answer.get("contents"), file)
+            result = await self._request("resources/read", {"uri": file.uri})
+            data = _decode(result.get("contents"), file)
             file.verify(data)
             yield file, data
 
-    async def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        answer = await self._client.session.send_request(_Request(method=method, params=params), _Result)
-        return answer.model_dump(by_alias=True)
+    async def _request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        result = await self._client.session.send_request(_Request(method=method, params=params), _Result)
+        return result.model_dump(by_alias=True)
 
 
-def _data(contents: Any, file: HeldFile) -> bytes:
-    """The bytes of the one content that was asked for."""
+def _decode(contents: Any, file: FileEntry) -> bytes:
+    """Return the bytes of the one content that was requested."""
     if not isinstance(contents, list) or len(contents) != 1 or not isinstance(contents[0], dict):
-        raise Refused(f"'{file.path}' was not sent as one file")
+        raise Refusal(f"'{file.path}' was not sent as one file")
     [content] = contents
     if content.get("uri") != file.uri:
-        raise Refused(f"'{file.path}' was asked for, and another file was sent")
+        raise Refusal(f"'{file.path}' was asked for, and another file was sent")
     text, blob = content.get("text"), content.get("blob")
     try:
         if isinstance(text, str):
             return text.encode()
         return base64.b64decode(blob if isinstance(blob, str) else "", validate=True)
     except ValueError:
-        raise Refused(f"'{file.path}' can't be decoded") from None
+        raise Refusal(f"'{file.path}' can't be decoded") from None
+
+
+@asynccontextmanager
+async def _over_stdio(server: Server, faults: _Faults) -> AsyncIterator[tuple[Any, Any]]:
+    """Start a process, with the variables that every program needs and no others, and connect to it."""
+    process = await anyio.open_process(
+        list(server.command),
+        env=get_default_environment() | dict(server.environment),
+        cwd=server.cwd,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    to_session, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    write_stream, from_session = anyio.create_memory_object_stream[SessionMessage](0)
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_receive, process, to_session, faults)
+            tasks.start_soon(_send, process, from_session)
+            try:
+                yield read_stream, write_stream
+            finally:
+                tasks.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await _end(process)
+        for stream in (to_session, read_stream, write_stream, from_session):
+            stream.close()
+
+
+async def _receive(process: Process, to_session: Any, faults: _Faults) -> None:
+    """Pass each line to the session as a message; skip what is none, such as a server's log."""
+    buffer = bytearray()
+    assert process.stdout is not None
+    async with to_session:
+        try:
+            async for chunk in process.stdout:
+                *lines, rest = chunk.split(b"\n")
+                for line in lines:
+                    try:
+                        message = types.jsonrpc_message_adapter.validate_json(buffer + line, by_name=False)
+                    except ValueError:
+                        pass
+                    else:
+                        await to_session.send(SessionMessage(message))
+                    buffer.clear()
+                buffer += rest
+                if len(buffer) > MAX_MESSAGE:
+                    faults.refusal = f"the server sent a message over {MAX_MESSAGE >> 20} MiB"
+                    return
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError, ConnectionError):
+            pass
+
+
+async def _send(process: Process, from_session: Any) -> None:
+    assert process.stdin is not None
+    async with from_session:
+        try:
+            async for message in from_session:
+                line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                await process.stdin.send(f"{line}\n".encode())
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
+            pass
+
+
+async def _end(process: Process) -> None:
+    """Close its stdin, wait a moment, and end it with all its children."""
+    if process.stdin is not None:
+        await process.stdin.aclose()
+    with anyio.move_on_after(GRACE):
+        while process.returncode is None:
+            await anyio.sleep(0.01)
+    try:
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)  # all that is left of its session
+        elif process.returncode is None:
+            process.kill()
+    except (ProcessLookupError, PermissionError):
+        pass
+    while process.returncode is None:
+        await anyio.sleep(0.01)
+    await process.aclose()
+
+
+@asynccontextmanager
+async def _over_http(server: Server, faults: _Faults) -> AsyncIterator[tuple[Any, Any]]:
+    """Connect with the SDK's HTTP transport, which refuses endless and compressed responses here."""
+    client = httpx2.AsyncClient(
+        headers={"Accept-Encoding": "identity", **server.headers},
+        transport=_BoundedTransport(faults),
+        timeout=httpx2.Timeout(READ_TIME_OUT),
+    )
+    with private_logs():
+        async with (
+            client,
+            streamable_http_client(server.url, http_client=client, max_sse_event_size=MAX_MESSAGE) as streams,
+        ):
+            yield streams
+
+
+class _BoundedTransport(httpx2.AsyncHTTPTransport):
+    """HTTP whose responses have at most MAX_MESSAGE bytes, as they are sent."""
+
+    def __init__(self, faults: _Faults) -> None:
+        super().__init__()
+        self._faults = faults
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        try:
+            response = await super().handle_async_request(request)
+        except httpx2.TransportError:
+            self._faults.outage = self._faults.outage or "no connection"
+            raise
+        if response.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+            await response.aclose()
+            self._faults.refusal = "the answer is packed in a way that was not asked for"
+            raise httpx2.RemoteProtocolError(self._faults.refusal, request=request)
+        if response.status_code in (401, 403):
+            self._faults.outage = f"the server wants other credentials (status {response.status_code})"
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _BoundedStream(response.stream, self._faults)
+        return response
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, faults: _Faults) -> None:
+        self._inner = inner
+        self._faults = faults
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._inner:
+            size += len(chunk)
+            if size > MAX_MESSAGE:
+                self._faults.refusal = f"the server sent an answer over {MAX_MESSAGE >> 20} MiB"
+                raise httpx2.RemoteProtocolError(self._faults.refusal)
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
