@@ -14,7 +14,7 @@ from tests.adapters.conftest import FIRE, MACHINE, MACHINE_NAME, QUESTION, TIDES
 from tests.adapters.drivers import NAMES, OWN, Talk, driver
 from tests.adapters.model import Call, caller, reader, seeker
 from tests.adapters.providers import Provider
-from tests.tools.making import executable
+from tests.support.tools import executable
 
 # The OpenAI SDK's `run_sync` says so itself when it runs twice in one loop.
 pytestmark = pytest.mark.filterwarnings("ignore:asynchronous generator .* was scheduled:ResourceWarning")

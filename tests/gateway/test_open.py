@@ -20,7 +20,7 @@ from skillc.library import Skill, at_path
 from skillc.skills import resolve_inside
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
-from tests.skills.test_core_schema import ends
+from tests.support.deadline import ends
 
 ANYTHING = bytes(range(256)) * 3 + b"\r\n\r\r\n\n\0"
 

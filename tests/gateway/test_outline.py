@@ -13,7 +13,7 @@ from skillc.gateway import freshness, read_outline, show_section
 from skillc.library import Skill, resolve
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
-from tests.skills.test_markdown import LINES, peer, section_ends
+from tests.support.markdown import LINES, peer, section_ends
 
 EXAMPLE = """\
 SKILL.md

@@ -20,7 +20,7 @@ from skillc.library import Skill, resolve
 from skillc.paths import index_file
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
-from tests.skills.test_core_schema import ends
+from tests.support.deadline import ends
 
 MODES = ("all", "any", "phrase", "raw")
 

@@ -24,8 +24,8 @@ from skillc.library.repositories import resolve_repositories
 from skillc.skills import SkillId
 from tests.conftest import World, save
 from tests.library.mcp_server import TRICKS, URIS
-from tests.library.test_filesystem import run, skill
-from tests.mcp.talking import over_http
+from tests.support.mcp import over_http
+from tests.support.skills import run, skill
 
 SERVER = str(Path(__file__).with_name("mcp_server.py"))
 GOOD, BAD = SkillId("company/good"), SkillId("company/bad")

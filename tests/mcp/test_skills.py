@@ -18,9 +18,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ResourceListChangedNotification, ResourceUpdatedNotification
 
 from tests.conftest import World, save
-from tests.library.test_filesystem import skill
-from tests.mcp.talking import ERAS, NEW, OLD, ask, near, over_stdio
-from tests.test_repositories import served  # noqa: F401
+from tests.support.mcp import ERAS, NEW, OLD, ask, near, over_stdio
+from tests.support.skills import skill
 
 
 @pytest.fixture
@@ -416,7 +415,7 @@ def test_reading_is_logged(library: World) -> None:
     assert '"file": "SKILL.md"' in told
 
 
-def test_skills_that_are_elsewhere(world: World, served: str) -> None:  # noqa: F811 -- a fixture
+def test_skills_that_are_elsewhere(world: World, served: str) -> None:
     """[SEP-2640: server] a skill of an HTTP repository is not listed, since nothing is fetched ahead of need,
     but `skills/get` and its files answer for it."""
     (world.project / ".skillc" / "skills.toml").write_text(

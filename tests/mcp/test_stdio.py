@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import World
-from tests.mcp.talking import ERAS, over_stdio
+from tests.support.mcp import ERAS, over_stdio
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

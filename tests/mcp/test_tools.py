@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 from skillc.mcp.toolbox import CATALOGUE
 from tests.conftest import World, save
-from tests.mcp.talking import ERAS, NEW, near, over_stdio
+from tests.support.mcp import ERAS, NEW, near, over_stdio
 
 MAIN = """---
 name: pdf

@@ -20,7 +20,7 @@ from skillc.cli.syntax import parse
 from skillc.errors import InvalidOption, SkillcError
 from skillc.library.http import HttpSkillSource
 from tests.conftest import World
-from tests.library.test_filesystem import run, skill
+from tests.support.skills import run, skill
 
 RUN = "import sys, skillc.cli as cli; cli.NAMES = (*cli.NAMES, 'serve'); sys.exit(cli.main())"
 

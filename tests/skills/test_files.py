@@ -15,7 +15,7 @@ from skillc.errors import InvalidSkill, PathEscapes
 from skillc.skills import files, list_files, resolve_inside, source_hash
 from skillc.skills.files import MAX_FILES
 from skillc.text import utf8_text
-from tests.skills.test_core_schema import ends
+from tests.support.deadline import ends
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.skills.frontmatter import MAX_BYTES, Frontmatter, find
-from tests.skills.test_core_schema import NASTY, billion_laughs, ends, json_values, yaml_like
+from tests.support.deadline import ends
+from tests.support.yaml import NASTY, billion_laughs, json_values, yaml_like
 
 GOOD = "name: pdf\ndescription: Fill forms\n"
 

@@ -16,7 +16,7 @@ import pytest
 
 from skillc.tools import sandbox
 from tests.conftest import World
-from tests.tools.making import executable, tool
+from tests.support.tools import executable, tool
 
 SAY = tool(
     "say", "./scripts/say.sh {{text}} {{loud:--loud}}", "text | string | yes | What\nloud | boolean | no |"

@@ -13,7 +13,7 @@ import pytest
 from skillc.paths import embedded_skills
 from skillc.tools import as_format, find_skill, load_executable, prepare, run_tool, sandbox
 from tests.conftest import World
-from tests.tools.reasons import works
+from tests.tools.levels import works
 
 NAMES = sorted(path.name for path in Path(embedded_skills()).iterdir() if path.is_dir())
 

@@ -14,11 +14,10 @@ import pytest
 from skillc.tools import TrustLevel, TrustStore, allow, find_skill, standing
 from skillc.tools.fingerprint import fingerprint
 from tests.conftest import World
-from tests.library.test_git import Origin
-from tests.library.test_http import Chunks, Request, Stub, entry, page
-from tests.mcp.talking import near
-from tests.mcp.test_running import YES, answering
-from tests.tools.making import executable, skill_md, tool
+from tests.support.git import Origin
+from tests.support.http import Chunks, Request, Stub, entry, page
+from tests.support.mcp import YES, answering, near
+from tests.support.tools import executable, skill_md, tool
 
 BODY = tool("say", "echo {{word}}", "word | string | yes | What to say")
 
