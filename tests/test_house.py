@@ -26,14 +26,10 @@ def imported_modules(path: Path) -> Iterator[str]:
 
 def test_no_import_of_a_test_module() -> None:
     """What tests share is in conftest.py, in tests/support, or in a helper of their folder."""
-    imports = [
+    assert [
         (str(path.relative_to(TESTS)), name)
         for path in TESTS.rglob("*.py")
         for name in imported_modules(path)
-    ]
-    assert [
-        (path, name)
-        for path, name in imports
         if name.startswith("tests.") and any(part.startswith("test_") for part in name.split("."))
     ] == []
 

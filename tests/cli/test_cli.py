@@ -152,6 +152,7 @@ def test_unknown_command(world: World, word: str, guess: str) -> None:
     assert f"did you mean {guess}?" in invalid(world, word)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["zzzzz", "", " ", "a\nb", "\x1b[31m", "-", "--", "../x", "é", "-x", "LIST"])
 def test_what_is_no_command(world: World, word: str) -> None:
     """[RFC-0005] any other word too, on one line."""
@@ -367,6 +368,7 @@ def test_reader_is_gone(world: World) -> None:
         assert (result.returncode, result.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_closed_from_the_start(world: World, closed: str) -> None:
     """[RFC-0005] [D11] closed streams change nothing but what is seen; no file is written into by mistake."""
@@ -430,6 +432,7 @@ def test_deleted_directory(world: World) -> None:
 ODD = "---\nname: é\ndescription: d\n---\n# 名前 😀\n\nText.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "env",
     [
@@ -651,6 +654,7 @@ def stub(world: World, name: str) -> str:
         return ""
 
 
+@pytest.mark.slow
 def test_watch(world: World) -> None:
     """[RFC-0007] --watch builds, builds again after a change, outlives an error, ends on Ctrl-C with 0."""
     folder = world.skill("pdf")
@@ -714,6 +718,7 @@ def test_watch_all(world: World) -> None:
         assert "error[" not in watch.err
 
 
+@pytest.mark.slow
 def test_watch_is_quiet(world: World) -> None:
     """[D12] what does not change is built once."""
     world.skill("pdf")

@@ -326,6 +326,7 @@ def stub() -> Iterator[Stub]:
     made.close()
 
 
+@pytest.mark.slow
 def test_sync(world: World, origin: Origin, server: Server, stub: Stub) -> None:
     """[D28] [D29] folders, git and HTTP: what there was, what there is, and of which commit."""
     stub.gives(page(LIST))
@@ -353,6 +354,7 @@ def test_sync(world: World, origin: Origin, server: Server, stub: Stub) -> None:
     )
 
 
+@pytest.mark.slow
 def test_sync_that_fails(world: World, origin: Origin, server: Server, stub: Stub) -> None:
     """[D27] [D28] [D29] the others are done; each is told of, the first with its code; status 1."""
     skill(world.project, "shared/one")

@@ -38,6 +38,7 @@ def states(world: World) -> dict[str, dict[str, object]]:
     return {state["name"]: state for state in found}
 
 
+@pytest.mark.slow
 def test_http_from_configuration(world: World, served: str) -> None:
     """[LIB: 1. Elephant — SDK with remote skill source] [D28] another `skc serve` as a repository."""
     configure(world, f'[[repositories]]\nname = "team"\ntype = "http"\nurl = "{served}/"\n')

@@ -450,6 +450,7 @@ def assert_result_or_code(world: World, name: str = "any") -> None:
     assert_index_is_whole(index_of(result))
 
 
+@pytest.mark.slow
 def test_every_commonmark_example(world: World, commonmark_examples: list[str]) -> None:
     """[RFC-0001:C-INPUT] every example of the CommonMark specification as SKILL.md and as a reference."""
     assert len(commonmark_examples) > 600
@@ -468,6 +469,7 @@ def test_every_commonmark_example(world: World, commonmark_examples: list[str]) 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda text: text.strip())
 
 
+@pytest.mark.slow
 @given(name=WORDS, description=WORDS)
 @settings(max_examples=100)
 def test_stub_reads_back_as_the_source(world: World, name: str, description: str) -> None:
@@ -493,6 +495,7 @@ DOCUMENTS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(main=DOCUMENTS, reference=DOCUMENTS, name=st.sampled_from(["r.md", "R.MD", "n.txt", "x.bin", "é.md"]))
 @example(main=b"", reference=b"", name="r.md")
 @example(main=b"---\ndescription: x\n---", reference=b"\0" * 1000, name="r.md")
@@ -507,6 +510,7 @@ def test_any_source(world: World, main: bytes, reference: bytes, name: str) -> N
         (folder / name).unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

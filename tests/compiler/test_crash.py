@@ -24,6 +24,8 @@ from skillc.library import Skill, resolve
 from skillc.paths import index_file
 from tests.conftest import World, save
 
+pytestmark = pytest.mark.slow
+
 # Builds and deploys like the command, and kills itself at the N-th thing it does with a file of its
 # world (opening, renaming, removing, linking, connecting), as Python tells its auditors.
 SUICIDE = textwrap.dedent(

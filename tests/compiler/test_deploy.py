@@ -252,6 +252,7 @@ def test_anything_real(world: World, source: Path, place: Path, kind: str, copy:
     assert leftovers(place.parent) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copy", [False, True])
 @pytest.mark.parametrize("kind", ["broken", "directory", "file", "loop", "compiled", "relative"])
 def test_any_link_is_replaced(world: World, source: Path, place: Path, kind: str, copy: bool) -> None:
@@ -320,6 +321,7 @@ def test_deploying_again_changes_nothing(world: World, source: Path, place: Path
 # What must never happen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("linked", [False, True])
 @pytest.mark.parametrize("target", [".skillc/skills", ".skillc/runtime", "{root}/store", "{root}/up"])
 @pytest.mark.parametrize("words", [[], ["--force"], ["--copy", "--force"]], ids=" ".join)

@@ -393,6 +393,7 @@ edits = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(st.dictionaries(st.sampled_from(["0.md", "a.md", "d/e.md"]), st.sampled_from(TEXTS)), edits)
 def test_any_edits(

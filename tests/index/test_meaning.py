@@ -82,6 +82,7 @@ def test_meaning_decides_between_equals(reranked: World) -> None:
     assert {f["id"]: (f["matched"], f["section"], f["read"], f["also"]) for f in found} == reasons
 
 
+@pytest.mark.slow
 def test_the_same_each_time(reranked: World) -> None:
     """[D32] the same order and scores whether vectors were kept, are made now, or can't be kept."""
     first = find(reranked, TASK)
@@ -207,6 +208,7 @@ def test_a_model_that_can_not_be_loaded_in_a_program(broken: World) -> None:
     assert python(broken, ENGINE + code, "-W", "error") == "True carpentry\n"
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_later(reranked: World) -> None:
     """[D27] what goes wrong while it reads is told once, too, and the order by words counts from then on."""
     code = """

@@ -177,6 +177,7 @@ def test_more_equals_than_are_looked_at(shelf: Shelf) -> None:
     assert shelf.ids("quantum zebra", 3) == ["z", "c0/a", every[0]]
 
 
+@pytest.mark.slow
 def test_many_changes_are_merged(shelf: Shelf) -> None:
     """[LIB: Existing (updated)] an index of many small changes finds what a new one finds."""
     rng = random.Random(3)
@@ -686,6 +687,7 @@ def test_how_far_it_is(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(told) == 4
 
 
+@pytest.mark.slow
 def test_after_a_fork(shelf: Shelf, tmp_path: Path) -> None:
     """[D33] a process that was forked has a connection of its own."""
     code = (

@@ -159,6 +159,7 @@ def test_configured_replace_the_chain(world: World) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_directory_with_the_documents_folder_alone(world: World) -> None:
     """[D23] `.rkat/skills.toml` is read, and `.rkat/skills` searched, where there is no `.skillc` at all."""
     other = world.root / "other"

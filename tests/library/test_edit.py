@@ -82,6 +82,7 @@ def test_adding_appends(tmp_path: Path, end: str) -> None:
     assert read(file) == text + end
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
 def test_any_text_is_read_as_it_was_given(tmp_path: Path, value: str) -> None:
     """[D23a] whatever characters a setting has."""
@@ -158,6 +159,7 @@ def test_files_that_are_left_alone(tmp_path: Path, text: str, message: str) -> N
     assert read(file) == text
 
 
+@pytest.mark.slow
 def test_many_lines_like_headers(tmp_path: Path) -> None:
     """[D23a] a long list is no hindrance; a long text full of headers is for people to edit."""
     one = '[[repositories]]\nname = "a"\n'
@@ -225,6 +227,7 @@ def _add_some(file: str, first: int) -> None:
         edit.add(file, [table(f"r{number}")])
 
 
+@pytest.mark.slow
 def test_two_at_once_lose_nothing(tmp_path: Path) -> None:
     """[D23a] [D11] processes that add at the same time."""
     file = str(tmp_path / "skills.toml")
@@ -251,6 +254,7 @@ _TABLES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(_COMMENTS, _TABLES), max_size=6), _COMMENTS, st.booleans())
 def test_removing_leaves_the_others(
     tmp_path: Path, made: list[tuple[str, str]], tail: str, windows: bool

@@ -111,6 +111,7 @@ path = ".skillc/skills"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["argument", "file"])
 def test_the_time_out_can_be_set(world: World, stub: Stub, how: str) -> None:
     """[D27] [LIB: Resolution: config → SkillSource] for all by whoever resolves, for one in its file."""
@@ -130,6 +131,7 @@ def test_the_time_out_can_be_set(world: World, stub: Stub, how: str) -> None:
     assert "answer in" in str(states[0].error)
 
 
+@pytest.mark.slow
 def test_a_server_that_hangs_and_the_command(world: World, stub: Stub) -> None:
     """[D27] every command for prompts serves the others, and says what is wrong."""
     stub.gives(30.0)

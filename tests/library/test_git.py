@@ -188,6 +188,7 @@ def test_known_skills_and_commit(origin: Origin, cache: Path) -> None:
     assert run(again.known()) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["tag", "light tag", "commit", "short commit"])
 def test_tags_and_commits_are_never_fetched_again(
     origin: Origin, server: Server, cache: Path, kind: str
@@ -216,6 +217,7 @@ def test_tags_and_commits_are_never_fetched_again(
     assert len(server.requests) == asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [None, 1, 2])
 @pytest.mark.parametrize("version", ["0", "2"])
 def test_depths(
@@ -382,6 +384,7 @@ def test_clone_that_fails(origin: Origin, cache: Path, tmp_path: Path) -> None:
     assert unavailable(closed).endswith("git clone failed: Connection refused")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["hang", "drip", "stall"])
 def test_server_that_hangs(origin: Origin, server: Server, cache: Path, fault: str) -> None:
     """[D29] is given up, before it answers, within its headers and within the pack."""
@@ -487,6 +490,7 @@ def test_fifty_threads_make_one_fetch(origin: Origin, server: Server, cache: Pat
     assert len(server.requests) == asked + 3
 
 
+@pytest.mark.slow
 def test_threads_share_a_failure(origin: Origin, server: Server, cache: Path) -> None:
     """[D29] those that wait for a clone that fails don't each try it again."""
     server.fault = "hang"
@@ -536,6 +540,7 @@ def test_killed_while_cloning(origin: Origin, server: Server, cache: Path) -> No
     assert not left.exists()
 
 
+@pytest.mark.slow
 def test_readers_during_swaps(origin: Origin, cache: Path) -> None:
     """[D29] meet one commit or another, never a mixture or nothing."""
     origin.skill("pdf", "0")
@@ -688,6 +693,7 @@ def test_links(origin: Origin, cache: Path, tmp_path: Path, caplog: pytest.LogCa
 HOSTILE = [b"..", b".", b".git", b".GIT", b".git ", b"git~1", b"a\\b", b"..\\x", ".g\u200cit".encode()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("deep", [False, True])
 def test_hostile_names(origin: Origin, cache: Path, name: bytes, deep: bool) -> None:
@@ -725,6 +731,7 @@ def test_submodules_and_odd_trees(origin: Origin, cache: Path) -> None:
     assert source.status == "stale"
 
 
+@pytest.mark.slow
 def test_too_much(origin: Origin, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D29] what is sent, what it unpacks to and how many files there are is bounded."""
 
@@ -788,6 +795,7 @@ def test_redirect_carries_no_token(origin: Origin, server: Server, cache: Path) 
     assert set(server.authorized) == {""}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["auth", "password", "user"])
 def test_planted_secret(
     origin: Origin, server: Server, cache: Path, where: str, caplog: pytest.LogCaptureFixture
@@ -837,6 +845,7 @@ def test_secrets_in_failures_are_hidden(server: Server, cache: Path) -> None:
     assert "hidden" not in str(failure.value)
 
 
+@pytest.mark.slow
 def test_no_git_program_is_needed(origin: Origin, server: Server, cache: Path, tmp_path: Path) -> None:
     """[LIB: GitSkillSource (feature-gated)] it works with an empty PATH, over HTTP and on disk."""
     for number, url in enumerate((server.url, str(origin.bare))):

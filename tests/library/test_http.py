@@ -270,6 +270,7 @@ BAD: dict[str, tuple[tuple[bytes | float, ...], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BAD)
 def test_bad_servers(stub: Stub, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D28] whatever a server does, it is E200 with a short reason, soon; good answers before it stay."""
@@ -534,6 +535,7 @@ def test_never_from_https_to_http() -> None:
         client._target(httpx2.URL("https://example.com/skills"), response)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", ["500", "never answers", "ends in the body", "HTML", "circles", "is no HTTP"]
 )

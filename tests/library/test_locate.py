@@ -54,6 +54,7 @@ def configure(world: World, origin: Origin, **more: object) -> None:
     (world.project / ".skillc" / "skills.toml").write_text("\n".join(lines))
 
 
+@pytest.mark.slow
 def test_gateway_commands_work_on_a_skill_of_a_git_repository(world: World, origin: Origin) -> None:
     """[LIB: remote skills as local folders]"""
     shown = world.ok("show", "billing/refunds", "--section", "Limits")
@@ -67,6 +68,7 @@ def test_gateway_commands_work_on_a_skill_of_a_git_repository(world: World, orig
     assert ("references/law.md", "Europe") in [(r["file"], r["section"]) for r in found["results"]]
 
 
+@pytest.mark.slow
 def test_build_and_search_by_id_and_a_stub_that_says_the_id(world: World, origin: Origin) -> None:
     """[LIB: remote skills as local folders]"""
     built = json.loads(world.ok("build", "billing/refunds", "--target", "cursor", "--format", "json").stdout)
@@ -82,6 +84,7 @@ def test_build_and_search_by_id_and_a_stub_that_says_the_id(world: World, origin
     assert missed.stderr.endswith("not found\nhint: did you mean 'billing/refunds'?\n")
 
 
+@pytest.mark.slow
 def test_a_new_commit_is_followed_in_the_same_folder(world: World, origin: Origin) -> None:
     """[LIB: remote skills as local folders] [D12] What was built stays, and is brought up to date."""
     configure(world, origin, refresh_seconds=0)
@@ -102,6 +105,7 @@ def test_a_new_commit_is_followed_in_the_same_folder(world: World, origin: Origi
     world.fails("E021", "open", "billing/refunds", "references/law.md")
 
 
+@pytest.mark.slow
 def test_the_copy_serves_when_the_repository_is_gone(world: World, origin: Origin) -> None:
     """[LIB: remote skills as local folders] Also when the checkout is gone, which serves first [D29]."""
     world.ok("outline", "billing/refunds")
@@ -211,6 +215,7 @@ def test_a_second_question_does_not_wake_the_library(world: World, origin: Origi
     assert "#Limits" in world.ok("search", "billing/refunds", "asking").stdout
 
 
+@pytest.mark.slow
 def test_another_configuration_is_asked_anew(world: World, origin: Origin) -> None:
     """[LIB: remote skills as local folders] what is recent is so for one state of skills.toml."""
     world.ok("outline", "billing/refunds")

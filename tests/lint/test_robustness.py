@@ -18,6 +18,8 @@ from skillc.skills import parse
 from tests.conftest import World, save
 from tests.lint.skills import FRONT, GOOD, put, report, rules
 
+pytestmark = pytest.mark.slow
+
 
 def assert_sound(result: Report) -> None:
     """A report can be printed in every form, and every place in it is one."""

@@ -35,6 +35,7 @@ def test_nothing_to_say(world: World) -> None:
     assert rules(world, skill("### Usage\n\n```bash\nls | wc\n```\n")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("block", "part"),
     [

@@ -14,6 +14,8 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.conftest import World
 from tests.support.mcp import ERAS, ask, over_http
 
+pytestmark = pytest.mark.slow
+
 HELLO = {
     "jsonrpc": "2.0",
     "id": 1,

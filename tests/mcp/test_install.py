@@ -12,6 +12,7 @@ from skillc.mcp.install import AGENTS, agents
 from tests.conftest import World, save
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", sorted(AGENTS))
 @pytest.mark.parametrize("project", [False, True])
 def test_every_agent(world: World, agent: str, project: bool) -> None:

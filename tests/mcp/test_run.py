@@ -88,6 +88,7 @@ def test_allowed_before(world: World, hello: Path) -> None:
     assert asked == []
 
 
+@pytest.mark.slow
 def test_a_bundled_tool_that_only_reads(world: World) -> None:
     """[TOOLS §6.2] runs unasked; over stdio nothing but protocol reaches stdout."""
     (world.home / "notes.md").write_text("x\n")  # outside of a git repository, a tool works there

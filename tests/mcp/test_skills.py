@@ -306,6 +306,7 @@ def test_an_entry_is_of_one_snapshot(world: World) -> None:
         assert max(numbers, default=0) - min(numbers, default=0) <= 1
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read(library: World, unprivileged: tuple[str, ...]) -> None:
     """[SEP-2640: server] [RFC-0005] what can't be read is an error in one line, of one skill."""
     (library.store / "pdf" / "SKILL.md").chmod(0)
@@ -334,6 +335,7 @@ def change(folder: Path) -> None:
     save(folder / "SKILL.md", "---\nname: pdf\ndescription: New words\n---\n# PDF\n")
 
 
+@pytest.mark.slow
 def test_changes_are_told_to_who_shook_hands(library: World) -> None:
     """[SEP-2640: server] a changed file is told to subscribers, a changed list to all who shook hands."""
     heard: list[Any] = []
@@ -358,6 +360,7 @@ def test_changes_are_told_to_who_shook_hands(library: World) -> None:
     assert updated.params.uri == "skill://pdf/SKILL.md"
 
 
+@pytest.mark.slow
 def test_changes_are_told_to_who_listens(library: World) -> None:
     """[SEP-2640: server] the same on a stream of `subscriptions/listen`; a new file changes the list."""
 

@@ -48,6 +48,8 @@ from tests.support.git import serving
 from tests.support.http import Chunks, Request, Stub, entry, page
 from tests.support.skills import run
 
+pytestmark = pytest.mark.slow
+
 SECRETS = Planted(
     BEARER="tok-bearer-9f8e7d6c5b4a",
     HEADER="tok-header-1a2b3c4d5e6f",

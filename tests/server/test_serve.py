@@ -73,6 +73,7 @@ def test_the_configured_library(library: World) -> None:
     assert turn["message"].endswith("</skill>\n\ngo")
 
 
+@pytest.mark.slow
 def test_as_a_repository(library: World) -> None:
     """[D24] [D28] [LIB: Configuration file: .rkat/skills.toml] a server in skills.toml, another down."""
     other = library.root / "other"

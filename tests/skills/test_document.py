@@ -144,6 +144,7 @@ NASTY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("raw", NASTY.values(), ids=NASTY.keys())
 @pytest.mark.parametrize(
     "start", [b"", b"---\nname: a\ndescription: b\n\n", GOOD], ids=["bare", "unclosed", "body"]

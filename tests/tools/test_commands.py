@@ -77,6 +77,7 @@ def test_the_envelope(world: World, mine: Path) -> None:
     assert (envelope["success"], envelope["exit_code"], envelope["output"]) == (False, 3, "no\n")
 
 
+@pytest.mark.slow
 def test_values_as_json(world: World, mine: Path) -> None:
     """[D40] --json has typed values; what is wrong with them is said before anything starts."""
     given = json.dumps({"text": "ü\n", "loud": False})

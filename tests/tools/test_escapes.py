@@ -12,6 +12,8 @@ from tests.tools.conftest import Bench
 from tests.tools.escapes import ATTEMPTS, files, network, processes, start
 from tests.tools.levels import works
 
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).parent.parent.parent / "docs" / "sandbox.md"
 STOPPED, NOT_STOPPED, FROM_ABI = "stopped", "not stopped", "ABI "
 

@@ -50,6 +50,7 @@ def test_ended_by_a_signal(bench: Bench) -> None:
     assert found.error == "Command failed with exit code 139 (SIGSEGV)"
 
 
+@pytest.mark.slow
 def test_both_streams(bench: Bench) -> None:
     """[D43] [TOOLS §4.1] stderr is merged as it arrives."""
     found = bench.sh("echo 1; sleep 0.3; echo 2 >&2; sleep 0.3; echo 3")
@@ -190,6 +191,7 @@ def test_unknown_level(bare: Bench) -> None:
         run(other)
 
 
+@pytest.mark.slow
 def test_time_out(bench: Bench) -> None:
     """[D44] [TOOLS §5.3] at the time-out the command is asked to end, and what it said until then is kept."""
     found = bench.sh("trap 'echo asked; exit 0' TERM; echo begun; sleep 60 & wait", timeout=4)
@@ -200,6 +202,7 @@ def test_time_out(bench: Bench) -> None:
     assert found.stopped.line() == "error[E065]: timed out after 4 s"
 
 
+@pytest.mark.slow
 def test_cancelled(bench: Bench) -> None:
     """[D44] [TOOLS §5.3] the same on cancellation."""
     cancel = threading.Event()

@@ -53,6 +53,7 @@ def log_of(runtime: Path) -> list[tuple[Any, ...]]:
     return rows
 
 
+@pytest.mark.slow
 def test_of_an_http_repository(world: World, team: Stub) -> None:
     """[D46] [TOOLS §6.1] listed, run once it is approved, allowed while its text stays; never trusted."""
     (listed,) = json.loads(world.ok("tools", "talk/echo", "--format", "json").stdout)

@@ -345,6 +345,7 @@ OTHER_SCHEMAS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["garbage", "a directory", "half a log", *OTHER_SCHEMAS])
 def test_an_unusable_log(world: World, skill: Path, what: str) -> None:
     """[RFC-0007] whatever stands in place of the log: commands go on, and the row is in the fallback."""
@@ -467,6 +468,7 @@ def crowd(world: World, count: int) -> None:
         assert (process.returncode, stderr) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("existing", [False, True], ids=["fresh", "existing"])
 def test_64_processes(world: World, skill: Path, existing: bool) -> None:
     """[RFC-0007] 64 at once: no row is lost, nobody fails, nobody hears of a lock."""
@@ -502,6 +504,7 @@ CHILDREN = textwrap.dedent(
 )
 
 
+@pytest.mark.slow
 def test_the_wal_stays_small(world: World, skill: Path) -> None:
     """[RFC-0007] after 400 accesses of 400 processes all rows are there, and the WAL is folded back."""
     code = f"{CHILDREN}\nfor _ in range(400): os.waitpid(child(1)[0], 0)"

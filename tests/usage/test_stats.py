@@ -476,6 +476,7 @@ def check(skill: Skill, rows: list[Row], found: Filters) -> None:
     assert [day for day, _ in days] == sorted({day for day, _ in days})
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(accesses, max_size=60), st.lists(all_filters, min_size=1, max_size=4))
 def test_counts_are_right(skill: Skill, rows: list[Row], several: list[Filters]) -> None:
