@@ -51,7 +51,7 @@ def test_front_door() -> None:
     """A name is imported from its module on first use and kept; an unknown name is an AttributeError."""
     get = front_door("skillc.startup", {"digest": "sha256_hex"})
     assert get("sha256_hex") is digest.sha256_hex
-    del sys.modules["skillc.startup"].sha256_hex  # type: ignore[attr-defined]
+    del sys.modules["skillc.startup"].sha256_hex
     with pytest.raises(AttributeError, match="no attribute 'file_sha256_hex'"):
         get("file_sha256_hex")
 
