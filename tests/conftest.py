@@ -43,6 +43,7 @@ class World:
             "HOME": str(self.home),
             "PATH": os.environ["PATH"],
             "LANG": "C.UTF-8",
+            **{name: text for name, text in os.environ.items() if name == "COVERAGE_PROCESS_CONFIG"},
         }
 
     def skill(self, name: str, text: str | bytes | None = None, *, store: Path | None = None) -> Path:

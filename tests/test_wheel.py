@@ -48,6 +48,7 @@ def uv() -> str:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_installed_from_a_wheel(version: str, wheel: Path, world: World) -> None:
     """[RFC-0007] the main job, as a new user has it: install, build, outline, search, show."""

@@ -14,7 +14,7 @@ from tests.adapters.conftest import FIRE, MACHINE, MACHINE_NAME, QUESTION, TIDES
 from tests.adapters.drivers import NAMES, OWN, Talk, driver
 from tests.adapters.model import Call, caller, reader, seeker
 from tests.adapters.providers import Provider
-from tests.tools.making import executable
+from tests.support.tools import executable
 
 # The OpenAI SDK's `run_sync` says so itself when it runs twice in one loop.
 pytestmark = pytest.mark.filterwarnings("ignore:asynchronous generator .* was scheduled:ResourceWarning")
@@ -48,6 +48,7 @@ def test_finding(talk: Talk, shelf: Shelf, server: Provider) -> None:
     assert limit["description"] == "At most so many skills; 5 without it."
 
 
+@pytest.mark.slow
 def test_stable_over_turns(talk: Talk, shelf: Shelf, server: Provider) -> None:
     """[LIB: Renderer (spec-compliant XML)] own words, then skills, the same in all requests of all turns."""
 
@@ -128,6 +129,7 @@ def test_denied(talk: Talk, shelf: Shelf, server: Provider) -> None:
     assert "sailing" not in server.seen[0].system
 
 
+@pytest.mark.slow
 def test_many_calls_at_once(talk: Talk, shelf: Shelf, server: Provider) -> None:
     """[LIB: load_skill tool] twenty calls in one reply: every result is that of its own call."""
     ids = [f"cooking/recipe-{number % 13}" for number in range(20)]
@@ -180,6 +182,7 @@ Count the lines of some text.
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("approved", [True, False])
 def test_tools_of_a_skill(talk: Talk, shelf: Shelf, server: Provider, approved: bool) -> None:
     """[D46] [D47] a skill's tool is called like the others, through approval; off unless it is asked for."""

@@ -24,6 +24,7 @@ def failing_import(adapter: str, before: str, cwd: Path) -> str:
     return run.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adapter", FRAMEWORKS)
 def test_not_installed(adapter: str, tmp_path: Path) -> None:
     """[RFC-0005] one line: what is missing, and the command that installs it."""

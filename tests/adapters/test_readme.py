@@ -16,6 +16,8 @@ from tests.adapters.model import reader
 from tests.adapters.providers import Provider
 from tests.conftest import World
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent.parent
 WORD = "The word is README."
 

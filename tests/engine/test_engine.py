@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.engine import (
-    DefaultSkillEngine,
-    EngineOptions,
     SkillEvent,
     SkillResolutionFailed,
     SkillsResolved,
@@ -15,31 +13,8 @@ from skillc.engine import (
 )
 from skillc.engine.inventory import MARKER, render_skill
 from skillc.errors import InvalidSkillId, SkillNotFound
-from skillc.library.descriptors import SkillDescriptor, SkillDocument
-from skillc.library.memory import InMemorySkillSource
-from skillc.skills import SkillId
-from tests.library.test_filesystem import run
-
-IDS = (
-    "extraction/email-extractor",
-    "extraction/fiction-extractor",
-    "extraction/medical/diagnosis",
-    "extraction/medical/imaging/ct-scan",
-    "formatting/markdown-output",
-    "pdf-processing",
-)
-
-
-def document(skill_id: str, body: str = "Do it.", description: str = "", *needs: str) -> SkillDocument:
-    about = description or f"About {skill_id}"
-    return SkillDocument(
-        SkillDescriptor(SkillId(skill_id), description=about, requires_capabilities=needs), body
-    )
-
-
-def engine(*documents: SkillDocument, **options: object) -> DefaultSkillEngine:
-    source = InMemorySkillSource(documents or [document(skill_id) for skill_id in IDS])
-    return DefaultSkillEngine(source, EngineOptions(**options))  # type: ignore[arg-type]
+from tests.support.engines import IDS, engine
+from tests.support.skills import document, run
 
 
 def test_flat_inventory() -> None:

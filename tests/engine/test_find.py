@@ -16,8 +16,7 @@ from skillc.library.memory import InMemorySkillSource
 from skillc.library.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
 from skillc.skills import SkillId
 from tests.conftest import World
-from tests.engine.test_engine import document
-from tests.library.test_filesystem import run, skill
+from tests.support.skills import document, run, skill
 
 
 def test_only_what_the_agent_may_use(world: World) -> None:

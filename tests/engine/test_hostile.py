@@ -30,8 +30,8 @@ from skillc import (
     prepare_turn,
 )
 from skillc.engine.inventory import ESCAPED, MARKER, escape, quoteattr, render_skill
-from tests.engine.test_engine import document, engine
-from tests.library.test_filesystem import run, skill
+from tests.support.engines import engine
+from tests.support.skills import document, run, skill
 
 ALL = SkillFilter()
 

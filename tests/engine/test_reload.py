@@ -16,7 +16,7 @@ from skillc import (
     SkillsConfig,
 )
 from tests.conftest import World, save
-from tests.library.test_filesystem import run, skill
+from tests.support.skills import run, skill
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from skillc.library import Skill, at_path
 from skillc.skills import resolve_inside
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
-from tests.skills.test_core_schema import ends
+from tests.support.deadline import ends
 
 ANYTHING = bytes(range(256)) * 3 + b"\r\n\r\r\n\n\0"
 
@@ -134,6 +134,7 @@ def test_bad_max_lines(run: Run, bad: str) -> None:
     assert code(run("open", "nowhere", "a", f"--max-lines={bad}")) == "E100"
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(
     st.lists(st.sampled_from([b"\r", b"\n", b"\r\n", b"a", b"bcd"]), max_size=12).map(b"".join),
@@ -152,6 +153,7 @@ def test_any_lines_in_any_pieces(
     assert opened.more_lines == max(0, len(lines) - wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("--max-lines", "3")])
 @pytest.mark.parametrize("lines", [0, 1 << 22])
 def test_memory_is_bounded(world: World, words: tuple[str, ...], lines: int) -> None:
@@ -397,6 +399,7 @@ paths = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=1500)
 @given(paths | st.text(max_size=20))
 @example("loop/../file")

@@ -13,7 +13,7 @@ from skillc.gateway import freshness, read_outline, show_section
 from skillc.library import Skill, resolve
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
-from tests.skills.test_markdown import LINES, peer, section_ends
+from tests.support.markdown import LINES, peer, section_ends
 
 EXAMPLE = """\
 SKILL.md
@@ -200,6 +200,7 @@ def test_commonmark_examples(examples: tuple[Skill, dict[str, str]]) -> None:
     assert [row for row in rows(skill) if row[0] != "SKILL.md"] == expected
 
 
+@pytest.mark.slow
 def test_commonmark_sections(examples: tuple[Skill, dict[str, str]]) -> None:
     """[RFC-0002:C-SHOW] [D15] on every example: each heading of the outline shows the lines below it."""
     skill, files = examples
@@ -219,6 +220,7 @@ def test_commonmark_sections(examples: tuple[Skill, dict[str, str]]) -> None:
 documents = st.lists(st.sampled_from(LINES), max_size=12).map("\n".join)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.dictionaries(st.sampled_from(["a.md", "b.md", "c/d.md"]), documents))
 def test_the_same_with_and_without_an_index(world: World, files: dict[str, str]) -> None:

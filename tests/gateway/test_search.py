@@ -20,7 +20,7 @@ from skillc.library import Skill, resolve
 from skillc.paths import index_file
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
-from tests.skills.test_core_schema import ends
+from tests.support.deadline import ends
 
 MODES = ("all", "any", "phrase", "raw")
 
@@ -188,6 +188,7 @@ def test_tokens(query: str, expression: str) -> None:
     assert " ".join(quoted(word) for word in split(query)) == expression
 
 
+@pytest.mark.slow
 @given(st.text(st.sampled_from('a"é日 \t\n\r\x0b\x0c\x1c\x85\xa0\u2028\u3000\0\ud800')) | st.text())
 def test_any_tokens(query: str) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] no other character parts words, and the rest of them stays as it is."""
@@ -643,6 +644,7 @@ HUGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", HUGE)
 def test_a_megabyte(library: Skill, query: str) -> None:
     """[D22] [RFC-0004:C-QUERY-SYNTAX] nor one of a megabyte, in reasonable time."""

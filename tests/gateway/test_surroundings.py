@@ -56,6 +56,7 @@ def change_modes(root: Path, mode: int) -> None:
 # Where nothing can be written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["home", "project", "both"])
 def test_read_only(pdf: World, unprivileged: tuple[str, ...], where: str) -> None:
     """[RFC-0007] [RFC-0002:C-ERRORS] reading needs nothing that can be written, but for the log."""
@@ -124,6 +125,7 @@ def test_an_unreadable_source(pdf: World, unprivileged: tuple[str, ...]) -> None
 # Without a home, or anything else
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "part"), READING)
 @pytest.mark.parametrize("env", [{"HOME": ""}, {"HOME": "/nowhere/at/all"}, {"HOME": "relative"}], ids=str)
 def test_no_home(pdf: World, words: list[str], part: str, env: dict[str, str]) -> None:
@@ -190,6 +192,7 @@ def test_deleted_directory(pdf: World, name: str) -> None:
 # By path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["./.skillc/skills/pdf", ".skillc/skills/pdf/", "{store}/pdf", "skills/pdf"])
 def test_by_path(pdf: World, path: str) -> None:
     """[RFC-0007] relative and absolute, through links too: the same skill with the same index."""
@@ -199,6 +202,7 @@ def test_by_path(pdf: World, path: str) -> None:
         assert part in pdf.ok(*[name if word == "pdf" else word for word in words]).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("built", [False, True])
 def test_a_folder_from_elsewhere(pdf: World, built: bool) -> None:
     """[RFC-0007] a folder in no store: outline, open and sources need no build, show and search say E002."""
@@ -239,6 +243,7 @@ def large(world: World) -> None:
     world.ok("build", "pdf")
 
 
+@pytest.mark.slow
 def test_reader_has_enough(world: World) -> None:
     """[RFC-0005] `skc … | head -1` ends in silence, whichever command it is, as text and as JSON."""
     large(world)
@@ -267,6 +272,7 @@ def test_reader_is_gone(pdf: World, words: list[str], part: str) -> None:
     assert (ran.returncode, ran.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "part"), READING)
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&- <&-"])
 def test_closed_from_the_start(pdf: World, words: list[str], part: str, closed: str) -> None:
@@ -315,6 +321,7 @@ def test_terminals_that_are_not_utf8(pdf: World, encoding: str) -> None:
             assert part.encode(encoding, "backslashreplace") in raw
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "value"), [("LANG", "C"), ("LC_ALL", "POSIX"), ("LC_ALL", "nonsense")])
 def test_locales(pdf: World, name: str, value: str) -> None:
     """[RFC-0005] text is UTF-8 in the locales that say nothing."""
@@ -335,6 +342,7 @@ def test_a_system_that_insists_on_ascii(pdf: World, form: str) -> None:
             assert json.loads(ran.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_json_in_any_encoding(pdf: World, encoding: str) -> None:
     """[D14] JSON stays JSON."""

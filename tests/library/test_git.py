@@ -14,19 +14,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from dulwich.objects import Blob, Commit, ObjectID, Tree
-from dulwich.protocol import pkt_line
-from dulwich.refs import Ref
-from dulwich.repo import Repo
+from dulwich.objects import Blob, ObjectID, Tree
 
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillNotFound
 from skillc.library.descriptors import SkillScope
@@ -45,231 +39,10 @@ from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.source import SkillSource
 from skillc.skills import SkillId
 from tests.conftest import World
-from tests.library.test_filesystem import run
+from tests.support.git import Handler, Origin, Server, serving
+from tests.support.skills import run
 
 TOKEN = "ghp_5ecretNeverToBeSeen"
-GIT_ENV = {
-    "PATH": os.environ["PATH"],
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-    **{
-        f"GIT_{who}_{what}": "someone@localhost"
-        for who in ("AUTHOR", "COMMITTER")
-        for what in ("NAME", "EMAIL")
-    },
-}
-
-
-class Origin:
-    """A repository that somebody works in and pushes to `bare`, which is what is served."""
-
-    def __init__(self, root: Path) -> None:
-        self.bare = root / "served" / "skills.git"
-        self.work = root / "work"
-
-    def make(self) -> None:
-        root = self.work.parent
-        self.git("init", "-q", "--bare", "-b", "main", str(self.bare), at=root)
-        self.git("init", "-q", "-b", "main", str(self.work), at=root)
-        self.git("remote", "add", "origin", "../served/skills.git")
-
-    def git(self, *words: str, at: Path | None = None) -> str:
-        done = subprocess.run(
-            ["git", *words], cwd=at or self.work, env=GIT_ENV, capture_output=True, text=True, check=True
-        )
-        return done.stdout.strip()
-
-    def write(self, path: str, text: str | bytes) -> None:
-        file = self.work / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text.encode() if isinstance(text, str) else text)
-
-    def skill(self, path: str, body: str = "Body.") -> None:
-        name = path.rpartition("/")[2]
-        self.write(f"{path}/SKILL.md", f"---\nname: {name}\ndescription: About {name}\n---\n{body}\n")
-
-    def push(self, *skills: str, tag: str = "") -> str:
-        """Commit what was written, and skills besides; gives the commit."""
-        for path in skills:
-            self.skill(path)
-        self.git("add", "-A")
-        self.git("commit", "-q", "--allow-empty", "-m", "change")
-        if tag:
-            self.git("tag", "-a", tag, "-m", tag)
-        self.git("push", "-q", "-f", "--tags", "origin", "main")
-        return self.git("rev-parse", "HEAD")
-
-    def push_tree(self, tree: Tree, *blobs: Blob | Tree) -> None:
-        """Make a commit with a tree that git itself would not make."""
-        with Repo(str(self.bare)) as repo:
-            commit = Commit()
-            commit.tree = tree.id
-            commit.author = commit.committer = b"someone <someone@localhost>"
-            commit.author_time = commit.commit_time = 1
-            commit.author_timezone = commit.commit_timezone = 0
-            commit.message = b"hostile"
-            for made in (*blobs, tree, commit):
-                repo.object_store.add_object(made)
-            repo.refs[Ref(b"refs/heads/main")] = commit.id
-
-
-class Server(ThreadingHTTPServer):
-    """`git http-backend` on loopback, with a password and with faults."""
-
-    daemon_threads = True
-    block_on_close = False
-
-    def __init__(self, root: Path) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.root = root
-        self.token = ""
-        self.fault = ""
-        self.redirect = ""
-        self.requests: list[str] = []
-        self.authorized: list[str] = []
-        self.halfway = threading.Event()
-        self.end = threading.Event()
-        self.url = f"http://127.0.0.1:{self.server_port}/skills.git"
-
-    @property
-    def fetches(self) -> int:
-        return sum(1 for line in self.requests if line.startswith("fetch"))
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: Server
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-    def do_GET(self) -> None:
-        self._answer(b"")
-
-    def do_POST(self) -> None:
-        self._answer(self.rfile.read(int(self.headers["Content-Length"])))
-
-    def _answer(self, body: bytes) -> None:
-        fetching = b"command=fetch" in body
-        self.server.requests.append(f"{'fetch' if fetching else 'ask'} {self.path}")
-        self.server.authorized.append(self.headers.get("Authorization", ""))
-        if self.server.redirect:
-            self.send_response(302)
-            self.send_header("Location", self.server.redirect + self.path)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-        elif self.server.fault == "hang":
-            self.server.end.wait(20)
-            self.close_connection = True
-        elif self.server.fault == "drip":
-            self._drip()
-        elif self.server.fault.isdigit():
-            self.send_error(int(self.server.fault))
-        elif self.server.fault == "lie":
-            self._advertise(b"../../../x refs/heads/main\0shallow\n")
-        elif self.server.fault == "echo":
-            sent = self.headers["Authorization"]
-            self._advertise(f"ERR no: {sent} {base64.b64decode(sent.split()[1]).decode()}\n".encode())
-        elif self.server.fault == "html":
-            self._send({"Content-Type": "text/html"}, b"<h1>Not git</h1>")
-        elif self._allowed():
-            self._backend(body, self.server.fault if fetching else "")
-
-    def _advertise(self, line: bytes) -> None:
-        lines = [b"# service=git-upload-pack\n", None, line, None]
-        kind = "application/x-git-upload-pack-advertisement"
-        self._send({"Content-Type": kind}, b"".join(map(pkt_line, lines)))
-
-    def _allowed(self) -> bool:
-        pair = base64.b64encode(f"x-access-token:{self.server.token}".encode()).decode()
-        if not self.server.token or self.headers.get("Authorization") == f"Basic {pair}":
-            return True
-        self.send_response(401)
-        self.send_header("WWW-Authenticate", 'Basic realm="git"')
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-        return False
-
-    def _backend(self, body: bytes, fault: str) -> None:
-        path, _, query = self.path.partition("?")
-        env = GIT_ENV | {
-            "GIT_PROJECT_ROOT": str(self.server.root),
-            "GIT_HTTP_EXPORT_ALL": "1",
-            "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
-            "PATH_INFO": path,
-            "QUERY_STRING": query,
-            "REQUEST_METHOD": self.command,
-            "CONTENT_TYPE": self.headers.get("Content-Type", ""),
-            "REMOTE_ADDR": "127.0.0.1",
-        }
-        done = subprocess.run(["git", "http-backend"], env=env, input=body, capture_output=True, check=True)
-        head, _, content = done.stdout.partition(b"\r\n\r\n")
-        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
-        self._send(headers, content, fault)
-
-    def _send(self, headers: dict[str, str], content: bytes, fault: str = "") -> None:
-        self.send_response(int(headers.pop("Status", "200").split()[0]))
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content[: len(content) // 2] if fault else content)
-        self.wfile.flush()
-        if fault:
-            self.close_connection = True
-            self.server.halfway.set()
-        if fault == "stall":
-            self.server.end.wait(20)
-
-    def _drip(self) -> None:
-        try:
-            while not self.server.end.wait(0.02):
-                self.wfile.write(b"x")
-                self.wfile.flush()
-        except OSError:
-            pass
-        self.close_connection = True
-
-
-@pytest.fixture(scope="session")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The repository that every test gets a copy of."""
-    root = tmp_path_factory.mktemp("template")
-    made = Origin(root)
-    made.make()
-    made.write("extraction/COLLECTION.md", "Taking things out\n")
-    made.push("extraction/email", "pdf", tag="v1")
-    return root
-
-
-@pytest.fixture
-def origin(template: Path, tmp_path: Path) -> Origin:
-    shutil.copytree(template, tmp_path, dirs_exist_ok=True, symlinks=True)
-    return Origin(tmp_path)
-
-
-@contextmanager
-def serving(server: Server) -> Iterator[Server]:
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.end.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-@pytest.fixture
-def server(origin: Origin) -> Iterator[Server]:
-    with serving(Server(origin.bare.parent)) as made:
-        yield made
-
-
-@pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
 
 
 def ids(source: SkillSource) -> list[str]:
@@ -415,6 +188,7 @@ def test_known_skills_and_commit(origin: Origin, cache: Path) -> None:
     assert run(again.cached_count()) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["tag", "light tag", "commit", "short commit"])
 def test_tags_and_commits_are_never_fetched_again(
     origin: Origin, server: Server, cache: Path, kind: str
@@ -443,6 +217,7 @@ def test_tags_and_commits_are_never_fetched_again(
     assert len(server.requests) == asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [None, 1, 2])
 @pytest.mark.parametrize("version", ["0", "2"])
 def test_depths(
@@ -609,6 +384,7 @@ def test_clone_that_fails(origin: Origin, cache: Path, tmp_path: Path) -> None:
     assert unavailable(closed).endswith("git clone failed: Connection refused")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["hang", "drip", "stall"])
 def test_server_that_hangs(origin: Origin, server: Server, cache: Path, fault: str) -> None:
     """[D29] is given up, before it answers, within its headers and within the pack."""
@@ -714,6 +490,7 @@ def test_fifty_threads_make_one_fetch(origin: Origin, server: Server, cache: Pat
     assert len(server.requests) == asked + 3
 
 
+@pytest.mark.slow
 def test_threads_share_a_failure(origin: Origin, server: Server, cache: Path) -> None:
     """[D29] those that wait for a clone that fails don't each try it again."""
     server.fault = "hang"
@@ -763,6 +540,7 @@ def test_killed_while_cloning(origin: Origin, server: Server, cache: Path) -> No
     assert not left.exists()
 
 
+@pytest.mark.slow
 def test_readers_during_swaps(origin: Origin, cache: Path) -> None:
     """[D29] meet one commit or another, never a mixture or nothing."""
     origin.skill("pdf", "0")
@@ -915,6 +693,7 @@ def test_links(origin: Origin, cache: Path, tmp_path: Path, caplog: pytest.LogCa
 HOSTILE = [b"..", b".", b".git", b".GIT", b".git ", b"git~1", b"a\\b", b"..\\x", ".g\u200cit".encode()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("deep", [False, True])
 def test_hostile_names(origin: Origin, cache: Path, name: bytes, deep: bool) -> None:
@@ -952,6 +731,7 @@ def test_submodules_and_odd_trees(origin: Origin, cache: Path) -> None:
     assert source.status == "stale"
 
 
+@pytest.mark.slow
 def test_too_much(origin: Origin, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D29] what is sent, what it unpacks to and how many files there are is bounded."""
 
@@ -1015,6 +795,7 @@ def test_redirect_carries_no_token(origin: Origin, server: Server, cache: Path) 
     assert set(server.authorized) == {""}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["auth", "password", "user"])
 def test_planted_secret(
     origin: Origin, server: Server, cache: Path, where: str, caplog: pytest.LogCaptureFixture
@@ -1064,6 +845,7 @@ def test_secrets_in_failures_are_hidden(server: Server, cache: Path) -> None:
     assert "hidden" not in str(failure.value)
 
 
+@pytest.mark.slow
 def test_no_git_program_is_needed(origin: Origin, server: Server, cache: Path, tmp_path: Path) -> None:
     """[LIB: GitSkillSource (feature-gated)] it works with an empty PATH, over HTTP and on disk."""
     for number, url in enumerate((server.url, str(origin.bare))):

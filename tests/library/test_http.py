@@ -6,11 +6,10 @@ import asyncio
 import gzip
 import json
 import logging
-import socket
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -21,93 +20,11 @@ from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource, client,
 from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.source import SkillSource
 from skillc.skills import SkillId
-from tests.library.test_composite import memory
-from tests.library.test_filesystem import run
+from tests.support.http import LIST, Chunks, Request, Stub, entry, page
+from tests.support.skills import run
+from tests.support.sources import memory
 
 SECRET = "s3cr3t-0123456789"
-
-Chunks = Iterable[bytes | float]
-
-
-class Request:
-    """What a client sent: the path as it stood on the wire, headers in lower case."""
-
-    def __init__(self, head: bytes) -> None:
-        first, *lines = head.decode("latin-1").split("\r\n")
-        self.method, self.path, _ = first.split(" ")
-        self.headers = {k.lower(): v for k, _, v in (line.partition(": ") for line in lines) if k}
-
-
-class Stub:
-    """A server that answers as it is told, byte for byte: `answer` gives bytes, and seconds to wait."""
-
-    def __init__(self) -> None:
-        self.requests: list[Request] = []
-        self.answer: Callable[[Request], Chunks] = lambda request: [page({"skills": []})]
-        self._over = threading.Event()
-        self._socket = socket.create_server(("127.0.0.1", 0), backlog=128)
-        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        self._threads = [threading.Thread(target=self._accept)]
-        self._threads[0].start()
-
-    def gives(self, *chunks: bytes | float) -> None:
-        self.answer = lambda request: chunks
-
-    def paths(self) -> list[str]:
-        return [request.path for request in self.requests]
-
-    def close(self) -> None:
-        self._over.set()
-        with socket.create_connection(self._socket.getsockname()):
-            pass
-        for thread in self._threads:
-            thread.join()
-        self._socket.close()
-
-    def _accept(self) -> None:
-        while True:
-            connection, _ = self._socket.accept()
-            if self._over.is_set():
-                connection.close()
-                return
-            thread = threading.Thread(target=self._serve, args=(connection,))
-            self._threads.append(thread)
-            thread.start()
-
-    def _serve(self, connection: socket.socket) -> None:
-        with connection:
-            try:
-                head = b""
-                while not head.endswith(b"\r\n\r\n"):
-                    got = connection.recv(65536)
-                    if not got:
-                        return
-                    head += got
-                request = Request(head)
-                self.requests.append(request)
-                for chunk in self.answer(request):
-                    if isinstance(chunk, float):
-                        self._over.wait(chunk)
-                    elif not self._over.is_set():
-                        connection.sendall(chunk)
-            except OSError:  # the client has enough
-                pass
-
-
-def page(value: Any, status: int = 200, **headers: str) -> bytes:
-    """An answer with a body (JSON unless it is bytes), after which the connection ends."""
-    body = value if isinstance(value, bytes) else json.dumps(value).encode()
-    lines = [f"HTTP/1.1 {status} Whatever", f"Content-Length: {len(body)}", "Connection: close"]
-    lines += [f"{name.replace('_', '-')}: {text}" for name, text in headers.items()]
-    return "\r\n".join([*lines, "", ""]).encode() + body
-
-
-def entry(skill_id: str, **fields: Any) -> dict[str, Any]:
-    name = skill_id.rpartition("/")[2]
-    return {"id": skill_id, "name": name, "description": f"About {name}", "scope": "project"} | fields
-
-
-LIST = {"skills": [entry("pdf"), entry("extraction/email", metadata={"a": "b"}), entry("extract/it")]}
 
 
 def small_api(request: Request) -> Chunks:
@@ -120,13 +37,6 @@ def small_api(request: Request) -> Chunks:
         told = {"path": "extraction", "description": "Entities", "count": 8}
         return [page({"collections": [told, {"path": 3}, "x"]})]
     return [page({"error": {}}, 404)]
-
-
-@pytest.fixture
-def stub() -> Iterator[Stub]:
-    made = Stub()
-    yield made
-    made.close()
 
 
 class Clock:
@@ -360,6 +270,7 @@ BAD: dict[str, tuple[tuple[bytes | float, ...], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BAD)
 def test_bad_servers(stub: Stub, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D28] whatever a server does, it is E200 with a short reason, soon; good answers before it stay."""
@@ -624,6 +535,7 @@ def test_never_from_https_to_http() -> None:
         client.redirect_target(httpx2.URL("https://example.com/skills"), response)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", ["500", "never answers", "ends in the body", "HTML", "circles", "is no HTTP"]
 )

@@ -24,8 +24,8 @@ from skillc.library.repositories import resolve_repositories
 from skillc.skills import SkillId
 from tests.conftest import World, save
 from tests.library.mcp_server import TRICKS, URIS
-from tests.library.test_filesystem import run, skill
-from tests.mcp.talking import over_http
+from tests.support.mcp import over_http
+from tests.support.skills import run, skill
 
 SERVER = str(Path(__file__).with_name("mcp_server.py"))
 GOOD, BAD = SkillId("company/good"), SkillId("company/bad")
@@ -144,6 +144,7 @@ LIES = {
 } | {f"trick-{number}": "" for number in range(len(TRICKS))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lie", "listed"), [(lie, n % 2 == 0) for n, lie in enumerate(sorted(LIES))])
 def test_lies_about_a_skill(served: Path, lie: str, listed: bool) -> None:
     """[SEP-2640: host] each is refused with its reason, to load or as a folder; others are not."""
@@ -182,6 +183,7 @@ LISTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", sorted(LISTS))
 def test_lies_about_the_list(served: Path, world: World, lie: str) -> None:
     """[SEP-2640: host] [D27] a list that is none is the server's failure; other repositories go on."""
@@ -195,6 +197,7 @@ def test_lies_about_the_list(served: Path, world: World, lie: str) -> None:
         run(own.list())
 
 
+@pytest.mark.slow
 def test_a_server_that_says_nothing(served: Path) -> None:
     """[SEP-2640: host] [D27] time is bounded, and the process is gone afterwards."""
     own = source(served, "silent", time_out=1.5)
@@ -278,6 +281,7 @@ def test_permissions_are_not_the_servers_to_give(served: Path) -> None:
     assert dict(run(source(served).load(GOOD)).extensions) == {"license": "MIT"}
 
 
+@pytest.mark.slow
 def test_a_command_of_a_project_is_not_run(served: Path, world: World) -> None:
     """[SEP-2640: host] what a cloned project configures starts nothing, unless its user says so."""
     command = [sys.executable, SERVER, str(served), "nothing", str(served.parent / "requests")]
@@ -370,6 +374,7 @@ HTTP_LIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", sorted(HTTP_LIES))
 def test_lies_over_http(world: World, lie: str) -> None:
     """[SEP-2640: host] [D28] answers are bounded and never unpacked; credentials stay with their server."""
@@ -402,6 +407,7 @@ def test_lies_over_http(world: World, lie: str) -> None:
             server.server_close()
 
 
+@pytest.mark.slow
 def test_agents_that_only_read_folders(world: World, served: Path) -> None:
     """[SEP-2640: host] `skc build company/good --target cursor`: read like a local one, the origin told."""
     command = [sys.executable, SERVER, str(served), "nothing", str(served.parent / "requests")]

@@ -16,7 +16,9 @@ from skillc.lint import Report, fix_skill, lint_skill, sarif_log, workflow_comma
 from skillc.lint.page import MAX_PAGE
 from skillc.skills import parse
 from tests.conftest import World, save
-from tests.lint.making import FRONT, GOOD, put, report, rules
+from tests.lint.skills import FRONT, GOOD, put, report, rules
+
+pytestmark = pytest.mark.slow
 
 
 def assert_sound(result: Report) -> None:

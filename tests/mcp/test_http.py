@@ -12,7 +12,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.conftest import World
-from tests.mcp.talking import ERAS, ask, over_http
+from tests.support.mcp import ERAS, ask, over_http
+
+pytestmark = pytest.mark.slow
 
 HELLO = {
     "jsonrpc": "2.0",

@@ -18,9 +18,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ResourceListChangedNotification, ResourceUpdatedNotification
 
 from tests.conftest import World, save
-from tests.library.test_filesystem import skill
-from tests.mcp.talking import ERAS, NEW, OLD, ask, near, over_stdio
-from tests.test_repositories import served  # noqa: F401
+from tests.support.mcp import ERAS, NEW, OLD, ask, near, over_stdio
+from tests.support.skills import skill
 
 
 @pytest.fixture
@@ -307,6 +306,7 @@ def test_an_entry_is_of_one_snapshot(world: World) -> None:
         assert max(numbers, default=0) - min(numbers, default=0) <= 1
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read(library: World, unprivileged: tuple[str, ...]) -> None:
     """[SEP-2640: server] [RFC-0005] what can't be read is an error in one line, of one skill."""
     (library.store / "pdf" / "SKILL.md").chmod(0)
@@ -335,6 +335,7 @@ def change(folder: Path) -> None:
     save(folder / "SKILL.md", "---\nname: pdf\ndescription: New words\n---\n# PDF\n")
 
 
+@pytest.mark.slow
 def test_changes_are_told_to_who_shook_hands(library: World) -> None:
     """[SEP-2640: server] a changed file is told to subscribers, a changed list to all who shook hands."""
     heard: list[Any] = []
@@ -359,6 +360,7 @@ def test_changes_are_told_to_who_shook_hands(library: World) -> None:
     assert updated.params.uri == "skill://pdf/SKILL.md"
 
 
+@pytest.mark.slow
 def test_changes_are_told_to_who_listens(library: World) -> None:
     """[SEP-2640: server] the same on a stream of `subscriptions/listen`; a new file changes the list."""
 
@@ -416,7 +418,7 @@ def test_reading_is_logged(library: World) -> None:
     assert '"file": "SKILL.md"' in told
 
 
-def test_skills_that_are_elsewhere(world: World, served: str) -> None:  # noqa: F811 -- a fixture
+def test_skills_that_are_elsewhere(world: World, served: str) -> None:
     """[SEP-2640: server] a skill of an HTTP repository is not listed, since nothing is fetched ahead of need,
     but `skills/get` and its files answer for it."""
     (world.project / ".skillc" / "skills.toml").write_text(

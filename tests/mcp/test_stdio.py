@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import World
-from tests.mcp.talking import ERAS, over_stdio
+from tests.support.mcp import ERAS, over_stdio
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -104,6 +104,7 @@ def test_rubbish_is_survived(world: World) -> None:
     assert answers[2]["result"]["structuredContent"]["total"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="no /proc to look at")
 @pytest.mark.parametrize("era", ERAS)
 def test_a_long_session_holds_nothing(world: World, era: str) -> None:

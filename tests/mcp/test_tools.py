@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 from skillc.mcp.toolbox import TOOLS
 from tests.conftest import World, save
-from tests.mcp.talking import ERAS, NEW, near, over_stdio
+from tests.support.mcp import ERAS, NEW, near, over_stdio
 
 MAIN = """---
 name: pdf
@@ -298,6 +298,7 @@ def test_progress_of_a_build(world: World, era: str) -> None:
     assert [progress for progress, _, _ in told] == sorted({progress for progress, _, _ in told})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_a_cancelled_build(world: World, era: str) -> None:
     """[D11] [SURFACES: Serving] a build that nobody waits for ends; the last one serves, and it is logged."""
@@ -338,6 +339,7 @@ def logged_errors(world: World) -> list[str]:
         log.close()
 
 
+@pytest.mark.slow
 def test_groups_of_tools(world: World) -> None:
     """[SURFACES: Serving] --tools offers some groups alone; a group that is none is E100."""
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import World
-from tests.library.test_git import Origin, Server, cache, origin, server, template
+from tests.support.git import Origin, Server, cache, origin, server, template
 
 __all__ = ["Origin", "Server", "cache", "origin", "server", "template"]  # fixtures, and what makes them
 

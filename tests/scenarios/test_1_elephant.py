@@ -18,8 +18,8 @@ from skillc import (
     SyncSkillEngine,
 )
 from tests.conftest import World
-from tests.library.test_filesystem import run, skill
 from tests.scenarios.conftest import Elephant, Serve
+from tests.support.skills import run, skill
 
 BLOCK = (
     '<skill id="extraction/email-extractor">\n# Email Entity Extractor\n\nExtract the following...\n</skill>'

@@ -12,7 +12,7 @@ import pytest
 
 from skillc import AgentFactory, FilesystemSkillSource, SkillEvent, SkillsResolved
 from tests.conftest import World
-from tests.library.test_filesystem import run, skill
+from tests.support.skills import run, skill
 
 INVENTORY = """\
 <available_skills mode="collections">

@@ -9,7 +9,7 @@ import json
 
 from skillc import AgentFactory, FilesystemSkillSource, SkillsResolved
 from tests.conftest import World
-from tests.library.test_filesystem import run, skill
+from tests.support.skills import run, skill
 
 MESSAGE = "/document/pdf-processing extract tables from report.pdf"
 BLOCK = '<skill id="document/pdf-processing">\n# pdf-processing\n\nBody.\n</skill>'

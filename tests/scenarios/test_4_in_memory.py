@@ -11,7 +11,7 @@ from skillc import (
     SkillScope,
     SyncSkillEngine,
 )
-from tests.library.test_filesystem import run
+from tests.support.skills import run
 
 SKILLS = [
     SkillDocument(

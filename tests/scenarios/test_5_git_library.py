@@ -28,9 +28,9 @@ from skillc import (
     SkillSource,
 )
 from tests.conftest import World
-from tests.library.test_filesystem import run, skill
-from tests.library.test_git import GIT_ENV
 from tests.scenarios.conftest import Origin, Serve, Server
+from tests.support.git import GIT_ENV
+from tests.support.skills import run, skill
 
 TOKEN = "ghp_0123456789"
 

@@ -18,8 +18,8 @@ from skillc import (
     SkillResolutionFailed,
 )
 from tests.conftest import World
-from tests.library.test_filesystem import run, skill
 from tests.scenarios.conftest import Serve
+from tests.support.skills import run, skill
 
 
 @pytest.fixture

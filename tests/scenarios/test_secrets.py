@@ -42,11 +42,13 @@ from skillc import (
 )
 from skillc.library.source import ALL
 from tests.conftest import World
-from tests.library.test_filesystem import run
-from tests.library.test_git import serving
-from tests.library.test_http import Chunks, Request, Stub, entry, page
 from tests.scenarios.conftest import Origin, Server
-from tests.scenarios.planted import Planted
+from tests.scenarios.secrets import Planted
+from tests.support.git import serving
+from tests.support.http import Chunks, Request, Stub, entry, page
+from tests.support.skills import run
+
+pytestmark = pytest.mark.slow
 
 SECRETS = Planted(
     BEARER="tok-bearer-9f8e7d6c5b4a",

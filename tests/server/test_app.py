@@ -27,9 +27,7 @@ from skillc.server import create_app
 from skillc.server.serve import _listen
 from skillc.skills import SkillId
 from tests.conftest import World
-from tests.library.test_filesystem import run, shelf, skill
-
-__all__ = ["shelf"]
+from tests.support.skills import run, skill
 
 
 @contextmanager

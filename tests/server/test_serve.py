@@ -20,7 +20,7 @@ from skillc.errors import InvalidOption, SkillcError
 from skillc.library.http import HttpSkillSource
 from skillc.workspace import Workspace
 from tests.conftest import World
-from tests.library.test_filesystem import run, skill
+from tests.support.skills import run, skill
 
 RUN = "import sys, skillc.cli as cli; cli.NAMES = (*cli.NAMES, 'serve'); sys.exit(cli.main())"
 
@@ -73,6 +73,7 @@ def test_the_configured_library(library: World) -> None:
     assert turn["message"].endswith("</skill>\n\ngo")
 
 
+@pytest.mark.slow
 def test_as_a_repository(library: World) -> None:
     """[D24] [D28] [LIB: Configuration file: .rkat/skills.toml] a server in skills.toml, another down."""
     other = library.root / "other"

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidSkill, MissingField
 from skillc.skills import Document, Metadata, main_file, metadata, parse
-from tests.skills.test_core_schema import ends
+from tests.support.deadline import ends
 
 BOM = b"\xef\xbb\xbf"
 GOOD = b"---\nname: pdf\ndescription: Fill forms\n---\n# PDF\n"
@@ -144,6 +144,7 @@ NASTY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("raw", NASTY.values(), ids=NASTY.keys())
 @pytest.mark.parametrize(
     "start", [b"", b"---\nname: a\ndescription: b\n\n", GOOD], ids=["bare", "unclosed", "body"]

@@ -15,7 +15,7 @@ from skillc.errors import InvalidSkill, PathEscapes
 from skillc.skills import files, list_files, resolve_inside, source_hash
 from skillc.skills.files import MAX_FILES
 from skillc.text import utf8_text
-from tests.skills.test_core_schema import ends
+from tests.support.deadline import ends
 
 
 @pytest.fixture
@@ -222,6 +222,7 @@ def test_loops_end(root: Path) -> None:
         assert names(root) == ["a/b/y", "a/x", "b/a/x", "b/y"]
 
 
+@pytest.mark.slow
 def test_many_directories_linked_to_each_other(root: Path) -> None:
     """[D2] nor do loops multiply without end, where there is not a single file to count."""
     for name in range(12):
@@ -232,6 +233,7 @@ def test_many_directories_linked_to_each_other(root: Path) -> None:
         list_files(str(root))
 
 
+@pytest.mark.slow
 def test_too_many_files(root: Path) -> None:
     """[D2] links that multiply a folder beyond the limit make it no valid skill."""
     make(root, *(f"d/{number}" for number in range(400)))

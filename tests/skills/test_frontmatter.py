@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.skills.frontmatter import MAX_BYTES, Frontmatter, find
-from tests.skills.test_core_schema import NASTY, billion_laughs, ends, json_values, yaml_like
+from tests.support.deadline import ends
+from tests.support.yaml import NASTY, billion_laughs, json_values, yaml_like
 
 GOOD = "name: pdf\ndescription: Fill forms\n"
 
@@ -135,6 +136,7 @@ def test_other_keys() -> None:
 words = st.from_regex(r"[a-z][a-z0-9_.-]{0,8}", fullmatch=True)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(words, json_values, max_size=6), st.sampled_from(["\n", "\r\n", "\r"]))
 def test_good_input(fields: dict[str, object], eol: str) -> None:
     """[D4] what is YAML is read as it is, without a diagnostic."""

@@ -6,15 +6,10 @@ import random
 
 import pytest
 from hypothesis import given, strategies as st
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 from skillc.skills import Heading, headings, parse
-from tests.skills.test_core_schema import ends
-
-Row = tuple[int, str, int]  # level, text, line
-
-COMMONMARK = MarkdownIt("commonmark")
+from tests.support.deadline import ends
+from tests.support.markdown import LINES, Row, peer, section_ends
 
 
 def rows(text: str) -> list[Row]:
@@ -23,34 +18,6 @@ def rows(text: str) -> list[Row]:
 
 def spans(text: str) -> list[tuple[int, int]]:
     return [(heading.line, heading.end_line) for heading in headings(text.encode())]
-
-
-def peer(text: str) -> list[Row]:
-    """What markdown-it-py finds."""
-    tokens = COMMONMARK.parse(text)
-    return [
-        (int(token.tag[1]), plain(tokens[at + 1].children or []).strip(), token.map[0] + 1)
-        for at, token in enumerate(tokens)
-        if token.type == "heading_open" and token.map
-    ]
-
-
-INSTEAD = {"softbreak": " ", "hardbreak": " ", "html_inline": ""}
-
-
-def plain(tokens: list[Token]) -> str:
-    return "".join(
-        INSTEAD.get(token.type, plain(token.children) if token.children else token.content)
-        for token in tokens
-    )
-
-
-def section_ends(found: list[Row], lines: int) -> list[int]:
-    """Where each section ends, one heading after the other."""
-    return [
-        next((line for level, _, line in found[at + 1 :] if level <= found[at][0]), lines + 1)
-        for at in range(len(found))
-    ]
 
 
 # Against the specification and its other reader
@@ -77,43 +44,6 @@ def test_commonmark_line_ends(commonmark_examples: list[str], eol: str) -> None:
     for example in commonmark_examples:
         other = example.replace("\n", eol)
         assert (rows(other), spans(other)) == (rows(example), spans(example)), example
-
-
-LINES = [
-    "# One",
-    "## `Two` *x*",
-    "### [Three](u) ###",
-    "#Four",
-    "#",
-    "####### Seven",
-    "Text",
-    "===",
-    "---",
-    "",
-    "",
-    "",
-]
-LINES += [
-    "- item",
-    "  - # in a list",
-    "1. ## in a list",
-    "> # quoted",
-    "> text",
-    "> ===",
-    "    # code",
-    "```",
-    "~~~",
-]
-LINES += [
-    "<div>",
-    "</div>",
-    "\\# no",
-    "a # b",
-    "![alt *x*](i.png)",
-    "  ## indented",
-    "<b>Bold</b> text",
-    "* * *",
-]
 
 
 @given(st.lists(st.sampled_from(LINES), max_size=15))

@@ -16,7 +16,7 @@ from skillc.tools.envelope import Envelope
 from skillc.tools.environment import environment, find_program
 from skillc.tools.launch import Launch
 from skillc.tools.process import run
-from tests.tools.reasons import works
+from tests.tools.levels import works
 
 
 class Bench:

@@ -16,7 +16,7 @@ import pytest
 
 from skillc.tools import sandbox
 from tests.conftest import World
-from tests.tools.making import executable, tool
+from tests.support.tools import executable, tool
 
 SAY = tool(
     "say", "./scripts/say.sh {{text}} {{loud:--loud}}", "text | string | yes | What\nloud | boolean | no |"
@@ -77,6 +77,7 @@ def test_the_envelope(world: World, mine: Path) -> None:
     assert (envelope["success"], envelope["exit_code"], envelope["output"]) == (False, 3, "no\n")
 
 
+@pytest.mark.slow
 def test_values_as_json(world: World, mine: Path) -> None:
     """[D40] --json has typed values; what is wrong with them is said before anything starts."""
     given = json.dumps({"text": "ü\n", "loud": False})

@@ -13,7 +13,7 @@ import pytest
 from skillc.paths import embedded_skills
 from skillc.tools import as_format, find_skill, load_executable, prepare, run_tool, sandbox
 from tests.conftest import World
-from tests.tools.reasons import works
+from tests.tools.levels import works
 
 NAMES = sorted(path.name for path in Path(embedded_skills()).iterdir() if path.is_dir())
 
@@ -62,6 +62,7 @@ def test_their_definitions(name: str) -> None:
     assert all(len(form) == len(skill.tools) for form in forms)
 
 
+@pytest.mark.slow
 def test_git(world: World, repository: Path) -> None:
     """[TOOLS §8.1] [TOOLS §6.2] bundled and read-only: it runs without asking, from anywhere below."""
     status = output(world, "git", "status", cwd=repository / "docs")
@@ -100,6 +101,7 @@ def test_at_every_level(world: World, repository: Path, level: str) -> None:
         assert envelope.sandbox == level
 
 
+@pytest.mark.slow
 def test_git_starts_nothing_that_a_repository_asks_for(world: World, repository: Path) -> None:
     """[TOOLS §6.1] programs in the repository's configuration are not started, and values are no options."""
     marker = world.root / "marker"
@@ -125,6 +127,7 @@ def test_git_starts_nothing_that_a_repository_asks_for(world: World, repository:
     assert not (repository / "marker").exists()
 
 
+@pytest.mark.slow
 def test_files(world: World, repository: Path) -> None:
     """[TOOLS §6.2] find, count, read."""
     assert sorted(output(world, "files", "find").split()) == ["./docs/guide.md", "./notes.txt"]

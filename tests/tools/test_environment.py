@@ -12,21 +12,7 @@ from hypothesis import given, strategies as st
 
 from skillc.errors import CannotRun, PathEscapes, SkillcError
 from skillc.tools.environment import PATH, environment, find_program, working_directory
-
-SECRET = "hunter2-planted"
-SECRETS = [
-    *(
-        "GITHUB_TOKEN",
-        "GH_TOKEN",
-        "NPM_TOKEN",
-        "OPENAI_API_KEY",
-        "ANTHROPIC_API_KEY",
-        "AWS_SECRET_ACCESS_KEY",
-    ),
-    *("AWS_SESSION_TOKEN", "AZURE_CLIENT_SECRET", "DATABASE_URL", "PGPASSWORD", "SSH_AUTH_SOCK", "NETRC"),
-    *("LC_TOKEN", "LC_API_KEY", "LC_CLIENT_SECRET", "LC_PASSWORD", "LANG_KEY", "TERM_TOKEN", "LD_PRELOAD"),
-    *("PYTHONSTARTUP", "BASH_ENV", "ENV", "GIT_SSH_COMMAND", "lc_all", "Path", "HOME_TOKEN", "LC_my_secret"),
-]
+from tests.tools.secrets import SECRET, SECRETS
 
 
 def test_only_what_is_allowed() -> None:

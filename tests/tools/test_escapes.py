@@ -9,13 +9,15 @@ import pytest
 from skillc.tools import sandbox
 from skillc.tools.sandbox import landlock
 from tests.tools.conftest import Bench
-from tests.tools.escapes import ATTEMPTS, files, network, processes, starting
-from tests.tools.reasons import works
+from tests.tools.escapes import ATTEMPTS, files, network, processes, start
+from tests.tools.levels import works
+
+pytestmark = pytest.mark.slow
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "sandbox.md"
 STOPPED, NOT_STOPPED, FROM_ABI = "stopped", "not stopped", "ABI "
 
-WHERE = (files, network, processes, starting)  # whose attempts are in ATTEMPTS once they are imported
+WHERE = (files, network, processes, start)  # whose attempts are in ATTEMPTS once they are imported
 
 
 def table() -> dict[str, dict[str, str]]:

@@ -14,11 +14,10 @@ import pytest
 from skillc.tools import TrustLevel, TrustStore, allow, find_skill, standing
 from skillc.tools.fingerprint import fingerprint
 from tests.conftest import World
-from tests.library.test_git import Origin
-from tests.library.test_http import Chunks, Request, Stub, entry, page
-from tests.mcp.talking import near
-from tests.mcp.test_running import YES, answering
-from tests.tools.making import executable, skill_md, tool
+from tests.support.git import Origin
+from tests.support.http import Chunks, Request, Stub, entry, page
+from tests.support.mcp import YES, answering, near
+from tests.support.tools import executable, skill_md, tool
 
 BODY = tool("say", "echo {{word}}", "word | string | yes | What to say")
 
@@ -54,6 +53,7 @@ def log_of(runtime: Path) -> list[tuple[Any, ...]]:
     return rows
 
 
+@pytest.mark.slow
 def test_of_an_http_repository(world: World, team: Stub) -> None:
     """[D46] [TOOLS §6.1] listed, run once it is approved, allowed while its text stays; never trusted."""
     (listed,) = json.loads(world.ok("tools", "talk/echo", "--format", "json").stdout)

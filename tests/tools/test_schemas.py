@@ -14,7 +14,7 @@ from skillc.errors import InvalidTool, ToolNotFound
 from skillc.tools.policy import ToolPolicy, manifest, policies, policy
 from skillc.tools.schemas import as_format, function_names
 from skillc.tools.skill import ExecutableSkill, Tool, load_executable
-from tests.tools.making import executable, tool
+from tests.support.tools import executable, tool
 
 ROWS = """text | string | yes | What to say
 count | integer | no | How often (default: 3)

@@ -24,8 +24,8 @@ from skillc.tools.origin import FoundSkill, find_skill, of_store
 from skillc.tools.run import Run, prepare, run_tool, settle
 from skillc.tools.trust import ALLOW, DENY, Decision, TrustLevel, TrustStore, may_run
 from tests.conftest import World
-from tests.library.test_git import Origin
-from tests.tools.making import executable, skill_md, tool
+from tests.support.git import Origin
+from tests.support.tools import executable, skill_md, tool
 
 NOW = Fingerprint("d1", {"SKILL.md": "1"})
 

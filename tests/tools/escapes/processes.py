@@ -19,7 +19,7 @@ import pytest
 from tests.tools.conftest import Bench
 from tests.tools.escapes import attempt
 from tests.tools.escapes.network import possible
-from tests.tools.test_environment import SECRET, SECRETS
+from tests.tools.secrets import SECRET, SECRETS
 
 DAEMON = "(setsid sh -c '{}' &) &"  # a double fork into a session of its own
 

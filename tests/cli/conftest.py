@@ -1,0 +1,7 @@
+"""Fixtures from tests.support: `skc serve` over another library."""
+
+from __future__ import annotations
+
+from tests.support.servers import served
+
+__all__ = ["served"]

@@ -1,0 +1,740 @@
+"""The command line: help, parsing, endings, terminals, watching."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import pty
+import re
+import shlex
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from skillc import __version__
+from skillc.cli import GROUPS, NAMES, load, main
+from skillc.cli.syntax import COMMON, parse
+from tests.conftest import SkcRun, World
+
+SKC = [sys.executable, "-m", "skillc"]
+
+# companion.md's table: arguments, and options with their defaults (None: none; False: a switch).
+COMMANDS: dict[str, tuple[list[str], dict[str, str | int | bool | None]]] = {
+    "init": (["[name]"], {"--global": False}),
+    "list": (
+        [],
+        {"--scope": "all", "--status": "all", "--limit": None, "--pattern": None, "--check-obsolete": False},
+    ),
+    "build": (["[skill]"], {"--global": False, "--target": "claude", "--copy": False, "--force": False}),
+    "lint": (["[skill]..."], {"--force": False}),
+    "outline": (["<skill>"], {"--level": None}),
+    "show": (["<skill>"], {"--section": None, "--file": None, "--max-lines": None}),
+    "open": (["<skill>", "<path>"], {"--max-lines": None}),
+    "sources": (
+        ["<skill>"],
+        {"--depth": None, "--dir": None, "--limit": 100, "--pattern": None, "--format": "text"},
+    ),
+    "search": (["<skill>", "<query>"], {"--limit": 10, "--format": "text"}),
+    "stats": (["[skill]"], {"--group-by": "summary", "--since": None, "--until": None, "--project": None}),
+    "sync": (["[skill]"], {"--project": None, "--dry-run": False}),
+    "mcp": ([], {}),
+}
+
+
+def invalid(world: World, *words: str) -> str:
+    """The one line of a command that can't be parsed."""
+    result = world.fails("E100", *words)
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error[E100]: invalid option: '")
+    assert line.endswith("'")
+    return line
+
+
+# Help
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["-h"], ["help"]])
+def test_overview(world: World, words: list[str]) -> None:
+    """[RFC-0007] help names every command once, below what one wants to do."""
+    result = world.ok(*words)
+    lines = result.stdout.splitlines()
+    for title, names in GROUPS.items():
+        at = lines.index(f"{title}:")
+        assert [line.split()[0] for line in lines[at + 1 : at + 1 + len(names)]] == list(names)
+    assert sorted(NAMES) == sorted(set(NAMES))
+    assert all(len(line) <= 100 for line in lines)
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_command_help(world: World, name: str) -> None:
+    """[RFC-0007] a page for each command names all it takes; `help` gives the same."""
+    page = world.ok(name, "--help").stdout
+    command = load(name).COMMAND
+    assert page.startswith(f"Usage: skc {name}")
+    for word in (*(a.label for a in command.arguments), *(o.name for o in command.options)):
+        assert word in page
+    assert command.summary.split()[0] in page
+    assert all(len(line) <= 100 for line in page.splitlines())
+    for words in (["help", name], [name, "-h"], [name, "some", "words", "--help"], ["--help", name]):
+        assert world.ok(*words).stdout == page
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_examples_are_true(name: str) -> None:
+    """[RFC-0007] every example of a help page is a command that can be parsed."""
+    command = load(name).COMMAND
+    assert command.examples
+    for example in command.examples:
+        inner = re.sub(r'^eval "\$\((.*)\)"$', r"\1", example)
+        words = shlex.split(inner.partition(" > ")[0])
+        assert words[:2] == ["skc", name]
+        parse(command, words[2:])
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_parameters(name: str) -> None:
+    """[RFC-0007] each command has the parameters of the table, with their defaults."""
+    if name not in NAMES:
+        pytest.skip(f"skc {name} is not there yet")
+    command = load(name).COMMAND
+    arguments, options = COMMANDS[name]
+    assert [argument.label for argument in command.arguments] == arguments
+    known = {o.name: False if o.kind == "switch" else o.default for o in command.options}
+    assert options.items() <= known.items()
+    assert {"--verbose", "--help"} <= known.keys()
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"completion", "mcp", "serve"}))
+def test_json_everywhere(name: str) -> None:
+    """[RFC-0007] --format json is on every command that prints a result."""
+    (option,) = [option for option in load(name).COMMAND.options if option.name == "--format"]
+    assert {"text", "json"} <= set(option.choices)
+    assert option.default == ("json" if name == "run" else "text")  # an envelope is JSON to begin with
+
+
+@pytest.mark.parametrize("word", ["--version", "-V"])
+def test_version(world: World, word: str) -> None:
+    """[RFC-0007] the version, and nothing else."""
+    assert world.ok(word).stdout == f"skc {__version__}\n"
+
+
+def test_skc_itself(world: World) -> None:
+    """[RFC-0007] the installed command does what `python -m skillc` does."""
+    skc = Path(sys.executable).parent / "skc"
+    if not skc.exists():
+        pytest.skip("skc is not installed beside Python")
+    result = subprocess.run([skc, "--version"], env=world.env, capture_output=True, text=True, check=True)
+    assert result.stdout == f"skc {__version__}\n"
+
+
+# Parsing
+
+
+@pytest.mark.parametrize(
+    ("word", "guess"),
+    [("biuld", "build"), ("lst", "list"), ("serach", "search"), ("out", "outline"), ("--hlep", "--help")],
+)
+def test_unknown_command(world: World, word: str, guess: str) -> None:
+    """[RFC-0005] an unknown command or option is E100 and the nearest is suggested."""
+    assert f"did you mean {guess}?" in invalid(world, word)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("word", ["zzzzz", "", " ", "a\nb", "\x1b[31m", "-", "--", "../x", "é", "-x", "LIST"])
+def test_what_is_no_command(world: World, word: str) -> None:
+    """[RFC-0005] any other word too, on one line."""
+    assert invalid(world, word).isprintable()
+    invalid(world, "help", "zzzzz")
+
+
+@pytest.mark.parametrize(
+    ("words", "guess"),
+    [
+        (["list", "--limt", "5"], "--limit"),
+        (["list", "--limt=5"], "--limit"),
+        (["build", "x", "--traget", "claude"], "--target"),
+        (["show", "x", "--max_lines", "5"], "--max-lines"),
+        (["list", "--Format", "json"], "--format"),
+    ],
+)
+def test_unknown_option(world: World, words: list[str], guess: str) -> None:
+    """[RFC-0005] an unknown option is E100 and the nearest is suggested."""
+    assert f"did you mean {guess}?" in invalid(world, *words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["list", "-x"],
+        ["list", "--zzzzzz"],
+        ["list", "--=x"],
+        ["list", "---limit", "5"],
+        ["list", "extra"],
+        ["list", ""],
+        ["list", "-"],
+        ["list", "--limit"],
+        ["list", "--limit="],
+        ["list", "--pattern"],
+        ["list", "--scope", "everything"],
+        ["list", "--scope="],
+        ["list", "--status", "Normal"],
+        ["list", "--format", "yaml"],
+        ["list", "--check-obsolete=yes"],
+        ["list", "--verbose=1"],
+        ["list", "--help=1"],
+        ["init", "a", "b"],
+        ["init", "--scope", "all"],
+        ["build"],
+        ["build", "a", "b"],
+        ["build", "a", "--all"],
+        ["build", "--force"],
+        ["build", "a", "--deploy", "nowhere"],
+        ["build", "a", "--target"],
+        ["outline"],
+        ["outline", "--level", "1"],
+        ["outline", "a", "b"],
+        ["show"],
+        ["show", "a"],
+        ["show", "a", "--section"],
+        ["search"],
+        ["search", "a"],
+        ["search", "a", "two", "words"],
+        ["completion"],
+        ["completion", "a", "b"],
+        ["list", "--", "--limit"],
+    ],
+    ids=" ".join,
+)
+def test_what_can_not_be_parsed(world: World, words: list[str]) -> None:
+    """[RFC-0005] E100, status 1, exactly one line, nothing on stdout."""
+    invalid(world, *words)
+
+
+@pytest.mark.parametrize(
+    "value", ["0", "-1", "1e3", "９", "٣", "", "+1", " 1", "1.0", "1_0", "0x1", "nan", "1" * 99]
+)
+def test_bad_counts(world: World, value: str) -> None:
+    """[D21] [RFC-0005] what is no positive integer is E100, before anything is read."""
+    for words in (
+        ["list", "--limit"],
+        ["outline", "nothing", "--level"],
+        ["show", "nothing", "--section", "x", "--max-lines"],
+        ["search", "nothing", "x", "--limit"],
+    ):
+        line = invalid(world, *words, value)
+        assert words[-1] in line
+        assert "positive integer" in line
+    invalid(world, "list", f"--limit={value}")
+
+
+def test_levels(world: World) -> None:
+    """[D21] --level is 1 to 6."""
+    world.skill("pdf")
+    assert "from 1 to 6" in invalid(world, "outline", "pdf", "--level", "7")
+    for level in "123456":
+        world.ok("outline", "pdf", "--level", level)
+
+
+def test_values_attached_or_not(world: World) -> None:
+    """[RFC-0007] `--limit=5` is `--limit 5`; what follows the first `=` is the value."""
+    world.skill("a=b")
+    world.skill("c")
+    expected = world.ok("list", "--limit", "1").stdout
+    assert "a=b" in expected
+    assert world.ok("list", "--limit=1").stdout == expected
+    assert world.ok("list", "--pattern=a=b").stdout == expected
+    assert world.ok("list", "--limit", "5", "--limit", "1").stdout == expected
+
+
+def test_two_hyphens_end_options(world: World) -> None:
+    """[RFC-0007] after `--` every word is an argument, even one that looks like an option."""
+    world.skill("--help", "---\nname: x\ndescription: d\n---\n# Odd\n")
+    assert world.ok("outline", "--", "--help").stdout == "SKILL.md\n  # Odd\n"
+    assert world.ok("outline", "--format", "text", "--", "--help").stdout == "SKILL.md\n  # Odd\n"
+    world.fails("E001", "outline", "--", "--level")
+
+
+def test_options_anywhere(world: World) -> None:
+    """[RFC-0007] options may stand before, between and after arguments."""
+    world.skill("pdf")
+    world.ok("build", "pdf")
+    expected = world.ok("search", "pdf", "text", "--limit", "1").stdout
+    assert world.ok("search", "--limit", "1", "pdf", "text").stdout == expected
+    assert world.ok("search", "pdf", "--limit", "1", "text").stdout == expected
+
+
+SAFE = st.text(st.characters(), max_size=6).filter(
+    lambda word: not word.startswith(("/", "~")) and ".." not in word and word not in ("mcp", "serve")
+)
+KNOWN = [
+    *sorted(COMMANDS.keys() - {"mcp"}),
+    "--limit",
+    "--format",
+    "--scope",
+    "--force",
+    "--copy",
+    "--target",
+]
+KNOWN += ["--all", "--help", "-h", "--", "json", "all", "pdf", "1"]
+
+
+@settings(max_examples=150)
+@given(st.lists(st.one_of(SAFE, st.sampled_from(KNOWN)), max_size=6))
+def test_any_words(world: World, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    """[RFC-0005] whatever is typed: status 0, or 1 with a coded line; never a traceback."""
+    status = main(words)
+    err = capsys.readouterr().err
+    assert status in (0, 1)
+    assert "Traceback" not in err
+    assert (status == 1) == any(line.startswith("error[E") for line in err.splitlines())
+
+
+def test_commands_in_one_process(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """[RFC-0007] a program may call one command after the other."""
+    world.skill("pdf")
+    for words in (["list"], ["build", "pdf"], ["list"], ["outline", "pdf"], ["--help"], ["list"]):
+        assert main(words) == 0
+    assert capsys.readouterr().err == ""
+
+
+# Endings
+
+
+def test_unexpected_error_is_one_line(world: World) -> None:
+    """[RFC-0005] E999 is one line; the traceback only with --verbose, and the line comes last."""
+    (world.root / "here").mkdir()
+    (world.root / "here" / ".skillc").write_text("in the way")
+    result = world.fails("E999", "init", cwd=world.root / "here")
+    assert len(result.stderr.splitlines()) == 1
+    verbose = world.skc("init", "--verbose", cwd=world.root / "here")
+    assert verbose.returncode == 1
+    assert "Traceback" in verbose.stderr
+    assert verbose.stderr.splitlines()[-1] == result.stderr.strip()
+
+
+def test_coded_errors_have_no_traceback(world: World) -> None:
+    """[RFC-0005] what has a code needs no traceback, --verbose or not."""
+    world.skill("pdf")
+    assert len(world.fails("E012", "open", "pdf", "/etc/hostname", "--verbose").stderr.splitlines()) == 1
+
+
+def big(world: World) -> list[str]:
+    """A command that prints a megabyte."""
+    world.skill("big", "---\nname: big\ndescription: d\n---\n# Big\n\n" + "line of text\n" * 80_000)
+    world.ok("build", "big")
+    return ["show", "big", "--section", "Big"]
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_reader_has_enough(world: World, as_json: bool) -> None:
+    """[RFC-0005] `skc … | head -1` ends in silence with status 0."""
+    command = shlex.join([*SKC, *big(world), *["--format", "json"] * as_json])
+    script = f"{{ {command}; echo $? >status; }} 2>err | head -1"
+    out = subprocess.run(
+        ["/bin/sh", "-c", script], cwd=world.project, env=world.env, capture_output=True, check=True
+    )
+    assert out.stdout == (b"{\n" if as_json else b"# Big\n")
+    assert (world.project / "status").read_text() == "0\n"
+    assert (world.project / "err").read_text() == ""
+
+
+def test_reader_is_gone(world: World) -> None:
+    """[RFC-0005] a pipe that nobody reads is no error, for a short answer either."""
+    for words in (big(world), ["list"], ["--help"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        result = subprocess.run(
+            [*SKC, *words],
+            cwd=world.project,
+            env=world.env,
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        os.close(writer)
+        assert (result.returncode, result.stderr) == (0, b"")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_from_the_start(world: World, closed: str) -> None:
+    """[RFC-0005] [D11] closed streams change nothing but what is seen; no file is written into by mistake."""
+    world.skill("pdf")
+
+    def status(*words: str) -> int:
+        script = f"{shlex.join([*SKC, *words])} {closed}"
+        return subprocess.run(
+            ["/bin/sh", "-c", script], cwd=world.project, env=world.env, check=False
+        ).returncode
+
+    assert status("build", "pdf") == 0
+    assert status("list") == 0
+    assert status("nothing") == 1
+    assert status("outline", "nothing") == 1
+    assert "SKILL.md#Usage" in world.ok("search", "pdf", "text").stdout
+    assert [path for path in world.root.rglob("*") if path.is_file() and b"error[" in path.read_bytes()] == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [["list"], ["--help"], ["list", "--format", "json"], ["__complete", ""]])
+def test_full_disk(world: World, words: list[str]) -> None:
+    """[RFC-0005] an output that can't be written is one coded line and status 1."""
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(
+            [*SKC, *words],
+            cwd=world.project,
+            env=world.env,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (result.returncode, result.stderr) == (1, "error[E999]: No space left on device\n")
+
+
+def test_deleted_directory(world: World) -> None:
+    """[RFC-0005] in a directory that is gone, help still helps and the rest says so."""
+
+    def run(words: str) -> SkcRun:
+        script = f"mkdir gone && cd gone && rmdir ../gone && exec {shlex.join(SKC)} {words}"
+        return subprocess.run(
+            ["/bin/sh", "-c", script],
+            cwd=world.root,
+            env=world.env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    for words in ("list", "build x", "init", "outline x", "show x --section y", "search x y"):
+        result = run(words)
+        assert result.returncode == 1
+        assert result.stderr == "error[E999]: the current directory no longer exists; change to another one\n"
+    assert run("--help").returncode == 0
+    assert run("init x --global").returncode == 0
+
+
+# Encodings
+
+ODD = "---\nname: é\ndescription: d\n---\n# 名前 😀\n\nText.\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"PYTHONIOENCODING": "ascii"},
+        {"PYTHONIOENCODING": "latin-1:strict"},
+        {"LANG": "C"},
+        {"LC_ALL": "POSIX"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    ],
+    ids=str,
+)
+def test_terminals_that_are_not_utf8(world: World, env: dict[str, str]) -> None:
+    """[RFC-0005] what a terminal can't show is written out; nothing fails, JSON stays JSON."""
+    world.skill("é", ODD)
+    world.skill("pdf", ODD)
+    world.ok("build", "--all")
+    for words in (["list"], ["outline", "pdf"], ["outline", "é"], ["search", "pdf", "text"]):
+        assert world.ok(*words, env=env).stdout
+    world.fails("E020", "show", "pdf", "--section", "ü", env=env)
+    assert len(json.loads(world.ok("list", "--format", "json", env=env).stdout)["skills"]) == 2
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_json_in_any_encoding(world: World, encoding: str) -> None:
+    """[RFC-0007] JSON can be read back whatever the output's encoding is."""
+    world.skill("pdf", ODD)
+    out = world.ok("outline", "pdf", "--format", "json", env={"PYTHONIOENCODING": encoding}).stdout
+    assert [entry["heading"] for entry in json.loads(out)] == ["名前 😀"]
+
+
+def test_arguments_that_are_not_utf8(world: World) -> None:
+    """[RFC-0005] [D22] a word of any bytes is a word like others: not found, not an accident."""
+    odd = os.fsdecode(b"\xff\xc3")
+    world.skill("pdf")
+    world.ok("build", "pdf")
+    world.fails("E001", "outline", odd)
+    world.fails("E020", "show", "pdf", "--section", odd)
+    world.fails("E020", "show", "pdf", "--section", "Usage", "--file", odd)
+    world.fails("E070", "init", odd)
+    invalid(world, odd)
+    invalid(world, "list", "--limit", odd)
+    invalid(world, "build", "pdf", "--target", odd)
+    assert world.ok("search", "pdf", odd).stdout == "No results.\n"
+    assert json.loads(world.ok("search", "pdf", odd, "--format", "json").stdout)["results"] == []
+    assert json.loads(world.ok("list", "--pattern", odd, "--format", "json").stdout)["skills"] == []
+
+
+def test_text_of_a_skill_is_not_changed(world: World) -> None:
+    """[RFC-0002:C-SHOW] a section's bytes are the source's, whatever the terminal's encoding."""
+    world.skill("pdf", ODD)
+    world.ok("build", "pdf")
+    out = world.ok("show", "pdf", "--section", "名前 😀", env={"PYTHONIOENCODING": "ascii"}).stdout
+    assert out == "# 名前 😀\n\nText.\n"
+
+
+# Terminals
+
+
+def at_terminal(world: World, *words: str, columns: int = 80) -> tuple[int, str, str]:
+    """Run with stderr on a real terminal: status, stdout, and what the terminal got."""
+    terminal, other_end = pty.openpty()
+    fcntl.ioctl(other_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with subprocess.Popen(
+        [*SKC, *words], cwd=world.project, env=world.env, stdout=subprocess.PIPE, stderr=other_end
+    ) as process:
+        os.close(other_end)
+        seen = b""
+        while True:
+            try:
+                piece = os.read(terminal, 4096)
+            except OSError as error:
+                if error.errno != errno.EIO:  # how Linux says that the other end is closed
+                    raise
+                piece = b""
+            if not piece:
+                break
+            seen += piece
+        assert process.stdout is not None
+        out = process.stdout.read().decode()
+        status = process.wait(60)
+    os.close(terminal)
+    return status, out, seen.decode()
+
+
+def test_progress_at_a_terminal(world: World) -> None:
+    """[RFC-0007] `build --all` shows a bar on a terminal's stderr, and takes it away again."""
+    for number in range(4):
+        world.skill(f"s{number}")
+    status, out, seen = at_terminal(world, "build", "--all")
+    assert status == 0
+    assert out == "4 of 4 skills built (0 unchanged), 0 failed\n"
+    for number in range(4):
+        assert f"] {number}/4 skills  s{number}" in seen
+    assert re.search(r"\[#+-+\]", seen)
+    assert seen.endswith("\r\x1b[K")
+    assert "\n" not in seen
+
+
+def test_no_progress_without_a_terminal(world: World) -> None:
+    """[RFC-0007] nothing on stderr where no person looks."""
+    for number in range(4):
+        world.skill(f"s{number}")
+    assert world.ok("build", "--all").stderr == ""
+
+
+@pytest.mark.parametrize("columns", [0, 1, 2, 20])
+def test_narrow_terminals(world: World, columns: int) -> None:
+    """[RFC-0007] the bar stays on its line, and a terminal without a size does no harm."""
+    for name in ("a" * 60, "b"):
+        world.skill(name)
+    status, _, seen = at_terminal(world, "build", "--all", columns=columns)
+    assert status == 0
+    if columns:
+        assert all(len(part) < columns for part in re.split(r"\r\x1b\[K", seen))
+
+
+def test_names_do_not_reach_the_terminal_raw(world: World) -> None:
+    """[RFC-0005] a folder's name can't send the terminal commands, in the bar or in an error."""
+    world.skill("a\x1b[31mred\nnext", "broken")
+    world.skill("b\x1b]0;title\x07", "---\nname: x\ndescription: d\n---\n")
+    status, _, seen = at_terminal(world, "build", "--all")
+    assert status == 1
+    rest = seen.replace("\r\x1b[K", "").replace("\r\n", "")
+    assert rest.isprintable()
+
+
+def test_one_broken_skill(world: World) -> None:
+    """[RFC-0001:C-ERRORS] --all: one that fails is reported by its code, the others are built, status 1."""
+    world.skill("a")
+    bad = world.skill("bad", "---\nname: bad\n---\n")
+    leaves = world.skill("leaves")
+    (leaves / "out").symlink_to(world.root)
+    world.skill("z")
+    result = world.skc("build", "--all")
+    assert result.returncode == 1
+    assert [line[:12] for line in result.stderr.splitlines()] == ["error[E011]:", "error[E012]:"]
+    assert str(bad) in result.stderr
+    assert result.stdout == "2 of 4 skills built (0 unchanged), 2 failed\n"
+    for name in ("a", "z"):
+        assert (world.home / ".claude" / "skills" / name / "SKILL.md").exists()
+    status, _, seen = at_terminal(world, "build", "--all")
+    assert status == 1
+    assert "\r\x1b[Kerror[E011]: " in seen
+
+
+def test_all_as_json(world: World) -> None:
+    """[RFC-0007] `build --all --format json`: what was built, and what failed with its code."""
+    world.skill("a")
+    world.skill("bad", "")
+    result = world.skc("build", "--all", "--format", "json")
+    value = json.loads(result.stdout)
+    assert [built["skill"] for built in value["built"]] == ["a"]
+    assert [(failed["skill"], failed["code"]) for failed in value["failed"]] == [("bad", "E011")]
+    assert result.returncode == 1
+
+
+def test_all_of_nothing(world: World) -> None:
+    """[RFC-0007] no skills is no error."""
+    assert world.ok("build", "--all").stdout == "0 of 0 skills built (0 unchanged), 0 failed\n"
+
+
+# Watching
+
+
+class Watch:
+    """A running `skc build … --watch`, and what it has said."""
+
+    def __init__(self, process: subprocess.Popen[bytes], out: Path, err: Path) -> None:
+        self.process = process
+        self._out = out
+        self._err = err
+
+    @property
+    def out(self) -> str:
+        return self._out.read_text()
+
+    @property
+    def err(self) -> str:
+        return self._err.read_text()
+
+    def until(self, true: Callable[[], bool]) -> None:
+        """Wait for something to become true."""
+        deadline = time.monotonic() + 60
+        while not true():
+            assert self.process.poll() is None, self.err
+            assert time.monotonic() < deadline, (self.out, self.err)
+            time.sleep(0.02)
+
+    def interrupt(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(30)
+
+
+@contextlib.contextmanager
+def watching(world: World, *words: str, cwd: Path | None = None) -> Iterator[Watch]:
+    out, err = world.root / "watch-out", world.root / "watch-err"
+    with out.open("wb") as stdout, err.open("wb") as stderr:
+        process = subprocess.Popen(
+            [*SKC, "build", *words, "--watch"],
+            cwd=cwd or world.project,
+            env=world.env,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            # A test run in the background ignores interrupts, and would hand that down.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+    try:
+        yield Watch(process, out, err)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def stub(world: World, name: str) -> str:
+    try:
+        return (world.runtime / name / "SKILL.md").read_text()
+    except OSError:
+        return ""
+
+
+@pytest.mark.slow
+def test_watch(world: World) -> None:
+    """[RFC-0007] --watch builds, builds again after a change, outlives an error, ends on Ctrl-C with 0."""
+    folder = world.skill("pdf")
+    good = (folder / "SKILL.md").read_text()
+    with watching(world, "pdf") as watch:
+        watch.until(lambda: "Built 'pdf'" in watch.out)
+        (folder / "SKILL.md").write_text(good + "\n# First change\n")
+        watch.until(lambda: "First change" in stub(world, "pdf"))
+        (folder / "SKILL.md").write_text("broken")
+        watch.until(lambda: "error[E011]" in watch.err)
+        assert "First change" in stub(world, "pdf")
+        (folder / "SKILL.md").write_text(good + "\n# Second change\n")
+        (folder / "more.md").write_text("# A new file\n")
+        watch.until(lambda: "A new file" in stub(world, "pdf"))
+        assert "Second change" in stub(world, "pdf")
+        (folder / "more.md").unlink()
+        watch.until(lambda: "A new file" not in stub(world, "pdf"))
+        assert watch.interrupt() == 0
+        assert "Traceback" not in watch.err
+    assert "Second change" in (world.home / ".claude" / "skills" / "pdf" / "SKILL.md").read_text()
+
+
+def test_watch_a_folder(world: World) -> None:
+    """[D10] watching a folder that is in no store follows the folder, not its copy."""
+    folder = world.skill("pdf", store=world.root / "lib")
+    with watching(world, str(folder)) as watch:
+        watch.until(lambda: "Built 'pdf'" in watch.out)
+        (folder / "more.md").write_text("# A new file\n")
+        watch.until(lambda: "A new file" in stub(world, "pdf"))
+        assert (world.store / "pdf" / "more.md").exists()
+        assert watch.interrupt() == 0
+        assert watch.err.splitlines()[1:] == []
+
+
+def test_watch_does_not_force(world: World) -> None:
+    """[D10] a folder whose name is taken is E050, and a later change does not replace what is there."""
+    mine = world.skill("pdf")
+    before = (mine / "SKILL.md").read_text()
+    folder = world.skill("pdf", store=world.root / "lib")
+    with watching(world, str(folder)) as watch:
+        watch.until(lambda: watch.err.count("error[E050]") == 1)
+        (folder / "more.md").write_text("# A new file\n")
+        watch.until(lambda: watch.err.count("error[E050]") == 2 or "uilt 'pdf'" in watch.out)
+        assert os.listdir(mine) == ["SKILL.md"]
+        assert (mine / "SKILL.md").read_text() == before
+        assert watch.interrupt() == 0
+
+
+def test_watch_all(world: World) -> None:
+    """[RFC-0007] --all --watch takes up a skill that comes later, and one that goes does no harm."""
+    old = world.skill("old")
+    with watching(world, "--all") as watch:
+        watch.until(lambda: "Built 'old'" in watch.out)
+        world.skill("new")
+        watch.until(lambda: "Built 'new'" in watch.out)
+        (old / "SKILL.md").unlink()
+        old.rmdir()
+        world.skill("third")
+        watch.until(lambda: "Built 'third'" in watch.out)
+        assert watch.interrupt() == 0
+        assert "error[" not in watch.err
+
+
+@pytest.mark.slow
+def test_watch_is_quiet(world: World) -> None:
+    """[D12] what does not change is built once."""
+    world.skill("pdf")
+    with watching(world, "pdf") as watch:
+        watch.until(lambda: "Built 'pdf'" in watch.out)
+        time.sleep(1.6)
+        assert watch.out.count("'pdf'") == 1
+        assert watch.interrupt() == 0
+
+
+def test_watch_nothing(world: World) -> None:
+    """[RFC-0005] what can't be found can't be watched."""
+    world.fails("E001", "build", "nothing", "--watch")
+
+
+def test_common_options_are_last() -> None:
+    """[RFC-0007] --verbose and --help are on all commands."""
+    for name in NAMES:
+        assert load(name).COMMAND.options[-len(COMMON) :] == COMMON

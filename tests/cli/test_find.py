@@ -1,0 +1,134 @@
+"""`skc find` as a process: over all repositories, from the index, whatever the task is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.conftest import World
+from tests.support.skills import skill
+
+
+@pytest.fixture
+def library(world: World) -> World:
+    body = "# Mail\n\n## Attachments\n\nSave the invoice as a file.\n"
+    skill(world.store, "extraction/mail", f"---\ndescription: Read e-mail\n---\n{body}")
+    skill(world.store, "invoices", f"---\ndescription: Write an invoice\n---\n{body}")
+    skill(world.global_store, "invoices", "---\ndescription: Another invoice\n---\n# Other\n")
+    skill(world.global_store, "secret", "---\ndescription: Invoice\nrequires_capabilities: [vault]\n---\n")
+    return world
+
+
+def results(world: World, *words: str) -> list[dict[str, Any]]:
+    fields = json.loads(world.ok("find", *words, "--format", "json").stdout)
+    assert fields["query"] == words[0]
+    found: list[dict[str, Any]] = fields["results"]
+    return found
+
+
+def test_find(library: World) -> None:
+    """[LIB: SkillEngine trait (revised)] [D27] [D32] best first, with reasons; who is shadowed is named."""
+    found = results(library, "send an invoice to the customer")
+    assert [(f["id"], f["source_name"]) for f in found][:2] == [
+        ("invoices", "project"),
+        ("extraction/mail", "project"),
+    ]
+    assert found[0].keys() >= {"id", "name", "description", "score", "source_name"}
+    assert found[0]["name"] == "invoices"
+    assert found[0]["also"] == [{"source_name": "user", "id": "invoices"}]
+    assert {"term": "invoice", "fields": ["name", "description", "body"]} in found[0]["matched"]
+    assert found[0]["section"] == "Attachments"
+    assert found[0]["read"] == "skc show invoices --section Attachments"
+    assert "secret" not in [f["id"] for f in found]
+    text = library.ok("find", "invoice", "--limit", "1").stdout
+    assert text.startswith("invoices  (")
+    assert "\n  read: skc show invoices --section Attachments\n" in text
+    assert library.ok("find", "xyzzy").stdout == "No skills fit.\n"
+
+
+def test_what_is_told_to_read_can_be_read(library: World) -> None:
+    """[RFC-0002:C-SHOW] the command in a result shows the section."""
+    library.ok("build", "invoices", "--copy")
+    found = results(library, "invoice", "--limit", "1")
+    assert found[0]["read"].split()[:2] == ["skc", "show"]
+    assert library.ok(*found[0]["read"].split()[1:]).stdout.startswith("## Attachments\n")
+
+
+def test_refusals(library: World) -> None:
+    """[D21] [D22] no words are E004, bad options E100, before anything is read."""
+    library.fails("E004", "find", "")
+    library.fails("E004", "find", "?!")
+    library.fails("E100", "find")
+    library.fails("E100", "find", "invoice", "--limit", "0")
+    library.fails("E100", "find", "invoice", "--limit", "1001")
+
+
+def test_a_task_from_standard_input(library: World) -> None:
+    """[LIB: SkillEngine trait (revised)] a page, or a megabyte, that is no argument any more."""
+    task = "Please write one invoice. " * 40_000
+    ran = subprocess.run(
+        [sys.executable, "-m", "skillc", "find", "-", "--format", "json"],
+        input=task,
+        cwd=library.project,
+        env=library.env,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert json.loads(ran.stdout)["results"][0]["id"] == "invoices"
+
+
+def test_changes_of_configuration_count_at_once(library: World) -> None:
+    """[D23a] repositories that are configured replace the chain, at once and as long as they are."""
+    assert results(library, "invoice")[0]["source_name"] == "project"
+    skill(library.project, "elsewhere/billing", "---\ndescription: Invoice by invoice\n---\n")
+    toml = library.project / ".skillc" / "skills.toml"
+    toml.write_text('[[repositories]]\nname = "own"\ntype = "filesystem"\npath = "elsewhere"\n')
+    assert [f["id"] for f in results(library, "invoice")] == ["billing"]
+    toml.write_text('[[repositories]]\nname = "own"\ntype = "filesystem"\npath = "none"\nrequired = true\n')
+    library.fails("E200", "find", "invoice")
+    toml.write_text("[[repositories]\n")
+    library.fails("E071", "find", "invoice")
+    toml.unlink()
+    assert results(library, "invoice")[0]["source_name"] == "project"
+
+
+def test_switched_off(library: World) -> None:
+    """[LIB: Build flow (factory.rs step 11, revised)] enabled = false: nothing is found, on every surface."""
+    assert results(library, "invoice")
+    (library.project / ".skillc" / "skills.toml").write_text("enabled = false\n")
+    assert library.ok("find", "invoice").stdout == "No skills fit.\n"
+
+
+def test_a_repository_that_went_away(library: World) -> None:
+    """[D27] a configured folder that is not there is told, also when it was there before."""
+    folder = skill(library.project, "elsewhere/billing", "---\ndescription: Invoice\n---\n").parent
+    toml = library.project / ".skillc" / "skills.toml"
+    toml.write_text('[[repositories]]\nname = "own"\ntype = "filesystem"\npath = "elsewhere"\n')
+    for _ in range(2):
+        assert [f["id"] for f in results(library, "invoice")] == ["billing"]
+    folder.rename(folder.with_name("moved"))
+    library.fails("E200", "find", "invoice")
+
+
+def test_a_project_of_the_other_kind(library: World) -> None:
+    """[D23] skills below a `.rkat` alone are found, and the skills.toml of a directory above counts."""
+    inner = library.project / "inner"
+    skill(inner, ".rkat/skills/brewing", "---\ndescription: Brew tea\n---\n")
+    found = json.loads(library.ok("find", "tea", "--format", "json", cwd=inner).stdout)["results"]
+    assert [(f["id"], f["source_name"]) for f in found] == [("brewing", "project-rkat")]
+    skill(library.project, "elsewhere/billing", "---\ndescription: Invoice for tea\n---\n")
+    toml = library.project / ".skillc" / "skills.toml"
+    toml.write_text('[[repositories]]\nname = "own"\ntype = "filesystem"\npath = "elsewhere"\n')
+    found = json.loads(library.ok("find", "tea", "--format", "json", cwd=inner).stdout)["results"]
+    assert [f["id"] for f in found] == ["billing"]
+
+
+def test_without_a_home(library: World) -> None:
+    """[D11] no home, no index: the project's skills are found all the same."""
+    ran = library.ok("find", "invoice", env={"HOME": ""}, without=("SKILLC_HOME",))
+    assert ran.stdout.startswith("invoices  (")

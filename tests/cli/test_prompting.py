@@ -1,0 +1,143 @@
+"""The commands for prompts: browse, load, inventory, turn, repo list, diagnose."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.conftest import World
+from tests.support.skills import skill
+
+
+@pytest.fixture
+def library(world: World) -> World:
+    for path in ("extraction/email-extractor", "extraction/medical/diagnosis", "pdf-processing"):
+        skill(world.store, path)
+    return world
+
+
+def test_browse(library: World) -> None:
+    """[LIB: browse_skills tool] [SURFACES: Library] what the tool returns; a query wins over a path."""
+    listing = json.loads(library.ok("browse", "extraction", "--format", "json").stdout)
+    assert (listing["type"], listing["path"]) == ("listing", "extraction")
+    assert listing["subcollections"] == [
+        {"path": "extraction/medical", "description": "1 skills", "count": 1}
+    ]
+    assert [s["id"] for s in listing["skills"]] == ["extraction/email-extractor"]
+    assert listing["skills"][0]["source_name"] == "project"
+    found = json.loads(library.ok("browse", "nowhere", "--query", "diagnosis", "--format", "json").stdout)
+    assert [s["id"] for s in found["skills"]] == ["extraction/medical/diagnosis"]
+    assert library.ok("browse", "nowhere").stdout == "No skills.\n"
+    assert "extraction/  (2)\n" in library.ok("browse").stdout
+
+
+def test_load(library: World) -> None:
+    """[LIB: Injection mode (per-turn / pre-load)] [D30a] [SURFACES: Library] the block; E001 and E070."""
+    block = '<skill id="pdf-processing">\n# pdf-processing\n\nBody.\n</skill>'
+    assert library.ok("load", "pdf-processing").stdout == block + "\n"
+    fields = json.loads(library.ok("load", "pdf-processing", "--format", "json").stdout)
+    assert fields == {
+        "id": "pdf-processing",
+        "name": "pdf-processing",
+        "body": block,
+        "byte_size": len(block),
+    }
+    library.fails("E001", "load", "not/there")
+    library.fails("E070", "load", "../etc")
+
+
+def test_inventory(library: World) -> None:
+    """[LIB: Inventory mode (system prompt)] [SURFACES: Library] mode, XML, preloaded skills marked."""
+    fields = json.loads(library.ok("inventory", "--preload", "pdf-processing", "--format", "json").stdout)
+    assert fields["mode"] == "flat"
+    assert '<skill id="pdf-processing" active="true">' in fields["xml"]
+    library.fails("E001", "inventory", "--preload", "not/there")
+    (library.project / ".skillc" / "skills.toml").write_text("inventory_threshold = 2\n")
+    assert 'mode="collections"' in library.ok("inventory").stdout
+
+
+def test_turn(library: World) -> None:
+    """[D31] [LIB: Failure semantics] [SURFACES: Library] what a model would get, with events and notices."""
+    turn = json.loads(
+        library.ok("turn", "/pdf-processing go", "--ref", "not/there", "--format", "json").stdout
+    )
+    assert turn["message"].endswith("</skill>\n\ngo")
+    assert [event["type"] for event in turn["events"]] == ["SkillsResolved", "SkillResolutionFailed"]
+    assert turn["events"][1] == {
+        "type": "SkillResolutionFailed",
+        "reference": "not/there",
+        "error": "skill 'not/there' not found",
+    }
+    assert turn["notices"] == ["skill 'not/there' not found"]
+    preloaded = json.loads(library.ok("turn", "go", "--preload", "pdf-processing", "--format", "json").stdout)
+    assert preloaded["system"].endswith("</skill>")
+    assert preloaded["message"] == "go"
+    library.fails("E001", "turn", "go", "--preload", "not/there")
+
+
+def test_repo_list_and_diagnose(library: World) -> None:
+    """[D27] [D25] [SURFACES: Library] each repository's state, and what was quarantined or shadowed."""
+    skill(library.store, "silent", "# no frontmatter\n")
+    skill(library.global_store, "pdf-processing")
+    states = {
+        r["name"]: r
+        for r in json.loads(library.ok("repo", "list", "--format", "json").stdout)["repositories"]
+    }
+    assert states["project"] == {
+        "name": "project",
+        "type": "filesystem",
+        "status": "ok",
+        "skills": 3,
+        "quarantined": 1,
+        "shadowed": 0,
+        "error": None,
+    }
+    assert (states["user"]["skills"], states["user"]["shadowed"]) == (0, 1)
+    assert states["user-rkat"]["status"] == "unused"
+    told = json.loads(library.ok("diagnose", "--format", "json").stdout)["diagnostics"]
+    assert [(d["source_name"], d["code"], d["severity"]) for d in told] == [
+        ("project", "E011", "error"),
+        ("user", "W022", "warning"),
+    ]
+    library.fails("E100", "repo", "frobnicate")
+
+
+def test_a_repository_that_is_not_there(library: World) -> None:
+    """[D27] a configured folder that is missing is unavailable; the others are served."""
+    (library.project / ".skillc" / "skills.toml").write_text(
+        '[[repositories]]\nname="gone"\ntype="filesystem"\npath="nowhere"\n'
+        '[[repositories]]\nname="here"\ntype="filesystem"\npath=".skillc/skills"\n'
+    )
+    assert "pdf-processing" in library.ok("browse").stdout
+    states = json.loads(library.ok("repo", "list", "--format", "json").stdout)["repositories"]
+    assert [(s["name"], s["status"]) for s in states] == [
+        ("gone", "unavailable"),
+        ("here", "ok"),
+        ("embedded", "ok"),
+    ]
+    assert "No such file" in states[0]["error"]
+    (library.project / ".skillc" / "skills.toml").write_text("x = [")
+    library.fails("E071", "browse")
+
+
+def test_switched_off(library: World) -> None:
+    """[LIB: Build flow (factory.rs step 11, revised)] enabled = false: nothing is said, listed or loaded."""
+    (library.project / ".skillc" / "skills.toml").write_text("enabled = false\n")
+    assert library.ok("inventory").stdout == "\n"
+    assert library.ok("browse").stdout == "No skills.\n"
+    assert "skills are switched off" in library.fails("E001", "load", "pdf-processing").stderr
+    turn = json.loads(library.ok("turn", "/pdf-processing go", "--format", "json").stdout)
+    assert turn == {"system": "", "message": "/pdf-processing go", "events": [], "notices": []}
+
+
+def test_diagnose_where_all_is_broken(library: World) -> None:
+    """[D27] what fails is told by `diagnose` and `repo list`, also where nothing can be listed."""
+    (library.project / ".skillc" / "skills.toml").write_text(
+        '[[repositories]]\nname="gone"\ntype="filesystem"\npath="nowhere"\nrequired=true\n'
+    )
+    library.fails("E200", "browse")
+    told = json.loads(library.ok("diagnose", "--format", "json").stdout)["diagnostics"]
+    assert [(d["source_name"], d["code"]) for d in told] == [("gone", "E200")]
+    states = json.loads(library.ok("repo", "list", "--format", "json").stdout)["repositories"]
+    assert (states[0]["name"], states[0]["status"]) == ("gone", "unavailable")

@@ -1,0 +1,391 @@
+"""`skc repo add`, `remove` and `sync`, as a user calls them."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import World
+from tests.support.git import Origin, Server, serving
+from tests.support.http import LIST, Stub, page
+from tests.support.skills import skill
+
+
+def configured(root: Path, directory: str = ".skillc") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = tomllib.loads((root / directory / "skills.toml").read_text())[
+        "repositories"
+    ]
+    return found
+
+
+def answer(world: World, *words: str) -> dict[str, Any]:
+    fields: dict[str, Any] = json.loads(world.ok("repo", *words, "--format", "json").stdout)
+    return fields
+
+
+# Adding and removing
+
+
+def test_add_and_remove(world: World) -> None:
+    """[D23a] a folder, relative to the project's root wherever it was called, and gone again."""
+    skill(world.project, "shared/skills/pdf")
+    result = world.ok("repo", "add", "shared", "skills", cwd=world.project / "shared")
+    assert "Added 'shared' (filesystem, guessed from the address" in result.stdout
+    assert result.stderr == ""
+    assert configured(world.project) == [{"name": "shared", "type": "filesystem", "path": "shared/skills"}]
+    assert "pdf" in world.ok("browse").stdout
+    removed = world.ok("repo", "remove", "shared")
+    assert "Removed 'shared'" in removed.stdout
+    assert "default folders are searched again" in removed.stderr
+    assert (world.project / ".skillc" / "skills.toml").read_text() == ""
+
+
+def test_paths(world: World) -> None:
+    """[D23a] outside the project: relative stays relative, absolute absolute; the home's, to the home."""
+    (world.root / "elsewhere").mkdir()
+    (world.home / "mine").mkdir()
+    world.ok("repo", "add", "a", "../elsewhere")
+    world.ok("repo", "add", "b", str(world.root / "elsewhere"))
+    assert [table["path"] for table in configured(world.project)] == [
+        "../elsewhere",
+        str(world.root / "elsewhere"),
+    ]
+    world.ok("repo", "add", "c", str(world.home / "mine"), "--global")
+    assert configured(world.home) == [{"name": "c", "type": "filesystem", "path": "mine"}]
+    assert [s["name"] for s in answer(world, "list")["repositories"]] == ["a", "b", "c", "embedded"]
+    assert all(s["status"] == "ok" for s in answer(world, "list")["repositories"])
+
+
+def test_missing_folder(world: World) -> None:
+    """[D23a] E022; what looks like a name on GitHub gets a hint."""
+    assert "hint" not in world.fails("E022", "repo", "add", "x", "nothing").stderr
+    assert (
+        "https://github.com/company/skills"
+        in world.fails("E022", "repo", "add", "x", "company/skills").stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "kind"),
+    [
+        ("https://github.com/company/skills", "git"),
+        ("https://git.example.com/skills", "git"),
+        ("https://example.com/skills.git/", "git"),
+        ("git@example.com:company/skills", "git"),
+        ("ssh://git@example.com/skills", "git"),
+        ("file:///srv/skills", "git"),
+        ("https://skills.example.com/api", "http"),
+        ("http://127.0.0.1:8080", "http"),
+    ],
+)
+def test_guessed_types(world: World, place: str, kind: str) -> None:
+    """[D23a] from the address, and it says so."""
+    fields = answer(world, "add", "x", place)
+    assert fields["guessed"] is True
+    assert fields["repository"] == {"name": "x", "type": kind, "url": place} == configured(world.project)[0]
+
+
+def test_all_options(world: World) -> None:
+    """[D23a] [D24] what the configuration knows; a token by its variable's name."""
+    words = (
+        "--type",
+        "git",
+        "--ref",
+        "v1",
+        "--ref-type",
+        "tag",
+        "--skills-root",
+        "s",
+        "--auth-token-env",
+        "T",
+    )
+    fields = answer(world, "add", "x", "https://example.com/y", *words, "--strict", "--required")
+    assert fields["guessed"] is False
+    assert (
+        configured(world.project)[0]
+        == fields["repository"]
+        == {
+            "name": "x",
+            "type": "git",
+            "url": "https://example.com/y",
+            "git_ref": "v1",
+            "ref_type": "tag",
+            "skills_root": "s",
+            "auth_token": "${T}",
+            "strict": True,
+            "required": True,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("add",),
+        ("add", "x"),
+        ("remove",),
+        ("remove", "x", "y"),
+        ("list", "x"),
+        ("sync", "x", "y"),
+        ("rename", "x"),
+        ("remove", "x", "--type", "git"),
+        ("sync", "--global"),
+        ("list", "--strict"),
+        ("add", "", "."),
+        ("add", "embedded", "."),
+        ("add", "a\nb", "."),
+        ("add", "x", ".", "--type", "ftp"),
+        ("add", "x", ".", "--ref", "main"),
+        ("add", "x", "http://h", "--type", "http", "--skills-root", "s"),
+        ("add", "x", "http://h/x.git", "--ref-type", "tag"),
+        ("add", "x", "http://h", "--strict"),
+        ("add", "x", "ftp", "--type", "http"),
+        ("add", "x", "http://h/\x01"),
+        ("add", "x", "http://[h"),
+    ],
+)
+def test_words_that_do_not_fit(world: World, words: tuple[str, ...]) -> None:
+    """[RFC-0005] E100, and no file is made."""
+    world.fails("E100", "repo", *words)
+    assert not (world.project / ".skillc" / "skills.toml").exists()
+
+
+@pytest.mark.parametrize("words", [("--ref", "-x"), ("--ref", "a b"), ("--skills-root", "../x")])
+def test_git_settings_are_checked(world: World, words: tuple[str, ...]) -> None:
+    """[D29] what would be refused later is refused now, also where the address is a variable."""
+    for place in ("https://example.com/x.git", "${PLACE}"):
+        world.fails("E071", "repo", "add", "x", place, "--type", "git", *words)
+    world.fails("E071", "repo", "add", "x", "git@example.com:x", "--auth-token-env", "TOKEN")
+    assert not (world.project / ".skillc" / "skills.toml").exists()
+
+
+def test_a_type_that_is_not_there_yet(world: World) -> None:
+    """[D23a] one line that says so."""
+    failed = world.fails("E100", "repo", "add", "x", "http://h", "--type", "well-known")
+    assert "can't be used yet" in failed.stderr
+
+
+def test_an_mcp_server(world: World) -> None:
+    """[SURFACES: Serving] by its URL; a command that it starts with is for the home's file alone."""
+    world.ok("repo", "add", "x", "https://h/mcp", "--type", "mcp", "--auth-token-env", "TOKEN")
+    text = (world.project / ".skillc" / "skills.toml").read_text()
+    assert 'type = "mcp"\nurl = "https://h/mcp"\nauth_token = "${TOKEN}"\n' in text
+    assert "command = " in world.fails("E100", "repo", "add", "y", "npx server", "--type", "mcp").stderr
+
+
+SECRET = "ghp_0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (f"https://{SECRET}@github.com/company/skills",),
+        (f"https://user:{SECRET}@github.com/company/skills",),
+        (f"https://skills.example.com?token={SECRET}",),
+        (f"https://skills.example.com#{SECRET}",),
+        (f"ssh://git:{SECRET}@example.com/x",),
+        ("https://github.com/company/skills", "--auth-token-env", SECRET),
+    ],
+)
+def test_secrets_are_refused(world: World, words: tuple[str, ...]) -> None:
+    """[D24] nothing on disk, nothing on the screen, and what to do instead."""
+    result = world.fails("E100", "repo", "add", "x", *words)
+    assert SECRET not in result.stdout + result.stderr
+    assert "variable" in result.stderr
+    assert not (world.project / ".skillc" / "skills.toml").exists()
+
+
+def test_variables_are_no_secrets(world: World) -> None:
+    """[D24] in an address, too."""
+    url = "https://user:${TOKEN}@example.com/x.git"
+    assert answer(world, "add", "x", url)["repository"]["url"] == url
+    assert answer(world, "add", "y", "${PLACE}", "--type", "http")["repository"]["url"] == "${PLACE}"
+
+
+def test_names(world: World) -> None:
+    """[D23a] a name that is taken; one that is not there, or in the other file."""
+    world.ok("repo", "add", "x", "http://h")
+    assert "take another name, or remove" in world.fails("E100", "repo", "add", "x", "http://i").stderr
+    world.ok("repo", "add", "x", "http://j", "--global")  # the project's counts there
+    world.ok("repo", "add", "y", "http://j", "--global")
+    assert "it has x" in world.fails("E100", "repo", "remove", "z").stderr
+    assert "skc repo remove y --global" in world.fails("E100", "repo", "remove", "y").stderr
+    assert answer(world, "remove", "y", "--global")["left"] == ["x"]
+
+
+def test_no_project(world: World) -> None:
+    """[D23] as git and uv do: it says so, makes nothing, and --global works."""
+    (world.root / "nowhere").mkdir()
+    for words in (("add", "x", "http://h"), ("remove", "x")):
+        result = world.fails("E100", "repo", *words, cwd=world.root / "nowhere")
+        assert "skc init" in result.stderr
+        assert "--global" in result.stderr
+    assert list((world.root / "nowhere").iterdir()) == []
+    world.ok("repo", "add", "x", "http://h", "--global", cwd=world.root / "nowhere")
+
+
+def test_the_file_in_force(world: World) -> None:
+    """[D23] .rkat/skills.toml where there is no other, and that of a project above."""
+    (world.project / ".rkat").mkdir()
+    (world.project / ".rkat" / "skills.toml").write_text("# ours\n")
+    (world.project / "inner" / ".skillc" / "skills").mkdir(parents=True)
+    world.ok("repo", "add", "x", "http://h", cwd=world.project / "inner")
+    assert [table["name"] for table in configured(world.project, ".rkat")] == ["x"]
+    assert not (world.project / "inner" / ".skillc" / "skills.toml").exists()
+    assert not (world.project / ".skillc" / "skills.toml").exists()
+
+
+def test_invalid_file(world: World) -> None:
+    """[D23a] E071 with the position, untouched."""
+    path = world.project / ".skillc" / "skills.toml"
+    path.write_text("# hm\nx = = 1\n")
+    for words in (("add", "x", "http://h"), ("remove", "x"), ("sync",)):
+        assert "(at line 2, column 5)" in world.fails("E071", "repo", *words).stderr
+    assert path.read_text() == "# hm\nx = = 1\n"
+
+
+def test_the_default_folders(world: World) -> None:
+    """[D23a] the first repository ends the default chain: a note says so, with the command to go on."""
+    world.skill("own")
+    world.skill("mine", store=world.global_store)
+    noted = world.ok("repo", "add", "x", "http://127.0.0.1:9").stderr
+    assert noted.startswith("note: configured repositories replace the default folders")
+    assert f"skc repo add project {world.store}" in noted
+    assert f"skc repo add user {world.global_store}" in noted
+    assert noted.count("\n") == 1
+    assert world.ok("repo", "add", "project", str(world.store)).stderr == ""
+    assert "own" in world.ok("browse").stdout
+    world.ok("repo", "remove", "x")
+    world.ok("repo", "remove", "project")
+    assert "project " not in world.ok("repo", "add", "project", ".skillc/skills").stderr
+
+
+def test_keep_defaults(world: World) -> None:
+    """[D23a] --keep-defaults writes them down, before the new one; the home's file can't for projects."""
+    world.skill("own")
+    world.skill("mine", store=world.global_store)
+    result = world.ok("repo", "add", "x", "http://127.0.0.1:9", "--keep-defaults")
+    assert result.stderr == ""
+    assert [(table["name"], table.get("path")) for table in configured(world.project)] == [
+        ("project", ".skillc/skills"),
+        ("user", "~/.skillc/skills"),
+        ("x", None),
+    ]
+    assert {"own", "mine"} <= {
+        s["id"] for s in json.loads(world.ok("browse", "--format", "json").stdout)["skills"]
+    }
+    fields = answer(world, "add", "y", "http://127.0.0.1:9", "--keep-defaults", "--global")
+    assert (fields["kept"], fields["left"]) == ([str(world.global_store)], [str(world.store)])
+    assert [table["name"] for table in configured(world.home)] == ["user", "y"]
+
+
+def test_completion(world: World) -> None:
+    """[RFC-0007] the actions, and the names where one is wanted."""
+
+    def offered(*words: str) -> list[str]:
+        return world.ok("__complete", "repo", *words).stdout.split()
+
+    assert offered("") == ["list", "add", "remove", "sync"]
+    assert offered("sync", "") == ["project", "project-rkat", "user", "user-rkat"]
+    assert offered("remove", "") == []
+    world.ok("repo", "add", "company", "http://h")
+    world.ok("repo", "add", "team", "http://h", "--global")
+    assert offered("remove", "") == offered("sync", "") == ["company", "team"]
+    assert offered("sync", "t") == ["team"]
+    assert offered("add", "") == []
+    (world.project / ".skillc" / "skills.toml").write_text("broken")
+    assert offered("sync", "") == []
+
+
+# Refreshing
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Origin:
+    made = Origin(tmp_path)
+    made.make()
+    made.push("extraction/email", "pdf")
+    return made
+
+
+@pytest.fixture
+def server(origin: Origin) -> Iterator[Server]:
+    with serving(Server(origin.bare.parent)) as made:
+        yield made
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    made = Stub()
+    yield made
+    made.close()
+
+
+@pytest.mark.slow
+def test_sync(world: World, origin: Origin, server: Server, stub: Stub) -> None:
+    """[D28] [D29] folders, git and HTTP: what there was, what there is, and of which commit."""
+    stub.gives(page(LIST))
+    skill(world.project, "shared/one")
+    world.ok("repo", "add", "shared", "shared")
+    world.ok("repo", "add", "company", server.url)
+    world.ok("repo", "add", "team", stub.url)
+    first = origin.git("rev-parse", "HEAD")
+    ok = {"status": "ok", "error": None}
+    company = {"name": "company", "type": "git", "before": None, "skills": 2, "commit": first} | ok
+    assert answer(world, "sync")["repositories"] == [
+        {"name": "shared", "type": "filesystem", "before": None, "skills": 1, "commit": None} | ok,
+        company,
+        {"name": "team", "type": "http", "before": None, "skills": 3, "commit": None} | ok,
+    ]
+    second = origin.push("new")
+    fetches = server.fetches
+    assert answer(world, "sync", "company")["repositories"] == [
+        company | {"before": 2, "skills": 3, "commit": second}
+    ]
+    assert server.fetches == fetches + 1
+    assert (
+        f"company     git   ok      3       3       {second[:12]}\n"
+        in world.ok("repo", "sync", "company").stdout
+    )
+
+
+@pytest.mark.slow
+def test_sync_that_fails(world: World, origin: Origin, server: Server, stub: Stub) -> None:
+    """[D27] [D28] [D29] the others are done; each is told of, the first with its code; status 1."""
+    skill(world.project, "shared/one")
+    world.ok("repo", "add", "team", stub.url)
+    world.ok("repo", "add", "company", server.url)
+    world.ok("repo", "add", "shared", "shared")
+    world.ok("repo", "add", "secret", "http://h", "--auth-token-env", "NOT_SET_HERE")
+    world.skc("repo", "sync", "company")
+    origin.push("new")
+    server.fault = "500"
+    stub.gives(page({}, 500))
+    result = world.fails("E200", "repo", "sync", "--format", "json")
+    found = {one["name"]: one for one in json.loads(result.stdout)["repositories"]}
+    assert {name: (one["status"], one["skills"]) for name, one in found.items()} == {
+        "team": ("unavailable", 0),
+        "company": ("stale", 2),
+        "shared": ("ok", 1),
+        "secret": ("unavailable", 0),
+    }
+    assert "NOT_SET_HERE" in found["secret"]["error"]
+    lines = result.stderr.splitlines()[-3:]  # after what the library logs
+    assert lines[0] == "error[E200]: repository 'team' unavailable: status 500"
+    assert lines[1].startswith("repository 'company' unavailable: git fetch failed: ")
+    server.fault = ""
+    assert answer(world, "sync", "company")["repositories"][0]["skills"] == 3
+
+
+def test_sync_of_what_is_not_there(world: World) -> None:
+    """[D23] E100 that lists the names; the default folders have theirs."""
+    assert (
+        "there are project, project-rkat, user, user-rkat" in world.fails("E100", "repo", "sync", "x").stderr
+    )
+    found = answer(world, "sync")["repositories"]
+    assert [(one["name"], one["status"]) for one in found][1] == ("project-rkat", "unused")

@@ -1,0 +1,84 @@
+"""Repositories from skills.toml, as a user has them: git and http beside folders."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import World
+from tests.support.skills import skill
+
+
+@pytest.fixture
+def repository(world: World) -> Path:
+    """A git repository with a skill and a tag."""
+    path = world.root / "company.git"
+    skill(path, "skills/billing/refunds")
+
+    def git(*words: str) -> None:
+        identity = ("-c", "user.name=t", "-c", "user.email=t@example.com")
+        subprocess.run(["git", *identity, *words], cwd=path, check=True, capture_output=True, env=world.env)
+
+    git("init", "-q", "-b", "main")
+    git("add", ".")
+    git("commit", "-q", "-m", "first")
+    git("tag", "v1")
+    return path
+
+
+def configure(world: World, text: str) -> None:
+    (world.project / ".skillc" / "skills.toml").write_text(text)
+
+
+def states(world: World) -> dict[str, dict[str, object]]:
+    found = json.loads(world.ok("repo", "list", "--format", "json").stdout)["repositories"]
+    return {state["name"]: state for state in found}
+
+
+@pytest.mark.slow
+def test_http_from_configuration(world: World, served: str) -> None:
+    """[LIB: 1. Elephant — SDK with remote skill source] [D28] another `skc serve` as a repository."""
+    configure(world, f'[[repositories]]\nname = "team"\ntype = "http"\nurl = "{served}/"\n')
+    listing = json.loads(world.ok("browse", "--format", "json").stdout)
+    assert listing["subcollections"] == [
+        {"path": "extraction", "description": "Entities from text", "count": 1}
+    ]
+    assert "Body." in world.ok("load", "extraction/email-extractor").stdout
+    assert (states(world)["team"]["type"], states(world)["team"]["status"]) == ("http", "ok")
+
+
+def test_git_from_configuration(world: World, repository: Path) -> None:
+    """[LIB: 5. Git repo as skill library] [D29] a tag of a repository, from the cache ever after."""
+    configure(
+        world,
+        f'[[repositories]]\nname = "company"\ntype = "git"\nurl = "{repository.as_uri()}"\n'
+        'git_ref = "v1"\nref_type = "tag"\nskills_root = "skills"\n',
+    )
+    assert "Body." in world.ok("load", "billing/refunds").stdout
+    assert (states(world)["company"]["type"], states(world)["company"]["skills"]) == ("git", 1)
+    repository.rename(repository.with_name("vanished"))
+    assert "Body." in world.ok("load", "billing/refunds").stdout
+
+
+def test_one_that_can_not_be_reached(world: World, repository: Path) -> None:
+    """[D27] the others are served, and the list says what is wrong."""
+    configure(
+        world,
+        '[[repositories]]\nname = "gone"\ntype = "http"\nurl = "http://127.0.0.1:9"\n'
+        f'[[repositories]]\nname = "company"\ntype = "git"\nurl = "{repository.as_uri()}"\n'
+        'skills_root = "skills"\n',
+    )
+    assert "billing" in world.ok("browse").stdout
+    assert states(world)["gone"]["status"] == "unavailable"
+
+
+def test_variables_of_what_is_used(world: World) -> None:
+    """[D24] a variable that is not set is E071 and named."""
+    configure(
+        world,
+        '[[repositories]]\nname = "x"\ntype = "http"\nurl = "http://h"\nauth_token = "${NOT_SET_HERE}"\n',
+    )
+    assert "NOT_SET_HERE" in world.fails("E071", "browse").stderr

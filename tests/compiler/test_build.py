@@ -1,0 +1,575 @@
+"""`skc build`: what is written where, what is kept, what is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given, settings, strategies as st
+
+from skillc.compiler import build_skill
+from skillc.compiler.build import Built
+from skillc.compiler.read_files import SETTLED_NS
+from skillc.errors import IndexUnusable, MissingField
+from skillc.gateway import search_sections, show_section
+from skillc.library import resolve
+from skillc.paths import index_file
+from skillc.skills import list_files
+from tests.conftest import World
+
+
+def built(world: World, name: str = "pdf", **options: bool) -> Built:
+    return build_skill(resolve(name, str(world.project)), **options)  # type: ignore[arg-type]
+
+
+def rows(path: str, query: str) -> list[Any]:
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+        return connection.execute(query).fetchall()
+
+
+def index_of(result: Built) -> str:
+    return index_file(result.runtime, result.skill.source)
+
+
+def test_output_is_stub_manifest_and_meta(world: World) -> None:
+    """[RFC-0001:C-OUTPUT] no source content is copied; only stub, manifest and meta are there."""
+    folder = world.skill("pdf")
+    (folder / "references").mkdir()
+    (folder / "references" / "a.md").write_text("# A\n")
+    world.ok("build", "pdf")
+    runtime = world.runtime / "pdf"
+    assert {entry.name for entry in runtime.iterdir()} == {"SKILL.md", ".skillc", ".skillc-meta"}
+    assert [entry.name for entry in (runtime / ".skillc").iterdir()] == ["manifest.json"]
+    assert not list(runtime.rglob("*.tmp"))
+
+
+def test_manifest(world: World) -> None:
+    """[RFC-0001:C-MANIFEST] [D3] [D7] its fields, and the hash computed by hand."""
+    folder = world.skill("pdf")
+    (folder / "b.txt").write_bytes(b"\xff\x00")
+    (folder / "a").mkdir()
+    (folder / "a" / "x.md").write_text("# X\n")
+    (folder / ".hidden").write_text("not counted")
+    result = built(world)
+    manifest = json.loads((Path(result.runtime) / ".skillc" / "manifest.json").read_text())
+    assert manifest["skill"] == "pdf"
+    assert manifest["version"] == 1
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", manifest["built_at"])
+    whole = b""
+    for name in sorted(["SKILL.md", "a/x.md", "b.txt"], key=str.encode):
+        whole += name.encode() + hashlib.sha256((folder / name).read_bytes()).hexdigest().encode()
+    assert manifest["source_hash"] == hashlib.sha256(whole).hexdigest()
+
+
+def test_index_schema(world: World) -> None:
+    """[RFC-0004:C-INDEX] file name, tables, columns and required keys."""
+    folder = world.skill("pdf")
+    result = built(world)
+    digest = hashlib.sha256(os.path.realpath(folder).encode()).hexdigest()
+    path = index_of(result)
+    assert path == f"{result.runtime}/.skillc-meta/search-{digest[:16]}.db"
+    meta = dict(rows(path, "SELECT key, value FROM index_meta"))
+    assert meta["skill_path"] == os.path.realpath(folder)
+    assert meta["schema_version"] == "2"
+    assert meta["tokenizer"] == "porter"
+    assert meta["source_hash"] == result.source_hash
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", str(meta["indexed_at"]))
+    assert [row[1] for row in rows(path, "PRAGMA table_info(headings)")] == [
+        "id",
+        "file",
+        "text",
+        "level",
+        "start_line",
+        "end_line",
+    ]
+    assert [row[1] for row in rows(path, "PRAGMA table_info(sections)")] == ["file", "section", "content"]
+    assert rows(path, "SELECT sql FROM sqlite_master WHERE name = 'idx_headings_text'")
+    assert rows(path, "SELECT rowid FROM sections WHERE sections MATCH 'texts'"), "porter stems"
+
+
+def test_headings_and_sections(world: World) -> None:
+    """[RFC-0004:C-INDEX] [RFC-0004:C-FORMATS] [D15] lines, nested sections, plain text, the opening."""
+    folder = world.skill(
+        "pdf", "---\nname: pdf\ndescription: d\n---\nbefore\n# One\nfirst\n## Two\nsecond\n# Three\nthird"
+    )
+    (folder / "notes.TXT").write_text("plain words")
+    (folder / "code.py").write_text("skipped = True")
+    path = index_of(built(world))
+    assert rows(path, "SELECT file, text, level, start_line, end_line FROM headings ORDER BY id") == [
+        ("SKILL.md", "One", 1, 6, 10),
+        ("SKILL.md", "Two", 2, 8, 10),
+        ("SKILL.md", "Three", 1, 10, 12),
+    ]
+    assert rows(path, "SELECT file, section, content FROM sections ORDER BY file, rowid") == [
+        ("SKILL.md", "", "before\n"),
+        ("SKILL.md", "One", "# One\nfirst\n## Two\nsecond\n"),
+        ("SKILL.md", "Two", "## Two\nsecond\n"),
+        ("SKILL.md", "Three", "# Three\nthird"),
+        ("notes.TXT", "", "plain words"),
+    ]
+
+
+def test_cjk_words_are_found(world: World) -> None:
+    """[RFC-0009] [D13a] words of two characters and more, in the cjk index; the text comes back as it was."""
+    world.skill(
+        "pdf",
+        "---\nname: pdf\ndescription: d\n---\n# 安装指南\n\n如何查看日志文件。한국어 문서, ログを確認する\n",
+    )
+    world.ok("build", "pdf", env={"SKILLC_TOKENIZER": "cjk"})
+    skill = resolve("pdf", str(world.project))
+    assert (
+        dict(rows(index_file(skill.runtime(), skill.source), "SELECT key, value FROM index_meta"))[
+            "tokenizer"
+        ]
+        == "cjk"
+    )
+    for word in ("日志", "查看", "文件", "한국", "文", "ログ", "確認"):
+        found = search_sections(skill, word, tokenizer="cjk").results
+        assert [result.section for result in found] == ["安装指南"], word
+    assert search_sections(skill, "日件", tokenizer="cjk").results == []
+    snippet = search_sections(skill, "日志", tokenizer="cjk").results[0].snippet
+    assert "如何查看[MATCH]日志[/MATCH]文件" in snippet
+    with pytest.raises(IndexUnusable):
+        search_sections(skill, "日志", tokenizer="ascii")
+
+
+def test_local_first_and_global(world: World) -> None:
+    """[RFC-0001:C-DEPLOYMENT] where the compiled skill goes, and where readers look for it [D13a]."""
+    world.skill("pdf")
+    world.skill("home-made", store=world.global_store)
+    world.ok("build", "pdf")
+    world.ok("build", "home-made")
+    assert (world.runtime / "pdf" / "SKILL.md").exists()
+    assert (world.home / ".skillc" / "runtime" / "home-made" / "SKILL.md").exists()
+    assert os.readlink(world.home / ".claude" / "skills" / "pdf") == str(world.runtime / "pdf")
+    world.skill("other")
+    world.ok("build", "other", "--global")
+    assert not (world.runtime / "other").exists()
+    assert (world.home / ".skillc" / "runtime" / "other" / "SKILL.md").exists()
+    assert "Text." in world.ok("show", "other", "--section", "usage").stdout
+
+
+def test_errors(world: World) -> None:
+    """[RFC-0001:C-ERRORS] [RFC-0001:C-INPUT] each condition has its code."""
+    (world.store / "empty").mkdir()
+    world.fails("E001", "build", "nowhere")
+    world.fails("E010", "build", "empty")
+    world.skill("silent", "# No frontmatter\n")
+    assert "'description'" in world.fails("E011", "build", "silent").stderr
+    folder = world.skill("leaving")
+    (folder / "out").symlink_to("/etc/hostname")
+    world.fails("E012", "build", "leaving")
+    world.fails("E100", "build", "pdf", "--nope")
+    assert not (world.runtime / "silent" / "SKILL.md").exists()
+
+
+def test_a_compiled_skill_is_no_source(world: World) -> None:
+    """[D7] what build wrote is recognised by its manifest."""
+    world.skill("pdf")
+    world.ok("build", "pdf")
+    world.fails("E010", "build", str(world.runtime / "pdf"))
+
+
+def test_repairs_are_told_every_time(world: World) -> None:
+    """[D4] a repair is a diagnostic, also when nothing changed since."""
+    folder = world.skill("pdf", "---\nname: pdf\ndescription: Use when: filling\n---\n# P\n")
+    (folder / "old.md").write_bytes(b"# caf\xe9\n")
+    for _ in range(2):
+        stderr = world.ok("build", "pdf").stderr
+        assert "warning[W011]: SKILL.md: " in stderr
+        assert "warning[W010]: old.md: " in stderr
+
+
+def test_lower_case_skill_md(world: World) -> None:
+    """[D4] the reference tool accepts skill.md, and so do we."""
+    folder = world.skill("pdf")
+    (folder / "SKILL.md").rename(folder / "skill.md")
+    world.ok("build", "pdf")
+    assert "- pdf\n  - Usage" in (world.runtime / "pdf" / "SKILL.md").read_text()
+
+
+# Rebuilding
+
+
+def changes(result: Built) -> tuple[str, int]:
+    return result.status, result.changed
+
+
+def settle() -> None:
+    """Wait until files are old enough for the index to trust their times."""
+    time.sleep(2 * SETTLED_NS / 1e9)
+
+
+def test_only_what_changed_is_indexed(world: World) -> None:
+    """[D12] unchanged files keep their rows; changed, new and gone ones are followed."""
+    folder = world.skill("pdf")
+    for n in range(10):
+        (folder / f"r{n}.md").write_text(f"# R{n}\n\nword{n} and filler to make this document longer\n")
+    first = built(world)
+    assert changes(first) == ("built", 11)
+    before = dict(rows(index_of(first), "SELECT path, first_row FROM files"))
+    (folder / "r3.md").write_text("# R3\n\nzebra\n")
+    (folder / "r4.md").unlink()
+    (folder / "new.md").write_text("# New\n")
+    second = built(world)
+    assert changes(second) == ("updated", 3)
+    after = dict(rows(index_of(second), "SELECT path, first_row FROM files"))
+    kept = before.keys() - {"r3.md", "r4.md"}
+    assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
+    assert after.keys() == kept | {"r3.md", "new.md"}
+    skill = second.skill
+    assert [r.file for r in search_sections(skill, "zebra").results] == ["r3.md"]
+    assert search_sections(skill, "word3").results == []
+    assert search_sections(skill, "word4").results == []
+    assert "New" in (Path(second.runtime) / "SKILL.md").read_text()
+    assert_index_is_whole(index_of(second))
+
+
+def assert_index_is_whole(path: str) -> None:
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.execute("INSERT INTO sections(sections) VALUES('integrity-check')")
+    connection.close()
+
+
+def test_incremental_equals_full(world: World) -> None:
+    """[D12] an updated index holds the same as one made from nothing."""
+    folder = world.skill("pdf")
+    for n in range(20):
+        (folder / f"r{n}.md").write_text(f"# R{n}\n\ntext {n}\n\n## Sub\n\nmore\n")
+    built(world)
+    (folder / "r7.md").write_text("# Seven\n\nchanged\n")
+    (folder / "r8.md").unlink()
+    path = index_of(built(world))
+    tables = [
+        "SELECT file, section, content FROM sections ORDER BY 1, 2, 3",
+        "SELECT file, text, level, start_line, end_line FROM headings ORDER BY 1, 4",
+        "SELECT path, digest, size, description FROM files ORDER BY 1",
+        "SELECT key, value FROM index_meta WHERE key IN ('source_hash', 'stub', 'skill_path') ORDER BY 1",
+    ]
+    incremental = [rows(path, query) for query in tables]
+    built(world, force=True)
+    assert [rows(path, query) for query in tables] == incremental
+
+
+def test_nothing_changed_writes_nothing(world: World) -> None:
+    """[D12] [RFC-0004:C-INDEX] up to date: no file is written again."""
+    world.skill("pdf")
+    settle()
+    result = built(world)
+    files = [
+        Path(index_of(result)),
+        Path(result.runtime, "SKILL.md"),
+        Path(result.runtime, ".skillc/manifest.json"),
+    ]
+    before = [file.stat().st_ino for file in files]
+    assert changes(built(world)) == ("unchanged", 0)
+    assert [file.stat().st_ino for file in files] == before
+
+
+def test_touched_is_not_changed(world: World) -> None:
+    """[D12] new times and the same bytes: the build is the same, and it is not looked at twice."""
+    folder = world.skill("pdf")
+    first = built(world)
+    os.utime(folder / "SKILL.md", ns=(1_700_000_000_000_000_001, 1_700_000_000_000_000_001))
+    settle()
+    again = built(world)
+    assert (again.status, again.source_hash) == ("unchanged", first.source_hash)
+    assert rows(index_of(again), "SELECT modified_ns FROM files") == [(1_700_000_000_000_000_001,)]
+
+
+def test_same_size_and_time_but_other_bytes(world: World) -> None:
+    """[D12] [D18] an edit right after a build, and one whose time was set back, are both seen."""
+    folder = world.skill("pdf", "---\nname: pdf\ndescription: d\n---\n# Aaaa\n")
+    built(world)
+    for letter in "bcdefg":
+        status = (folder / "SKILL.md").stat()
+        world.skill("pdf", f"---\nname: pdf\ndescription: d\n---\n# {letter.upper()}aaa\n")
+        os.utime(folder / "SKILL.md", ns=(status.st_atime_ns, status.st_mtime_ns))
+        assert built(world).status == "updated", letter
+        assert show_section(resolve("pdf", str(world.project)), f"{letter}aaa").line == 5
+
+
+def test_deleted_outputs_come_back(world: World) -> None:
+    """[D11] a stub or a manifest that is missing or was edited is put right."""
+    world.skill("pdf")
+    result = built(world)
+    stub, manifest = Path(result.runtime, "SKILL.md"), Path(result.runtime, ".skillc/manifest.json")
+    texts = stub.read_text(), manifest.read_text()
+    stub.unlink()
+    manifest.write_text("{}")
+    built(world)
+    assert (stub.read_text(), manifest.read_text()) == texts
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DROP TABLE sections",
+        "DROP TABLE headings",
+        "DROP TABLE files",
+        "DROP TABLE index_meta",
+        "DELETE FROM index_meta WHERE key = 'tokenizer'",
+        "DELETE FROM index_meta WHERE key = 'stub'",
+        "UPDATE index_meta SET value = 'two' WHERE key = 'schema_version'",
+        "UPDATE index_meta SET value = '1' WHERE key = 'schema_version'",
+        "UPDATE index_meta SET value = NULL WHERE key = 'source_hash'",
+        "UPDATE index_meta SET value = 'unicode61' WHERE key = 'tokenizer'",
+    ],
+)
+def test_damaged_index_is_rebuilt(world: World, damage: str) -> None:
+    """[RFC-0004:C-INDEX] [D11] missing, corrupt and stale indexes are made anew without a word."""
+    world.skill("pdf")
+    result = built(world)
+    connection = sqlite3.connect(index_of(result))
+    connection.execute(damage)
+    connection.commit()
+    connection.close()
+    built(world)
+    assert show_section(result.skill, "usage").line == 7
+    assert search_sections(result.skill, "text").results
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database", b"SQLite format 3\0" + b"\xff" * 5000])
+def test_garbage_index_is_rebuilt(world: World, content: bytes) -> None:
+    """[RFC-0004:C-INDEX] readers say E002, build starts anew."""
+    world.skill("pdf")
+    result = built(world)
+    Path(index_of(result)).write_bytes(content)
+    with pytest.raises(IndexUnusable):
+        show_section(result.skill, "usage")
+    built(world)
+    assert search_sections(result.skill, "text").results
+
+
+def test_collision_is_not_overwritten(world: World) -> None:
+    """[RFC-0004:C-INDEX] [RFC-0004:C-ERRORS] another source's index is E003 unless forced [D11]."""
+    world.skill("pdf")
+    result = built(world)
+    connection = sqlite3.connect(index_of(result))
+    connection.execute("UPDATE index_meta SET value = '/elsewhere' WHERE key = 'skill_path'")
+    connection.commit()
+    connection.close()
+    for command in (("build", "pdf"), ("show", "pdf", "--section", "usage"), ("search", "pdf", "text")):
+        stderr = world.fails("E003", *command).stderr
+        assert f"delete .skillc-meta/{Path(index_of(result)).name} and rebuild" in stderr
+    world.ok("build", "pdf", "--force")
+    world.ok("search", "pdf", "text")
+
+
+def test_other_indexes_stay(world: World) -> None:
+    """[RFC-0004:C-INDEX] no automatic cleanup of other search-*.db files."""
+    world.skill("pdf")
+    other = Path(built(world).runtime, ".skillc-meta", "search-0123456789abcdef.db")
+    other.write_bytes(b"someone else's")
+    built(world, force=True)
+    assert other.read_bytes() == b"someone else's"
+
+
+def test_a_stale_manifest_is_unusable(world: World) -> None:
+    """[RFC-0004:C-INDEX] a source hash unlike the manifest's is stale: E002."""
+    world.skill("pdf")
+    result = built(world)
+    manifest = Path(result.runtime, ".skillc/manifest.json")
+    manifest.write_text(manifest.read_text().replace(result.source_hash, "0" * 64))
+    world.fails("E002", "search", "pdf", "text")
+    world.ok("build", "pdf")
+    world.ok("search", "pdf", "text")
+
+
+def test_large_skills_are_read_by_several_processes(world: World) -> None:
+    """[D12] the parallel path writes a whole index, too."""
+    folder = world.skill("pdf")
+    for n in range(60):
+        (folder / f"r{n:02}.md").write_text(f"# R{n}\n\n" + f"word{n} filler text for size\n" * 2000)
+    world.ok("build", "pdf")
+    skill = resolve("pdf", str(world.project))
+    path = index_file(skill.runtime(), skill.source)
+    assert rows(path, "SELECT count(*) FROM headings") == [(62,)]
+    assert [r.file for r in search_sections(skill, "word59").results] == ["r59.md"]
+    assert_index_is_whole(path)
+
+
+def test_unreadable_file(world: World, unprivileged: tuple[str, ...]) -> None:
+    """[RFC-0005] no permission: one coded line that names the file, in one process and in several."""
+    folder = world.skill("pdf")
+    secret = folder / "secret.md"
+    secret.write_text("# S\n")
+    secret.chmod(0)
+    assert "secret.md" in world.fails("E999", "build", "pdf", prefix=unprivileged).stderr
+    for n in range(3):
+        (folder / f"big{n}.md").write_text("# B\n" + "filler text\n" * 100_000)
+    assert "secret.md" in world.fails("E999", "build", "pdf", prefix=unprivileged).stderr
+
+
+def test_read_only_runtime(world: World, unprivileged: tuple[str, ...]) -> None:
+    """[RFC-0005] a project that can't be written is one coded line."""
+    world.skill("pdf")
+    (world.project / ".skillc").chmod(0o555)
+    assert "ermission" in world.fails("E999", "build", "pdf", prefix=unprivileged).stderr
+
+
+def test_unusual_directory_names(world: World) -> None:
+    """[D9] white space, quotes, other scripts, a leading dash: built and read by their names."""
+    for name in ("my skill", "it's", "技能", "a\tb", "new\nline", "per%cent?#", "UPPER.case"):
+        world.skill(name, "---\nname: x\ndescription: d\n---\n# X\n")
+        world.ok("build", name)
+        assert "# X" in world.ok("show", name, "--section", "x").stdout
+
+
+def test_json_result(world: World) -> None:
+    """[RFC-0007] what the command prints is one JSON document."""
+    world.skill("pdf")
+    result = json.loads(world.ok("build", "pdf", "--format", "json").stdout)
+    assert result["skill"] == "pdf"
+    assert result["status"] == "built"
+    assert result["deployments"] == [
+        {"target": "claude", "path": str(world.home / ".claude/skills/pdf"), "method": "symlink"}
+    ]
+
+
+# Whatever the source
+
+
+def assert_result_or_code(world: World, name: str = "any") -> None:
+    """A build ends in a result that can be read, or in an error with a code."""
+    try:
+        result = built(world, name)
+    except MissingField:
+        return  # the only thing that bytes alone can be wrong in
+    text = Path(result.runtime, "SKILL.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 100
+    assert_index_is_whole(index_of(result))
+
+
+@pytest.mark.slow
+def test_every_commonmark_example(world: World, commonmark_examples: list[str]) -> None:
+    """[RFC-0001:C-INPUT] every example of the CommonMark specification as SKILL.md and as a reference."""
+    assert len(commonmark_examples) > 600
+    folder = world.skill("any")
+    for number, text in enumerate(commonmark_examples):
+        (folder / f"example-{number:03}.md").write_bytes(text.encode())
+    assert_result_or_code(world)
+    for text in commonmark_examples:
+        world.skill("alone", text)
+        with pytest.raises(MissingField):
+            built(world, "alone")
+        world.skill("alone", f"---\nname: a\ndescription: d\n---\n{text}")
+        assert_result_or_code(world, "alone")
+
+
+WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda text: text.strip())
+
+
+@pytest.mark.slow
+@given(name=WORDS, description=WORDS)
+@settings(max_examples=100)
+def test_stub_reads_back_as_the_source(world: World, name: str, description: str) -> None:
+    """[D8] [RFC-0001:C-STUB] from a source's frontmatter through a build to the stub's, for any string."""
+    source = {"name": name, "description": description}
+    front = yaml.safe_dump(source, sort_keys=False)
+    world.skill("any", f"---\n{front}---\n# Any\n".encode())
+    stub = Path(built(world, "any").runtime, "SKILL.md").read_bytes().decode()
+    assert yaml.safe_load(stub.split("\n---\n")[0]) == source
+
+
+DOCUMENTS = st.one_of(
+    st.binary(max_size=300),
+    st.text(max_size=300).map(lambda text: text.encode("utf-8", "surrogatepass")),
+    st.lists(
+        st.sampled_from(
+            ["---\n", "name: x\n", "description: y\n", "description: a: b\n", "---# T\n", "&a [*a]\n"]
+            + ["# H\n", "===\n", "- ", "> ", "```\n", "[x]: y\n", "<div>\n", "    ", "\t"]
+            + ["\r\n", "\r", "\0", "\ufeff", "é", "日本"]
+        ),
+        max_size=40,
+    ).map(lambda parts: "".join(parts).encode()),
+)
+
+
+@pytest.mark.slow
+@given(main=DOCUMENTS, reference=DOCUMENTS, name=st.sampled_from(["r.md", "R.MD", "n.txt", "x.bin", "é.md"]))
+@example(main=b"", reference=b"", name="r.md")
+@example(main=b"---\ndescription: x\n---", reference=b"\0" * 1000, name="r.md")
+@settings(max_examples=150)
+def test_any_source(world: World, main: bytes, reference: bytes, name: str) -> None:
+    """[RFC-0001:C-INPUT] a result or one coded line, never a traceback, for any bytes."""
+    folder = world.skill("any", main)
+    (folder / name).write_bytes(reference)
+    try:
+        assert_result_or_code(world)
+    finally:
+        (folder / name).unlink()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"\0",
+        b"x" * 1_000_000,
+        b"# " + b"x" * 1_000_000,
+        b"# H\n" * 10_000,
+        b"\xff\xfe" + "---\nname: x\n---\n".encode("utf-16-le"),
+        b"\xff" * 10_000,
+        b"> " * 5_000 + b"# deep",
+        b"- " * 5_000 + b"# deep",
+        b"[" * 50_000,
+        b"`" * 50_000,
+        b"*a " * 50_000,
+        b"\r" * 10_000 + b"# H\r",
+    ],
+    ids=lambda text: f"{text[:6]!r}x{len(text)}",
+)
+def test_hard_documents(world: World, text: bytes) -> None:
+    """[RFC-0001:C-INPUT] empty, huge, deep, not UTF-8: as a reference and after good frontmatter."""
+    folder = world.skill("any")
+    (folder / "hard.md").write_bytes(text)
+    (folder / "hard.txt").write_bytes(text)
+    assert_result_or_code(world)
+    world.skill("any", b"---\nname: any\ndescription: d\n---\n" + text)
+    assert_result_or_code(world)
+    world.skill("any", text)
+    with pytest.raises(MissingField):
+        built(world, "any")
+
+
+def test_links_that_loop(world: World) -> None:
+    """[D2] loops of files and directories end."""
+    folder = world.skill("any")
+    (folder / "self").symlink_to("self")
+    (folder / "dir").mkdir()
+    (folder / "dir" / "up").symlink_to("..")
+    (folder / "dir" / "again").symlink_to("../dir")
+    (folder / "gone").symlink_to("nowhere")
+    result = built(world, "any")
+    assert [file.name for file in list_files(result.skill.source)] == ["SKILL.md"]
+
+
+def test_as_a_process_on_bad_bytes(world: World) -> None:
+    """[RFC-0005] the same through the command: status 1 and one line."""
+    world.skill("any", b"\xff\xfe\x00---")
+    world.fails("E011", "build", "any")
+    big = world.skill("big", b"---\ndescription: d\nmeta: " + b"x" * 70_000 + b"\n---\n")
+    assert "W016" in world.fails("E011", "build", "big").stderr
+    os.mkfifo(big / "pipe.md")
+    world.skill("big")
+    world.ok("build", "big")
+
+
+def test_progress_goes_to_stderr_only(world: World) -> None:
+    """[RFC-0007] stdout stays the result's."""
+    for name in ("a", "b", "c"):
+        world.skill(name)
+    result = world.ok("build", "--all")
+    assert result.stdout == "3 of 3 skills built (0 unchanged), 0 failed\n"
+    assert result.stderr == ""

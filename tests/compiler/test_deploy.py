@@ -1,0 +1,445 @@
+"""Deployment: compiled skills where agents look for them."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillc.cli import main
+from skillc.compiler import known_agents, targets
+from skillc.errors import InvalidOption
+from tests.conftest import World
+
+
+def build(world: World, *words: str, cwd: Path | None = None) -> dict[str, Any]:
+    value = json.loads(world.ok("build", "pdf", "--format", "json", *words, cwd=cwd).stdout)
+    assert isinstance(value, dict)
+    return value
+
+
+@pytest.fixture
+def source(world: World) -> Path:
+    return world.skill("pdf")
+
+
+@pytest.fixture
+def place(world: World) -> Path:
+    """Where Claude Code looks for the skill; the directory above is there."""
+    path = world.home / ".claude" / "skills" / "pdf"
+    path.parent.mkdir(parents=True)
+    return path
+
+
+def is_copy(path: Path) -> bool:
+    """A folder of its own with the stub and the manifest alone."""
+    return not path.is_symlink() and sorted(
+        str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()
+    ) == [".skillc/manifest.json", "SKILL.md"]
+
+
+def leftovers(directory: Path) -> list[str]:
+    return [name for name in os.listdir(directory) if name.endswith(".tmp")]
+
+
+# What is deployed, and where
+
+
+def test_link_by_default(world: World, source: Path) -> None:
+    """[RFC-0001:C-DEPLOYMENT] a symlink to the runtime directory, in Claude's directory, made if need be."""
+    built = build(world)
+    place = world.home / ".claude" / "skills" / "pdf"
+    assert os.readlink(place) == str(world.runtime / "pdf")
+    assert built["deployments"] == [{"target": "claude", "path": str(place), "method": "symlink"}]
+    assert (place / "SKILL.md").read_text().startswith("---\nname: ")
+
+
+def test_copy(world: World, source: Path) -> None:
+    """[RFC-0001:C-DEPLOYMENT] --copy makes a copy: the stub and the manifest."""
+    (deployed,) = build(world, "--copy")["deployments"]
+    assert deployed["method"] == "copy"
+    place = world.home / ".claude" / "skills" / "pdf"
+    assert is_copy(place)
+    for part in ("SKILL.md", ".skillc/manifest.json"):
+        assert (place / part).read_bytes() == (world.runtime / "pdf" / part).read_bytes()
+
+
+def test_every_deployment_is_reported(world: World, source: Path) -> None:
+    """[RFC-0001:C-DEPLOYMENT] each with its path and method."""
+    out = world.ok("build", "pdf", "--target", "claude,cursor,./x").stdout
+    for path in (".claude/skills/pdf", ".cursor/skills/pdf"):
+        assert f"{world.home / path} (symlink)" in out
+    assert f"{world.project / 'x' / 'pdf'} (symlink)" in out
+    assert "(copy)" in world.ok("build", "pdf", "--copy").stdout
+
+
+def test_global_skill(world: World) -> None:
+    """[RFC-0001:C-DEPLOYMENT] a global source is compiled in the home and deployed from there."""
+    world.skill("pdf", store=world.global_store)
+    built = build(world)
+    assert built["runtime_path"] == str(world.home / ".skillc" / "runtime" / "pdf")
+    assert os.readlink(world.home / ".claude" / "skills" / "pdf") == built["runtime_path"]
+    assert not world.runtime.exists()
+
+
+def test_global_switch(world: World, source: Path) -> None:
+    """[RFC-0001:C-DEPLOYMENT] --global compiles a project's skill in the home."""
+    built = build(world, "--global")
+    assert built["runtime_path"] == str(world.home / ".skillc" / "runtime" / "pdf")
+    assert os.readlink(world.home / ".claude" / "skills" / "pdf") == built["runtime_path"]
+    assert not world.runtime.exists()
+
+
+def test_below_home_whatever_skillc_home_says(world: World, source: Path) -> None:
+    """[D13] agents' directories are below HOME."""
+    moved = world.root / "x"
+    world.ok("build", "pdf", "--global", env={"SKILLC_HOME": str(moved)})
+    assert os.readlink(world.home / ".claude/skills/pdf") == str(moved / ".skillc" / "runtime" / "pdf")
+    assert os.listdir(moved) == [".skillc"]
+
+
+@pytest.mark.parametrize(
+    ("target", "directory"),
+    [
+        ("./agent/skills", "project/agent/skills"),
+        ("agent/", "project/agent"),
+        ("../outside", "outside"),
+        (".", "project"),
+        ("..", ""),
+        ("~/mine", "home/mine"),
+        ("~", "home"),
+    ],
+)
+def test_path_targets(world: World, source: Path, target: str, directory: str) -> None:
+    """[D13] a path is a directory under which the skill is created."""
+    build(world, "--target", target)
+    assert os.readlink(world.root / directory / "pdf") == str(world.runtime / "pdf")
+    assert not (world.home / ".claude").exists()
+
+
+def test_absolute_path_target(world: World, source: Path) -> None:
+    """[D13] absolute too; several, with spaces around the commas, twice the same once."""
+    directory = world.root / "a b"
+    deployed = build(world, "--target", f"{directory} , cursor,claude-code,claude,{directory}/")[
+        "deployments"
+    ]
+    assert [d["path"] for d in deployed] == [
+        str(directory / "pdf"),
+        str(world.home / ".cursor/skills/pdf"),
+        str(world.home / ".claude/skills/pdf"),
+    ]
+
+
+def test_project_directories(world: World, source: Path) -> None:
+    """[D13] --deploy project uses the agents' directories of the project, from anywhere below it."""
+    deep = world.project / "a" / "b"
+    deep.mkdir(parents=True)
+    build(world, "--deploy", "project", "--target", "claude,cursor", cwd=deep)
+    assert os.readlink(world.project / ".claude" / "skills" / "pdf") == str(world.runtime / "pdf")
+    assert os.readlink(world.project / ".agents" / "skills" / "pdf") == str(world.runtime / "pdf")
+    assert os.listdir(world.home) == []
+
+
+# The table
+
+
+def test_table() -> None:
+    """[D13] at least 70 agents, sorted, every name and alias once, sane relative directories."""
+    agents = known_agents()
+    assert len(agents) >= 70
+    assert [agent.name for agent in agents] == sorted(agent.name for agent in agents)
+    names = [name for agent in agents for name in (agent.name, *agent.aliases)]
+    assert len(names) == len(set(names))
+    for agent in agents:
+        assert agent.display
+        assert agent.user or agent.project
+        for name in (agent.name, *agent.aliases):
+            assert name == name.strip().lower()
+            assert not set(name) & set("/\\,~. \t")
+        for directory in filter(None, (agent.user, agent.project)):
+            assert all(part not in ("", ".", "..") for part in directory.split("/"))
+            assert directory.isascii()
+            assert not set(directory) & set("\\:~ \t\n")
+            assert directory.split("/")[-1] == "skills"
+
+
+def test_rfc_agents() -> None:
+    """[RFC-0001:C-DEPLOYMENT] the two directories that the RFC names."""
+    table = {agent.name: agent.user for agent in known_agents()}
+    assert (table["claude"], table["cursor"]) == (".claude/skills", ".cursor/skills")
+
+
+def test_every_agent_can_be_deployed_to(world: World, source: Path) -> None:
+    """[D13] all at once, user and project directories."""
+    for scope in ("user", "project"):
+        names = [agent.name for agent in known_agents() if getattr(agent, scope)]
+        deployed = build(world, "--deploy", scope, "--target", ",".join(names))["deployments"]
+        assert len(deployed) == len({d["path"] for d in deployed}) > 30
+        assert all(os.path.exists(os.path.join(d["path"], "SKILL.md")) for d in deployed)
+
+
+def test_unknown_agent(world: World, source: Path) -> None:
+    """[D13] E100, on one line that lists the known ones, and nothing is built."""
+    result = world.fails("E100", "build", "pdf", "--target", "claude,cluade")
+    assert len(result.stderr.splitlines()) == 1
+    assert all(agent.name in result.stderr for agent in known_agents())
+    assert "did you mean claude" in result.stderr
+    assert not world.runtime.exists()
+    assert not (world.home / ".claude").exists()
+
+
+@pytest.mark.parametrize("text", ["", ",", " , ", "skills", "claude;cursor", "claude cursor", "\x1b"])
+def test_bad_targets(world: World, source: Path, text: str) -> None:
+    """[D13] [RFC-0005] no agent, or what looks like none, is E100 on one line."""
+    assert len(world.fails("E100", "build", "pdf", "--target", text).stderr.splitlines()) == 1
+
+
+def test_agents_without_such_a_directory(world: World, source: Path) -> None:
+    """[D13] an agent that has no user or no project directory says so, and what to do."""
+    agents = known_agents()
+    homeless = next(agent for agent in agents if not agent.user)
+    rootless = next(agent for agent in agents if not agent.project)
+    assert "--deploy project" in world.fails("E100", "build", "pdf", "--target", homeless.name).stderr
+    result = world.fails("E100", "build", "pdf", "--target", rootless.name, "--deploy", "project")
+    assert "--deploy user" in result.stderr
+
+
+def test_names_in_any_case(world: World) -> None:
+    """[D13] Claude is claude; an alias is its agent."""
+    (upper,) = targets("CLAUDE", "user", "/x")
+    (alias,) = targets("claude-code", "user", "/x")
+    assert upper.directory == alias.directory == str(world.home / ".claude" / "skills")
+    with pytest.raises(InvalidOption):
+        targets("ＣＬＡＵＤＥ", "user", "/x")
+
+
+# What stands there already
+
+
+def test_real_directory(world: World, source: Path, place: Path) -> None:
+    """[RFC-0001:C-DEPLOYMENT] E013 for a directory, which stays; --force replaces it."""
+    place.mkdir()
+    (place / "SKILL.md").write_text("mine")
+    result = world.fails("E013", "build", "pdf")
+    assert result.stderr == (
+        f"error[E013]: deploy target exists and is not a link: '{place}' (use --force to replace it)\n"
+    )
+    assert (place / "SKILL.md").read_text() == "mine"
+    assert (world.runtime / "pdf" / "SKILL.md").exists()  # built all the same
+    build(world, "--force")
+    assert place.is_symlink()
+    assert leftovers(place.parent) == []
+
+
+@pytest.mark.parametrize("copy", [False, True])
+@pytest.mark.parametrize("kind", ["empty directory", "file", "directory"])
+def test_anything_real(world: World, source: Path, place: Path, kind: str, copy: bool) -> None:
+    """[RFC-0001:C-DEPLOYMENT] E013 for whatever is no link, with --copy too; --force replaces it."""
+    words = ["--copy"] if copy else []
+    if kind == "file":
+        place.write_text("mine")
+    else:
+        (place / "x" if kind == "directory" else place).mkdir(parents=True)
+    world.fails("E013", "build", "pdf", *words)
+    assert place.is_file() if kind == "file" else place.is_dir()
+    assert not place.is_symlink()
+    build(world, "--force", *words)
+    assert is_copy(place) if copy else place.is_symlink()
+    assert leftovers(place.parent) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("copy", [False, True])
+@pytest.mark.parametrize("kind", ["broken", "directory", "file", "loop", "compiled", "relative"])
+def test_any_link_is_replaced(world: World, source: Path, place: Path, kind: str, copy: bool) -> None:
+    """[RFC-0001:C-DEPLOYMENT] a link of any kind is replaced without --force; where it led is untouched."""
+    other = world.skill("other", store=world.root)
+    world.skill("compiled")
+    world.ok("build", "compiled")
+    compiled = world.runtime / "compiled"
+    leads: dict[str, str | Path] = {
+        "broken": "nowhere",
+        "directory": other,
+        "file": other / "SKILL.md",
+        "loop": "pdf",
+        "compiled": compiled,
+        "relative": "../../../other",
+    }
+    place.symlink_to(leads[kind])
+    before = (other / "SKILL.md").read_bytes(), (compiled / "SKILL.md").read_bytes()
+    build(world, *["--copy"] * copy)
+    assert is_copy(place) if copy else os.readlink(place) == str(world.runtime / "pdf")
+    assert ((other / "SKILL.md").read_bytes(), (compiled / "SKILL.md").read_bytes()) == before
+    assert sorted(os.listdir(place.parent)) == ["compiled", "pdf"]
+
+
+def test_own_copy(world: World, source: Path, place: Path) -> None:
+    """[D13] a copy that skc deployed from the same source is replaced without --force, by copy or link."""
+    build(world, "--copy")
+    (source / "more.md").write_text("# More\n")
+    build(world, "--copy")
+    assert "More" in (place / "SKILL.md").read_text()
+    build(world)
+    assert place.is_symlink()
+    build(world, "--copy")
+    assert is_copy(place)
+
+
+def test_someone_elses_copy(world: World, source: Path, place: Path) -> None:
+    """[D13] a copy of another source with that name is E013."""
+    world.skill("pdf", store=world.global_store)
+    build(world, "--copy", cwd=world.home)
+    before = (place / ".skillc" / "manifest.json").read_bytes()
+    world.fails("E013", "build", "pdf")
+    world.fails("E013", "build", "pdf", "--copy")
+    assert (place / ".skillc" / "manifest.json").read_bytes() == before
+    build(world, "--force", "--copy")
+    assert (place / ".skillc" / "manifest.json").read_bytes() != before
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"source": null}', '{"source": 1}'])
+def test_a_manifest_that_names_no_source(world: World, source: Path, place: Path, text: str) -> None:
+    """[D13] a folder whose manifest does not say that it is ours is not ours."""
+    (place / ".skillc").mkdir(parents=True)
+    (place / ".skillc" / "manifest.json").write_text(text)
+    world.fails("E013", "build", "pdf")
+
+
+def test_deploying_again_changes_nothing(world: World, source: Path, place: Path) -> None:
+    """[D12] what stands there already is left as it is."""
+    for words in ([], ["--copy"]):
+        build(world, *words)
+        before = place.lstat()
+        build(world, *words)
+        assert (place.lstat().st_ino, place.lstat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+# What must never happen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize("target", [".skillc/skills", ".skillc/runtime", "{root}/store", "{root}/up"])
+@pytest.mark.parametrize("words", [[], ["--force"], ["--copy", "--force"]], ids=" ".join)
+def test_the_skill_itself_is_never_replaced(
+    world: World, target: str, words: list[str], linked: bool
+) -> None:
+    """[D13] [D11] not its source and not its runtime, by any way to them, links in the store included."""
+    text = "---\nname: pdf\ndescription: d\n---\n# PDF\n"
+    if linked:
+        real = world.skill("real", text, store=world.root)
+        (world.store / "pdf").symlink_to(real)
+        (world.root / "runtime").mkdir()
+        world.runtime.mkdir()
+        (world.runtime / "pdf").symlink_to(world.root / "runtime")
+    else:
+        world.skill("pdf", text)
+    (world.root / "store").symlink_to(world.store)
+    (world.root / "up").symlink_to(world.runtime)
+    build(world)
+    result = world.skc("build", "pdf", "--target", target.format(root=world.root), *words)
+    assert (world.store / "pdf" / "SKILL.md").read_text() == text
+    assert (result.returncode, result.stderr[:12]) == (1, "error[E100]:")
+    assert json.loads((world.runtime / "pdf" / ".skillc" / "manifest.json").read_text())["skill"] == "pdf"
+    build(world)
+
+
+@pytest.mark.parametrize("words", [[], ["--force"], ["--copy", "--force"]], ids=" ".join)
+def test_nor_what_the_skill_lives_in(world: World, words: list[str]) -> None:
+    """[D13] a skill called like its project, deployed beside the project."""
+    source = world.skill("project")
+    world.fails("E100", "build", "project", "--target", "..", *words)
+    assert (source / "SKILL.md").exists()
+
+
+@pytest.mark.parametrize("target", [".skillc/skills/pdf", ".skillc/skills/pdf/sub", ".skillc/runtime/pdf"])
+@pytest.mark.parametrize("words", [[], ["--copy"]], ids=["link", "copy"])
+def test_nothing_is_deployed_into_the_skill(
+    world: World, source: Path, target: str, words: list[str]
+) -> None:
+    """[RFC-0001:C-OUTPUT] a target inside the source or the runtime would change what is compiled."""
+    build(world)
+    before = sorted(world.project.rglob("*"))
+    world.skc("build", "pdf", "--target", target, *words)
+    assert [path for path in sorted(world.project.rglob("*")) if path not in before] == []
+    assert build(world)["status"] == "unchanged"
+
+
+def test_one_failing_target_does_not_stop_the_others(world: World, source: Path, place: Path) -> None:
+    """[RFC-0001:C-DEPLOYMENT] the others are deployed, the failure is one line, the status is 1."""
+    place.mkdir()
+    result = world.fails("E013", "build", "pdf", "--target", "./before,claude,./after")
+    assert (world.project / "before" / "pdf").is_symlink()
+    assert (world.project / "after" / "pdf").is_symlink()
+    assert result.stdout.count("(symlink)") == 2
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("words", [[], ["--copy"], ["--force"]], ids=["link", "copy", "force"])
+def test_a_target_that_can_not_be_written(world: World, source: Path, words: list[str]) -> None:
+    """[RFC-0005] a file in place of a directory, or a directory of the kernel's, fails alone and by name."""
+    (world.home / ".claude").write_text("mine")
+    result = world.skc("build", "pdf", "--target", "claude,/proc/skills,./fine", *words)
+    assert result.returncode == 1
+    first, second = result.stderr.splitlines()
+    assert first.startswith(f"error[E999]: '{world.home / '.claude'}")
+    assert second.startswith("error[E999]: '/proc/skills'")
+    assert (world.home / ".claude").read_text() == "mine"
+    assert (world.project / "fine" / "pdf" / "SKILL.md").exists()
+
+
+def test_failures_in_json(world: World, source: Path, place: Path) -> None:
+    """[RFC-0001:C-DEPLOYMENT] with --format json stdout is JSON also where a target fails."""
+    place.mkdir()
+    result = world.fails("E013", "build", "pdf", "--target", "claude,./x", "--format", "json")
+    assert [d["target"] for d in json.loads(result.stdout)["deployments"]] == ["./x"]
+
+
+def test_the_name_means_what_is_deployed(world: World) -> None:
+    """[RFC-0007] `build --all` with one name in two stores deploys the one that the name resolves to."""
+    world.skill("pdf")
+    world.skill("pdf", store=world.global_store)
+    for _ in range(2):
+        world.ok("build", "--all")
+        assert os.readlink(world.home / ".claude" / "skills" / "pdf") == str(world.runtime / "pdf")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a b", "名前", "a\nb", "-x", "😀" * 63, os.fsdecode(b"\xff")],
+    ids=["space", "cjk", "newline", "hyphen", "long", "not-utf-8"],
+)
+def test_odd_names(world: World, name: str) -> None:
+    """[D13] a skill of any name is deployed under it."""
+    world.skill(name, "---\nname: x\ndescription: d\n---\n")
+    for words in ([], ["--copy"], []):
+        world.ok("build", *words, "--", name)
+        assert os.path.exists(world.home / ".claude" / "skills" / name / "SKILL.md")
+
+
+def test_never_missing(world: World, source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """[D11] while builds change between link and copy, the deployed name is there at every moment."""
+    place = world.home / ".claude" / "skills" / "pdf"
+    assert main(["build", "pdf"]) == 0
+    missing = done = 0
+
+    def watch() -> None:
+        nonlocal missing
+        while not done:
+            missing += not os.path.lexists(place)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        for turn in range(60):
+            assert main(["build", "pdf", *["--copy"] * (turn % 2 == 0), *["--force"] * (turn % 5 == 0)]) == 0
+            assert place.is_symlink() == (turn % 2 == 1)
+    finally:
+        done = 1
+        watcher.join()
+    assert missing == 0
+    assert leftovers(place.parent) == []

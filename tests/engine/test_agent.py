@@ -1,0 +1,228 @@
+"""Agents put together: the document's scenarios in Python, tools, and what happens when skills are off."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+import skillc
+from skillc.engine import AgentBuildConfig, AgentFactory, SkillEvent, SkillsResolved, SyncSkillEngine
+from skillc.errors import InvalidSkillId, SkillNotFound
+from skillc.library.config import SkillsConfig
+from skillc.library.filesystem import FilesystemSkillSource
+from tests.conftest import World
+from tests.support.engines import engine
+from tests.support.skills import document, run, skill
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    for number in range(4):
+        skill(tmp_path, f"document/skill-{number}")
+    for number in range(9):
+        skill(tmp_path, f"code/skill-{number}")
+    skill(tmp_path, "document/pdf-processing")
+    (tmp_path / "document" / "COLLECTION.md").write_text("Document processing\n")
+    (tmp_path / "document" / "pdf-processing" / "forms.md").write_text("# Forms\n")
+    return tmp_path
+
+
+def test_interactive_discovery(shelf: Path) -> None:
+    """[LIB: 2. CLI — Interactive skill discovery] the prompt has collections; the agent browses and loads."""
+
+    async def conversation() -> None:
+        agent = await AgentFactory().skill_source(FilesystemSkillSource(shelf)).build_agent()
+        assert '<collection path="document" count="5">Document processing</collection>' in agent.system_prompt
+        listing = json.loads((await agent.call_tool("browse_skills", {"path": "document"})).text)
+        assert listing["skills"][0]["id"] == "document/pdf-processing"
+        loaded = await agent.call_tool("load_skill", {"id": "document/pdf-processing"})
+        assert loaded.text.startswith('<skill id="document/pdf-processing">')
+
+    run(conversation())
+
+
+def test_explicit_invocation(shelf: Path) -> None:
+    """[LIB: 3. CLI — Explicit skill invocation] the reference is resolved and taken out of the message."""
+
+    async def conversation() -> None:
+        agent = await AgentFactory().skill_source(FilesystemSkillSource(shelf)).build_agent()
+        turn = await agent.prepare_turn("/document/pdf-processing extract tables from report.pdf")
+        assert turn.message.endswith("</skill>\n\nextract tables from report.pdf")
+
+    run(conversation())
+
+
+def test_in_memory_skills() -> None:
+    """[LIB: 4. SDK — In-memory skills (testing / embedding)] as the document writes it, in Python's case."""
+    skills = [
+        skillc.SkillDocument(
+            descriptor=skillc.SkillDescriptor(
+                id=skillc.SkillId("test/greeter"),
+                name="greeter",
+                description="Greets users by name",
+                scope=skillc.SkillScope.BUILTIN,
+            ),
+            body="Always greet the user by their first name.",
+            extensions={},
+        ),
+    ]
+    source = skillc.InMemorySkillSource(skills)
+    agent = run(skillc.AgentFactory("/tmp/store").skill_source(source).build_agent())
+    assert '<skill id="test/greeter">' in agent.system_prompt
+
+
+def test_preloading(shelf: Path) -> None:
+    """[LIB: Build flow (factory.rs step 11, revised)] block and mark are in the prompt, tools stay."""
+    factory = AgentFactory().skill_source(FilesystemSkillSource(shelf / "document"))
+    config = AgentBuildConfig("claude-sonnet-4-5").with_preloaded_skills(["pdf-processing"])
+    agent = run(factory.build_agent(config))
+    assert '<skill id="pdf-processing" active="true">' in agent.system_prompt
+    assert agent.system_prompt.endswith("</skill>")
+    assert [tool.name for tool in agent.tools][:2] == ["browse_skills", "load_skill"]
+    with pytest.raises(SkillNotFound):
+        run(factory.build_agent(AgentBuildConfig().with_preloaded_skills(["not/there"])))
+    with pytest.raises(InvalidSkillId):
+        AgentBuildConfig().with_preloaded_skills(["../x"])
+
+
+def test_none_and_empty_are_the_same(shelf: Path) -> None:
+    """[LIB: Wire format alignment] an empty list to preload is None."""
+    assert AgentBuildConfig().with_preloaded_skills([]).preload_skills is None
+    factory = AgentFactory().skill_source(FilesystemSkillSource(shelf))
+    assert run(factory.build_agent(AgentBuildConfig(preload_skills=()))).system_prompt == (
+        run(factory.build_agent()).system_prompt
+    )
+
+
+def test_switched_off(world: World) -> None:
+    """[LIB: AgentFactory changes] enabled = false: no prompt, no tools; a set source wins."""
+    skill(world.store, "one")
+    off = SkillsConfig(enabled=False)
+    agent = run(AgentFactory(config=off).build_agent())
+    assert (agent.system_prompt, agent.tools) == ("", ())
+    assert run(agent.prepare_turn("/one go")).message == "/one go"
+    assert run(agent.call_tool("load_skill", {"id": "one"})).is_error
+    override = AgentFactory(config=off).skill_source(FilesystemSkillSource(world.store))
+    assert 'id="one"' in run(override.build_agent()).system_prompt
+
+
+def test_configured_repositories(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[LIB: Resolution: config → SkillSource] without a source of its own it takes the configured ones."""
+    skill(world.store, "one")
+    below = world.project / "src"
+    below.mkdir()
+    for directory, root in ((world.root, str(world.project)), (below, None)):
+        monkeypatch.chdir(directory)
+        agent = AgentFactory(project_root=root).build_agent_sync()
+        assert 'id="one"' in agent.system_prompt
+        assert 'id="skillc"' in agent.system_prompt
+
+
+def test_configuration_of_the_given_project(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[LIB: Resolution: config → SkillSource] skills.toml is read where the project is, not where we are."""
+    skill(world.root / "shared", "one")
+    config = '[[repositories]]\nname = "shared"\ntype = "filesystem"\npath = "../shared"\n'
+    (world.project / ".skillc" / "skills.toml").write_text(config)
+    monkeypatch.chdir(world.root)
+    agent = AgentFactory(project_root=str(world.project)).build_agent_sync()
+    assert 'id="one"' in agent.system_prompt
+    assert agent.prepare_turn_sync("/one go").message.startswith('<skill id="one">')
+
+
+def test_events(shelf: Path) -> None:
+    """[LIB: load_skill tool] loading is an event for whoever observes."""
+    seen: list[SkillEvent] = []
+    agent = run(AgentFactory(observer=seen.append).skill_source(FilesystemSkillSource(shelf)).build_agent())
+    loaded = run(agent.call_tool("load_skill", {"id": "document/pdf-processing"}))
+    run(agent.prepare_turn("/document/pdf-processing"))
+    expected = SkillsResolved(("document/pdf-processing",), len(loaded.text))
+    assert seen == [expected, expected]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("load_skill", {"id": "not/there"}, "skill 'not/there' not found"),
+        ("load_skill", {}, "argument 'id' is missing"),
+        ("load_skill", {"id": 3}, "argument 'id' must be text"),
+        ("load_skill", {"id": "../x"}, "invalid skill id: '../x'"),
+        ("browse_skills", {"where": "x"}, "unknown argument 'where'; browse_skills takes path, query"),
+        (
+            "read_skill_file",
+            {"id": "document/pdf-processing", "path": "../../x"},
+            "path escapes skill root: '../../x'",
+        ),
+        (
+            "read_skill_file",
+            {"id": "document/pdf-processing", "path": "none.md"},
+            "file not found: 'none.md'",
+        ),
+        ("find_skills", {}, "argument 'task' is missing"),
+        ("find_skills", {"task": " -- "}, "empty query"),
+        ("find_skills", {"task": "pdf", "limit": "3"}, "argument 'limit' must be an integer"),
+        ("find_skills", {"task": "pdf", "limit": True}, "argument 'limit' must be an integer"),
+        ("find_skills", {"task": "pdf", "limit": 0}, "argument 'limit' must be from 1 to 50"),
+        ("find_skills", {"task": "pdf", "limit": 51}, "argument 'limit' must be from 1 to 50"),
+        ("frobnicate", {}, "unknown tool 'frobnicate'"),
+    ],
+)
+def test_failures_are_results(shelf: Path, name: str, arguments: dict[str, object], message: str) -> None:
+    """[LIB: Failure semantics] a tool never raises; the model reads what is wrong."""
+    agent = run(AgentFactory().skill_source(FilesystemSkillSource(shelf)).build_agent())
+    result = run(agent.call_tool(name, arguments))
+    assert result.is_error
+    assert result.text.startswith(message)
+
+
+def test_files_of_a_skill(shelf: Path) -> None:
+    """[LIB: Builtin Tools (meerkat-tools)] listed and read, through a composite too; cut at a limit."""
+    composite = skillc.CompositeSkillSource([skillc.NamedSource("here", FilesystemSkillSource(shelf))])
+    agent = run(AgentFactory().skill_source(composite).build_agent())
+    listed = json.loads(run(agent.call_tool("list_skill_files", {"id": "document/pdf-processing"})).text)
+    assert listed["files"] == ["SKILL.md", "forms.md"]
+    path = {"id": "document/pdf-processing", "path": "forms.md"}
+    assert run(agent.call_tool("read_skill_file", path)).text == "# Forms\n"
+    (shelf / "document" / "pdf-processing" / "forms.md").write_text("x" * 300_000)
+    assert run(agent.call_tool("read_skill_file", path)).text.endswith("x\n[truncated]")
+
+
+def test_tools_are_schemas() -> None:
+    """[LIB: Builtin Tools (meerkat-tools)] each definition is an object schema with described properties."""
+    agent = run(AgentFactory().skill_source(skillc.InMemorySkillSource([])).build_agent())
+    for tool in agent.tools:
+        assert tool.parameters["type"] == "object"
+        assert set(tool.parameters["required"]) <= set(tool.parameters["properties"])
+        assert all(p["description"] for p in tool.parameters["properties"].values())
+
+
+def test_reload(shelf: Path) -> None:
+    """[LIB: Existing (updated)] files that change are seen by the next call."""
+    agent = run(AgentFactory().skill_source(FilesystemSkillSource(shelf)).build_agent())
+    assert run(agent.call_tool("load_skill", {"id": "new-one"})).is_error
+    skill(shelf, "new-one")
+    assert not run(agent.call_tool("load_skill", {"id": "new-one"})).is_error
+
+
+def test_sync_twin(shelf: Path) -> None:
+    """[D33] the same answers without await, also inside an event loop."""
+    sync = SyncSkillEngine(FilesystemSkillSource(shelf))
+    inner = sync.engine
+    assert sync.inventory_section() == run(inner.inventory_section())
+    assert sync.browse("document") == run(inner.browse("document"))
+    assert sync.load("document/pdf-processing").body.startswith("# pdf-processing")
+    assert sync.files("document/pdf-processing") == ["SKILL.md", "forms.md"]
+
+    async def inside() -> int:
+        with pytest.raises(SkillNotFound):
+            sync.load("not/there")
+        return len(sync.list_skills())
+
+    assert asyncio.run(inside()) == 14
+
+
+def test_memory_has_no_files() -> None:
+    """[LIB: Builtin Tools (meerkat-tools)] a source without folders lists none."""
+    assert run(engine(document("a")).files("a")) == []

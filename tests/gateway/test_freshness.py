@@ -1,0 +1,428 @@
+"""Reading sources that changed since the build: never the wrong lines [D18]."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from skillc.compiler import build_skill
+from skillc.compiler.read_files import SETTLED_NS
+from skillc.errors import SectionNotFound
+from skillc.gateway import changed_files, freshness, read_outline, search_sections, show, show_section
+from skillc.library import Skill, resolve
+from tests.conftest import World, save
+from tests.gateway.conftest import SKILL, Run, code, made
+
+BODY = SKILL.split("---\n", 2)[2]
+
+
+def settle() -> None:
+    """Wait until the index will trust the times of files written now."""
+    time.sleep(2 * SETTLED_NS / 1e9)
+
+
+@pytest.fixture
+def settled(world: World) -> Skill:
+    """A skill whose files were old enough when it was built, so that their times are trusted."""
+    skill = made(world, "pdf", {"SKILL.md": SKILL, "a.md": "# A\n\ntext\n", "b/c.md": "# C\n"}, built=False)
+    settle()
+    build_skill(skill)
+    return skill
+
+
+def lines_of(skill: Skill, heading: str, **options: str) -> str:
+    return show_section(skill, heading, **options).text.decode()  # type: ignore[arg-type]
+
+
+def agree(skill: Skill) -> None:
+    """Every heading of the outline can be shown, with its own lines."""
+    entries = read_outline(skill)
+    for entry in entries:
+        alike = [
+            e for e in entries if e.file == entry.file and e.heading.casefold() == entry.heading.casefold()
+        ]
+        shown = show_section(skill, entry.heading, file=entry.file)
+        assert (shown.file, shown.line) == (alike[0].file, alike[0].line)
+        assert shown.ambiguous is (len(alike) > 1)
+        source = Path(skill.source, entry.file).read_bytes().splitlines(keepends=True)
+        following = [
+            e.line for e in entries if e.file == shown.file and e.line > shown.line and e.level <= shown.level
+        ]
+        end = following[0] - 1 if following else len(source)
+        assert shown.text == b"".join(source[shown.line - 1 : end])
+
+
+# Edits
+
+
+def test_moved_lines(settled: Skill) -> None:
+    """[D18] text above a section moves it; its lines are found all the same."""
+    save(Path(settled.source, "SKILL.md"), "moved\n\nand moved\n\n" + BODY)
+    assert lines_of(settled, "fields").startswith("### Fields\n\nNames.")
+    agree(settled)
+
+
+def test_new_and_gone_headings(settled: Skill) -> None:
+    """[D18] a heading that is new is found, one that is gone is not, one that was renamed is the other."""
+    save(Path(settled.source, "a.md"), "# New\n\ntext\n\n## Newer\n")
+    assert lines_of(settled, "newer") == "## Newer\n"
+    with pytest.raises(SectionNotFound):
+        show_section(settled, "a")
+    agree(settled)
+
+
+def test_same_size_and_time(settled: Skill) -> None:
+    """[D18] other bytes under the same size and modification time, written in place and renamed."""
+    path = Path(settled.source, "a.md")
+    writes: list[Callable[[Path, str], object]] = [Path.write_text, save]
+    for number, write in enumerate(writes):
+        status = path.stat()
+        write(path, f"# {number}\n\ntext\n")
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        assert path.stat().st_size == status.st_size
+        assert path.stat().st_mtime_ns == status.st_mtime_ns
+        assert lines_of(settled, str(number)) == f"# {number}\n\ntext\n"
+        with pytest.raises(SectionNotFound):
+            show_section(settled, "a")
+        assert changed_files(settled)
+        agree(settled)
+
+
+def test_right_after_the_build(world: World) -> None:
+    """[D18] edits in the same moment as the build, again and again."""
+    skill = made(world, "pdf", {"a.md": "# A0\n\ntext\n"})
+    path = Path(skill.source, "a.md")
+    for number in range(1, 30):
+        status = path.stat()
+        path.write_text(f"# A{number % 10}\n\ntext\n")
+        if number % 2:
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        assert show_section(skill, f"a{number % 10}", file="a.md").line == 1
+        if number % 7 == 0:
+            build_skill(skill)
+
+
+def test_touched(settled: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D18] new times and the same bytes: still the file that was indexed, by its hash."""
+    monkeypatch.setattr(show, "_parsed", None)  # nothing is parsed
+    for path in ("SKILL.md", "a.md"):
+        os.utime(Path(settled.source, path))
+    assert lines_of(settled, "a") == "# A\n\ntext\n"
+    assert not changed_files(settled)
+
+
+def test_replaced_by_a_copy(settled: Skill) -> None:
+    """[D18] another file with the same bytes."""
+    path = Path(settled.source, "a.md")
+    save(path, path.read_bytes())
+    assert lines_of(settled, "a") == "# A\n\ntext\n"
+    assert not changed_files(settled)
+
+
+def test_line_ends(settled: Skill) -> None:
+    """[D18] LF to CRLF to CR: the lines are the file's own."""
+    path = Path(settled.source, "SKILL.md")
+    for eol in ("\r\n", "\r", "\n"):
+        save(path, SKILL.replace("\n", eol))
+        assert show_section(settled, "fields").text.decode() == (
+            "### Fields\n\nNames.\n\n#### Kinds\n##### Deeper\n###### Deepest\n\n".replace("\n", eol)
+        )
+        agree(settled)
+
+
+def test_frontmatter_comes_and_goes(settled: Skill) -> None:
+    """[D18] frontmatter that was added, changed, broken or removed."""
+    path = Path(settled.source, "a.md")
+    for front in ("---\nname: x\n---\n", "---\nname: x\n", "---\n: [\n---\n", ""):
+        save(path, f"{front}\n# A\n\ntext\n")
+        agree(settled)
+
+
+# Files
+
+
+def test_renamed(settled: Skill) -> None:
+    """[D18] a renamed file is found under its new name only."""
+    Path(settled.source, "a.md").rename(Path(settled.source, "z.md"))
+    assert show_section(settled, "a").file == "z.md"
+    assert not show_section(settled, "a").ambiguous
+    with pytest.raises(SectionNotFound):
+        show_section(settled, "a", file="a.md")
+    agree(settled)
+    assert changed_files(settled)
+
+
+def test_swapped(settled: Skill) -> None:
+    """[D18] two files that changed names: each heading with the lines of its own file."""
+    a, c, other = (Path(settled.source, name) for name in ("a.md", "b/c.md", "tmp"))
+    a.rename(other)
+    c.rename(a)
+    other.rename(c)
+    assert (show_section(settled, "a").file, show_section(settled, "c").file) == ("b/c.md", "a.md")
+    agree(settled)
+
+
+def test_removed(settled: Skill) -> None:
+    """[D18] what is gone is not found, and not suggested."""
+    Path(settled.source, "a.md").unlink()
+    with pytest.raises(SectionNotFound) as caught:
+        show_section(settled, "a")
+    assert "a.md" not in caught.value.details
+    Path(settled.source, "b", "c.md").unlink()
+    Path(settled.source, "b").rmdir()
+    with pytest.raises(SectionNotFound):
+        show_section(settled, "c")
+    assert changed_files(settled)
+
+
+def test_added(settled: Skill) -> None:
+    """[D18] a new file, a new directory, a new link."""
+    Path(settled.source, "new").mkdir()
+    save(Path(settled.source, "new", "n.md"), "# N\n")
+    Path(settled.source, "link.md").symlink_to("new/n.md")
+    assert show_section(settled, "n").file == "link.md"
+    assert show_section(settled, "n").ambiguous
+    assert show_section(settled, "n", file="new/n.md").line == 1
+    assert changed_files(settled)
+
+
+def test_no_longer_markdown(settled: Skill) -> None:
+    """[D18] a file that got another ending, or a dot, or became a directory."""
+    path = Path(settled.source, "a.md")
+    path.rename(path.with_suffix(".txt"))
+    with pytest.raises(SectionNotFound):
+        show_section(settled, "a")
+    path.mkdir()
+    with pytest.raises(SectionNotFound):
+        show_section(settled, "a")
+    assert lines_of(settled, "c") == "# C\n"
+
+
+# Several matches, and none
+
+
+def test_ambiguous_in_changed_files(run: Run, settled: Skill) -> None:
+    """[D16] [D18] the first in outline order and whether there are others are as the files are now."""
+    assert not show_section(settled, "a").ambiguous
+    save(Path(settled.source, "b/c.md"), "# C\n\n# a\n")  # after a.md
+    assert (show_section(settled, "a").file, show_section(settled, "a").ambiguous) == ("a.md", True)
+    save(Path(settled.source, "0.md"), "# a\n")  # before it
+    ran = run("show", "pdf", "--section", "A", "--format", "json")
+    assert json.loads(ran.out)["file"] == "0.md"
+    assert ran.err == 'warning: multiple matches for "A"; showing first\n'
+    save(Path(settled.source, "0.md"), "# other\n")
+    save(Path(settled.source, "a.md"), "# other\n")
+    assert (show_section(settled, "a").file, show_section(settled, "a").ambiguous) == ("b/c.md", False)
+
+
+def test_twice_in_a_changed_file(settled: Skill) -> None:
+    """[D16] [D18] the first one of the file as it is."""
+    save(Path(settled.source, "a.md"), "intro\n\n# A\n\nfirst\n\n# A\n\nsecond\n")
+    shown = show_section(settled, "a")
+    assert (shown.text, shown.line, shown.ambiguous) == (b"# A\n\nfirst\n\n", 3, True)
+
+
+def test_dashes_in_changed_files(settled: Skill) -> None:
+    """[D15] [D18] the normalised query first, there too."""
+    save(Path(settled.source, "a.md"), "# Big — Small\n")
+    assert show_section(settled, "big — small").heading == "Big — Small"
+    save(Path(settled.source, "b/c.md"), "# Big\n")
+    assert show_section(settled, "big — small").heading == "Big"
+
+
+def test_suggestions_from_changed_files(settled: Skill) -> None:
+    """[RFC-0002:C-SHOW] [D18] headings like the query are those of the files as they are now."""
+    save(Path(settled.source, "b/c.md"), "# Settings of C\n")
+    save(Path(settled.source, "0.md"), "# The settings\n")
+    with pytest.raises(SectionNotFound) as caught:
+        show_section(settled, "setting")
+    assert caught.value.details.splitlines()[2:] == ["  - Settings of C (b/c.md)", "  - The settings (0.md)"]
+    save(Path(settled.source, "b/c.md"), "# Other\n")
+    with pytest.raises(SectionNotFound) as caught:
+        show_section(settled, "setting")
+    assert caught.value.details.splitlines()[2:] == ["  - The settings (0.md)"]
+
+
+# While it reads
+
+
+Swap = Callable[[Path], None]
+
+
+@pytest.mark.parametrize(
+    ("swap", "expected"),
+    [
+        (lambda path: save(path, "moved\n\n# A\n\nother\n"), b"# A\n\nother\n"),
+        (lambda path: path.write_text("moved\n\n# A\n\nother\n"), b"# A\n\nother\n"),
+        (lambda path: save(path, "# B\n\n# A\n\nlast\n"), b"# A\n\nlast\n"),
+        (lambda path: save(path, "nothing\n"), None),
+        (lambda path: path.unlink(), None),
+        (lambda path: os.utime(path), b"# A\n\ntext\n"),
+    ],
+)
+@pytest.mark.parametrize("edited", [False, True])
+def test_edited_between_index_and_file(
+    settled: Skill, monkeypatch: pytest.MonkeyPatch, swap: Swap, expected: bytes | None, edited: bool
+) -> None:
+    """[D18] an edit after the heading was looked up and before its lines are read."""
+    path = Path(settled.source, "a.md")
+    if edited:
+        save(path, "# A\n\ntext\n\n# More\n")
+    matching = show._Headings.matching
+
+    def looked_up(self: show._Headings, folded: str) -> list[show.Place]:
+        found = matching(self, folded)
+        swap(path)
+        return found
+
+    monkeypatch.setattr(show._Headings, "matching", looked_up)
+    if expected is None:
+        with pytest.raises(SectionNotFound):
+            show_section(settled, "a")
+    else:
+        assert show_section(settled, "a").text == expected + (
+            b"\n" if edited and expected.endswith(b"text\n") else b""
+        )
+
+
+def test_written_while_it_is_read(settled: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D18] a file that is written in place during the read is taken for what was read."""
+    path = Path(settled.source, "a.md")
+    stamp = freshness._stamp
+    calls = []
+
+    def write_after_the_first(descriptor: int) -> tuple[int, int, int]:
+        calls.append(descriptor)
+        found = stamp(descriptor)
+        if len(calls) == 1:
+            path.write_text("moved\n\n# A\n\nother\n")
+        return found
+
+    monkeypatch.setattr(freshness, "_stamp", write_after_the_first)
+    assert show_section(settled, "a").text == b"# A\n\nother\n"
+
+
+def test_the_next_match_is_taken(settled: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D18] where the first match vanishes on the way, the second is shown."""
+    save(Path(settled.source, "b/c.md"), "# A\n\nsecond\n")
+    matching = show._Headings.matching
+
+    def looked_up(self: show._Headings, folded: str) -> list[show.Place]:
+        found = matching(self, folded)
+        Path(settled.source, "a.md").unlink(missing_ok=True)
+        return found
+
+    monkeypatch.setattr(show._Headings, "matching", looked_up)
+    assert show_section(settled, "a").text == b"# A\n\nsecond\n"
+
+
+# Search
+
+
+def test_search_answers_from_the_index(run: Run, settled: Skill) -> None:
+    """[D18] on changed sources: the old results, and one line on stderr that says so."""
+    path = Path(settled.source, "a.md")
+    changes: list[Callable[[], object]] = [
+        lambda: save(path, "# Names\n"),
+        path.unlink,
+        lambda: save(Path(settled.source, "new.png"), b"\x89"),
+    ]
+    for change in changes:
+        before = run("search", "pdf", "names")
+        assert before.err == ""
+        change()
+        after = run("search", "pdf", "names")
+        assert (after.status, after.out) == (0, before.out)
+        assert after.err == (
+            "warning[W004]: the sources of 'pdf' changed since it was built;"
+            " run 'skc build pdf' to search them\n"
+        )
+        build_skill(settled)
+
+
+def test_search_where_the_sources_can_not_be_listed(world: World, run: Run, settled: Skill) -> None:
+    """[D2] [D18] a link that leaves makes the index behind, not the search fail."""
+    Path(settled.source, "out").symlink_to(world.root)
+    ran = run("search", "pdf", "names")
+    assert (ran.status, ran.err[:14]) == (0, "warning[W004]:")
+    assert ran.out.startswith("SKILL.md#")
+
+
+def test_metadata_stays_strict(run: Run, settled: Skill) -> None:
+    """[D18] a mismatch of manifest and index is E002 for show and search, however the sources are."""
+    manifest = Path(settled.runtime(), ".skillc", "manifest.json")
+    manifest.write_text("{}")
+    assert code(run("show", "pdf", "--section", "a")) == "E002"
+    assert code(run("search", "pdf", "text")) == "E002"
+    assert run("outline", "pdf").status == 0
+
+
+def test_unsettled_files_are_not_behind(world: World) -> None:
+    """[D18] a build right after the files were written: they are unchanged, by their hash."""
+    skill = made(world, "pdf", {"a.md": "# A\n", "b.png": b"\x89"})
+    assert not changed_files(skill)
+    assert search_sections(skill, "a").results
+
+
+# Any edits
+
+TEXTS = [
+    "# A\n\none\n",
+    "# A\n\ntwo\n",
+    "# B\n\none\n",
+    "x\n\n# A\n\none\n",
+    "# A\r\n\r\none\r\n",
+    "# A\n# A\n",
+    "",
+    "a\n=\n",
+]
+edits = st.lists(
+    st.tuples(
+        st.sampled_from(["0.md", "SKILL.md", "a.md", "d/e.md"]),
+        st.sampled_from([*TEXTS, None]),
+        st.booleans(),
+        st.booleans(),
+    ),
+    max_size=6,
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=80)
+@given(st.dictionaries(st.sampled_from(["0.md", "a.md", "d/e.md"]), st.sampled_from(TEXTS)), edits)
+def test_any_edits(
+    world: World, files: dict[str, str], changes: list[tuple[str, str | None, bool, bool]]
+) -> None:
+    """[D18] after any edits, removals and builds, show and outline agree with each other and the files."""
+    folder = world.skill("any")
+    for path in folder.rglob("*.md"):
+        path.unlink()
+    skill = made(world, "any", dict(files))
+    for name, text, in_place, built in changes:
+        path = Path(skill.source, name)
+        status = path.stat() if path.exists() else None
+        path.parent.mkdir(exist_ok=True)
+        if text is None and name != "SKILL.md":
+            path.unlink(missing_ok=True)
+        elif name != "SKILL.md":
+            path.write_text(text or "") if in_place else save(path, text or "")
+            if status is not None:
+                os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        if built:
+            build_skill(skill)
+        agree(skill)
+
+
+def test_a_skill_by_another_path(world: World, run: Run) -> None:
+    """[D13a] [D18] edits are seen whichever way the skill is named."""
+    made(world, "pdf", {"a.md": "# A\n"})
+    save(world.store / "pdf" / "a.md", "# New\n")
+    for name in ("pdf", ".skillc/skills/pdf", str(world.store / "pdf")):
+        assert run("show", name, "--section", "new").out == "# New\n"
+    assert resolve("pdf", ".").source == str((world.store / "pdf").resolve())

@@ -1,0 +1,715 @@
+"""The library's index: what it keeps, how it follows its folders, and that nothing can break it."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from skillc.errors import EmptyQuery
+from skillc.index.skills import folder, scan, score as scoring, tokens as terms, workers
+from skillc.index.skills.database import IN_MEMORY, Database
+from skillc.index.skills.find import Library, Part
+from skillc.index.skills.folder import MANY, Folder
+from skillc.index.skills.parse import SETTLED_NS
+from skillc.index.skills.postings import MAX_SEGMENTS, packed, record, records, unpacked
+from skillc.index.skills.query import Segment
+from skillc.index.skills.result import FoundSkill
+from skillc.index.skills.tokens import Stemmer
+from tests.support.skills import skill
+
+
+def text(description: str, body: str = "", **fields: str) -> str:
+    more = "".join(f"{key}: {value}\n" for key, value in fields.items())
+    return f"---\ndescription: {description}\n{more}---\n{body}\n"
+
+
+class Shelf:
+    """A folder and an index of it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root / "skills"
+        self.root.mkdir()
+        self.path = root / "cache" / "library.db"
+        self.library = Library(str(self.path))
+
+    def find(self, task: str, limit: int = 10, library: Library | None = None) -> list[FoundSkill]:
+        shared = library or self.library
+        return shared.find([Part("shelf", shared.folder(str(self.root), False))], task, limit)
+
+    def ids(self, task: str, limit: int = 10) -> list[str]:
+        return [found.id for found in self.find(task, limit)]
+
+    def anew(self) -> Library:
+        """The library as another process sees it."""
+        return Library(str(self.path))
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    made = Shelf(tmp_path)
+    skill(made.root, "pdf", text("Fill forms in PDF files", "# PDF\n\n## Forms\n\nAcroForm fields.\n"))
+    skill(made.root, "data/sheets", text("Spreadsheets with formulas", "# Sheets\n\n## Pivot\n\nTables.\n"))
+    skill(
+        made.root,
+        "data/charts",
+        text("Plot numbers", "# Charts\n\n## Axes\n\nUse a pivot before plotting.\n"),
+    )
+    return made
+
+
+def test_finds_by_any_word_and_says_why(shelf: Shelf) -> None:
+    """[LIB: SkillEngine trait (revised)] any word may match; each result tells terms, fields, section."""
+    found = shelf.find("please fill the forms that zebras and unicorns sent")
+    assert found[0].id == "pdf"
+    assert dict(found[0].matched) == {"forms": ("description", "headings", "body"), "fill": ("description",)}
+    assert found[0].section == "Forms"
+    assert found[0].read == f"skc show {shelf.root}/pdf --section Forms"
+    assert shelf.ids("pivot") == ["data/sheets", "data/charts"]
+    assert shelf.find("sheets")[0].matched[0] == ("sheets", ("name", "headings", "body"))
+    assert shelf.ids("nothing matches whatsoever") == []
+
+
+def test_words_of_any_form_and_script() -> None:
+    """[D17] words lose endings, accents and case; scripts without spaces are found by pairs of characters."""
+    terms = Stemmer().terms
+    assert terms("Migrations MIGRATING migrated") == ["migrat"] * 3
+    assert terms("Café CAFÉ cafe\u0301") == ["cafe"] * 3
+    assert terms("查看日志") == ["查看", "看日", "日志"]
+    assert terms("log文件x") == ["log", "文件", "x"]
+    assert terms("Привет мир") == ["привет", "мир"]
+    assert terms("ＰＤＦ — “quoted” → 🎉 done") == ["pdf", "quot", "done"]
+    assert terms("a" * 33 + " ---  _") == []
+
+
+def test_more_words_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """[LIB: Existing (updated)] what was forgotten meanwhile is counted all the same."""
+    texts = [f"alpha running naïve—words 日志分析 own{chr(97 + n)} " * 2 for n in range(9)]
+    monkeypatch.setattr(terms, "REMEMBERED", 5)
+    small, large = Stemmer(), Stemmer()
+    lists = [terms.words(text.encode()) for text in texts]
+    one_by_one = [small.counted([found])[0] for found in lists]
+    monkeypatch.undo()
+    assert large.counted(lists) == one_by_one
+    assert one_by_one[0] == {term.encode(): 2 for term in large.terms(texts[0])}
+
+
+@given(st.text())
+def test_any_text_has_terms(words: str) -> None:
+    """[D22] no text raises, and its terms are terms of themselves."""
+    stemmer = Stemmer()
+    assert all(term and " " not in term for term in stemmer.terms(words))
+
+
+def test_follows_the_folder(shelf: Shelf) -> None:
+    """[LIB: Existing (updated)] what came, changed or went is seen at once, by a new process as well."""
+    assert shelf.ids("kubernetes") == []
+    skill(shelf.root, "k8s", text("Deploy to Kubernetes"))
+    assert shelf.ids("kubernetes") == ["k8s"]
+    (shelf.root / "k8s" / "SKILL.md").write_text(text("Brew coffee"))
+    assert (shelf.ids("kubernetes"), shelf.ids("coffee")) == ([], ["k8s"])
+    (shelf.root / "k8s" / "SKILL.md").unlink()
+    assert shelf.ids("coffee") == []
+    (shelf.root / "k8s").rename(shelf.root / "empty")
+    (shelf.root / "data").rename(shelf.root / "numbers")
+    assert [found.id for found in shelf.find("pivot", library=shelf.anew())] == [
+        "numbers/sheets",
+        "numbers/charts",
+    ]
+    assert shelf.ids("pivot") == ["numbers/sheets", "numbers/charts"]
+
+
+def test_unchanged_files_are_not_read_again(shelf: Shelf) -> None:
+    """[LIB: Existing (updated)] a rescan costs stat calls: what can't be read any more is still found."""
+    old = 1_600_000_000
+    for path in [*shelf.root.rglob("SKILL.md"), shelf.root, shelf.root / "data"]:
+        os.utime(path, (old, old))
+    assert shelf.ids("forms") == ["pdf"]
+    rows = "SELECT path, segment, slot FROM skills ORDER BY path"
+    before = shelf.library.database.read(lambda execute: execute(rows).fetchall())
+    other = shelf.anew()
+    assert [found.id for found in shelf.find("forms", library=other)] == ["pdf"]
+    skill(shelf.root, "new", text("Something new"))
+    shelf.find("forms")
+    after = {row[0]: row for row in other.database.read(lambda execute: execute(rows).fetchall())}
+    # Files that were written a moment ago are read once more; their places are kept once they have settled.
+    assert set(after) == {row[0] for row in before} | {"new/SKILL.md"}
+
+
+def test_quarantined_skills_are_not_found(shelf: Shelf) -> None:
+    """[D25] no description, or two directories for one ID: nobody is offered, and again when that is over."""
+    skill(shelf.root, "nameless", "---\nname: nameless\n---\nAcroForm\n")
+    skill(shelf.root, "Pdf", text("Other forms"))
+    assert shelf.ids("forms") == []
+    (shelf.root / "Pdf" / "SKILL.md").unlink()
+    assert shelf.ids("forms acroform") == ["pdf"]
+
+
+def test_limit_and_ties(shelf: Shelf) -> None:
+    """[LIB: SkillEngine trait (revised)] equals are in the order of their IDs, whatever was added when."""
+    for name in ("t9", "t3", "t5"):
+        skill(shelf.root, f"ties/{name}", text("Quantum entanglement"))
+        shelf.find("quantum")
+    skill(shelf.root, "at1", text("Quantum entanglement"))
+    assert shelf.ids("quantum entanglement") == ["at1", "ties/t3", "ties/t5", "ties/t9"]
+    assert shelf.ids("quantum entanglement", 2) == ["at1", "ties/t3"]
+
+
+def test_more_equals_than_are_looked_at(shelf: Shelf) -> None:
+    """[LIB: SkillEngine trait (revised)] of a thousand skills that fit alike, the first by ID are named."""
+    for number in random.Random(4).sample(range(1000), 1000):
+        skill(shelf.root, f"c{number % 7}/s{number:03}", text("Quantum entanglement"))
+    every = sorted(f"c{number % 7}/s{number:03}" for number in range(1000))
+    assert shelf.ids("quantum entanglement") == every[:10]
+    skill(shelf.root, "c0/a", text("Quantum entanglement"))
+    assert shelf.ids("quantum entanglement", 3) == ["c0/a", *every[:2]]
+    skill(shelf.root, "z", text("Quantum zebra"))
+    assert shelf.ids("quantum zebra", 3) == ["z", "c0/a", every[0]]
+
+
+@pytest.mark.slow
+def test_many_changes_are_merged(shelf: Shelf) -> None:
+    """[LIB: Existing (updated)] an index of many small changes finds what a new one finds."""
+    rng = random.Random(3)
+    words = [f"word{n}" for n in range(300)]
+    for number in range(60):
+        path = shelf.root / f"s{number % 40:02}"
+        path.mkdir(exist_ok=True)
+        chosen = " ".join(rng.choices(words, k=12))
+        (path / "SKILL.md").write_text(
+            text(f"About {chosen}", f"# Title\n\n{' '.join(rng.choices(words, k=300))}\n")
+        )
+        shelf.find("about")
+    segments = shelf.library.database.read(
+        lambda execute: execute("SELECT count(*) FROM segments").fetchone()
+    )
+    assert segments[0] <= MAX_SEGMENTS + 1
+    fresh = Library(IN_MEMORY)
+    for task in ("word7 word8 word9", "about word100", " ".join(words[:80])):
+        found = [found.id for found in shelf.find(task)]
+        assert set(found[:5]) & {found.id for found in shelf.find(task, library=fresh)[:8]}
+        assert len(found) == 10
+
+
+def packed_list(pairs: Iterable[tuple[int, int]], size: int) -> bytes:
+    return packed(records([record(slot, weight) for slot, weight in pairs]), size)
+
+
+@given(st.dictionaries(st.integers(0, 99), st.integers(1, 255)))
+def test_lists_are_kept_as_they_are(weights: dict[int, int]) -> None:
+    """[LIB: Existing (updated)] packed as slots or as a byte for each, a list comes back."""
+    for size in (100, 5000):
+        assert dict(unpacked(packed_list(weights.items(), size), size)) == weights
+
+
+def test_numpy_and_python_score_alike() -> None:
+    """[LIB: SkillEngine trait (revised)] the extra makes it faster and nothing else."""
+    arrays = pytest.importorskip("skillc.index.skills.arrays")
+    rng = random.Random(5)
+    for size in (1, 7, 300, 5000):
+        lists = []
+        for count in (0, 1, size // 99, size // 9, size // 3, size):
+            pairs = [(slot, rng.randint(1, 255)) for slot in rng.sample(range(size), count)]
+            lists.append((rng.random(), packed_list(pairs, size)))
+        for wanted in (1, 5, 16, 10_000):
+            for some in (lists, lists[:3], lists[3:4], []):
+                assert arrays.best(size, some, wanted) == scoring.best(size, some, wanted)
+
+
+@pytest.mark.parametrize("shares", [(1.0, 1.0, 1.0, 1.0), (1.0, 0.01, 0.9, 0.01), (0.01, 1.0, 0.01, 1.0)])
+def test_scores_are_sums(shares: tuple[float, ...]) -> None:
+    """[LIB: SkillEngine trait (revised)] scores are what the lists say; the lowest slot comes first."""
+    rng = random.Random(6)
+    size, sums = 1000, [0] * 1000
+    lists = []
+    for share, count in zip(shares, (5, 900, 30, 400), strict=True):
+        weights = {slot: rng.randint(1, 255) for slot in rng.sample(range(size), count)}
+        lists.append((share, packed_list(weights.items(), size)))
+        for slot, weight in weights.items():
+            sums[slot] += scoring.table(share)[weight]
+    found = [(slot, score) for slot, score in enumerate(sums) if score]
+    expected = sorted(found, key=lambda pair: (-pair[1], pair[0]))
+    for wanted in (0, 1, 3, 7, 35, 200, 2000):
+        assert scoring.best(size, lists, wanted) == expected[:wanted]
+
+
+def test_empty_and_huge_tasks(shelf: Shelf) -> None:
+    """[D22] no words are E004; a megabyte, or words that are everywhere, are answered."""
+    for task in ("", "   ", "--- !!", "🎉"):
+        with pytest.raises(EmptyQuery):
+            shelf.find(task)
+    skill(shelf.root, "articles", text("The use of an article"))
+    assert shelf.ids("the of and to") == ["articles"]
+    assert shelf.ids("forms " * 200_000) == ["pdf"]
+    assert shelf.ids("".join(chr(code) for code in range(0x4E00, 0x9000)) + " forms") == ["pdf"]
+    assert shelf.ids("\ud800 forms") == ["pdf"]
+
+
+def test_an_empty_library(tmp_path: Path) -> None:
+    """[D25] no folder, or nothing in it: nothing is found, and nothing fails."""
+    library = Library(str(tmp_path / "library.db"))
+    assert library.find([], "anything", 10) == []
+    parts = [Part("a", library.folder(str(tmp_path / "missing"), False))]
+    assert library.find(parts, "anything", 10) == []
+
+
+@pytest.mark.parametrize("damage", ["garbage", "cut", "zeros", "other", "directory"])
+def test_a_damaged_index_is_made_anew(shelf: Shelf, damage: str) -> None:
+    """[D11] whatever stands in the file, the answer is right, and the next process has a good index."""
+    assert shelf.ids("forms") == ["pdf"]
+    shelf.library.database.close()
+    data = shelf.path.read_bytes()
+    if damage == "directory":
+        shelf.path.unlink()
+        shelf.path.mkdir()
+    elif damage == "other":
+        shelf.path.unlink()
+        subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); "
+                "c.execute('CREATE TABLE skills (x)'); c.execute('PRAGMA user_version=1'); c.commit()",
+                shelf.path,
+            ],
+            check=True,
+        )
+    else:
+        made = {
+            "garbage": b"\xff" * 5000,
+            "cut": data[: len(data) // 2],
+            "zeros": data[:4096] + b"\0" * 40000,
+        }
+        shelf.path.write_bytes(made[damage])
+    for _ in range(2):
+        assert [found.id for found in shelf.find("forms", library=shelf.anew())] == ["pdf"]
+
+
+def test_damage_while_it_is_open(shelf: Shelf) -> None:
+    """[D11] the same where a process has the index open."""
+    assert shelf.ids("forms") == ["pdf"]
+    for ending in ("", "-wal"):
+        path = shelf.path.with_name(shelf.path.name + ending)
+        if path.exists():
+            path.write_bytes(os.urandom(20_000))
+    assert shelf.ids("forms") == ["pdf"]
+    assert shelf.ids("forms") == ["pdf"]
+
+
+def test_without_a_place_for_the_index(shelf: Shelf) -> None:
+    """[D11] where nothing can be written, everything is found all the same."""
+    library = Library("/proc/nowhere/library.db")
+    assert [found.id for found in shelf.find("forms", library=library)] == ["pdf"]
+    assert not library.database.lasting
+
+
+def test_a_writer_that_is_killed(shelf: Shelf) -> None:
+    """[D11] written whole or not at all."""
+    for number in range(3 * MANY):
+        skill(shelf.root, f"many/s{number}", text(f"Number{number} of many", "word " * 50))
+    code = (
+        "import sys; from skillc.index.skills.find import Library, Part\n"
+        "library = Library(sys.argv[1])\n"
+        "library.find([Part('x', library.folder(sys.argv[2], False))], 'many', 1)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(shelf.path), str(shelf.root)])
+    try:
+        process.wait(0.4)
+    except subprocess.TimeoutExpired:
+        process.kill()
+    process.wait()
+    library = shelf.anew()
+    counts = library.database.read(
+        lambda execute: execute("SELECT count(*), count(segment) FROM skills").fetchone()
+    )
+    assert counts in ((0, 0), (3 * MANY + 3, 3 * MANY + 3))
+    assert [found.id for found in shelf.find("number599", library=library)] == ["many/s599"]
+
+
+def test_readers_and_a_writer_at_once(shelf: Shelf) -> None:
+    """[D11] many processes and threads read while one writes, and all get whole answers."""
+    shelf.find("forms")
+    code = (
+        "import sys; from skillc.index.skills.find import Library, Part\n"
+        "library = Library(sys.argv[1])\n"
+        "for _ in range(30):\n"
+        "    parts = [Part('x', library.folder(sys.argv[2], False))]\n"
+        "    assert library.find(parts, 'forms', 1)[0].id == 'pdf'\n"
+    )
+    readers = [
+        subprocess.Popen([sys.executable, "-c", code, str(shelf.path), str(shelf.root)]) for _ in range(3)
+    ]
+    failed: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            for _ in range(30):
+                assert shelf.ids("forms", 1) == ["pdf"]
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(30):
+        skill(shelf.root, f"more/s{number}", text(f"Skill {number}"))
+        shelf.find("skill")
+    for thread in threads:
+        thread.join()
+    assert [reader.wait() for reader in readers] == [0, 0, 0]
+    assert not failed
+    assert len(shelf.ids("skill", 100)) == 30
+
+
+def test_readers_of_files_are_processes(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D25] many files are read on all cores, with the same result; a reader that fails is replaced."""
+    for number in range(3 * workers.CHUNK):
+        body = " ".join(f"word{n % (number + 2)} weird{number * n}" for n in range(200))
+        skill(shelf.root, f"many/s{number}", text(f"Number{number} of many, naïve 日志", body))
+    monkeypatch.setattr(workers, "BATCH", 40)
+    jobs = [(n, str(path), path.parent.name) for n, path in enumerate(sorted(shelf.root.rglob("SKILL.md")))]
+
+    def read() -> list[object]:
+        batches = workers.read_all(jobs, False, True)
+        return [
+            ([(n, reading.packed()) for n, reading in readings], sorted(zip(*lists, strict=True)))
+            for readings, lists in batches
+        ]
+
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    here = read()
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
+    assert read() == here
+    monkeypatch.setattr(workers, "_START", "raise SystemExit(1)")
+    assert read() == here
+
+
+def test_readers_that_can_not_be_started(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D25] without other processes, everything is read here."""
+    for number in range(workers.PARALLEL_FROM):
+        skill(shelf.root, f"many/s{number}", text(f"Number{number} of many"))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(sys, "path", [*sys.path, Path("/nowhere")])
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    assert shelf.ids("number7") == ["many/s7"]
+
+
+def test_the_first_may_not_be_used(tmp_path: Path) -> None:
+    """[D32] however many better ones are hidden, what is named is the best of those that are not."""
+    library = Library(str(tmp_path / "library.db"))
+    for number in range(20):
+        skill(tmp_path / "a", f"secret{number:02}", text("zebra"))
+    skill(tmp_path / "a", "good", text("zebra hunting"))
+    skill(tmp_path / "b", "weak", text("boring " * 30 + "zebra"))
+    parts = [Part(name, library.folder(str(tmp_path / name), False)) for name in "ab"]
+    hidden = [Part("a", parts[0].holding, {"good": "good"}), parts[1]]
+    for limit in (1, 5):
+        allowed = library.find(parts, "zebra", limit, lambda skill_id, needs: "secret" not in skill_id)
+        assert [found.id for found in allowed] == ["good", "weak"][:limit]
+        assert [found.id for found in library.find(hidden, "zebra", limit)] == ["good", "weak"][:limit]
+
+
+def test_equals_under_other_names(tmp_path: Path) -> None:
+    """[LIB: SkillEngine trait (revised)] equals are in the order of the names that they have here."""
+    library = Library(str(tmp_path / "library.db"))
+    for number in range(40):
+        skill(tmp_path / "a", f"s{number:02}", text("zebra"))
+    names = {f"s{number:02}": f"t{39 - number:02}" for number in range(40)}
+    part = Part("a", library.folder(str(tmp_path / "a"), False), names)
+    assert [found.id for found in library.find([part], "zebra", 3)] == ["t00", "t01", "t02"]
+
+
+def test_counts_do_not_grow(shelf: Shelf) -> None:
+    """[LIB: Existing (updated)] however often skills change, as many have a term as there are."""
+    for round in range(12):
+        for number in range(30):
+            body = f"pivot {'pivot ' * (number % 5)} round{round}" + f" filler{number}" * (number % 3)
+            path = shelf.root / f"s{number:02}" / "SKILL.md"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text(f"Number {number}", body))
+        shelf.find("pivot")
+    size, bodies = shelf.library.database.read(
+        lambda execute: execute(
+            "SELECT (SELECT sum(size) FROM segments), sum(bodies) FROM postings WHERE term = 'pivot'"
+        ).fetchone()
+    )
+    assert bodies <= size
+    fresh = shelf.find("pivot", library=Library(IN_MEMORY))
+    assert [found.id for found in shelf.find("pivot")][:5] == [found.id for found in fresh][:5]
+
+
+def test_two_that_note_what_they_saw(shelf: Shelf) -> None:
+    """[D11] who was slower to write does not take away what another has noted meanwhile."""
+
+    class Slow(Database):
+        done = False
+
+        def write(self, change: Callable[[object], object], patience: float = 1.0) -> object:  # type: ignore[override]
+            if not self.done:
+                Slow.done = True
+                skill(shelf.root, "z", text("A zebra"))
+                time.sleep(2 * SETTLED_NS / 1e9)
+                assert shelf.ids("zebra") == ["z"]
+            return super().write(change, patience)
+
+    shelf.find("forms")
+    other = shelf.anew()
+    other.database = Slow(str(shelf.path))
+    skill(shelf.root, "y", text("Something else"))
+    time.sleep(2 * SETTLED_NS / 1e9)
+    shelf.find("something", library=other)
+    assert shelf.ids("zebra") == ["z"]
+    assert [found.id for found in shelf.find("zebra", library=other)] == ["z"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE skills SET description = CAST(x'ff' AS TEXT)",
+        "UPDATE skills SET capabilities = 7",
+        "UPDATE postings SET head = 7, body = 'x'",
+    ],
+)
+def test_values_that_are_none_of_ours(shelf: Shelf, damage: str) -> None:
+    """[D11] an index that SQLite can read and nobody else is made anew."""
+    shelf.find("forms")
+    connection = sqlite3.connect(shelf.path)
+    connection.execute(damage)
+    connection.commit()
+    connection.close()
+    other = shelf.anew()
+    assert [found.id for found in shelf.find("forms", library=other)] == ["pdf"]
+    assert other.database.lasting
+
+
+def test_what_is_noted_first_is_noted_whole(shelf: Shelf) -> None:
+    """[D25] what was listed before and can't be used is in the index, too, when the rest is searched."""
+    skill(shelf.root, "x/pdf-tools", "no frontmatter")
+    folder = shelf.library.folder(str(shelf.root), False)
+    listed = folder.look().entries
+    assert shelf.ids("forms") == ["pdf"]
+    noted = shelf.library.database.read(
+        lambda execute: {row[0] for row in execute("SELECT path FROM skills").fetchall()}
+    )
+    assert noted == set(listed)
+
+
+def test_a_folder_that_comes_back(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[LIB: Existing (updated)] what is known of a folder serves again; nothing is read twice."""
+    shelf.find("forms")
+    folder = shelf.library.folder(str(shelf.root), False)
+    entries = folder.look().entries
+    away = shelf.root.rename(shelf.root.with_name("away"))
+    assert folder.look().entries == {}
+    away.rename(shelf.root)
+    monkeypatch.setattr(workers, "read_all", None)
+    assert folder.look().entries.keys() == entries.keys()
+
+
+def test_a_question_that_is_cut_off(shelf: Shelf) -> None:
+    """[D11] what was not answered is not taken for an answer."""
+    shelf.find("forms")
+    segment = Segment(1, 3)
+
+    def refuse(*words: object) -> object:
+        raise KeyboardInterrupt
+
+    for ask in (segment.counts, segment.lists):
+        with pytest.raises(KeyboardInterrupt):
+            ask(refuse, ["form"])
+    counts = shelf.library.database.read(lambda execute: segment.counts(execute, ["form"]))
+    assert counts["form"][0] > 0
+
+
+def test_precedence_and_duplicates(tmp_path: Path) -> None:
+    """[D27] an ID is the first folder's; the same file under other names is one result that names them."""
+    library = Library(str(tmp_path / "library.db"))
+    same = text("Prune roses in spring", "# Roses\n")
+    skill(tmp_path, "first/roses", text("Only about thorns"))
+    skill(tmp_path, "first/garden/pruning", same)
+    skill(tmp_path, "second/roses", same)
+    skill(tmp_path, "second/vendor/rose-care", same)
+    skill(tmp_path, "third/roses", text("Roses once more"))
+    parts = [Part(name, library.folder(str(tmp_path / name), False)) for name in ("first", "second", "third")]
+    found = library.find(parts, "prune roses spring", 10)
+    assert [(f.id, f.source_name) for f in found] == [("garden/pruning", "first"), ("roses", "first")]
+    assert found[0].also == (("second", "vendor/rose-care"),)
+    assert found[1].also == (("second", "roses"), ("third", "roses"))
+    assert [
+        f.id for f in library.find(parts, "prune", 10, lambda skill_id, needs: skill_id == "garden/pruning")
+    ] == ["garden/pruning"]
+
+
+def test_names_that_are_no_utf8(shelf: Shelf) -> None:
+    """[D25] a directory with any name is found."""
+    odd = os.path.join(os.fsencode(shelf.root), b"caf\xe9 shop")
+    try:
+        os.mkdir(odd)
+    except OSError:
+        pytest.skip("this file system wants UTF-8")
+    with open(os.path.join(odd, b"SKILL.md"), "w", encoding="utf-8") as file:
+        file.write(text("Roast coffee"))
+    for _ in range(2):
+        found = shelf.find("coffee", library=shelf.anew())
+        assert [os.fsencode(f.directory) for f in found] == [odd]
+
+
+def test_a_folder_that_went_away(shelf: Shelf) -> None:
+    """[D27] what a folder held is not found while it is not there, and found when it is back."""
+    assert shelf.ids("forms") == ["pdf"]
+    away = shelf.root.rename(shelf.root.with_name("away"))
+    assert shelf.ids("forms") == []
+    assert shelf.find("forms", library=shelf.anew()) == []
+    away.rename(shelf.root)
+    assert shelf.ids("forms") == ["pdf"]
+
+
+def test_folders_of_the_cache_that_went_are_forgotten(tmp_path: Path) -> None:
+    """[LIB: Existing (updated)] each commit of a repository is a folder; of the last nothing is left."""
+    library = Library(str(tmp_path / "cache" / "library.db"))
+    roots = [tmp_path / "cache" / "git" / commit for commit in ("one", "two")] + [tmp_path / "elsewhere"]
+    tables = ("folders", "skills", "segments", "postings", "directories")
+
+    def rows() -> list[int]:
+        return library.database.read(
+            lambda execute: [execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
+        )
+
+    skill(roots[2], "mine", text("Quantum entanglement"))
+    skill(roots[0], "theirs", text("Quantum entanglement"))
+    for root in (roots[2], roots[0]):
+        library.find([Part("x", library.folder(str(root), False))], "quantum", 3)
+    both = rows()
+    shutil.rmtree(roots[0])
+    shutil.move(roots[2], tmp_path / "for-now")  # a disk that is not there may come back
+    skill(roots[1], "theirs", text("Quantum entanglement"))
+    library.find([Part("x", library.folder(str(roots[1]), False))], "quantum", 3)
+    assert rows() == both
+    assert both[0] == 2
+
+
+def test_nothing_is_lost_to_who_knows_less(shelf: Shelf) -> None:
+    """[D25] what one process knows and the index does not, is written with what it writes."""
+    skill(shelf.root, "silent", "# no description\n")
+    quick = shelf.anew().folder(str(shelf.root), False)
+    quick.look()  # which is too little to be kept
+    settle()
+    quick.look()
+    everything = {"pdf", "data/sheets", "silent"}
+    assert {e.skill_id for e in folder_of(shelf).look().entries.values()} >= everything
+    quick.searchable()
+    assert {e.skill_id for e in folder_of(shelf).look().entries.values()} >= everything
+    moved = (shelf.root / "data").rename(shelf.root.parent / "data")
+    folder_of(shelf).look()  # another process, which forgets
+    moved.rename(shelf.root / "data")
+    quick.look()
+    settle()
+    quick.look()
+    assert {e.skill_id for e in folder_of(shelf).look().entries.values()} >= everything
+
+
+def folder_of(shelf: Shelf) -> Folder:
+    """The folder as another process sees it."""
+    return shelf.anew().folder(str(shelf.root), False)
+
+
+def settle() -> None:
+    """Wait until what changed last is trusted; to set a time in the past would be a change itself."""
+    time.sleep(2 * SETTLED_NS / 1e9)
+
+
+def test_the_end_of_links_is_told_by_all(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D25] a look that was cut short says so each time, in each process, and goes on when it can."""
+    for name in ("one", "two", "three"):
+        skill(shelf.root, f"deep/{name}", text(f"Skill {name}"))
+    old = time.time() - 60
+    for path in (shelf.root / "deep", shelf.root):
+        os.utime(path, (old, old))
+    monkeypatch.setattr(scan, "MAX_DIRECTORIES", 4)
+    for _ in range(2):
+        library = shelf.anew()
+        shelf.find("skill", library=library)
+        (told,) = library.folder(str(shelf.root), False).look().noticed
+        assert told == ("", ("E999", "error", "over 4 directories; the rest was not looked at"))
+    monkeypatch.setattr(scan, "MAX_DIRECTORIES", 100)
+    library = shelf.anew()
+    assert len(shelf.find("skill", library=library)) == 3
+    assert library.folder(str(shelf.root), False).look().noticed == []
+
+
+def test_a_pipe_in_place_of_a_file(shelf: Shelf) -> None:
+    """[D26] what is no file is not opened, which would wait for ever; nor when it was one before."""
+    words = shelf.root / "data" / "COLLECTION.md"
+    words.write_text("Data\n")
+    folder = shelf.library.folder(str(shelf.root), False)
+    assert folder.look().directories["data"].collection == "Data"
+    words.unlink()
+    os.mkfifo(words)
+    (shelf.root / "pdf" / "SKILL.md").unlink()
+    os.mkfifo(shelf.root / "pdf" / "SKILL.md")
+    for look in (folder.look(), shelf.anew().folder(str(shelf.root), False).look()):
+        assert look.directories["data"].collection == ""
+        assert "pdf" not in look.offered
+
+
+def test_a_folder_that_hangs(shelf: Shelf) -> None:
+    """[D27] while somebody waits for one folder, the others are listed and searched."""
+    other = shelf.library.folder(str(shelf.root.parent / "other"), False)
+    found: list[str] = []
+    thread = threading.Thread(target=lambda: found.extend(shelf.ids("forms")), daemon=True)
+    with other._lock:
+        thread.start()
+        thread.join(60)
+    assert found == ["pdf"]
+
+
+def test_how_far_it_is(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[LIB: Existing (updated)] who waits for a large folder is told how many files are read."""
+    monkeypatch.setattr(folder, "LARGE", 9)
+    monkeypatch.setattr(workers, "BATCH", 10)
+    for number in range(25):
+        skill(shelf.root, f"many/s{number}", text("One of many"))
+    told: list[tuple[str, int, int]] = []
+    shelf.library.database.watch = lambda *how_far: told.append(how_far)
+    shelf.find("forms")
+    assert told == [(str(shelf.root), done, 28) for done in (0, 10, 19, 28)]
+    shelf.find("forms")
+    assert len(told) == 4
+
+
+@pytest.mark.slow
+def test_after_a_fork(shelf: Shelf, tmp_path: Path) -> None:
+    """[D33] a process that was forked has a connection of its own."""
+    code = (
+        "import asyncio, os, sys; from skillc import FilesystemSkillSource, SyncSkillEngine\n"
+        "engine = SyncSkillEngine(FilesystemSkillSource(sys.argv[1]))\n"
+        "ids = lambda: [found.id for found in engine.find('forms')]\n"
+        "assert ids() == ['pdf']\n"
+        "from skillc.index.skills.find import library\n"
+        "mine = library()\n"
+        "if (child := os.fork()) == 0:\n"
+        "    os._exit(0 if ids() == ['pdf'] and library() is not mine else 1)\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "assert ids() == ['pdf'] and library() is mine\n"
+    )
+    env = os.environ | {"SKILLC_HOME": str(tmp_path / "home")}
+    subprocess.run([sys.executable, "-c", code, str(shelf.root)], check=True, env=env)
+
+
+def test_a_memory_of_its_own() -> None:
+    """[D11] in memory a database lives as long as it is used."""
+    database = Database(IN_MEMORY)
+    key = "INSERT INTO notes VALUES ('a', 'b')"
+    database.write(lambda execute: execute(key))
+    assert database.read(lambda execute: execute("SELECT * FROM notes").fetchall()) == [("a", "b")]
+    assert not database.lasting

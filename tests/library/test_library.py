@@ -1,0 +1,118 @@
+"""Sources together: precedence, failures, and wrappers around them."""
+
+from __future__ import annotations
+
+import builtins
+import logging
+
+import pytest
+
+from skillc.errors import RepositoryUnavailable, SkillNotFound
+from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
+from skillc.library.library import CompositeSkillSource, NamedSource
+from skillc.library.memory import InMemorySkillSource
+from skillc.library.source import SkillSource
+from skillc.library.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
+from skillc.skills import SkillId
+from tests.support.skills import run
+from tests.support.sources import Broken, Hanging, memory
+
+
+def test_first_source_wins(caplog: pytest.LogCaptureFixture) -> None:
+    """[D27] [LIB: Source Precedence & Shadowing] the winner carries its repository, the loser is logged."""
+    both = CompositeSkillSource(
+        [
+            NamedSource("project", memory(a="first", b="only")),
+            NamedSource("company", memory(a="second", c="third")),
+        ]
+    )
+    with caplog.at_level(logging.INFO, "skillc.library"):
+        found = run(both.list())
+    assert [(str(s.id), s.description, s.source_name) for s in found] == [
+        ("a", "first", "project"),
+        ("b", "only", "project"),
+        ("c", "third", "company"),
+    ]
+    assert caplog.messages == ["skill 'a' of 'company' is shadowed by 'project'"]
+    assert run(both.load(SkillId("a"))).body == "Body: first"
+    assert run(both.load(SkillId("c"))).descriptor.source_name == "company"
+    told = run(both.diagnostics())
+    assert [(d.code, d.source_name, d.path) for d in told] == [("W022", "company", "a")]
+
+
+def test_a_filter_never_shows_the_loser() -> None:
+    """[D27] a shadowed skill does not come back because the winner does not match."""
+    both = CompositeSkillSource([NamedSource("x", memory(a="plain")), NamedSource("y", memory(a="special"))])
+    assert run(both.list(SkillFilter(query="special"))) == []
+
+
+@pytest.mark.parametrize("bad", [Broken(), Hanging()])
+def test_one_that_fails_takes_no_other_down(bad: SkillSource) -> None:
+    """[D27] the others are served, within the time-out; the failure is told."""
+    three = CompositeSkillSource(
+        [NamedSource("bad", bad), NamedSource("good", memory(a="x")), NamedSource("more", memory(b="y"))],
+        time_out=0.05,
+    )
+    assert [str(s.id) for s in run(three.list())] == ["a", "b"]
+    assert list(three.failures) == ["bad"]
+    assert run(three.load(SkillId("b"))).body == "Body: y"
+    assert [(d.code, d.source_name) for d in run(three.diagnostics())] == [("E200", "bad")]
+
+
+def test_all_fail() -> None:
+    """[D27] only if every configured repository fails is it an error; embedded skills do not count."""
+    source = CompositeSkillSource(
+        [NamedSource("bad", Broken()), NamedSource("embedded", memory(e="x"), fallback=True)]
+    )
+    with pytest.raises(
+        RepositoryUnavailable, match="repository 'bad' unavailable: ConnectionError: the cable is out"
+    ):
+        run(source.list())
+
+
+def test_required() -> None:
+    """[D27] a required repository makes its failure an error."""
+    source = CompositeSkillSource(
+        [NamedSource("bad", Broken(), required=True), NamedSource("good", memory(a="x"))]
+    )
+    with pytest.raises(RepositoryUnavailable):
+        run(source.list())
+
+
+def test_not_found() -> None:
+    """[LIB: SkillSource trait (revised)] nobody has it."""
+    with pytest.raises(SkillNotFound):
+        run(CompositeSkillSource([NamedSource("x", memory(a="x"))]).load(SkillId("b")))
+
+
+def test_collections_are_merged() -> None:
+    """[D26] counts over all sources, the words of the first that has some."""
+
+    class Described(InMemorySkillSource):
+        async def collections(self) -> builtins.list[SkillCollection]:
+            return [SkillCollection("docs", "Documents", 1)]
+
+    described = Described([SkillDocument(SkillDescriptor(SkillId("docs/a")), "")])
+    both = CompositeSkillSource([NamedSource("x", memory(docs__b="b")), NamedSource("y", described)])
+    assert run(both.collections()) == [SkillCollection("docs", "Documents", 2)]
+
+
+def test_wrappers_compose() -> None:
+    """[LIB: Skill Sources (meerkat-skills)] filtered, renamed and prefixed, one around the other."""
+    source = memory(keep__me="x", drop__me="y", old="z")
+    kept = FilteredSkillSource(source, lambda s: not s.id.startswith("drop/"))
+    wrapped = PrefixedSkillSource(RenamedSkillSource(kept, {"old": "new"}), "vendor")
+    assert [str(s.id) for s in run(wrapped.list())] == ["vendor/keep/me", "vendor/new"]
+    assert run(wrapped.load(SkillId("vendor/new"))).body == "Body: z"
+    assert run(wrapped.load(SkillId("vendor/new"))).descriptor.name == "new"
+    for gone in ("vendor/old", "vendor/drop/me", "keep/me", "new"):
+        with pytest.raises(SkillNotFound):
+            run(wrapped.load(SkillId(gone)))
+    assert [c.path for c in run(wrapped.collections())] == ["vendor", "vendor/keep"]
+    assert [str(s.id) for s in run(wrapped.list(SkillFilter(collection="vendor/keep")))] == ["vendor/keep/me"]
+
+
+def test_anything_with_the_methods_is_a_source() -> None:
+    """[D33] a protocol, not a base class."""
+    assert isinstance(memory(), SkillSource)
+    assert not isinstance(object(), SkillSource)

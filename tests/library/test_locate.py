@@ -1,0 +1,230 @@
+"""Skills of repositories by canonical ID in every command that works on a folder."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skillc.errors import InvalidSkill, SkillNotFound
+from skillc.library import at_path, locate_skill
+from skillc.library.copies import write_copy
+from skillc.library.descriptors import SkillDescriptor, SkillDocument
+from skillc.skills import SkillId, metadata, parse
+from tests.conftest import World
+from tests.support.git import Origin
+
+REFUNDS = """---
+name: refunds
+description: "How refunds work: who may give one"
+---
+# Refunds
+
+## Limits
+
+Up to 100 without asking.
+"""
+
+
+@pytest.fixture
+def origin(world: World) -> Origin:
+    """A company's repository with one skill in a collection, configured for the project."""
+    made = Origin(world.root)
+    made.make()
+    made.write("skills/billing/refunds/SKILL.md", REFUNDS)
+    made.write("skills/billing/refunds/references/law.md", "# Law\n\n## Europe\n\nFourteen days.\n")
+    made.push()
+    configure(world, made)
+    return made
+
+
+def configure(world: World, origin: Origin, **more: object) -> None:
+    lines = [
+        "[[repositories]]",
+        'name = "company"',
+        'type = "git"',
+        f'url = "file://{origin.bare}"',
+        'skills_root = "skills"',
+        *(f"{key} = {json.dumps(value)}" for key, value in more.items()),
+    ]
+    (world.project / ".skillc" / "skills.toml").write_text("\n".join(lines))
+
+
+@pytest.mark.slow
+def test_gateway_commands_work_on_a_skill_of_a_git_repository(world: World, origin: Origin) -> None:
+    """[LIB: remote skills as local folders]"""
+    shown = world.ok("show", "billing/refunds", "--section", "Limits")
+    assert shown.stdout == "## Limits\n\nUp to 100 without asking.\n"
+    assert "Europe" in world.ok("outline", "billing/refunds").stdout
+    assert world.ok("open", "billing/refunds", "references/law.md").stdout.endswith("Fourteen days.\n")
+    listed = world.ok("sources", "billing/refunds").stdout
+    assert listed.startswith("billing/refunds")
+    assert ".origin" not in listed
+    found = json.loads(world.ok("search", "billing/refunds", "days", "--format", "json").stdout)
+    assert ("references/law.md", "Europe") in [(r["file"], r["section"]) for r in found["results"]]
+
+
+@pytest.mark.slow
+def test_build_and_search_by_id_and_a_stub_that_says_the_id(world: World, origin: Origin) -> None:
+    """[LIB: remote skills as local folders]"""
+    built = json.loads(world.ok("build", "billing/refunds", "--target", "cursor", "--format", "json").stdout)
+    assert built["skill"] == "billing/refunds"
+    assert built["runtime_path"] == str(world.home / ".skillc/runtime/billing+refunds")
+    stub = (world.home / ".cursor/skills/refunds/SKILL.md").read_text()
+    assert metadata(parse(stub.encode()), "").name == "refunds"
+    assert 'skc show billing/refunds --section "<heading>"' in stub
+    assert "Compiled by skillc from the repository 'company'." in stub
+    found = json.loads(world.ok("search", "billing/refunds", "fourteen", "--format", "json").stdout)
+    assert ("references/law.md", "Europe") in [(r["file"], r["section"]) for r in found["results"]]
+    missed = world.fails("E001", "show", "refunds", "--section", "Limits")  # an ID is whole
+    assert missed.stderr.endswith("not found\nhint: did you mean 'billing/refunds'?\n")
+
+
+@pytest.mark.slow
+def test_a_new_commit_is_followed_in_the_same_folder(world: World, origin: Origin) -> None:
+    """[LIB: remote skills as local folders] [D12] What was built stays, and is brought up to date."""
+    configure(world, origin, refresh_seconds=0)
+    first = json.loads(world.ok("build", "billing/refunds", "--format", "json").stdout)
+    origin.write("skills/billing/refunds/SKILL.md", REFUNDS.replace("100", "250"))
+    origin.git("rm", "-q", "-r", "skills/billing/refunds/references")
+    origin.push()
+    assert "Law" not in world.ok("outline", "billing/refunds").stdout
+    second = json.loads(world.ok("build", "billing/refunds", "--format", "json").stdout)
+    assert (second["status"], second["source_path"]) == ("unchanged", first["source_path"])
+    assert second["source_hash"] != first["source_hash"]  # reading it brought the index up to date
+    assert "250" in world.ok("show", "billing/refunds", "--section", "Limits").stdout
+    origin.write("skills/billing/refunds/SKILL.md", REFUNDS.replace("100", "1000"))
+    origin.push()
+    found = world.ok("search", "billing/refunds", "1000")  # no build by hand, and no W004
+    assert "#Limits" in found.stdout
+    assert not found.stderr
+    world.fails("E021", "open", "billing/refunds", "references/law.md")
+
+
+@pytest.mark.slow
+def test_the_copy_serves_when_the_repository_is_gone(world: World, origin: Origin) -> None:
+    """[LIB: remote skills as local folders] Also when the checkout is gone, which serves first [D29]."""
+    world.ok("outline", "billing/refunds")
+    shutil.rmtree(origin.bare)
+    shutil.rmtree(world.home / ".skillc/cache/repositories")
+    shutil.rmtree(world.home / ".skillc/cache/skills/recent")  # as if a minute had passed
+    shown = world.ok("show", "billing/refunds", "--section", "Limits")
+    assert "Up to 100" in shown.stdout
+    assert shown.stderr.startswith("warning[W201]: repository 'company' is served as it was: ")
+    assert shown.stderr.count("\n") == 1
+    world.fails("E200", "show", "billing/other", "--section", "Limits")
+
+
+def test_accesses_are_logged_under_the_id(world: World, origin: Origin) -> None:
+    """[LIB: remote skills as local folders]"""
+    world.ok("show", "billing/refunds", "--section", "Limits")
+    told = json.loads(
+        world.ok("stats", "billing/refunds", "--group-by", "sections", "--format", "json").stdout
+    )
+    assert told["skill"] == "billing/refunds"
+    assert [row["section"] for row in told["data"]] == ["Limits"]
+
+
+def test_fallback_logs_of_an_id_are_moved_to_its_log(world: World, origin: Origin) -> None:
+    """[LIB: remote skills as local folders] A name with a slash is one folder among the logs, too."""
+    world.ok("outline", "billing/refunds")
+    shutil.rmtree(world.home / ".skillc/runtime")
+    (world.home / ".skillc/runtime").write_text("in the way")
+    world.ok("open", "billing/refunds", "SKILL.md")
+    (world.home / ".skillc/runtime").unlink()
+    assert "1" in world.ok("sync").stdout
+    told = json.loads(
+        world.ok("stats", "billing/refunds", "--group-by", "commands", "--format", "json").stdout
+    )
+    assert told["data"] == {"open": 1}
+
+
+def test_lint_reads_a_repository_skill_and_does_not_write_its_copy(world: World, origin: Origin) -> None:
+    """[LIB: remote skills as local folders]"""
+    report = json.loads(world.skc("lint", "billing/refunds", "--format", "json").stdout)
+    assert report["skills"][0]["skill"] == "billing/refunds"
+    assert not [f for f in report["skills"][0]["findings"] if "folder" in f["message"]]
+    assert "fix it there" in world.fails("E100", "lint", "billing/refunds", "--fix").stderr
+
+
+def test_a_skill_in_a_collection_of_a_store_needs_no_repository(world: World) -> None:
+    """[LIB: remote skills as local folders] [D25]"""
+    folder = world.skill("extraction/email")
+    world.skill("extraction/email/examples/inner")
+    found = locate_skill("extraction/email", str(world.project))
+    assert (found.source, found.scope, found.segment) == (str(folder), "project", "email")
+    assert at_path(str(folder)).name == "extraction/email"
+    with pytest.raises(SkillNotFound):
+        locate_skill("extraction/email/examples/inner", str(world.project))
+    built = json.loads(world.ok("build", "extraction/email", "--format", "json").stdout)
+    assert built["runtime_path"] == str(world.runtime / "extraction+email")
+    assert "Usage" in world.ok("show", str(folder), "--section", "usage").stdout
+
+
+def test_embedded_skills_can_be_read(world: World) -> None:
+    """[LIB: remote skills as local folders]"""
+    assert "skc" in world.ok("outline", "skillc").stdout + world.ok("open", "skillc", "SKILL.md").stdout
+
+
+@pytest.mark.parametrize(
+    "name", ["../x", "/etc", "a//b", "A/b", "", "a\0b", "x" * 5000, "billing/../refunds"]
+)
+def test_what_is_no_id_is_not_looked_for_in_repositories(world: World, name: str) -> None:
+    """[D30a]"""
+    with pytest.raises((SkillNotFound, InvalidSkill)):
+        locate_skill(name, str(world.project))
+
+
+def test_a_document_without_a_folder_reads_back_equal(world: World) -> None:
+    """[LIB: remote skills as local folders] A skill of an HTTP server is a SKILL.md."""
+    descriptor = SkillDescriptor(
+        SkillId("a/b"),
+        description='with: "all"\nsorts\u2028of 😀 text\x07',
+        requires_capabilities=("shell",),
+        metadata={"k: v": "- x"},
+    )
+    told = {"license": "MIT", "nested": {"a": [1, None, True, "yes"]}, "odd key": 1.5}
+    document = SkillDocument(descriptor, "# Body\n\n---\ntext\n", told)
+    path = write_copy(str(world.root / "copies" / "a+b"), "server", document, None)
+    read = parse((Path(path) / "SKILL.md").read_bytes())
+    found = metadata(read, "b")
+    assert not read.diagnostics
+    assert found.description == descriptor.description
+    assert found.fields["metadata"] == descriptor.metadata
+    assert found.fields["requires_capabilities"] == ["shell"]
+    assert {key: found.fields[key] for key in told} == told
+    assert read.data[read.body :].decode().lstrip("\n") == document.body
+
+
+def test_a_second_question_does_not_wake_the_library(world: World, origin: Origin) -> None:
+    """[LIB: remote skills as local folders] for a moment the copy is enough, also without the remote."""
+    world.ok("outline", "billing/refunds")
+    code = (
+        "import sys; from skillc.library import locate_skill\n"
+        f"skill = locate_skill('billing/refunds', {str(world.project)!r})\n"
+        "print(skill.recent, skill.repository, 'asyncio' in sys.modules, 'dulwich' in sys.modules)"
+    )
+    run = [sys.executable, "-c", code]
+    printed = subprocess.run(run, env=world.env, capture_output=True, text=True, check=True).stdout
+    assert printed.split() == ["True", "company", "False", "False"]
+    assert "Up to 100" in world.ok("show", "billing/refunds", "--section", "Limits").stdout
+    assert "#Limits" in world.ok("search", "billing/refunds", "asking").stdout
+
+
+@pytest.mark.slow
+def test_another_configuration_is_asked_anew(world: World, origin: Origin) -> None:
+    """[LIB: remote skills as local folders] what is recent is so for one state of skills.toml."""
+    world.ok("outline", "billing/refunds")
+    (world.project / ".skillc" / "skills.toml").write_text("")
+    world.fails("E001", "outline", "billing/refunds")
+
+
+def test_a_skill_of_the_store_comes_first(world: World, origin: Origin) -> None:
+    """[D13a] however recently a repository's skill was read under its name."""
+    world.ok("outline", "billing/refunds")
+    world.skill("billing/refunds", "---\nname: refunds\ndescription: d\n---\n# Ours\n")
+    assert "Ours" in world.ok("outline", "billing/refunds").stdout

@@ -1,0 +1,157 @@
+"""`.skilllint.toml`: where it is found, what it changes, and what it may not say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skillc.errors import InvalidConfiguration
+from skillc.library import at_path
+from skillc.lint import RULES, Settings, lint_skill, settings_for
+from tests.conftest import World
+from tests.lint.skills import GOOD, front, put, report
+
+TEXT = front("name: pdf", "description: Fills forms", "model: x")
+
+
+def configured(
+    world: World, toml: str, text: str = TEXT, files: dict[str, str | bytes] | None = None
+) -> list[str]:
+    """The rules broken, with their severities, under a configuration in the skill's folder."""
+    (put(world, text, files) / ".skilllint.toml").write_text(toml)
+    return [f"{f.rule.id} {f.severity}" for f in lint_skill(at_path(str(world.store / "pdf"))).findings]
+
+
+def test_severities(world: World) -> None:
+    """[RFC-0008] a rule can be off, a warning or an error, by number or name, in any case."""
+    assert configured(world, "") == ["SKL108 warning", "SKL109 warning"]
+    assert configured(world, '[rules]\nSKL108 = "off"') == ["SKL109 warning"]
+    assert configured(world, '[rules]\ndescription-triggers = "off"\nskl109 = "off"') == []
+    assert configured(world, '[rules]\nSKL108 = "error"') == ["SKL108 error", "SKL109 warning"]
+    assert configured(
+        world, '[rules]\nname-format = "warning"', front("name: PDF", "description: Use when x")
+    ) == [
+        "SKL102 warning",
+        "SKL104 warning",
+    ]
+
+
+def test_every_rule_can_be_turned_off(world: World) -> None:
+    """[RFC-0008] the configuration knows all of them."""
+    everything = "\n".join(f'{rule.id} = "off"' for rule in RULES)
+    assert configured(world, f"[rules]\n{everything}", "no frontmatter [x](y.md)", {"a.md": "## A\n"}) == []
+
+
+def test_limits(world: World) -> None:
+    """[RFC-0008] thresholds are settings."""
+    limits = ("skill-size = 5", "description-length = 3", "name-length = 2", "metadata-tokens = 1")
+    toml = "\n".join(["[limits]", *limits, "body-tokens = 1"])
+    assert [line.split()[0] for line in configured(world, toml, GOOD)] == [
+        "SKL103",
+        "SKL107",
+        "SKL206",
+        "SKL207",
+        "SKL201",
+    ]
+    assert configured(world, "[limits]\nskill-size = 1000", GOOD + "x\n" * 600) == []
+
+
+def test_known_fields_and_phrases(world: World) -> None:
+    """[RFC-0008] SKL108 and SKL109: an agent's own fields, and other languages, are named here."""
+    assert configured(world, 'known-fields = ["model"]') == ["SKL108 warning"]
+    assert configured(world, 'trigger-phrases = ["FILLS"]') == ["SKL109 warning"]
+
+
+def test_exclude(world: World) -> None:
+    """[RFC-0008] nothing is said about files that are left out; links still lead to them."""
+    files: dict[str, str | bytes] = {
+        "gen/a.md": "## A\n[x](no.md)\n",
+        "gen/deep/b.md": "## B\n",
+        "c.md": "## C\n",
+    }
+    body = GOOD + "[a](gen/a.md) [b](gen/deep/b.md) [c](c.md)\n"
+    assert configured(world, "", body, files) == [
+        "SKL204 warning",
+        "SKL204 warning",
+        "SKL301 error",
+        "SKL204 warning",
+    ]
+    for pattern in ("gen", "gen/*", "ge?"):
+        assert configured(world, f'exclude = ["{pattern}"]', body, files) == ["SKL204 warning"]
+    assert len(configured(world, 'exclude = ["gen/a.md", "*/b.md"]', body, files)) == 1
+
+
+def test_the_nearest_file_counts(world: World) -> None:
+    """[RFC-0008] from the skill's folder upwards to the project's root, and no further."""
+    folder = put(world)
+    (world.root / ".skilllint.toml").write_text("nonsense")
+    assert settings_for(str(folder)) == Settings()
+    (world.project / ".skilllint.toml").write_text("[limits]\nskill-size = 1")
+    assert settings_for(str(folder)).limits["skill-size"] == 1
+    (world.store / ".skilllint.toml").write_text("[limits]\nskill-size = 2")
+    assert settings_for(str(folder)).limits["skill-size"] == 2
+    (folder / ".skilllint.toml").write_text("[limits]\nname-length = 3")
+    assert settings_for(str(folder)).limits == Settings().limits | {"name-length": 3}
+
+
+def test_home_and_repositories_are_ends_too(world: World, tmp_path: Path) -> None:
+    """[RFC-0008] the home directory, and a git repository, are as far as it looks."""
+    folder = world.skill("pdf", GOOD, store=world.global_store)
+    (world.root / ".skilllint.toml").write_text("nonsense")
+    assert settings_for(str(folder)).file is None
+    (world.home / ".skilllint.toml").write_text("")
+    assert settings_for(str(folder)).file == str(world.home / ".skilllint.toml")
+    repository = tmp_path / "repository"
+    (repository / ".git").mkdir(parents=True)
+    (repository / "skills" / "pdf").mkdir(parents=True)
+    assert settings_for(str(repository / "skills" / "pdf")).file is None
+    (repository / ".skilllint.toml").write_text("")
+    assert settings_for(str(repository / "skills" / "pdf")).file == str(repository / ".skilllint.toml")
+
+
+@pytest.mark.parametrize(
+    ("toml", "says"),
+    [
+        ("[rules", "Expected"),
+        ("x = 1", "unknown key 'x'"),
+        ("rules = 1", "'rules' must be a table"),
+        ('[rules]\nSKL999 = "off"', "unknown rule 'SKL999'"),
+        ('[rules]\nheading-hierarch = "off"', "did you mean SKL205 heading-hierarchy?"),
+        ('[rules]\nSKL108 = "no"', "SKL108 must be one of off, warning, error, not 'no'"),
+        ("[rules]\nSKL108 = false", "must be one of"),
+        ("[rules]\nSKL108 = []", "must be one of"),
+        ('[rules]\nSKL108 = "off"\ndescription-triggers = "off"', "set twice"),
+        ("[rules]\nexclude = []", "above the first [table]"),
+        ("[limits]\nx = 1", "unknown limit 'x'"),
+        ("[limits]\nskill-size = 0", "positive integer"),
+        ("[limits]\nskill-size = true", "positive integer"),
+        ('[limits]\nskill-size = "1"', "positive integer"),
+        ("known-fields = 'x'", "'known-fields' must be a list of texts"),
+        ("exclude = [1]", "'exclude' must be a list of texts"),
+        ("exclude = ['']", "'exclude' must be a list of texts"),
+        ("#" * 70_000, "over 64 KiB"),
+        ("x = " + "[" * 30_000, ""),
+        ("\udcff", ""),
+    ],
+)
+def test_what_it_may_not_say(world: World, toml: str, says: str) -> None:
+    """[RFC-0008] [RFC-0005] unknown keys and bad values are E071, with the file's name."""
+    path = put(world) / ".skilllint.toml"
+    path.write_text(toml, errors="surrogateescape")
+    with pytest.raises(InvalidConfiguration) as error:
+        report(world)
+    assert error.value.message.startswith(f"invalid configuration: {path}: ")
+    assert says in error.value.message
+
+
+def test_a_configuration_that_is_none(world: World) -> None:
+    """[RFC-0008] a folder or a broken link of that name is E071, too."""
+    folder = put(world)
+    (folder / ".skilllint.toml").mkdir()
+    with pytest.raises(InvalidConfiguration):
+        report(world)
+    (folder / ".skilllint.toml").rmdir()
+    (folder / ".skilllint.toml").symlink_to("nowhere")
+    with pytest.raises(InvalidConfiguration):
+        report(world)

@@ -1,0 +1,249 @@
+"""`skc lint` as a command."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.conftest import World
+from tests.lint.skills import GOOD, front, put
+
+ROOT = Path(__file__).parent.parent.parent
+BAD = front("name: PDF", "description: Fills forms")
+COMMA = front("name: pdf", "description: Use when x", "allowed-tools: A, B")
+
+
+def test_nothing_to_fix(world: World) -> None:
+    """[RFC-0008] status 0, and what the skill costs."""
+    put(world, GOOD, {"LICENSE.md": "MIT\n"})
+    run = world.ok("lint", "pdf")
+    assert run.stdout == "pdf: nothing to fix\n  about 11 tokens of metadata, 9 of body, 2 in 1 other file\n"
+    assert run.stderr == ""
+
+
+def test_errors_and_warnings(world: World) -> None:
+    """[RFC-0008] [RFC-0005] diagnostics on stderr with places, status 1 for an error."""
+    put(world, BAD)
+    run = world.skc("lint", "pdf")
+    assert run.returncode == 1
+    place = "(.skillc/skills/pdf/SKILL.md:"
+    assert run.stderr.splitlines() == [
+        "error[E300]: SKL102 name-format: 'PDF' must be a-z, 0-9 and hyphens, with none at either end"
+        f" {place}2)",
+        f"warning[W300]: SKL104 name-match-dir: 'PDF' is not the directory's name, 'pdf' {place}2)",
+        "warning[W300]: SKL108 description-triggers: the description does not say when to use the skill,"
+        f" such as 'Use when …' {place}3)",
+    ]
+    assert run.stdout.startswith("pdf: 1 error, 2 warnings\n")
+
+
+def test_warnings_alone(world: World) -> None:
+    """[RFC-0008] status 0 unless a rule is an error: by --strict, or by configuration."""
+    put(world, front("name: pdf", "description: Fills forms"))
+    assert "warning[W300]: SKL108" in world.ok("lint", "pdf").stderr
+    strict = world.skc("lint", "pdf", "--strict")
+    assert (strict.returncode, strict.stderr[:19]) == (1, "error[E300]: SKL108")
+    (world.project / ".skilllint.toml").write_text('[rules]\nSKL108 = "error"\n')
+    assert "error[E300]: SKL108" in world.fails("E300", "lint", "pdf").stderr
+    (world.project / ".skilllint.toml").write_text('[rules]\nSKL108 = "maybe"\n')
+    assert ".skilllint.toml: SKL108 must be" in world.fails("E071", "lint", "pdf").stderr
+
+
+def test_compiled(world: World) -> None:
+    """[RFC-0008] [D7] what build made is skipped; with --force it is linted after SKL001."""
+    put(world)
+    world.ok("build", "pdf")
+    compiled = str(world.runtime / "pdf")
+    run = world.ok("lint", compiled)
+    assert (run.stdout, run.stderr) == ("", "info: skipping compiled skill 'pdf'\n")
+    result = json.loads(world.ok("lint", compiled, "--format", "json").stdout)
+    assert result["skills"][0]["skipped"] is True
+    assert world.ok("lint", "--all", ".").stderr == "", "what build made is not looked for"
+    forced = world.ok("lint", compiled, "--force")
+    assert forced.stderr.startswith("warning[W300]: SKL001 skip-compiled: ")
+
+
+def test_which_skill(world: World, tmp_path: Path) -> None:
+    """[RFC-0008] [RFC-0007] a name, a folder anywhere, SKILL.md, any file; each skill once."""
+    put(world, GOOD + "[r](references/r.md)\n", {"references/r.md": "# R\n"})
+    elsewhere = tmp_path / "elsewhere" / "other"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / "SKILL.md").write_text(GOOD.replace("pdf", "other").replace("PDF", "other"))
+    folder = ".skillc/skills/pdf"
+    for name in (
+        "pdf",
+        folder,
+        f"{folder}/SKILL.md",
+        f"{folder}/references/r.md",
+        str(elsewhere / "SKILL.md"),
+    ):
+        assert world.ok("lint", name).stdout.count("nothing to fix") == 1
+    run = world.ok("lint", "pdf", f"{folder}/SKILL.md", f"{folder}/references/r.md", str(elsewhere))
+    assert run.stdout.splitlines()[-1] == "2 skills: 0 errors, 0 warnings"
+    assert not (tmp_path / "elsewhere" / ".skillc").exists()
+
+
+def test_no_skill(world: World) -> None:
+    """[RFC-0008] [RFC-0007] what is none has its code."""
+    world.fails("E001", "lint", "nowhere")
+    (world.project / "loose.md").write_text("# L\n")
+    assert "no SKILL.md beside it or above" in world.fails("E010", "lint", "loose.md").stderr
+    (world.project / "empty").mkdir()
+    world.fails("E010", "lint", "empty")
+    world.fails("E100", "lint")
+    world.fails("E100", "lint", "pdf", "--format", "xml")
+    world.fails("E022", "lint", "--all", "nowhere")
+
+
+def test_all(world: World) -> None:
+    """[RFC-0008] every skill of the stores, or below folders; one that fails does not stop the others."""
+    assert world.ok("lint", "--all").stdout == "No skills.\n"
+    put(world)
+    world.skill("bad", BAD)
+    world.skill("mine", GOOD.replace("pdf", "mine").replace("PDF", "mine"), store=world.global_store)
+    run = world.skc("lint", "--all")
+    assert run.returncode == 1
+    assert run.stdout.splitlines()[-1].startswith("3 skills: 1 error, ")
+    for folder in (".claude/skills/one", "deep/er/two", "deep/er/two/inner", "node_modules/three"):
+        world.skill(Path(folder).name, GOOD, store=world.project / Path(folder).parent)
+    run = world.skc("lint", "--all", ".claude", "deep", "--format", "json")
+    assert [skill["skill"] for skill in json.loads(run.stdout)["skills"]] == ["one", "two"]
+    (world.store / "bad" / ".skilllint.toml").write_text("x")
+    run = world.skc("lint", "--all", "--format", "json")
+    assert run.returncode == 1
+    result = json.loads(run.stdout)
+    assert [skill["skill"] for skill in result["skills"]] == ["pdf", "mine"]
+    assert [failure["code"] for failure in result["failed"]] == ["E071"]
+
+
+def test_json(world: World) -> None:
+    """[RFC-0008] one document on stdout, the diagnostics on stderr as ever."""
+    put(world, BAD)
+    run = world.skc("lint", "pdf", "--format", "json")
+    result = json.loads(run.stdout)
+    assert (run.returncode, result["errors"], result["warnings"], result["failed"]) == (1, 1, 2, [])
+    assert result["skills"][0]["findings"][0]["rule"] == "SKL102"
+    assert run.stderr.startswith("error[E300]: SKL102 ")
+
+
+def test_sarif(world: World) -> None:
+    """[RFC-0008] one log, with places relative to the working directory."""
+    put(world, BAD)
+    run = world.skc("lint", "pdf", "--format", "sarif")
+    result = json.loads(run.stdout)["runs"][0]["results"][0]
+    location = result["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"] == ".skillc/skills/pdf/SKILL.md"
+    assert (run.returncode, result["ruleId"]) == (1, "SKL102")
+
+
+def test_github(world: World) -> None:
+    """[RFC-0008] commands on stdout and nothing else; the same status."""
+    put(world, BAD)
+    run = world.skc("lint", "pdf", "--format", "github")
+    assert run.returncode == 1
+    first = "::error file=.skillc/skills/pdf/SKILL.md,line=2,title=SKL102 name-format::'PDF' must be "
+    assert run.stdout.startswith(first)
+    assert [line.split()[0] for line in run.stdout.splitlines()] == ["::error", "::warning", "::warning"]
+    assert run.stderr == ""
+
+
+def test_fix(world: World) -> None:
+    """[RFC-0008] --fix says what it did and what is left; twice is once."""
+    folder = put(world, COMMA)
+    assert "(1 can be fixed with --fix)" in world.ok("lint", "pdf").stdout
+    run = world.ok("lint", "pdf", "--fix")
+    assert run.stdout.startswith("Fixed SKL114 allowed-tools-format in SKILL.md\npdf: nothing to fix\n")
+    text = (folder / "SKILL.md").read_text()
+    assert "allowed-tools: A B\n" in text
+    assert world.ok("lint", "pdf", "--fix").stdout.startswith("pdf: nothing to fix\n")
+    assert (folder / "SKILL.md").read_text() == text
+    put(world, COMMA)
+    result = json.loads(world.ok("lint", "pdf", "--fix", "--format", "json").stdout)
+    assert result["skills"][0]["fixed"] == [
+        {"rule": "SKL114", "name": "allowed-tools-format", "file": "SKILL.md"}
+    ]
+
+
+def test_fix_that_can_not_be_written(world: World, unprivileged: tuple[str, ...]) -> None:
+    """[RFC-0008] [RFC-0005] a folder that can't be written is one coded line, and nothing is lost."""
+    folder = put(world, COMMA)
+    folder.chmod(0o555)
+    try:
+        assert "ermission" in world.fails("E999", "lint", "pdf", "--fix", prefix=unprivileged).stderr
+    finally:
+        folder.chmod(0o755)
+    assert (folder / "SKILL.md").read_text() == COMMA
+    assert [path.name for path in folder.iterdir()] == ["SKILL.md"]
+
+
+def test_verbose_lists_files(world: World) -> None:
+    """[RFC-0008] what each file costs."""
+    put(world, GOOD, {"LICENSE.md": "MIT\n"})
+    assert "         2  LICENSE.md\n" in world.ok("lint", "pdf", "--verbose").stdout
+
+
+def test_our_own_skills_are_clean(world: World) -> None:
+    """[RFC-0008] the example skill breaks no rule."""
+    examples = ROOT / "examples"
+    assert world.skc("lint", "--all", str(examples), "--strict").returncode == 0
+
+
+def test_logged(world: World) -> None:
+    """[RFC-0007] a named skill's linting is in its log, as every command's is."""
+    put(world, BAD)
+    world.skc("lint", "pdf")
+    with sqlite3.connect(world.runtime / "pdf" / ".skillc-meta" / "logs.db") as log:
+        (row,) = log.execute("SELECT command, skill, args FROM access_log").fetchall()
+    assert row[:2] == ("lint", "pdf")
+    assert json.loads(row[2]) == {"force": False, "fix": False, "strict": False}
+
+
+# What runs it elsewhere
+
+
+def test_pre_commit_hook() -> None:
+    """[RFC-0008] the hook runs `skc lint` on changed SKILL.md files."""
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert hook["id"] == "skc-lint"
+    assert (hook["language"], hook["entry"]) == ("python", "skc lint")
+    matches = [
+        name
+        for name in ("SKILL.md", "a/SKILL.md", "a/skill.md", "a/README.md")
+        if re.search(hook["files"], name)
+    ]
+    assert matches == ["SKILL.md", "a/SKILL.md", "a/skill.md"]
+
+
+@pytest.mark.parametrize("paths", ["", "deep\n.claude"])
+def test_action(world: World, paths: str) -> None:
+    """[RFC-0008] the action's script, as the runner would run it, with our skc on the path."""
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    assert action["runs"]["using"] == "composite"
+    script = next(step["run"] for step in action["runs"]["steps"] if "skc lint" in step.get("run", ""))
+    world.skill("one", BAD, store=world.project / "deep")
+    world.skill("two", BAD, store=world.project / ".claude")
+    tools = world.root / "bin"
+    tools.mkdir()
+    (tools / "skc").write_text(f'#!/bin/sh\nexec {sys.executable} -m skillc "$@"\n')
+    (tools / "skc").chmod(0o755)
+    run = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        cwd=world.project,
+        env=world.env
+        | {"PATH": f"{tools}:{os.environ['PATH']}", "PATHS": paths}
+        | {"STRICT": "true", "SARIF_FILE": "out.sarif"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 1, run.stderr
+    assert run.stdout.count("::error ") >= 4
+    assert len(json.loads((world.project / "out.sarif").read_text())["runs"][0]["results"]) >= 4

@@ -1,0 +1,141 @@
+"""Comments that silence rules."""
+
+from __future__ import annotations
+
+import pytest
+
+from skillc.library import at_path
+from skillc.lint import Settings, lint_skill
+from tests.conftest import World
+from tests.lint.skills import FRONT, findings, front, put, rules
+
+DEEP = FRONT + "# PDF\n\n{}\n\n### Deep\n\n{}\n\n## Two\n\n#### Deeper\n"
+
+
+def told(world: World, text: str, files: dict[str, str | bytes] | None = None) -> list[str]:
+    return [f"{f.rule.id} {f.file}:{f.line}" for f in findings(world, text, files)]
+
+
+def test_without(world: World) -> None:
+    """[RFC-0008] what the comments below silence."""
+    assert told(world, DEEP.format("", "")) == ["SKL205 SKILL.md:9", "SKL205 SKILL.md:15"]
+
+
+@pytest.mark.parametrize("names", ["SKL205", "heading-hierarchy", "skl205", "", "SKL205 -- a form has no H2"])
+def test_disable_until_enable(world: World, names: str) -> None:
+    """[RFC-0008] by number or name, in any case, or all; with a reason."""
+    off, on = f"<!-- skilllint-disable {names} -->", f"<!-- skilllint-enable {names} -->"
+    assert told(world, DEEP.format(off, on)) == ["SKL205 SKILL.md:15"]
+    assert told(world, DEEP.format(off, "")) == []
+    assert told(world, DEEP.format("", off)) == ["SKL205 SKILL.md:9"]
+
+
+def test_disable_next_line(world: World) -> None:
+    """[RFC-0008] the line after the comment, also after one of several lines."""
+    text = FRONT + "# PDF\n\n[a](a.md)\n<!-- skilllint-disable-next-line SKL301 -->\n[b](b.md)\n[c](c.md)\n"
+    assert told(world, text) == ["SKL301 SKILL.md:7", "SKL301 SKILL.md:10"]
+    text = FRONT + "# PDF\n\n<!-- skilllint-disable-next-line\n  SKL301\n-->\n[b](b.md)\n[c](c.md)\n"
+    assert told(world, text) == ["SKL301 SKILL.md:11"]
+
+
+def test_disable_file(world: World) -> None:
+    """[RFC-0008] the whole file, wherever the comment stands, and no other one."""
+    text = FRONT + "# PDF\n[a](a.md) [b](b.md)\n"
+    comment = "\n\n<!-- skilllint-disable-file SKL204, SKL205 -->\n"
+    files: dict[str, str | bytes] = {"a.md": f"## A\n\n#### B\n{comment}", "b.md": "## A\n\n#### B\n"}
+    assert told(world, text, files) == ["SKL204 b.md:1", "SKL205 b.md:3"]
+
+
+def test_in_the_frontmatter(world: World) -> None:
+    """[RFC-0008] a YAML comment is about all of the frontmatter, and the file as a whole (line 1)."""
+    lines = ["name: Pdf", "description: Fills forms", "model: x"]
+    assert rules(world, front(*lines)) == ["SKL102", "SKL104", "SKL108", "SKL109"]
+    assert rules(world, front("# skilllint-disable SKL108", *lines)) == ["SKL102", "SKL104", "SKL109"]
+    assert rules(world, front(*lines[:2], "model: x # skilllint-disable SKL108 SKL109")) == [
+        "SKL102",
+        "SKL104",
+    ]
+    assert rules(world, front("# skilllint-disable-next-line", *lines)) == ["SKL108", "SKL109"]
+    assert rules(world, front("# skilllint-disable", *lines)) == []
+    assert (
+        rules(world, front("# skilllint-disable SKL202", "name: pdf", "description: Use when x")[:-7]) == []
+    )
+
+
+def test_in_broken_yaml(world: World) -> None:
+    """[RFC-0008] SKL100 can be silenced where it is broken."""
+    assert rules(world, front("name: pdf # skilllint-disable SKL100", "description: Use when: x")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\n<!-- skilllint-disable SKL205 -->\n```",
+        "    <!-- skilllint-disable SKL205 -->",
+        "`<!-- skilllint-disable SKL205 -->`",
+        r"\<!-- skilllint-disable SKL205 -->",
+        "<!-- skilllint-disable SKL205",
+        "<!-- see skilllint-disable SKL205 -->",
+    ],
+)
+def test_in_code_it_is_text(world: World, text: str) -> None:
+    """[RFC-0008] comments in code, or that are none, do not count, and are not called unused."""
+    text = FRONT + f"# PDF\n\n### Deep\n\n{text}\n\n## Two\n\n#### Deeper\n"
+    assert {finding.rule.id for finding in findings(world, text)} <= {"SKL205"}
+    assert findings(world, text)
+
+
+def test_in_a_block_scalar_it_is_text(world: World) -> None:
+    """[RFC-0008] what YAML takes for text is no comment."""
+    text = front("name: pdf", "description: |", "  Fills forms", "  # skilllint-disable SKL108")
+    assert rules(world, text) == ["SKL108"]
+
+
+@pytest.mark.parametrize(
+    ("comment", "expected"),
+    [
+        ("<!-- skilllint-disable SKL301 -->", "SKL002"),
+        ("<!-- skilllint-disable -->", "SKL002"),
+        ("<!-- skilllint-disable-next-line -->", "SKL002"),
+        ("<!-- skilllint-disable-file SKL301 -->", "SKL002"),
+        ("<!-- skilllint-enable SKL301 -->", "SKL002"),
+        ("<!-- skilllint-disable SKL999 -->", "SKL003"),
+        ("<!-- skilllint-disabel SKL301 -->", "SKL003"),
+    ],
+)
+def test_useless_comments(world: World, comment: str, expected: str) -> None:
+    """[RFC-0008] SKL002 and SKL003: what silences nothing, or names no rule, is a warning of its own."""
+    found = findings(world, FRONT + f"# PDF\n\n{comment}\n\nText.\n")
+    assert [(f.rule.id, f.line, f.severity) for f in found] == [(expected, 7, "warning")]
+
+
+def test_partly_used(world: World) -> None:
+    """[RFC-0008] SKL002: each rule of a comment must be worth it; a misspelt one is not taken for all."""
+    text = DEEP.format("<!-- skilllint-disable SKL205, SKL301, heading-hierarch -->", "")
+    assert told(world, text) == ["SKL002 SKILL.md:7", "SKL003 SKILL.md:7"]
+    found = findings(world, text)
+    assert "SKL301" in found[0].message
+    assert "did you mean SKL205 heading-hierarchy?" in found[1].message
+
+
+def test_rules_that_are_off_need_no_suppression(world: World) -> None:
+    """[RFC-0008] SKL002: nobody knows what a rule that is off would have found."""
+    skill = at_path(str(put(world, DEEP.format("<!-- skilllint-disable SKL205 -->", ""))))
+    assert lint_skill(skill, settings=Settings(severities={"SKL205": "off"})).findings == ()
+
+
+def test_several_comments(world: World) -> None:
+    """[RFC-0008] an enabling comment ends its rules, not others."""
+    off = "<!-- skilllint-disable SKL205 SKL301 -->\n[a](a.md)"
+    assert told(world, DEEP.format(off, "<!-- skilllint-enable SKL301 -->\n[b](b.md)")) == [
+        "SKL301 SKILL.md:13"
+    ]
+    off = "<!-- skilllint-disable -->\n[a](a.md)"
+    assert told(world, DEEP.format(off, "<!-- skilllint-enable SKL301 -->\n[b](b.md)")) == [
+        "SKL301 SKILL.md:13"
+    ]
+
+
+def test_orphans_can_be_meant(world: World) -> None:
+    """[RFC-0008] SKL401 is silenced in the file that nothing leads to."""
+    assert rules(world, FRONT + "# PDF\n", {"a.md": "# A\n\n<!-- skilllint-disable-file SKL401 -->\n"}) == []

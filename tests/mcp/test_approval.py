@@ -1,0 +1,99 @@
+"""Approval by elicitation: in the way of each era, bound to the call, refused where nobody is there."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from mcp_types import ElicitResult
+
+from skillc.errors import ApprovalRequired
+from skillc.mcp import toolbox
+from skillc.mcp.approval import NeedsApproval
+from skillc.mcp.tools.definition import Answer, Call, tool
+from skillc.mcp.tools.results import InitResult
+from tests.conftest import World
+from tests.support.mcp import ERAS, NEW, ask, near
+
+
+@tool("Careful", "run", InitResult)
+def careful(call: Call, skill: str) -> Answer:
+    """Do nothing without approval for the skill as it is."""
+    subject = f"{skill}@digest"
+    if call.approved != subject:
+        raise NeedsApproval(subject, f"Run a tool of '{skill}'?", ApprovalRequired(skill))
+    return Answer({"name": skill, "path": "done"}, "done")
+
+
+@pytest.fixture(autouse=True)
+def with_careful(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolbox, "TOOLS", (*toolbox.TOOLS, careful))
+
+
+def answers(result: ElicitResult, asked: list[str]) -> Any:
+    async def answer(context: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        return result
+
+    return answer
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    ("answer", "runs"),
+    [
+        (ElicitResult(action="accept", content={"approve": True}), True),
+        (ElicitResult(action="accept", content={"approve": False}), False),
+        (ElicitResult(action="accept", content={}), False),
+        (ElicitResult(action="decline"), False),
+        (ElicitResult(action="cancel"), False),
+    ],
+)
+def test_a_person_is_asked(era: str, answer: ElicitResult, runs: bool) -> None:
+    """[SURFACES: Serving] nothing runs unless a person says yes; the refusal tells how else to approve."""
+    asked: list[str] = []
+
+    async def call() -> Any:
+        async with near(era, elicitation_callback=answers(answer, asked)) as client:
+            return await client.call_tool("careful", {"skill": "pdf"})
+
+    result = asyncio.run(call())
+    assert asked == ["Run a tool of 'pdf'?"]
+    assert result.is_error is not runs
+    words = "done" if runs else "error[E063]: approval required for 'pdf'; run 'skc trust allow pdf'"
+    assert result.content[0].text == words
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_nobody_can_be_asked(era: str) -> None:
+    """[SURFACES: Serving] a client without elicitation gets the refusal, which says how."""
+
+    async def call() -> Any:
+        async with near(era) as client:
+            return await client.call_tool("careful", {"skill": "pdf"})
+
+    result = asyncio.run(call())
+    assert result.content[0].text.startswith("error[E063]: ")
+
+
+def test_an_approval_fits_one_call() -> None:
+    """[SURFACES: Serving] a response with the state of another call, or none of ours, approves nothing."""
+    asked: list[str] = []
+    yes = {"approval": {"action": "accept", "content": {"approve": True}}}
+
+    async def calls() -> list[dict[str, Any]]:
+        never = ElicitResult(action="cancel")
+        async with near(NEW, elicitation_callback=answers(never, asked)) as client:
+            first = await ask(client, "tools/call", name="careful", arguments={"skill": "pdf"})
+            state = first["requestState"]
+            found = [first]
+            for skill, given in (("pdf", state), ("other", state), ("pdf", "pdf@digest.0"), ("pdf", "")):
+                again = {"arguments": {"skill": skill}, "inputResponses": yes, "requestState": given}
+                found.append(await ask(client, "tools/call", name="careful", **again))
+            return found
+
+    first, *others = asyncio.run(calls())
+    assert first["resultType"] == "input_required"
+    assert [other.get("isError", False) for other in others] == [False, True, True, True]
+    assert asked == []

@@ -1,0 +1,78 @@
+"""Talking to our server as others do: the SDK's client, in this process, over stdio and over HTTP."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from subprocess import PIPE, Popen
+from typing import Any
+
+import mcp_types as types
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp_types import ElicitResult
+
+from skillc.mcp import create_server
+from skillc.workspace import Workspace
+from tests.conftest import World
+
+OLD, NEW = "legacy", "2026-07-28"  # who shakes hands, and who does not
+ERAS = (OLD, NEW)
+
+
+class AnyResult(types.Result):
+    """A result of a method that the SDK does not know, as it came."""
+
+    model_config = {"extra": "allow"}
+
+
+class AnyRequest(types.Request[dict[str, Any], str]):
+    method: str
+    params: dict[str, Any]
+
+
+async def ask(client: Client, method: str, **params: Any) -> dict[str, Any]:
+    """Call any method."""
+    answer = await client.session.send_request(AnyRequest(method=method, params=params), AnyResult)
+    return answer.model_dump(by_alias=True)
+
+
+def near(era: str = NEW, **more: Any) -> Client:
+    """A client of a server in this process and working directory."""
+    return Client(create_server(Workspace()), mode=era, **more)
+
+
+@asynccontextmanager
+async def over_stdio(world: World, era: str = "auto", **more: Any) -> AsyncIterator[Client]:
+    """A client of `skc mcp` as a process."""
+    words = ["-m", "skillc", "mcp"]
+    server = StdioServerParameters(command=sys.executable, args=words, cwd=world.project, env=world.env)
+    async with Client(server, mode=era, **more) as client:
+        yield client
+
+
+@contextmanager
+def over_http(world: World, *words: str, token: str = "") -> Iterator[tuple[str, Popen[str]]]:
+    """The URL of `skc mcp --http` as a process, and the process."""
+    env = world.env | ({"SKILLC_MCP_TOKEN": token} if token else {})
+    command = [sys.executable, "-m", "skillc", "mcp", "--http", "127.0.0.1:0", *words]
+    with Popen(command, cwd=world.project, env=env, stdout=PIPE, stderr=PIPE, encoding="utf-8") as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line.startswith("Serving on http://127.0.0.1:"), line
+            yield line.removeprefix("Serving on ").strip(), process
+        finally:
+            process.kill()
+
+
+YES = ElicitResult(action="accept", content={"approve": True})
+
+
+def answering(result: ElicitResult, asked: list[str]) -> Any:
+    async def answer(context: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        return result
+
+    return answer

@@ -1,0 +1,39 @@
+"""Sources in memory, and sources that fail."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+
+from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter
+from skillc.library.memory import InMemorySkillSource
+from skillc.library.source import ALL, SkillSource
+from skillc.skills import SkillId
+
+
+def memory(**skills: str) -> InMemorySkillSource:
+    return InMemorySkillSource(
+        SkillDocument(
+            SkillDescriptor(SkillId(name.replace("__", "/").replace("_", "-")), description=text),
+            f"Body: {text}",
+        )
+        for name, text in skills.items()
+    )
+
+
+class Broken(SkillSource):
+    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+        raise ConnectionError("the cable is out")
+
+    async def load(self, skill_id: SkillId) -> SkillDocument:
+        raise ConnectionError("the cable is out")
+
+
+class Hanging(SkillSource):
+    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+        await asyncio.sleep(3600)
+        return []
+
+    async def load(self, skill_id: SkillId) -> SkillDocument:
+        await asyncio.sleep(3600)
+        raise AssertionError

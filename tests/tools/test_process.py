@@ -1,0 +1,268 @@
+"""A run: its envelope, its output within bounds, its end."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, strategies as st
+
+from skillc.errors import CannotRun, SandboxUnavailable
+from skillc.tools.envelope import HEAD, PARSED, TAIL, Output
+from skillc.tools.launch import Launch
+from skillc.tools.process import run
+from tests.tools.conftest import Bench
+
+
+def test_success(bench: Bench) -> None:
+    """[D43] [TOOLS §4.3] what the envelope of a good run has, and no more."""
+    found = bench.run("echo", "a b", "$HOME;ls").as_json()
+    assert found.pop("duration_ms") >= 0
+    assert found == {
+        "success": True,
+        "exit_code": 0,
+        "output": "a b $HOME;ls\n",
+        "truncated": False,
+        "sandbox": bench.level,
+    }
+
+
+def test_failure(bench: Bench) -> None:
+    """[D43] [TOOLS §4.3] [TOOLS §4.1] a failing command: its status, its stderr, and the error."""
+    found = bench.sh("echo no repository >&2; exit 3").as_json()
+    assert found.pop("duration_ms") >= 0
+    assert found == {
+        "success": False,
+        "exit_code": 3,
+        "output": "no repository\n",
+        "truncated": False,
+        "sandbox": bench.level,
+        "error": "Command failed with exit code 3",
+    }
+
+
+def test_ended_by_a_signal(bench: Bench) -> None:
+    """[D43] a signal counts from 128 at every level, as in shells."""
+    found = bench.sh("kill -SEGV $$")
+    assert (found.success, found.exit_code) == (False, 139)
+    assert found.error == "Command failed with exit code 139 (SIGSEGV)"
+
+
+@pytest.mark.slow
+def test_both_streams(bench: Bench) -> None:
+    """[D43] [TOOLS §4.1] stderr is merged as it arrives."""
+    found = bench.sh("echo 1; sleep 0.3; echo 2 >&2; sleep 0.3; echo 3")
+    assert found.output == "1\n2\n3\n"
+
+
+@pytest.mark.parametrize(
+    ("stdout", "parsed"),
+    [
+        ('{"status": "ok", "count": 5}', {"status": "ok", "count": 5}),
+        ("[1, 2.5, null]", [1, 2.5, None]),
+        ("null", None),
+        ("7", 7),
+    ],
+)
+def test_parsed(bare: Bench, stdout: str, parsed: object) -> None:
+    """[D43] [TOOLS §4.4] JSON on stdout is parsed, whatever is on stderr."""
+    found = bare.sh(f"echo warning >&2; echo '{stdout}'").as_json()
+    assert found["parsed"] == parsed
+    assert "warning" in found["output"]
+
+
+@pytest.mark.parametrize(
+    "stdout",
+    ["", " ", "text", "{", "NaN", "[Infinity]", '{"a":1} {}', '["\\ud800"]', "[" * 100_000, "1" * 5000],
+)
+def test_not_parsed(stdout: str) -> None:
+    """[D43] [TOOLS §4.4] what is not JSON, or could not be written as JSON again, is only output."""
+    output = Output()
+    output.add(stdout.encode(), stdout=True)
+    assert output.parsed() is None
+
+
+def test_parsed_up_to_a_mebibyte() -> None:
+    """[D43] complete stdout alone is parsed, up to 1 MiB of it."""
+    for size, parsed in ((PARSED, True), (PARSED + 1, False)):
+        output = Output()
+        text = b'"' + b"x" * (size - 2) + b'"'
+        for start in range(0, size, 65536):
+            output.add(b"noise", stdout=False)
+            output.add(text[start : start + 65536], stdout=True)
+        assert (output.parsed() is not None) is parsed
+
+
+@given(st.lists(st.binary(max_size=3000), max_size=8))
+def test_any_pieces(pieces: list[bytes]) -> None:
+    """[D43] [TOOLS §4.2] in any pieces: the first and the last 2048 bytes, cut, then decoded."""
+    output = Output()
+    for piece in pieces:
+        output.add(piece, stdout=False)
+    whole = b"".join(pieces)
+    cut = len(whole) - HEAD - TAIL
+    if cut <= 0:
+        assert output.text() == whole.decode("utf-8", "replace")
+        assert not output.truncated
+    else:
+        head, tail = whole[:HEAD].decode("utf-8", "replace"), whole[-TAIL:].decode("utf-8", "replace")
+        assert output.text() == f"{head}\n... [truncated {cut} bytes] ...\n{tail}"
+        assert output.truncated
+
+
+def test_truncated(bench: Bench) -> None:
+    """[D43] [TOOLS §4.2] long output of a real command."""
+    found = bench.sh("yes | head -c 5000; yes n | head -c 5000")
+    assert found.truncated
+    assert found.output == "y\n" * 1024 + "\n... [truncated 5904 bytes] ...\n" + "n\n" * 1024
+
+
+def test_nothing_to_read(bench: Bench) -> None:
+    """[D42] stdin is empty."""
+    assert bench.run("cat").output == ""
+
+
+def test_where_and_what(bench: Bench) -> None:
+    """[D42] the command's directory, and who it runs for."""
+    found = bench.sh('pwd; echo "$SKILLC_SKILL_NAME $GIBBERISH_MODE $SKILLC_SKILL_DIR"')
+    assert found.output == f"{bench.project}\nprobe Global {bench.skill}\n"
+
+
+def test_nothing_leaks(bench: Bench) -> None:
+    """[D42] no descriptors but the three, even if they may be inherited."""
+    read, write = os.pipe()
+    os.set_inheritable(write, True)
+    try:
+        found = bench.sh("ls /proc/self/fd")
+    finally:
+        os.close(read)
+        os.close(write)
+    assert found.output.split() == ["0", "1", "2", "3"]  # the last is ls's own
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("no script at all", "a script needs a first line"),
+        (b"\x7fELF rubbish", "not a program"),
+    ],
+)
+def test_no_program(bench: Bench, text: str | bytes, said: str) -> None:
+    """[D45] [TOOLS §9.3] what the system refuses to start is E064 at every level, never run by a shell."""
+    path = bench.skill / "x"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    path.chmod(0o755)
+    with pytest.raises(CannotRun) as caught:
+        bench.run("./x")
+    assert caught.value.code == "E064"
+    assert said in caught.value.message
+
+
+def test_program_that_vanished(bench: Bench) -> None:
+    """[TOOLS §9.3] a program that is gone by the time it is started is E064."""
+    bench.script("echo hi")
+    launch = bench.launch("./scripts/probe.sh")
+    (bench.skill / "scripts" / "probe.sh").unlink()
+    with pytest.raises(CannotRun):
+        run(launch)
+
+
+def test_directory_that_vanished(bench: Bench) -> None:
+    """[D42] so is a working directory that is gone."""
+    launch = bench.launch("true")
+    bench.project.rmdir()
+    with pytest.raises(CannotRun, match="working directory"):
+        run(launch)
+
+
+def test_too_many_arguments(bench: Bench) -> None:
+    """[TOOLS §9.3] arguments beyond what the system takes."""
+    with pytest.raises(CannotRun):
+        bench.run("true", "x" * 3_000_000)
+
+
+def test_unknown_level(bare: Bench) -> None:
+    """[D45] a level that does not exist is not replaced by another."""
+    launch = bare.launch("true")
+    other = Launch(**{name: getattr(launch, name) for name in Launch.__slots__} | {"sandbox": "cage"})
+    with pytest.raises(SandboxUnavailable, match="cage"):
+        run(other)
+
+
+@pytest.mark.slow
+def test_time_out(bench: Bench) -> None:
+    """[D44] [TOOLS §5.3] at the time-out the command is asked to end, and what it said until then is kept."""
+    found = bench.sh("trap 'echo asked; exit 0' TERM; echo begun; sleep 60 & wait", timeout=4)
+    assert found.output == "begun\nasked\n"
+    assert (found.success, found.exit_code) == (False, None)
+    assert found.error == "timed out after 4 s"
+    assert found.stopped is not None
+    assert found.stopped.line() == "error[E065]: timed out after 4 s"
+
+
+@pytest.mark.slow
+def test_cancelled(bench: Bench) -> None:
+    """[D44] [TOOLS §5.3] the same on cancellation."""
+    cancel = threading.Event()
+    timer = threading.Timer(3, cancel.set)
+    timer.start()
+    found = bench.sh("echo begun; exec sleep 60", cancel=cancel)
+    timer.join()
+    assert found.output == "begun\n"
+    assert found.exit_code is None
+    assert found.stopped is not None
+    assert found.stopped.line().startswith("error[E065]: cancelled after ")
+
+
+def test_from_another_thread(bench: Bench) -> None:
+    """[D45] runs in threads at once do not meet."""
+    outputs: list[str] = []
+    threads = [
+        threading.Thread(target=lambda number=number: outputs.append(bench.run("echo", str(number)).output))
+        for number in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outputs) == [f"{number}\n" for number in range(8)]
+
+
+def test_check_is_last(bare: Bench) -> None:
+    """[D45] what is checked at the last moment keeps the command from starting."""
+
+    def changed() -> None:
+        raise SandboxUnavailable("the skill changed")
+
+    with pytest.raises(SandboxUnavailable):
+        bare.run("touch", str(bare.project / "started"), read_only=False, check=changed)
+    assert not (bare.project / "started").exists()
+
+
+def test_without_descriptors_left(bench: Bench) -> None:
+    """[D43] a run gives back all descriptors, also one that fails to start."""
+    bench.run("true")
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        bench.run("true")
+        with pytest.raises(CannotRun):
+            bench.run("true", "x" * 3_000_000)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+class Name(str):
+    """Text of a class of its own, as names of skills are."""
+
+    __slots__ = ()
+
+
+def test_text_of_another_class(bench: Bench) -> None:
+    """[D42] values that only behave like text reach the command as text, at every level."""
+    launch = bench.launch("sh", "-c", 'echo "$0 $WHO"', "word")
+    env: dict[str, str] = {Name(name): Name(value) for name, value in launch.env.items()}
+    env[Name("WHO")] = Name("me")
+    argv = tuple(Name(word) for word in launch.argv)
+    found = run(replace(launch, argv=argv, env=env, cwd=Name(launch.cwd), skill_dir=Name(launch.skill_dir)))
+    assert found.output == "word me\n"

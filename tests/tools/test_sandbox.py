@@ -1,0 +1,294 @@
+"""Which level is chosen on machines that lack something, and what is said about it."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import struct
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from skillc.tools import sandbox
+from skillc.tools.sandbox import bubblewrap, seccomp, supervisor
+from skillc.tools.sandbox.access import access, working_paths
+from skillc.tools.sandbox.removal import remove
+from skillc.tools.sandbox.worktrees import repository
+from tests.tools.conftest import Bench
+from tests.tools.levels import works
+
+REPORT = """
+import json
+from skillc.tools import sandbox
+from skillc.tools.launch import Launch
+from skillc.tools.process import run
+level = sandbox.choose()
+env = {"HOME": "/nonexistent", "PATH": "/usr/bin:/bin"}
+found = run(Launch(("/bin/echo", "hi"), "/usr", env, "/usr", 30.0, False, True, level)).as_json()
+print(json.dumps([level, sandbox.explain(), found]))
+"""
+
+
+def machine(*options: str, filter_: bytes = b"") -> tuple[str, list[str]]:
+    """What is chosen and said on a machine that bubblewrap makes out of this one."""
+    works(sandbox.BUBBLEWRAP)
+    rules = os.memfd_create("rules")
+    try:
+        os.write(rules, filter_)
+        os.lseek(rules, 0, os.SEEK_SET)
+        more = ["--seccomp", str(rules)] if filter_ else []
+        argv = [
+            str(bubblewrap.program()),
+            "--dev-bind",
+            "/",
+            "/",
+            *more,
+            *options,
+            sys.executable,
+            "-c",
+            REPORT,
+        ]
+        found = subprocess.run(argv, pass_fds=[rules], capture_output=True, text=True, check=False)
+    finally:
+        os.close(rules)
+    assert found.returncode == 0, found.stderr
+    level, said, envelope = json.loads(found.stdout)
+    assert (envelope["output"], envelope["sandbox"], envelope["success"]) == ("hi\n", level, True)
+    return level, said
+
+
+HIDDEN = ("--ro-bind", "/dev/null", str(bubblewrap.program()))
+
+
+def no_landlock() -> bytes:
+    """A filter that makes the kernel look as old as before Landlock."""
+    calls = (supervisor.CREATE_RULESET, supervisor.ADD_RULE, supervisor.RESTRICT_SELF)
+    code = [(0x20, 0, 0, 0), *seccomp._each(calls, errno.ENOSYS), (0x06, 0, 0, 0x7FFF0000)]
+    return b"".join(struct.pack("=HBBI", *part) for part in code)
+
+
+def test_the_best_first() -> None:
+    """[D45] bubblewrap where it works, else Landlock, else none; what lacks is said."""
+    lacking = {line.partition(":")[0] for line in sandbox.explain()}
+    assert sandbox.choose() == next(level for level in sandbox.LEVELS if level not in lacking)
+    assert "none" not in lacking
+
+
+def test_without_bubblewrap() -> None:
+    """[D45] where it is not installed, Landlock is used, and the package is named."""
+    works(sandbox.LANDLOCK)
+    level, said = machine(*HIDDEN)
+    assert level == "landlock"
+    assert len(said) == 1
+    assert said[0].startswith("bubblewrap: not installed")
+    assert "apt install bubblewrap" in said[0]
+
+
+def test_without_user_namespaces() -> None:
+    """[D45] where an ordinary user has none, Landlock is used, and what to allow is said."""
+    works(sandbox.LANDLOCK)
+    level, said = machine("--unshare-user", "--uid", "1234", "--gid", "1234", "--disable-userns")
+    assert level == "landlock"
+    assert len(said) == 1
+    assert "namespace" in said[0]
+
+
+def test_without_landlock() -> None:
+    """[D45] bubblewrap does not need it."""
+    level, said = machine(filter_=no_landlock())
+    assert level == "bubblewrap"
+    assert len(said) == 1
+    assert said[0].startswith("landlock: the kernel does not offer it; Linux 6.2 or newer does")
+
+
+def test_without_anything() -> None:
+    """[D45] with neither there is no sandbox, and both are explained."""
+    level, said = machine(*HIDDEN, filter_=no_landlock())
+    assert level == "none"
+    assert [line.partition(":")[0] for line in said] == ["bubblewrap", "landlock"]
+
+
+def test_permissions(bench: Bench) -> None:
+    """[D45] whoever approves is told what the sandbox will allow."""
+    said = "\n".join(sandbox.permissions(bench.launch("true", network=True)))
+    if bench.level == "none":
+        assert "no sandbox" in said
+        return
+    assert f"sandbox: {bench.level}" in said
+    assert str(bench.project) in said
+    assert "write: nothing" in said
+    assert "network: yes" in said
+    writing = "\n".join(sandbox.permissions(bench.launch("true", read_only=False)))
+    assert f"write: the working directory {bench.project}" in writing
+    assert "network: none" in writing
+    at_home = "\n".join(sandbox.permissions(bench.launch("true", cwd=bench.home)))
+    assert f"no leading dot) in {bench.home}" in at_home
+
+
+def test_what_may_be_written(bench: Bench) -> None:
+    """[D45] the working directory unless read_only, and always a private temporary directory and home."""
+    if bench.level != "none":
+        found = bench.sh("echo x > $TMPDIR/a && echo x > ~/a && mktemp && echo ok", read_only=True)
+        assert found.output.endswith("ok\n")
+        assert not (bench.home / "a").exists()
+    made = bench.sh(
+        "mkdir d && echo x > d/a && mv d e && rm -r e && echo x > b && chmod 600 b", read_only=False
+    )
+    assert (made.output, made.exit_code) == ("", 0)
+    assert (bench.project / "b").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("hidden", [".pyenv/shims", ".nvm/versions/node/v20/bin", "miniconda3/bin"])
+def test_programs_below_the_home_directory(bench: Bench, hidden: str) -> None:
+    """[D45] an interpreter of a version manager works, with all of its own prefix."""
+    directory = bench.home / hidden
+    directory.mkdir(parents=True)
+    (directory.parent / "lib").mkdir()
+    (directory.parent / "lib" / "part.sh").write_text("echo from the prefix")
+    (directory / "interp").write_text(f"#!/bin/sh\n. {directory.parent}/lib/part.sh\n")
+    (directory / "interp").chmod(0o755)
+    bench.parent["PATH"] = f"{directory}:{os.defpath}"
+    assert bench.run("interp").output == "from the prefix\n"
+    script = bench.script("#!/usr/bin/env interp\n")
+    assert bench.run(script).output == "from the prefix\n"
+
+
+def test_links_on_the_way_to_a_program(bench: Bench) -> None:
+    """[D45] a program that is a link to a link, each elsewhere below the home directory, works."""
+    real = bench.home / ".local" / "share" / "venvs" / "tool" / "bin" / "tool"
+    real.parent.mkdir(parents=True)
+    real.write_text("#!/bin/sh\necho tool\n")
+    real.chmod(0o755)
+    for link, target in ((".local/lib/x/tool", real), (".local/bin/tool", bench.home / ".local/lib/x/tool")):
+        (bench.home / link).parent.mkdir(parents=True)
+        (bench.home / link).symlink_to(target)
+    bench.parent["PATH"] = f"{bench.home}/.local/bin:{os.defpath}"
+    assert bench.run("tool").output == "tool\n"
+
+
+def test_a_home_that_is_a_link(bench: Bench) -> None:
+    """[D45] a home directory behind a link is hidden and has its private place all the same."""
+    link = bench.outside / "home"
+    link.symlink_to(bench.home)
+    (bench.home / ".netrc").write_text("secret")
+    bench.parent["HOME"] = str(link)
+    found = bench.sh(f"cat {bench.home}/.netrc {link}/.netrc; echo x > ~/new && echo made")
+    assert "made" in found.output
+    assert ("secret" in found.output) is (bench.level == "none")
+
+
+def test_git_works(bench: Bench) -> None:
+    """[D45] the specification's own example, with settings in the home directory that are not there."""
+    (bench.home / ".gitconfig").write_text("[user]\n\tname = n\n")
+    subprocess.run(["git", "init", "-q", bench.project], check=True)
+    (bench.project / "new").write_text("x")
+    found = bench.run("git", "status", "--short", "--branch")
+    assert found.success, found
+    assert "?? new" in found.output
+
+
+def test_git_works_in_a_linked_worktree(bench: Bench) -> None:
+    """[D45] the repository that a worktree belongs to is readable, if it says that they belong together."""
+    git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org", "-C", str(bench.outside)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "first"], check=True)
+    bench.project.rmdir()
+    subprocess.run([*git, "worktree", "add", "-q", bench.project], check=True)
+    found = bench.run("git", "log", "--format=%s")
+    assert found.output == "first\n"
+    assert (
+        str(bench.outside / ".git") in " ".join(sandbox.permissions(bench.launch("true")))
+        or bench.level == "none"
+    )
+
+
+@pytest.mark.parametrize("back", ["", "/elsewhere/.git\n", "../project/.git\n"])
+def test_a_worktree_that_nobody_knows(bare: Bench, back: str) -> None:
+    """[D45] a .git file that points at something that does not point back opens nothing."""
+    target = bare.outside / "worktrees" / "x"
+    target.mkdir(parents=True)
+    (bare.outside / "HEAD").write_text("ref: refs/heads/main\n")
+    (bare.project / ".git").write_text(f"gitdir: {target}\n")
+    if back:
+        (target / "gitdir").write_text(back)
+    assert repository(str(bare.project)) is None
+    (target / "gitdir").write_text(f"{bare.project}/.git\n")
+    assert repository(str(bare.project)) == str(bare.outside)
+    (bare.outside / "HEAD").unlink()
+    assert repository(str(bare.project)) is None
+
+
+def test_home_without_grants(tmp_path: Path) -> None:
+    """[D45] no working directory opens the home directory, or what it is in."""
+    home = tmp_path / "a" / "home"
+    for path in (home / ".ssh", home / "papers", tmp_path / "a" / "other", tmp_path / "b"):
+        path.mkdir(parents=True)
+    (home / "link").symlink_to(home / ".ssh")
+    assert working_paths(str(home), str(home)) == [str(home / "papers")]
+    assert working_paths(str(tmp_path / "a"), str(home)) == [str(tmp_path / "a" / "other")]
+    assert working_paths("/", str(home)) == []
+    assert working_paths(str(tmp_path / "b"), str(home)) == [str(tmp_path / "b")]
+    assert working_paths(str(home / "papers"), str(home)) == [str(home / "papers")]
+
+
+def test_a_skill_in_the_home_directory_itself(bare: Bench) -> None:
+    """[D45] a skill whose folder is the home directory does not open that."""
+    launch = replace(bare.launch("true"), skill_dir=str(bare.home))
+    assert access(launch)[str(bare.home)] == "hide"
+
+
+def test_terminal_of_the_sandbox(bench: Bench) -> None:
+    """[D45] the command leads a session of its own."""
+    session = bench.sh("cut -d' ' -f6 /proc/$$/stat").output.strip()
+    assert session.isdigit()
+    assert session not in ("0", str(os.getsid(0)))  # 0 is one that its namespace does not know
+
+
+def test_leftovers_are_removed(tmp_path: Path) -> None:
+    """[D45] however deep or odd what a command left in its private directory is."""
+    root = tmp_path / "private"
+    root.mkdir()
+    outside = tmp_path / "outside"
+    outside.write_text("x")
+    (root / "link").symlink_to(tmp_path)
+    (root / "closed").mkdir()
+    (root / "closed" / "file").write_text("x")
+    (root / "closed").chmod(0)
+    here = os.open(root, os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("deep", dir_fd=here)
+        below = os.open("deep", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+    remove(str(root))
+    assert not root.exists()
+    assert outside.exists()
+    remove(str(root))  # nothing to do
+
+
+def test_nothing_is_left_behind(bench: Bench) -> None:
+    """[D45] the private directory of a run is gone after it."""
+    found = bench.sh("echo $TMPDIR; mkdir -p $TMPDIR/a/b; touch $TMPDIR/a/b/c")
+    if bench.level == "landlock":
+        assert not os.path.exists(found.output.strip())
+
+
+def test_many_descriptors(bench: Bench) -> None:
+    """[D45] a caller that has more than 1024 files open can run commands."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 2000:
+        pytest.skip(f"this user may have only {hard} files open")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2000), hard))
+    held = [os.open("/dev/null", os.O_RDONLY) for _ in range(1100)]
+    try:
+        assert bench.run("echo", "hi").output == "hi\n"
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for descriptor in held:
+            os.close(descriptor)

@@ -1,0 +1,598 @@
+"""The access log: what is written, where, and that it never stands in the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from skillc.compiler import build_skill
+from skillc.errors import SkillcError
+from skillc.library import resolve
+from skillc.usage import logged, record
+from skillc.usage.log import WAL_LIMIT, as_json
+from tests.conftest import World
+
+SKC = [sys.executable, "-m", "skillc"]
+COLUMNS = ["id", "timestamp", "run_id", "command", "skill", "skill_path", "cwd", "args", "error"]
+LOGGING_DISABLED = "warning[W002]: logging disabled; run 'skc sync' after session to merge logs\n"
+STALE = "warning[W003]: stale local logs for 'pdf'; run 'skc sync' to upload\n"
+
+
+@pytest.fixture
+def skill(world: World) -> Path:
+    folder = world.skill("pdf")
+    (folder / "notes.txt").write_text("notes\n")
+    return folder
+
+
+def primary(world: World, name: str = "pdf") -> Path:
+    return world.runtime / name / ".skillc-meta" / "logs.db"
+
+
+def fallback(project: Path, name: str = "pdf") -> Path:
+    return project / ".skillc" / "logs" / name / ".skillc-meta" / "logs.db"
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    """What a log holds, read as another program would."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        return [dict(row) for row in connection.execute("SELECT * FROM access_log ORDER BY id")]
+
+
+def counted(path: Path) -> int:
+    """How many accesses the counts beside the rows say there are."""
+    with closing(sqlite3.connect(path)) as connection:
+        (days,) = connection.execute("SELECT sum(count) FROM access_day WHERE place = 0").fetchone()
+        (weeks,) = connection.execute("SELECT sum(count) FROM access_week WHERE place = 0").fetchone()
+        assert days == weeks
+        return int(days)
+
+
+# What is written
+
+
+def test_a_row(world: World, skill: Path) -> None:
+    """[RFC-0007] the columns of a row, and what is in them."""
+    build_skill(resolve("pdf", str(world.project)))
+    before = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    world.ok("show", "pdf", "--section", "USAGE")
+    after = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    (row,) = rows(primary(world))
+    assert list(row) == COLUMNS
+    assert before <= row["timestamp"] <= after
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", row["timestamp"])
+    assert re.fullmatch(r"\d{8}T\d{6}Z-[0-9a-f]{4}", row["run_id"])
+    assert row["run_id"][:16] == re.sub("[-:]", "", row["timestamp"])
+    assert row["command"] == "show"
+    assert row["skill"] == "pdf"
+    assert row["skill_path"] == str(skill)
+    assert row["cwd"] == str(world.project)
+    assert json.loads(row["args"]) == {"section": "Usage", "file": "SKILL.md"}
+    assert row["error"] is None
+
+
+def test_every_command_that_resolves_a_skill(world: World, skill: Path) -> None:
+    """[RFC-0007] each leaves one row, with its arguments as JSON; `list`, `init` and `sync` leave none."""
+    words = {
+        "build": ["build", "pdf"],
+        "outline": ["outline", "pdf", "--level", "2"],
+        "show": ["show", "pdf", "--section", "Usage"],
+        "open": ["open", "pdf", "notes.txt"],
+        "sources": ["sources", "pdf"],
+        "search": ["search", "pdf", "text"],
+        "stats": ["stats", "pdf"],
+    }
+    for command in words.values():
+        world.ok(*command)
+    for command in (["list"], ["init"], ["sync"], ["stats"]):
+        world.ok(*command)
+    logged_rows = rows(primary(world))
+    assert [row["command"] for row in logged_rows] == list(words)
+    arguments = {row["command"]: json.loads(row["args"]) for row in logged_rows}
+    assert all(isinstance(value, dict) for value in arguments.values())
+    assert arguments["outline"] == {"level": 2}
+    assert arguments["open"]["path"] == "notes.txt"
+    assert arguments["stats"]["group_by"] == "summary"
+    assert all(row["error"] is None for row in logged_rows)
+
+
+def test_search_arguments(world: World, skill: Path) -> None:
+    """[RFC-0004:C-LOGGING] `query` as given and `result_count`, and nothing else."""
+    world.ok("build", "pdf")
+    world.ok("search", "pdf", ' "text"  ÜBER ')
+    world.ok("search", "pdf", "text", "--limit", "1")
+    found = [json.loads(row["args"]) for row in rows(primary(world)) if row["command"] == "search"]
+    assert found == [{"query": ' "text"  ÜBER ', "result_count": 0}, {"query": "text", "result_count": 1}]
+
+
+def test_failed_searches(world: World, skill: Path) -> None:
+    """[RFC-0004:C-LOGGING] [RFC-0005] the error's message is kept: no index, empty query."""
+    world.fails("E002", "search", "pdf", "text")
+    world.fails("E004", "search", "pdf", " ")
+    assert [(json.loads(row["args"]), row["error"]) for row in rows(primary(world))] == [
+        (
+            {"query": "text", "result_count": 0},
+            "search index unusable; run 'skc build pdf' to rebuild",
+        ),
+        ({"query": " ", "result_count": 0}, "empty query"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("E020", ["show", "pdf", "--section", "Nothing"]),
+        ("E021", ["open", "pdf", "nothing.md"]),
+        ("E012", ["open", "pdf", "../../../x"]),
+        ("E022", ["sources", "pdf", "--dir", "nothing"]),
+        ("E030", ["stats", "pdf", "--group-by", "searches"]),
+        ("E031", ["stats", "pdf", "--since", "yesterday"]),
+        ("E031", ["stats", "pdf", "--prune", "soon"]),
+    ],
+)
+def test_failures(world: World, skill: Path, code: str, words: list[str]) -> None:
+    """[RFC-0007] [RFC-0005] failures are logged too, with their message."""
+    build_skill(resolve("pdf", str(world.project)))
+    stderr = world.fails(code, *words).stderr
+    (row,) = rows(primary(world))
+    assert row["command"] == words[0]
+    assert stderr.startswith(f"error[{code}]: {row['error']}\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("E001", ["show", "nowhere", "--section", "x"]),
+        ("E010", ["outline", "empty"]),
+        ("E100", ["show", "pdf"]),
+        ("E100", ["outline", "pdf", "--level", "9"]),
+    ],
+)
+def test_what_meets_no_skill(world: World, skill: Path, code: str, words: list[str]) -> None:
+    """[RFC-0007] what does not get as far as a skill is not logged."""
+    (world.store / "empty").mkdir()
+    world.fails(code, *words)
+    assert not primary(world).exists()
+    assert not (world.project / ".skillc" / "logs").exists()
+    assert not (world.home / ".skillc").exists()
+
+
+def test_unexpected_failures(world: World, skill: Path) -> None:
+    """[RFC-0007] what nobody foresaw is logged as it is told, and raised."""
+    found = resolve("pdf", str(world.project))
+
+    def fail() -> None:
+        raise PermissionError(13, "Permission denied", "/x")
+
+    with pytest.raises(PermissionError):
+        logged(found, "show", {}, str(world.project), fail)
+    assert rows(primary(world))[0]["error"] == "'/x': Permission denied"
+
+
+def test_run_id(world: World, skill: Path) -> None:
+    """[RFC-0007] SKC_RUN_ID names the session; an empty one does not."""
+    world.ok("outline", "pdf", env={"SKC_RUN_ID": "my session"})
+    world.ok("outline", "pdf", env={"SKC_RUN_ID": ""})
+    world.ok("outline", "pdf", env={"SKC_RUN_ID": os.fsdecode(b"bytes \xff")})
+    first, second, third = (row["run_id"] for row in rows(primary(world)))
+    assert first == "my session"
+    assert re.fullmatch(r"\d{8}T\d{6}Z-[0-9a-f]{4}", second)
+    assert third == "bytes \\udcff"
+
+
+def test_canonical_paths(world: World, skill: Path) -> None:
+    """[RFC-0007] symlinks are resolved; the name is the directory's, whatever SKILL.md says."""
+    elsewhere = world.skill("real", "---\nname: other\ndescription: d\n---\n# X\n", store=world.root / "lib")
+    (world.store / "linked").symlink_to(elsewhere)
+    (world.root / "link").symlink_to(world.project)
+    (world.project / "sub").mkdir()
+    world.ok("outline", "linked", cwd=world.root / "link" / "sub" / ".." / "sub")
+    (row,) = rows(primary(world, "linked"))
+    assert (row["skill"], row["skill_path"], row["cwd"]) == (
+        "linked",
+        str(elsewhere),
+        str(world.project / "sub"),
+    )
+
+
+def test_where_a_folder_is_logged(world: World) -> None:
+    """[RFC-0007] a folder in no store has its log in the global runtime."""
+    folder = world.skill("pdf", store=world.root / "lib")
+    world.ok("outline", str(folder))
+    (row,) = rows(world.home / ".skillc" / "runtime" / "pdf" / ".skillc-meta" / "logs.db")
+    assert row["skill_path"] == str(folder)
+
+
+@given(st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text(), max_size=5))
+def test_arguments_are_json(arguments: dict[str, str | int | bool | None]) -> None:
+    """[RFC-0007] whatever was given, `args` is a JSON object that says it."""
+    assert json.loads(as_json(arguments)) == arguments
+
+
+def test_bytes_that_are_no_text(world: World, skill: Path) -> None:
+    """[RFC-0007] arguments, names and directories in no encoding are logged all the same."""
+    build_skill(resolve("pdf", str(world.project)))
+    strange = os.fsdecode(b"caf\xe9")
+    (world.project / strange).mkdir()
+    world.fails("E020", "show", "pdf", "--section", strange, cwd=world.project / strange)
+    (row,) = rows(primary(world))
+    assert row["cwd"] == f"{world.project}/caf\\udce9"
+    assert json.loads(row["args"])["section"] == "caf\\udce9"
+    assert row["error"] == "section not found: 'caf\\udce9'"
+    assert json.loads(world.ok("stats", "pdf", "--group-by", "errors", "--format", "json").stdout)[
+        "data"
+    ] == [{"target": "caf\\udce9", "command": "show", "error": row["error"], "count": 1}]
+
+
+def test_a_build_keeps_the_log(world: World, skill: Path) -> None:
+    """[RFC-0007] [D11] neither a build nor one from nothing takes rows away."""
+    world.ok("outline", "pdf")
+    world.ok("build", "pdf")
+    world.ok("build", "pdf", "--force")
+    assert [row["command"] for row in rows(primary(world))] == ["outline", "build", "build"]
+
+
+def test_light(world: World) -> None:
+    """[RFC-0007] what agents call hundreds of times loads nothing that costs more than the row."""
+    heavy = ["typing", "re", "json", "pathlib", "dataclasses", "datetime", "sqlite3", "functools"]
+    code = f"import sys, skillc.usage.log; print([name for name in {heavy} if name in sys.modules])"
+    result = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        env={"PYTHONPATH": str(Path(__file__).parents[2] / "src")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout == "[]\n"
+
+
+# Where it can't be written
+
+
+@pytest.fixture
+def elsewhere(world: World, skill: Path) -> Path:
+    """A directory of the project to work in."""
+    directory = world.project / "work"
+    directory.mkdir()
+    return directory
+
+
+def test_read_only_runtime(world: World, skill: Path, elsewhere: Path, unprivileged: tuple[str, ...]) -> None:
+    """[RFC-0007] the fallback is below the working directory; nothing is said, nothing is lost."""
+    world.ok("build", "pdf")
+    here = ("pdf", "--section", "Usage")
+    before = world.ok("show", *here).stdout
+    read_only(primary(world).parent)
+    result = world.skc("show", *here, cwd=elsewhere, prefix=unprivileged)
+    assert (result.returncode, result.stdout, result.stderr) == (0, before, "")
+    (row,) = rows(fallback(elsewhere))
+    assert list(row) == COLUMNS
+    assert (row["command"], row["cwd"]) == ("show", str(elsewhere))
+    assert len(rows(primary(world))) == 2
+
+
+def test_read_only_everything(
+    world: World, skill: Path, elsewhere: Path, unprivileged: tuple[str, ...]
+) -> None:
+    """[RFC-0007] [RFC-0005] W002, exactly, also before an error; the command goes on."""
+    read_only(world.project / ".skillc")
+    read_only(elsewhere)
+    result = world.skc("outline", "pdf", cwd=elsewhere, prefix=unprivileged)
+    assert (result.returncode, result.stdout) == (0, "SKILL.md\n  # pdf\n  ## Usage\n")
+    assert result.stderr == LOGGING_DISABLED
+    failed = world.fails("E021", "open", "pdf", "x", cwd=elsewhere, prefix=unprivileged)
+    assert failed.stderr == f"{LOGGING_DISABLED}error[E021]: file not found: 'x'\n"
+
+
+def test_read_only_home(world: World, unprivileged: tuple[str, ...]) -> None:
+    """[RFC-0007] a global skill in a home that can't be written."""
+    world.skill("pdf", store=world.global_store)
+    read_only(world.home / ".skillc")
+    read_only(world.home)
+    result = world.skc("outline", "pdf", prefix=unprivileged)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert len(rows(fallback(world.project))) == 1
+    stats = world.skc("stats", "pdf", prefix=unprivileged)
+    assert (stats.returncode, stats.stderr) == (0, "")
+
+
+def read_only(directory: Path) -> None:
+    for path in [*directory.rglob("*"), directory]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+
+
+@pytest.mark.parametrize("place", ["runtime", "runtime/pdf", "runtime/pdf/.skillc-meta"])
+def test_a_file_in_place_of_a_directory(world: World, skill: Path, place: str) -> None:
+    """[RFC-0007] a file stands where the log's directories belong."""
+    path = world.project / ".skillc" / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("in the way")
+    assert world.ok("outline", "pdf").stderr == ""
+    assert len(rows(fallback(world.project))) == 1
+
+
+def test_a_file_in_place_of_both(world: World, skill: Path) -> None:
+    """[RFC-0007] [RFC-0005] and one in place of the fallback: W002."""
+    (world.project / ".skillc" / "runtime").write_text("in the way")
+    (world.project / ".skillc" / "logs").write_text("in the way")
+    assert world.ok("outline", "pdf").stderr == LOGGING_DISABLED
+
+
+OTHER_SCHEMAS = {
+    "wrong columns": "CREATE TABLE access_log (id INTEGER PRIMARY KEY, what TEXT)",
+    "a view": "CREATE TABLE t (x); CREATE VIEW access_log AS SELECT * FROM t",
+    "a check": (
+        "CREATE TABLE access_log (timestamp CHECK (0), run_id, command, skill, skill_path, cwd, args, error)"
+    ),
+    "a trigger that can't run": (
+        "CREATE TABLE access_log (timestamp, run_id, command, skill, skill_path, cwd, args, error);"
+        "CREATE TRIGGER t AFTER INSERT ON access_log BEGIN INSERT INTO nowhere VALUES (1); END"
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["garbage", "a directory", "half a log", *OTHER_SCHEMAS])
+def test_an_unusable_log(world: World, skill: Path, what: str) -> None:
+    """[RFC-0007] whatever stands in place of the log: commands go on, and the row is in the fallback."""
+    log = primary(world)
+    log.parent.mkdir(parents=True)
+    if what == "a directory":
+        log.mkdir()
+    elif what == "garbage":
+        log.write_bytes(b"garbage " * 1000)
+    elif what == "half a log":
+        for _ in range(3):
+            world.ok("outline", "pdf")
+        with closing(sqlite3.connect(log)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        log.write_bytes(log.read_bytes()[:2048] + os.urandom(8000))
+    else:
+        with closing(sqlite3.connect(log)) as connection:
+            connection.executescript(OTHER_SCHEMAS[what])
+    result = world.ok("outline", "pdf")
+    assert (result.stdout, result.stderr) == ("SKILL.md\n  # pdf\n  ## Usage\n", "")
+    assert len(rows(fallback(world.project))) == 1
+    for words in (
+        ["stats", "pdf"],
+        ["stats", "pdf", "--html", "page.html"],
+        ["stats", "pdf", "--prune", "1d"],
+    ):
+        said = world.skc(*words)
+        assert "Traceback" not in said.stderr
+        assert (said.returncode == 0) == ("error[" not in said.stderr)
+
+
+def test_an_empty_file(world: World, skill: Path) -> None:
+    """[RFC-0007] what a process leaves that was killed before it could write: it becomes the log."""
+    primary(world).parent.mkdir(parents=True)
+    primary(world).touch()
+    assert world.ok("stats", "pdf").stderr == ""
+    world.ok("outline", "pdf")
+    assert [row["command"] for row in rows(primary(world))] == ["stats", "outline"]
+
+
+@pytest.mark.parametrize(("minutes", "stale"), [(59, False), (61, True), (60 * 24 * 400, True)])
+def test_stale(world: World, skill: Path, minutes: int, stale: bool) -> None:
+    """[RFC-0007] [RFC-0005] W003, exactly, for a fallback log that is older than an hour."""
+    fallback(world.project).parent.mkdir(parents=True)
+    fallback(world.project).touch()
+    old = time.time() - minutes * 60
+    os.utime(fallback(world.project), (old, old))
+    result = world.ok("outline", "pdf")
+    assert result.stderr == (STALE if stale else "")
+    world.skill("other")
+    assert world.ok("outline", "other").stderr == ""
+
+
+def test_stale_while_it_is_in_use(world: World, skill: Path) -> None:
+    """[RFC-0007] an access makes the fallback young again."""
+    (world.project / ".skillc" / "runtime").write_text("in the way")
+    world.ok("outline", "pdf")
+    os.utime(fallback(world.project), (1e9, 1e9))
+    assert world.ok("outline", "pdf").stderr == STALE
+    assert world.ok("outline", "pdf").stderr == ""
+    assert len(rows(fallback(world.project))) == 3
+
+
+@pytest.mark.parametrize("env", [{"HOME": "/nonexistent"}, {"PATH": ""}, {"LANG": "C", "PYTHONUTF8": "0"}])
+def test_strange_surroundings(world: World, env: dict[str, str]) -> None:
+    """[RFC-0007] no home, no PATH, no UTF-8: a folder is read and its access noted somewhere."""
+    folder = world.skill("pdf", store=world.root / "lib")
+    result = world.ok("outline", str(folder), env=env)
+    assert result.stdout == "SKILL.md\n  # pdf\n  ## Usage\n"
+    assert result.stderr == ""
+    world.ok("stats", str(folder), env=env, without=("PATH",))
+
+
+def test_no_home_at_all(world: World) -> None:
+    """[RFC-0007] a folder from elsewhere would have its log in the home; a project's skill has not."""
+    world.skill("pdf")
+    folder = world.skill("other", store=world.root / "lib")
+    assert world.ok("outline", "pdf", env={"HOME": ""}).stderr == ""
+    assert len(rows(primary(world))) == 1
+    assert "total accesses          1" in world.ok("stats", "pdf", env={"HOME": ""}).stdout
+    result = world.skc("outline", str(folder), env={"HOME": ""})
+    assert "Traceback" not in result.stderr
+    assert len(rows(fallback(world.project, "other"))) == 1
+
+
+@pytest.mark.parametrize("closed", [[1], [2], [0, 1, 2]])
+def test_closed_streams(world: World, skill: Path, closed: list[int]) -> None:
+    """[RFC-0007] nobody reads the output: the access is noted, and that is all."""
+    code = f"import os, sys\nfor fd in {closed}: os.close(fd)\nos.execv(sys.argv[1], sys.argv[1:])"
+    for words in (["outline", "pdf"], ["stats", "pdf"], ["stats", "pdf", "--group-by", "commands"]):
+        status = subprocess.run(
+            [sys.executable, "-c", code, *SKC, *words],
+            cwd=world.project,
+            env=world.env,
+            timeout=60,
+            check=False,
+        ).returncode
+        assert status == 0
+    assert [row["command"] for row in rows(primary(world))] == ["outline", "stats", "stats"]
+
+
+# Many at once
+
+
+def crowd(world: World, count: int) -> None:
+    """So many processes at once, all of which must end well and say nothing."""
+    commands = [["show", "pdf", "--section", "Usage"], ["outline", "pdf"], ["open", "pdf", "notes.txt"]]
+    processes = [
+        subprocess.Popen(
+            [*SKC, *commands[number % 3]],
+            cwd=world.project,
+            env=world.env | {"SKC_RUN_ID": str(number)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        for number in range(count)
+    ]
+    for process in processes:
+        _, stderr = process.communicate(timeout=100)
+        assert (process.returncode, stderr) == (0, b"")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("existing", [False, True], ids=["fresh", "existing"])
+def test_64_processes(world: World, skill: Path, existing: bool) -> None:
+    """[RFC-0007] 64 at once: no row is lost, nobody fails, nobody hears of a lock."""
+    world.ok("build", "pdf")
+    if not existing:
+        for path in primary(world).parent.glob("logs.db*"):
+            path.unlink()
+    crowd(world, 64)
+    found = [row["run_id"] for row in rows(primary(world)) if row["command"] != "build"]
+    assert sorted(found, key=int) == [str(number) for number in range(64)]
+    assert counted(primary(world)) == 64 + existing
+    assert not (world.project / ".skillc" / "logs").exists()
+
+
+# Children of one process that has loaded everything note accesses; each ends as `skc` does.
+CHILDREN = textwrap.dedent(
+    """
+    import os, sys
+    from skillc.library import resolve
+    from skillc.usage import log
+    skill = resolve("pdf", os.getcwd())
+    def child(many):
+        read, write = os.pipe()
+        pid = os.fork()
+        if pid:
+            os.close(write)
+            return pid, read
+        for number in range(many):
+            assert not log.record(skill, "show", {"section": str(number)}, None, os.getcwd())
+            os.write(write, b".")
+        os._exit(0)
+    """
+)
+
+
+@pytest.mark.slow
+def test_the_wal_stays_small(world: World, skill: Path) -> None:
+    """[RFC-0007] after 400 accesses of 400 processes all rows are there, and the WAL is folded back."""
+    code = f"{CHILDREN}\nfor _ in range(400): os.waitpid(child(1)[0], 0)"
+    subprocess.run([sys.executable, "-c", code], cwd=world.project, env=world.env, check=True)
+    wal = Path(f"{primary(world)}-wal")
+    assert wal.stat().st_size < 2 << 20
+    assert WAL_LIMIT < 2 << 20
+    assert primary(world).stat().st_size > 0
+    assert len(rows(primary(world))) == counted(primary(world)) == 400
+
+
+def test_killed_while_logging(world: World, skill: Path) -> None:
+    """[RFC-0007] [D11] SIGKILL at any time: what was noted stays, and the log goes on."""
+    code = CHILDREN + textwrap.dedent(
+        """
+        import random, signal, time
+        rng = random.Random(5)
+        noted = 0
+        for _ in range(30):
+            children = [child(10_000) for _ in range(2)]
+            time.sleep(rng.uniform(0.005, 0.05))
+            for pid, _ in children:
+                os.kill(pid, signal.SIGKILL)
+            for pid, read in children:
+                os.waitpid(pid, 0)
+                with open(read, "rb") as pipe:
+                    noted += len(pipe.read())
+        print(noted)
+        """
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=world.project,
+        env=world.env,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert result.stderr == ""
+    noted = int(result.stdout)
+    assert noted > 100
+    assert world.ok("outline", "pdf").stderr == ""
+    with closing(sqlite3.connect(primary(world))) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    kept = len(rows(primary(world)))
+    assert noted + 1 <= kept <= noted + 1 + 60  # a row may be there whose writer could not say so
+    assert counted(primary(world)) == kept
+    assert not (world.project / ".skillc" / "logs").exists()
+
+
+def test_killed_skc(world: World, skill: Path) -> None:
+    """[RFC-0007] the command itself, killed anywhere on its way, leaves a log that is fit for use."""
+    for delay in range(0, 120, 8):
+        process = subprocess.Popen(
+            [*SKC, "outline", "pdf"], cwd=world.project, env=world.env, stdout=subprocess.DEVNULL
+        )
+        time.sleep(delay / 1000)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    try:
+        before = len(rows(primary(world)))
+    except sqlite3.OperationalError:  # killed before the tables were there
+        before = 0
+    assert world.ok("outline", "pdf").stderr == ""
+    assert len(rows(primary(world))) == before + 1
+
+
+def test_a_log_that_is_replaced(world: World, skill: Path) -> None:
+    """[RFC-0007] a process that lives long notices that its log was removed, or is another one."""
+    found = resolve("pdf", str(world.project))
+    for _ in range(3):
+        assert record(found, "show", {}, None, str(world.project)) == ()
+        assert len(rows(primary(world))) == 1
+        for path in primary(world).parent.glob("logs.db*"):
+            path.unlink()
+
+
+def test_never_raises(world: World, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[RFC-0007] not even what nobody thought of makes a command fail."""
+
+    def fail(*_: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr("skillc.usage.log.append", fail)
+    found = resolve("pdf", str(world.project))
+    (diagnostic,) = record(found, "show", {}, None, str(world.project))
+    assert diagnostic.line() + "\n" == LOGGING_DISABLED
+    with pytest.raises(SkillcError) as caught:
+        logged(found, "show", {}, str(world.project), lambda: (_ for _ in ()).throw(SkillcError("x")))
+    assert caught.value.diagnostics == (diagnostic,)

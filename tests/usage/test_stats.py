@@ -1,0 +1,846 @@
+"""`skc stats`: every grouping and filter, from logs of any origin."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import random
+import re
+import sqlite3
+import struct
+import subprocess
+import sys
+import termios
+from collections import Counter
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from skillc.errors import InvalidFilter, InvalidQueryType
+from skillc.library import Skill, resolve, stored_skills
+from skillc.usage import (
+    GROUPS,
+    Filters,
+    age as age_in_days,
+    by_day,
+    logs_of,
+    prune_log,
+    read_of,
+    stats_of,
+    stats_of_all,
+)
+from skillc.usage.log import INSERT, connect
+from skillc.usage.schema import create, is_counted
+from tests.conftest import World
+
+NOW = datetime.now(UTC)
+PLAIN = """
+CREATE TABLE access_log (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, timestamp TEXT NOT NULL, run_id TEXT NOT NULL,
+    command TEXT NOT NULL, skill TEXT NOT NULL, skill_path TEXT NOT NULL, cwd TEXT NOT NULL,
+    args TEXT NOT NULL, error TEXT
+)
+"""
+Row = tuple[str, str, dict[str, Any], str | None, str]  # time, command, arguments, error, cwd
+
+
+@pytest.fixture
+def skill(world: World) -> Skill:
+    world.skill("pdf")
+    return resolve("pdf", str(world.project))
+
+
+def log_of(skill: Skill) -> Path:
+    path = Path(skill.runtime()) / ".skillc-meta" / "logs.db"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def forget(skill: Skill) -> None:
+    for path in log_of(skill).parent.glob("logs.db*"):
+        path.unlink()
+
+
+def note(skill: Skill, rows: list[Row]) -> None:
+    """Add rows to a skill's log."""
+    connection = connect(str(log_of(skill)))
+    create(connection)
+    with closing(connection):
+        connection.execute("BEGIN")
+        for time, command, arguments, error, cwd in rows:
+            row = (time, "run", command, skill.name, skill.source, cwd, json.dumps(arguments), error)
+            connection.execute(INSERT, row)
+        connection.execute("COMMIT")
+
+
+def note_as_others_do(skill: Skill, rows: list[Row]) -> None:
+    """The same by a program that knows nothing of our counts."""
+    with closing(sqlite3.connect(log_of(skill))) as connection:
+        connection.execute(PLAIN)
+        for time, command, arguments, error, cwd in rows:
+            row = (time, "run", command, skill.name, skill.source, cwd, json.dumps(arguments), error)
+            connection.execute(INSERT, row)
+        connection.commit()
+
+
+ROWS: list[Row] = [
+    ("2026-03-01T09:00:00Z", "show", {"section": "Forms", "file": "SKILL.md"}, None, "/w/a"),
+    ("2026-03-01T09:00:01Z", "show", {"section": "Forms", "file": "SKILL.md"}, None, "/w/a"),
+    ("2026-03-01T09:00:02Z", "show", {"section": "Zebra", "file": "A.md"}, None, "/w/a/b"),
+    ("2026-03-01T23:59:59Z", "show", {"section": "Alpha", "file": "SKILL.md"}, None, "/w/ab"),
+    ("2026-03-02T00:00:00Z", "show", {"section": "Gone", "file": None}, "section not found: 'Gone'", "/w/a"),
+    ("2026-03-02T00:00:00Z", "show", {"section": "Gone", "file": None}, "section not found: 'Gone'", "/w/a"),
+    ("2026-03-02T12:00:00Z", "open", {"path": "A.md"}, None, "/w/b"),
+    ("2026-03-02T12:00:01Z", "open", {"path": "nothing"}, "file not found: 'nothing'", "/w/b"),
+    ("2026-03-03T00:00:00Z", "search", {"query": "b", "result_count": 1}, None, "/w/b"),
+    ("2026-03-03T00:00:00Z", "search", {"query": "a", "result_count": 0}, None, "/w/b"),
+    ("2026-03-03T00:00:00Z", "search", {"query": "c", "result_count": 2}, None, "/w/b"),
+    ("2026-03-03T00:00:01Z", "search", {"query": "c", "result_count": 3}, None, "/w/b"),
+    ("2026-03-03T00:00:02Z", "search", {"query": "d", "result_count": 0}, "index unusable", "/w/b"),
+    ("2026-03-04T10:00:00Z", "outline", {"level": None}, None, "/w/c"),
+    ("2026-03-04T10:00:00Z", "future", {"what": ["ever"]}, None, "/w/c"),
+]
+DATA: dict[str, Any] = {
+    "summary": {"total_accesses": 15, "unique_sections": 3, "unique_files": 2, "error_count": 4},
+    "sections": [
+        {"section": "Forms", "file": "SKILL.md", "count": 2},
+        {"section": "Zebra", "file": "A.md", "count": 1},
+        {"section": "Alpha", "file": "SKILL.md", "count": 1},
+    ],
+    "files": [{"file": "SKILL.md", "count": 3}, {"file": "A.md", "count": 2}],
+    "commands": {"show": 6, "search": 5, "open": 2, "future": 1, "outline": 1},
+    "projects": [
+        {"project": "/w/b", "count": 7},
+        {"project": "/w/a", "count": 4},
+        {"project": "/w/c", "count": 2},
+        {"project": "/w/a/b", "count": 1},
+        {"project": "/w/ab", "count": 1},
+    ],
+    "errors": [
+        {"target": "Gone", "command": "show", "error": "section not found: 'Gone'", "count": 2},
+        {"target": "d", "command": "search", "error": "index unusable", "count": 1},
+        {"target": "nothing", "command": "open", "error": "file not found: 'nothing'", "count": 1},
+    ],
+    "search": [
+        {"query": "c", "count": 2},
+        {"query": "a", "count": 1},
+        {"query": "b", "count": 1},
+        {"query": "d", "count": 1},
+    ],
+}
+
+
+def answer(world: World, *words: str) -> dict[str, Any]:
+    value = json.loads(world.ok("stats", *words, "--format", "json").stdout)
+    assert isinstance(value, dict)
+    return value
+
+
+# Groups
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_groups(world: World, skill: Skill, group: str) -> None:
+    """[RFC-0003] the JSON of each group: its fields, their order, what counts."""
+    note(skill, ROWS)
+    assert answer(world, "pdf", "--group-by", group) == {
+        "skill": "pdf",
+        "skill_path": skill.source,
+        "query": group,
+        "filters": {"since": None, "until": None, "projects": []},
+        "period": {"start": "2026-03-01T09:00:00Z", "end": "2026-03-04T10:00:00Z"},
+        "data": DATA[group],
+    }
+
+
+def test_default_group(world: World, skill: Skill) -> None:
+    """[RFC-0003] the summary."""
+    assert answer(world, "pdf")["query"] == "summary"
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_no_data(world: World, skill: Skill, group: str) -> None:
+    """[RFC-0003] without a log, or without a row that passes, the result is empty and no error."""
+    empty: Any = {"commands": {}, "summary": dict.fromkeys(DATA["summary"], 0)}.get(group, [])
+    first = answer(world, "pdf", "--group-by", group)
+    assert (first["data"], first["period"]) == (empty, {"start": None, "end": None})
+    note(skill, ROWS)
+    for found in (
+        Filters.parse("2099-01-01", None, [], "/"),
+        Filters.parse(None, "1999-01-01", [], "/"),
+        Filters.parse("2026-04-01", "2026-02-01", [], "/"),
+        Filters.parse(None, None, ["/nowhere"], "/"),
+    ):
+        stats = stats_of(skill, group, found)
+        assert (stats.data, stats.start, stats.end) == (empty, None, None)
+
+
+@pytest.mark.parametrize("group", ["searches", "Summary", "", "section", "all"])
+def test_unknown_group(world: World, skill: Skill, group: str) -> None:
+    """[RFC-0003] [RFC-0005] [RFC-0004:C-LOGGING] E030 with the word that was given."""
+    for name in (["pdf"], []):
+        stderr = world.fails("E030", "stats", *name, "--group-by", group).stderr
+        assert stderr == f"error[E030]: invalid query type: '{group}'\n"
+    with pytest.raises(InvalidQueryType):
+        stats_of(skill, group)
+
+
+def test_unknown_skill(world: World) -> None:
+    """[RFC-0003] [RFC-0005] E001 and E010, as everywhere."""
+    world.fails("E001", "stats", "nowhere")
+    (world.store / "empty").mkdir()
+    world.fails("E010", "stats", "empty")
+
+
+def test_ties(skill: Skill) -> None:
+    """[RFC-0003] what is equal: sections by file, then heading; files, searches and projects by name."""
+    rng = random.Random(1)
+    pairs = [(section, file) for section in "bBaä" for file in ("z.md", "a.md", "Z.md")]
+    rows: list[Row] = []
+    for section, file in pairs:
+        rows.append(("2026-01-01T00:00:00Z", "show", {"section": section, "file": file}, None, f"/{section}"))
+        rows.append(("2026-01-01T00:00:00Z", "search", {"query": section + file}, None, "/x"))
+        rows.append(("2026-01-01T00:00:00Z", "show", {"section": section, "file": ""}, file, "/x"))
+    rng.shuffle(rows)
+    note(skill, rows)
+    sections = [(entry["file"], entry["section"]) for entry in stats_of(skill, "sections").data]
+    assert sections == sorted((file, section) for section, file in pairs)
+    for group, field in (("files", "file"), ("search", "query")):
+        values = [entry[field] for entry in stats_of(skill, group).data]
+        assert values == sorted(values)
+    assert [entry["project"] for entry in stats_of(skill, "projects").data] == ["/x", "/B", "/a", "/b", "/ä"]
+    errors = [(e["target"], e["command"], e["error"]) for e in stats_of(skill, "errors").data]
+    assert errors == sorted(errors)
+
+
+def test_rows_that_others_wrote(world: World, skill: Skill) -> None:
+    """[RFC-0003] arguments that are no JSON, or other JSON, and times that are none, are still accesses."""
+    path = log_of(skill)
+    note(skill, [])
+    strange = ["", "{", "[1]", '"text"', '{"section": 5, "file": {}}', '{"section": "\\ud800"}', "[" * 5000]
+    with closing(sqlite3.connect(path)) as connection:
+        for args in strange:
+            row = ("soon", "r", "show", "pdf", "x", "/w", args, None)
+            connection.execute(INSERT, row)
+        connection.execute(
+            INSERT, ("2026-01-01T10:00:00.123456+00:00", "", "show", "", "", "/w", b"\xff", "")
+        )
+        connection.commit()
+    assert stats_of(skill).data == {
+        "total_accesses": 8,
+        "unique_sections": 1,
+        "unique_files": 0,
+        "error_count": 0,
+    }
+    assert stats_of(skill, "sections").data == [{"section": "?", "file": "", "count": 1}]
+    assert by_day([skill]) == [("2026-01-01", 1)]
+    assert stats_of(skill, "commands", Filters.parse("2026-01-01T10:00:00Z", None, [], "/")).data == {
+        "show": 1
+    }
+    for words in (
+        ["--group-by", "sections"],
+        ["--group-by", "errors", "--format", "json"],
+        ["--html", "x.html"],
+    ):
+        world.ok("stats", "pdf", *words)
+
+
+# Filters
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "count"),
+    [
+        ("2026-03-01", None, 15),
+        ("2026-03-02", None, 11),
+        (None, "2026-03-02", 6),
+        ("2026-03-02", "2026-03-02", 2),
+        ("2026-03-01T23:59:59Z", "2026-03-02T00:00:00Z", 3),
+        ("2026-03-02T00:00:01Z", None, 9),
+        (None, "2026-03-01T23:59:58Z", 3),
+        ("2026-03-02T01:00:00+01:00", "2026-03-01T19:00:00-05:00", 2),
+        ("2026-03-02t00:00:00z", "2026-03-02 00:00:00Z", 2),
+        ("2026-03-01T23:59:59.0Z", "2026-03-01T23:59:59.999Z", 1),
+        ("2026-03-01T23:59:59.001Z", "2026-03-02T00:00:00Z", 2),
+        ("2026-03-01T23:59:58.9999999999Z", "2026-03-01T23:59:59Z", 1),
+        ("2026-03-01T23:59:60Z", "2026-03-01T23:59:60Z", 2),
+        ("2026-03-02T12:00:01-00:00", "2026-03-02T12:00:01+00:00", 1),
+        ("0001-01-01", "9999-12-31T23:59:59Z", 15),
+        ("9999-12-31T23:59:59Z", None, 0),
+        (None, "0001-01-01", 0),
+    ],
+)
+def test_times(skill: Skill, since: str | None, until: str | None, count: int) -> None:
+    """[RFC-0003] dates and RFC 3339, both ends inclusive; a part of a second is not the second before it."""
+    note(skill, ROWS)
+    found = Filters.parse(since, until, [], "/")
+    assert stats_of(skill, "summary", found).data["total_accesses"] == count
+    assert sum(stats_of(skill, "commands", found).data.values()) == count
+    assert sum(entry["count"] for entry in stats_of(skill, "projects", found).data) == count
+    assert sum(number for _, number in by_day([skill], found)) == count
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        "yesterday",
+        "",
+        " 2026-03-01",
+        "2026-3-1",
+        "20260301",
+        "2026-W10-1",
+        "2026-13-01",
+        "2026-02-30",
+        "2026-03-01T25:00:00Z",
+        "2026-03-01T10:00:00",
+        "2026-03-01T10:00Z",
+        "2026-03-01T10:00:00+25:00",
+        "2026-03-01T10:00:00.Z",
+        "0001-01-01T00:00:00+14:00",
+        "10000-01-01",
+        "٢٠٢٦-٠٣-٠١",
+        "90d",
+    ],
+)
+def test_bad_times(world: World, skill: Skill, time: str) -> None:
+    """[RFC-0003] [RFC-0005] E031 for what is no time, and what to write instead."""
+    for since, until in ((time, None), (None, time)):
+        with pytest.raises(InvalidFilter) as caught:
+            Filters.parse(since, until, [], "/")
+        assert caught.value.message.startswith(f"invalid filter: '{time} is neither a date (2026-")
+    if time == "yesterday":
+        for option in ("--since", "--until"):
+            stderr = world.fails("E031", "stats", "pdf", option, time).stderr
+            assert stderr.startswith("error[E031]: invalid filter: 'yesterday is neither a date")
+
+
+def test_filters_are_told(world: World, skill: Skill) -> None:
+    """[RFC-0003] the answer says which filters it went through, and from when to when it found accesses."""
+    note(skill, ROWS)
+    found = answer(
+        world, "pdf", "--since", "2026-03-01T10:00:00+01:00", "--project", ".", "--project", "/w/a"
+    )
+    assert found["filters"] == {
+        "since": "2026-03-01T09:00:00Z",
+        "until": None,
+        "projects": [str(world.project), "/w/a"],
+    }
+    assert found["period"] == {"start": "2026-03-01T09:00:00Z", "end": "2026-03-02T00:00:00Z"}
+
+
+def test_projects(world: World, skill: Skill) -> None:
+    """[RFC-0003] the directory or below, canonical; not one that begins alike; repeated means any."""
+    work = world.root / "work"
+    names = ["app", "app/src", "app/src/deep", "app2", "app-old", "ap", "apple", "App"]
+    for name in names:
+        (work / name).mkdir(parents=True)
+    (world.root / "link").symlink_to(work / "app")
+    note(skill, [("2026-03-01T09:00:00Z", "outline", {}, None, str(work / name)) for name in names])
+
+    def found(*projects: str) -> set[str]:
+        words = [word for project in projects for word in ("--project", project)]
+        data = answer(world, "pdf", "--group-by", "projects", *words)["data"]
+        return {os.path.relpath(entry["project"], work) for entry in data}
+
+    app = {"app", "app/src", "app/src/deep"}
+    assert found(str(work / "app")) == app
+    assert found(f"{work}/app/") == app
+    assert found(f"{work}//app/./src/..") == app
+    assert found(str(world.root / "link")) == app
+    assert found("../work/app") == app
+    assert found(str(work / "app" / "src")) == {"app/src", "app/src/deep"}
+    assert found(str(work / "app2"), str(work / "app" / "src" / "deep")) == {"app2", "app/src/deep"}
+    assert found(str(work / "app"), str(work / "app" / "src")) == app
+    assert found(str(work)) == set(names)
+    assert found("/") >= set(names)
+    assert found(str(work / "nothing")) == set()
+    stderr = world.fails("E031", "stats", "pdf", "--project=").stderr
+    assert stderr == "error[E031]: invalid filter: 'a project is a directory, not nothing'\n"
+
+
+def test_a_project_in_no_encoding(world: World, skill: Skill) -> None:
+    """[RFC-0003] the filter and the log write such a directory alike."""
+    strange = world.project / os.fsdecode(b"caf\xe9")
+    strange.mkdir()
+    world.ok("outline", "pdf", cwd=strange)
+    assert answer(world, "pdf", "--group-by", "commands", "--project", str(strange))["data"] == {"outline": 1}
+
+
+# Every count against a plain one
+
+START = datetime(2026, 2, 20, tzinfo=UTC)
+SECTIONS = [{"section": s, "file": f} for s in ("A", "B") for f in ("x.md", "y.md")]
+ARGUMENTS: dict[str, list[dict[str, Any]]] = {
+    "show": SECTIONS,
+    "open": [{"path": "x.md"}, {"path": "z.txt"}],
+    "search": [{"query": "q", "result_count": n} for n in (0, 1)] + [{"query": "r", "result_count": 0}],
+    "outline": [{"level": None}],
+}
+PLACES = ["/w/a", "/w/a/b", "/w/ab", "/w", "/w/a\u00e4", "/v", "/"]
+# Seconds from START over five weeks; the ends of days and weeks come often.
+seconds = st.one_of(
+    st.integers(0, 35 * 86400),
+    st.builds(lambda day, by: day * 86400 + by, st.integers(0, 35), st.integers(-1, 1)),
+)
+accesses = st.builds(
+    lambda second, command, pick, error, cwd: (
+        stamp(second),
+        command,
+        ARGUMENTS[command][pick % len(ARGUMENTS[command])],
+        error,
+        cwd,
+    ),
+    seconds,
+    st.sampled_from(sorted(ARGUMENTS)),
+    st.integers(0, 11),
+    st.none() | st.none() | st.sampled_from(["e", "f"]),
+    st.sampled_from(PLACES),
+)
+all_filters = st.builds(
+    Filters,
+    st.none() | seconds.map(lambda second: stamp(second)),
+    st.none() | seconds.map(lambda second: stamp(second)),
+    st.lists(st.sampled_from([*PLACES, "/nowhere"]), max_size=3).map(tuple),
+)
+
+
+def stamp(second: int) -> str:
+    return (START + timedelta(seconds=second)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def plain(rows: list[Row], found: Filters) -> dict[str, Any]:
+    """Every group, counted row by row."""
+    kept = [
+        row
+        for row in rows
+        if (found.since or "") <= row[0] <= (found.until or "9999")
+        and (not found.projects or any(Path(row[4]).is_relative_to(project) for project in found.projects))
+    ]
+    good = [row for row in kept if row[3] is None]
+    sections: Counter[tuple[str, str]] = Counter(
+        (a["section"], a["file"]) for _, command, a, _, _ in good if command == "show"
+    )
+    files = Counter(a.get("file") or a["path"] for _, c, a, _, _ in good if c in ("show", "open"))
+    searches = Counter(a["query"] for _, command, a, _, _ in kept if command == "search")
+    errors = Counter(
+        (a.get("section") or a.get("query") or a.get("path") or "", command, error)
+        for _, command, a, error, _ in kept
+        if error
+    )
+    days = Counter(row[0][:10] for row in kept)
+    return {
+        "summary": {
+            "total_accesses": len(kept),
+            "unique_sections": len(sections),
+            "unique_files": len(files),
+            "error_count": sum(errors.values()),
+        },
+        "sections": [
+            {"section": s, "file": f, "count": n}
+            for (s, f), n in sorted(sections.items(), key=lambda i: (-i[1], i[0][1], i[0][0]))
+        ],
+        "files": [{"file": f, "count": n} for f, n in sorted(files.items(), key=lambda i: (-i[1], i[0]))],
+        "commands": dict(Counter(row[1] for row in kept)),
+        "projects": [
+            {"project": p, "count": n}
+            for p, n in sorted(Counter(row[4] for row in kept).items(), key=lambda i: (-i[1], i[0]))
+        ],
+        "errors": [
+            {"target": t, "command": c, "error": e, "count": n}
+            for (t, c, e), n in sorted(errors.items(), key=lambda i: (-i[1], i[0]))
+        ],
+        "search": [
+            {"query": q, "count": n} for q, n in sorted(searches.items(), key=lambda i: (-i[1], i[0]))
+        ],
+        "period": (min((r[0] for r in kept), default=None), max((r[0] for r in kept), default=None)),
+        "days": days,
+    }
+
+
+def check(skill: Skill, rows: list[Row], found: Filters) -> None:
+    """Every group, every day and the period are what plain counting says."""
+    expected = plain(rows, found)
+    for group in GROUPS:
+        stats = stats_of(skill, group, found)
+        assert stats.data == expected[group], group
+        assert (stats.start, stats.end) == expected["period"], group
+        assert stats.diagnostics == ()
+    days = by_day([skill], found)
+    assert {day: count for day, count in days if count} == expected["days"]
+    assert [day for day, _ in days] == sorted({day for day, _ in days})
+
+
+@pytest.mark.slow
+@settings(max_examples=60)
+@given(st.lists(accesses, max_size=60), st.lists(all_filters, min_size=1, max_size=4))
+def test_counts_are_right(skill: Skill, rows: list[Row], several: list[Filters]) -> None:
+    """[RFC-0003] for any rows and filters, what the tables of counts say is what the rows say."""
+    forget(skill)
+    note(skill, rows[:20])
+    note(skill, rows[20:])
+    for found in (Filters(), *several):
+        check(skill, rows, found)
+
+
+@settings(max_examples=25)
+@given(st.lists(accesses, max_size=40), all_filters, st.integers(0, 40))
+def test_logs_of_other_programs(skill: Skill, rows: list[Row], found: Filters, before: int) -> None:
+    """[RFC-0003] a log without our tables gets them, once, and keeps them when others write on."""
+    forget(skill)
+    note_as_others_do(skill, rows[:before])
+    check(skill, rows[:before], found)
+    with closing(sqlite3.connect(log_of(skill))) as connection:
+        assert is_counted(connection)
+        for time, command, arguments, error, cwd in rows[before:]:
+            row = (time, "run", command, "pdf", skill.source, cwd, json.dumps(arguments), error)
+            connection.execute(INSERT, row)
+        connection.commit()
+    check(skill, rows, found)
+
+
+def test_counts_that_are_damaged(skill: Skill) -> None:
+    """[RFC-0003] without one of our tables, or with another trigger, they are counted anew."""
+    note(skill, ROWS)
+    for damage in (
+        "DROP TABLE access_day",
+        "DROP TABLE access_kind",
+        "DROP TRIGGER access_counted",
+        "DROP TRIGGER access_counted;"
+        "CREATE TRIGGER access_counted AFTER INSERT ON access_log BEGIN SELECT 1; END",
+        "DROP INDEX access_log_time",
+    ):
+        with closing(sqlite3.connect(log_of(skill))) as connection:
+            connection.executescript(damage)
+        check(skill, ROWS, Filters())
+        check(skill, ROWS, Filters("2026-03-01T09:00:01Z", None, ("/w/a", "/w/b")))
+
+
+@pytest.mark.parametrize("foreign", [False, True])
+@pytest.mark.parametrize("folded", [False, True])
+def test_read_only_logs(
+    world: World, skill: Skill, unprivileged: tuple[str, ...], folded: bool, foreign: bool
+) -> None:
+    """[RFC-0003] a log that can't be written is read all the same, with what is still in the WAL."""
+    (note_as_others_do if foreign else note)(skill, ROWS)
+    if not folded and not foreign:  # as a process leaves it that ends without closing
+        code = (
+            "import os, sys; from skillc.usage import log; log.append(sys.argv[1], sys.argv[2:]); os._exit(0)"
+        )
+        row = ["2026-03-05T00:00:00Z", "r", "outline", "pdf", skill.source, "/w", "{}", ""]
+        subprocess.run([sys.executable, "-c", code, str(log_of(skill)), *row], env=world.env, check=True)
+    meta = log_of(skill).parent
+    for path in [*meta.iterdir(), meta]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    for words in ([], ["--project", "/w"], ["--since", "2026-03-01T09:00:01Z"]):
+        result = world.skc("stats", "pdf", *words, "--format", "json", prefix=unprivileged)
+        assert (result.returncode, result.stderr) == (0, "")
+        total = json.loads(result.stdout)["data"]["total_accesses"]
+        assert total == 15 - ("--since" in words) + (not folded and not foreign)
+    pruned = world.skc("stats", "pdf", "--prune", "1d", prefix=unprivileged)
+    assert pruned.returncode == 1
+    assert re.fullmatch(r"error\[E999\]: '.*logs.db' can't be pruned: .*\n", pruned.stderr)
+
+
+def test_what_can_not_be_read_is_told(world: World, skill: Skill) -> None:
+    """[RFC-0005] an empty answer for the lack of a readable log is not given in silence."""
+    log_of(skill).write_bytes(b"garbage " * 999)
+    result = world.ok("stats", "pdf")
+    assert result.stderr == f"warning[W001]: skipped: {log_of(skill)} (it can't be read as an access log)\n"
+    assert "total accesses          0" in result.stdout
+
+
+# Whose accesses
+
+
+def test_logs_that_skills_share(world: World) -> None:
+    """[RFC-0003] [RFC-0007] folders of one name share the global log, and each counts its own."""
+    for place in ("one", "two"):
+        world.skill("pdf", store=world.root / place)
+    world.ok("outline", str(world.root / "one" / "pdf"))
+    world.ok("outline", str(world.root / "one" / "pdf"))
+    world.ok("outline", str(world.root / "two" / "pdf"))
+    one = resolve(str(world.root / "one" / "pdf"), str(world.project))
+    two = resolve(str(world.root / "two" / "pdf"), str(world.project))
+    assert logs_of(one) == logs_of(two)
+    assert stats_of(one, "commands").data == {"outline": 2}
+    assert stats_of(two, "commands").data == {"outline": 1}
+    assert sum(count for _, count in by_day([one])) == 2
+    assert stats_of_all([one, two], "commands").data == {"outline": 3}
+
+
+def test_a_project_and_the_home_have_it(world: World) -> None:
+    """[D13a] [RFC-0003] the project's skill counts its own log, and of the global one only its own."""
+    world.skill("pdf")
+    world.ok("build", "pdf", "--global")
+    world.ok("outline", "pdf")
+    world.skill("pdf", store=world.global_store)
+    for _ in range(3):
+        world.ok("outline", "pdf", cwd=world.home)
+    mine = resolve("pdf", str(world.project))
+    theirs = resolve("pdf", str(world.home))
+    assert stats_of(mine, "commands").data == {"build": 1, "outline": 1}
+    assert stats_of(theirs, "commands").data == {"outline": 3}
+    assert stats_of_all([mine, theirs], "commands").data == {"outline": 4, "build": 1}
+
+
+def test_a_skill_that_moved(world: World, skill: Skill) -> None:
+    """[RFC-0003] the log moves with the project and still counts."""
+    note(skill, ROWS)
+    moved = world.root / "moved"
+    world.project.rename(moved)
+    result = json.loads(world.ok("stats", "pdf", "--format", "json", cwd=moved).stdout)
+    assert result["skill_path"] == str(moved / ".skillc" / "skills" / "pdf")
+    assert result["data"]["total_accesses"] == 15
+
+
+def test_all_skills(world: World, skill: Skill) -> None:
+    """[RFC-0003] without a skill: the totals of all, as JSON and as text with each skill's share."""
+    world.skill("other", store=world.global_store)
+    note(skill, ROWS)
+    note(resolve("other", str(world.project)), ROWS[:3])
+    value = answer(world)
+    assert (value["skill"], value["skill_path"]) == (None, None)
+    assert value["data"] == DATA["summary"] | {"total_accesses": 18}
+    assert answer(world, "--group-by", "sections")["data"][0] == {
+        "section": "Forms",
+        "file": "SKILL.md",
+        "count": 4,
+    }
+    assert world.ok("stats").stdout == (
+        "Summary of all skills, 2026-03-01T09:00:00Z to 2026-03-04T10:00:00Z\n"
+        "  total accesses         18\n"
+        "  unique sections         3\n"
+        "  unique files            2\n"
+        "  error count             4\n"
+        "\n"
+        "  15  pdf\n"
+        "   3  other\n"
+    )
+    assert stats_of_all(list(stored_skills(str(world.project)))).data["total_accesses"] == 18
+
+
+def test_all_of_none(world: World) -> None:
+    """[RFC-0003] no skill at all: nothing, and no error."""
+    assert answer(world)["data"]["total_accesses"] == 0
+    assert "total accesses          0" in world.ok("stats").stdout
+
+
+def test_what_was_read(world: World, skill: Skill) -> None:
+    """[RFC-0003] the sections that were shown and the files that were opened, failures not."""
+    note(skill, ROWS)
+    shown, opened = read_of(skill)
+    assert shown == {("Forms", "SKILL.md"), ("Zebra", "A.md"), ("Alpha", "SKILL.md")}
+    assert opened == {"A.md"}
+    assert read_of(skill, Filters.parse("2026-03-03", None, [], "/")) == (set(), set())
+
+
+# For people
+
+
+def test_text(world: World, skill: Skill) -> None:
+    """[RFC-0003] text says what the JSON says; where nobody looks there are no bars."""
+    note(skill, ROWS)
+    period = "2026-03-01T09:00:00Z to 2026-03-04T10:00:00Z"
+    assert world.ok("stats", "pdf", "--group-by", "sections").stdout == (
+        f"Sections of 'pdf', {period}\n  2  Forms  SKILL.md\n  1  Zebra  A.md\n  1  Alpha  SKILL.md\n"
+    )
+    assert world.ok("stats", "pdf", "--group-by", "errors", "--until", "2026-03-02T23:59:59Z").stdout == (
+        "Errors of 'pdf', 2026-03-01T09:00:00Z to 2026-03-02T12:00:01Z\n"
+        "  2  Gone  show  section not found: 'Gone'\n"
+        "  1  nothing  open  file not found: 'nothing'\n"
+    )
+    assert (
+        world.ok("stats", "pdf", "--group-by", "search", "--since", "2027-01-01").stdout
+        == "Search of 'pdf'\n  nothing yet\n"
+    )
+
+
+def test_hostile_text(world: World, skill: Skill) -> None:
+    """[RFC-0003] what agents sent can't move the cursor or begin a line."""
+    note(skill, [("2026-03-01T09:00:00Z", "search", {"query": "a\n\x1b[31mb\r"}, None, "/w")])
+    lines = world.ok("stats", "pdf", "--group-by", "search").stdout.splitlines()
+    assert lines[1] == "  1  a\\n\\x1b[31mb\\r"
+
+
+def on_a_terminal(world: World, *words: str, columns: int = 60, **env: str) -> str:
+    """What `skc stats` shows on a terminal of so many columns."""
+    parent, child = pty.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "skillc", "stats", *words],
+        cwd=world.project,
+        env=world.env | env,
+        stdout=child,
+        stderr=subprocess.PIPE,
+    )
+    os.close(child)
+    shown = b""
+    try:
+        while piece := os.read(parent, 4096):
+            shown += piece
+    except OSError:  # the other end was closed
+        pass
+    os.close(parent)
+    _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr) == (0, b"")
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_bars(world: World, skill: Skill) -> None:
+    """[RFC-0003] on a terminal: bars in proportion, as wide as it is, the longest labels cut."""
+    rows: list[Row] = [
+        ("2026-03-01T09:00:00Z", "search", {"query": query}, None, "/w")
+        for query, count in (("forms", 40), ("日本語", 20), ("long " * 30, 10), ("rare", 1))
+        for _ in range(count)
+    ]
+    note(skill, rows)
+    lines = on_a_terminal(world, "pdf", "--group-by", "search").splitlines()[1:]
+    assert [line.count("█") for line in lines] == [12, 6, 3, 1]
+    assert len(lines[0]) <= 60
+    assert lines[0].index("█") == lines[2].index("█") == lines[3].index("█")
+    assert lines[1].index("█") == lines[0].index("█") - 3  # letters that take two cells each
+    assert "long long" in lines[2]
+    assert "…" in lines[2]
+    narrow = on_a_terminal(world, "pdf", "--group-by", "search", columns=20)
+    assert "█" not in narrow
+    assert "forms" in narrow
+    assert "█" in on_a_terminal(world, "pdf", "--group-by", "search", columns=0)
+    assert "█" in on_a_terminal(world)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_a_terminal_that_is_not_utf8(world: World, skill: Skill, encoding: str) -> None:
+    """[RFC-0003] bars of what it has, and letters that it hasn't written out."""
+    note(skill, [("2026-03-01T09:00:00Z", "search", {"query": "日"}, None, "/w")])
+    shown = on_a_terminal(world, "pdf", "--group-by", "search", PYTHONIOENCODING=encoding)
+    assert "\\u65e5" in shown
+    assert "#" * 20 in shown
+    assert "\\u2588" not in shown
+    assert json.loads(
+        world.ok(
+            "stats", "pdf", "--group-by", "search", "--format", "json", env={"PYTHONIOENCODING": encoding}
+        ).stdout
+    )["data"] == [{"query": "日", "count": 1}]
+
+
+# Pruning
+
+
+def ago(**age: int) -> str:
+    return (NOW - timedelta(**age)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def sums(skill: Skill) -> set[int]:
+    """How many accesses each table says there are."""
+    with closing(sqlite3.connect(log_of(skill))) as connection:
+        return {
+            connection.execute(f"SELECT coalesce(sum({what}), 0) FROM {table} WHERE {where}").fetchone()[0]
+            for what, table, where in (
+                ("1", "access_log", "1"),
+                ("count", "access_day", "place = 0"),
+                ("count", "access_day", "place > 0"),
+                ("count", "access_week", "place = 0"),
+                ("count", "access_week", "place > 0"),
+            )
+        }
+
+
+@pytest.mark.parametrize(
+    ("age", "left"),
+    [("90d", 5), ("89d", 4), ("12w", 4), ("3m", 5), ("1y", 6), ("2y", 7), ("0d", 1), ("99999y", 7)],
+)
+def test_prune(world: World, skill: Skill, age: str, left: int) -> None:
+    """[RFC-0003] what is older than so many whole days goes, from the rows and from every count."""
+    days = (0, 1, 30, 80, 90, 100, 400)
+    rows: list[Row] = [(ago(days=n), "show", {"section": str(n), "file": "f"}, None, f"/w/{n}") for n in days]
+    note(skill, rows)
+    assert world.ok("stats", "--prune", age).stdout == f"Removed {7 - left} entries of 1 skill\n"
+    assert sums(skill) == {left}
+    assert len(stats_of(skill, "sections").data) == len(stats_of(skill, "projects").data) == left
+    check(skill, rows[:left], Filters())
+    assert world.ok("stats", "--prune", age).stdout == "Removed 0 entries of 1 skill\n"
+    with closing(sqlite3.connect(log_of(skill))) as connection:
+        for table in ("access_kind", "access_place"):
+            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (left,)
+
+
+@pytest.mark.parametrize(
+    "age", ["", "d", "90", "90x", "-1d", "1.5y", "90 d", "x90d", "９d", "123456d", "1e3d"]
+)
+def test_prune_nonsense(world: World, skill: Skill, age: str) -> None:
+    """[RFC-0003] [RFC-0005] E031 for what is no age, and nothing is removed."""
+    with pytest.raises(InvalidFilter) as caught:
+        age_in_days(age)
+    assert caught.value.message == f"invalid filter: '{age} is no age; write 90d, 12w, 6m or 2y'"
+    if age in ("", "90x"):
+        note(skill, ROWS)
+        assert world.fails("E031", "stats", f"--prune={age}").stderr == f"{caught.value.line()}\n"
+        assert sums(skill) == {15}
+
+
+@pytest.mark.parametrize("words", [["--since", "2026-01-01"], ["--project", "."], ["--html", "x.html"]])
+def test_prune_alone(world: World, skill: Skill, words: list[str]) -> None:
+    """[RFC-0005] a filter would not be heeded, so it is refused."""
+    note(skill, ROWS)
+    world.fails("E100", "stats", "pdf", "--prune", "1d", *words)
+    assert sums(skill) == {15}
+
+
+def test_prune_one_skill(world: World, skill: Skill) -> None:
+    """[RFC-0003] only the one that is named, which is noted; as JSON too."""
+    world.skill("other")
+    for each in (skill, resolve("other", str(world.project))):
+        note(each, ROWS)
+    result = world.ok("stats", "pdf", "--prune", "1d", "--format", "json")
+    assert json.loads(result.stdout) == {"removed": {"pdf": 15}}
+    assert sums(skill) == {1}
+    assert sums(resolve("other", str(world.project))) == {15}
+
+
+@settings(max_examples=25)
+@given(st.lists(accesses, max_size=40), st.integers(0, 40), all_filters)
+def test_prune_any(skill: Skill, rows: list[Row], days: int, found: Filters) -> None:
+    """[RFC-0003] wherever in a week the cut is made, the counts are those of the rows that stay."""
+    forget(skill)
+    note(skill, rows)
+    cut = START + timedelta(days=days)
+    removed = prune_log(str(log_of(skill)), (datetime.now(UTC).date() - cut.date()).days)
+    left = [row for row in rows if row[0] >= stamp(days * 86400)]
+    assert removed == len(rows) - len(left)
+    check(skill, left, found)
+    assert sums(skill) == {len(left)}
+
+
+def test_prune_shortens_the_file(world: World, skill: Skill) -> None:
+    """[RFC-0003] the room is given back, and other processes write meanwhile and after."""
+    rows: list[Row] = [(ago(days=n % 400), "show", {"section": str(n)}, None, "/w") for n in range(30_000)]
+    note(skill, rows)
+    path = log_of(skill)
+    before = path.stat().st_size
+    writer = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import os, sys\n"
+            "from skillc.library import resolve\n"
+            "from skillc.usage import record\n"
+            "skill = resolve('pdf', os.getcwd())\n"
+            "for n in range(300): assert record(skill, 'outline', {}, None, os.getcwd()) == ()",
+        ],
+        cwd=world.project,
+        env=world.env,
+    )
+    world.ok("stats", "--prune", "30d")
+    assert writer.wait(timeout=60) == 0
+    world.ok("outline", "pdf")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert path.stat().st_size < before / 4
+    assert sums(skill) == {sum(n % 400 <= 30 for n in range(30_000)) + 301}
+    assert not (world.project / ".skillc" / "logs").exists()
