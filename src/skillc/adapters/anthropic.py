@@ -21,15 +21,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skillc.adapters.missing import cannot_import
-from skillc.adapters.prompts import joined
-from skillc.adapters.tools import BoundTool, bound_tools
+from skillc.adapters.tools import BoundTool, bind_tools, import_error, join_texts
 
 try:
     from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
     from anthropic.types.beta import BetaMessageParam, BetaToolParam
 except ImportError as error:
-    raise cannot_import(error, "the Anthropic SDK", "anthropic") from None
+    raise import_error(error, "the Anthropic SDK", "anthropic") from None
 
 if TYPE_CHECKING:
     from skillc.engine import BuiltAgent, ToolResult
@@ -38,7 +36,7 @@ __all__ = ["async_skill_tools", "async_user_message", "instructions", "skill_too
 
 
 def instructions(skills: BuiltAgent, own: str = "") -> str:
-    """`tool_runner(system=...)`: your own words, then the skills.
+    """Return the `system` of `tool_runner`: your own words, then the skills.
 
     >>> from skillc import AgentFactory, InMemorySkillSource
     >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
@@ -48,41 +46,41 @@ def instructions(skills: BuiltAgent, own: str = "") -> str:
     <available_skills>
     </available_skills>
     """
-    return joined(own, skills.system_prompt)
+    return join_texts(own, skills.system_prompt)
 
 
 def skill_tools(skills: BuiltAgent) -> list[BetaBuiltinFunctionTool]:
-    """`Anthropic().beta.messages.tool_runner(tools=...)`. A failure is a result with `is_error`.
+    """Return the `tools` of `Anthropic().beta.messages.tool_runner`. A failure is a result with `is_error`.
 
     >>> from skillc import AgentFactory, InMemorySkillSource
     >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
     >>> skill_tools(skills)[1].to_dict()["name"]
     'load_skill'
     """
-    return [_SkillTool(tool) for tool in bound_tools(skills)]
+    return [_SkillTool(tool) for tool in bind_tools(skills)]
 
 
 def async_skill_tools(skills: BuiltAgent) -> list[BetaAsyncBuiltinFunctionTool]:
-    """`AsyncAnthropic().beta.messages.tool_runner(tools=...)`: the same, awaited."""
-    return [_AsyncSkillTool(tool) for tool in bound_tools(skills)]
+    """Return the `tools` of `AsyncAnthropic().beta.messages.tool_runner`."""
+    return [_AsyncSkillTool(tool) for tool in bind_tools(skills)]
 
 
 def user_message(
     skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
 ) -> BetaMessageParam:
-    """An entry of `messages`: the text with a leading `/reference` and the others resolved."""
+    """Return an entry of `messages`: the text with a leading `/reference` and the others resolved."""
     return {"role": "user", "content": skills.prepare_turn_sync(text, skill_references).message}
 
 
 async def async_user_message(
     skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
 ) -> BetaMessageParam:
-    """The same, awaited."""
+    """Do the same in async code."""
     return {"role": "user", "content": (await skills.prepare_turn(text, skill_references)).message}
 
 
 class _SkillTool(BetaBuiltinFunctionTool):
-    """Takes the arguments as they are: a function's parameters could not have every name."""
+    """A tool that takes the arguments as a dict: a function's parameters could not have every name."""
 
     def __init__(self, tool: BoundTool) -> None:
         self._tool = tool

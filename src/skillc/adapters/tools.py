@@ -1,4 +1,4 @@
-"""An agent's tools as models call them: names that every provider takes, failures that are results."""
+"""What the adapters share: an agent's tools under names that every provider takes, and texts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skillc.engine import ToolResult, run_sync
-from skillc.errors import unexpected
+from skillc.errors import MissingExtra, unexpected
 
 if TYPE_CHECKING:
     from skillc.engine import BuiltAgent, ToolDefinition
@@ -20,6 +20,13 @@ logger = logging.getLogger("skillc.adapters")
 
 MAX_NAME = 64  # OpenAI's limit, the lowest
 _FORBIDDEN = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+def import_error(error: ImportError, framework: str, extra: str) -> MissingExtra:
+    """Return the error for a framework that is not installed, too old, or hidden by a module of its name."""
+    if isinstance(error, ModuleNotFoundError):
+        return MissingExtra(f"{framework} is not installed", extra)
+    return MissingExtra(f"{framework} can't be used ({error})", extra)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +47,12 @@ class BoundTool:
         return copy.deepcopy(dict(self.definition.parameters))
 
     async def call(self, arguments: object) -> ToolResult:
-        """What the model gets for these arguments, whatever they are and whatever happens."""
+        """Return the result for the model, whatever the arguments are and whatever happens."""
         if not isinstance(arguments, dict):
             return ToolResult("the arguments must be a JSON object", is_error=True)
         try:
             return await self.skills.call_tool(self.definition.name, arguments)
-        except Exception as error:  # a run that dies for a tool has lost the whole conversation
+        except Exception as error:  # an error that ends the run would lose the whole conversation
             failure = unexpected(error)
             logger.error("%s: %s", self.name, failure.line(), exc_info=error)
             return ToolResult(failure.message, is_error=True)
@@ -55,7 +62,7 @@ class BoundTool:
         return run_sync(self.call(arguments))
 
     async def call_json(self, text: str) -> ToolResult:
-        """`call` with the arguments as the model wrote them; none at all are an empty object."""
+        """`call` with the arguments as the model wrote them; no text is an empty object."""
         try:
             arguments = json.loads(text or "{}")
         except (ValueError, RecursionError):
@@ -63,8 +70,8 @@ class BoundTool:
         return await self.call(arguments)
 
 
-def bound_tools(skills: BuiltAgent) -> list[BoundTool]:
-    """The agent's tools, each under a name of its own."""
+def bind_tools(skills: BuiltAgent) -> list[BoundTool]:
+    """Return the agent's tools, each under a name of its own."""
     tools: dict[str, BoundTool] = {}
     for definition in skills.tools:
         name = _provider_name(definition.name, tools)
@@ -72,8 +79,8 @@ def bound_tools(skills: BuiltAgent) -> list[BoundTool]:
     return list(tools.values())
 
 
-def _provider_name(name: str, taken: Collection[str]) -> str:
-    """A name that every provider takes: letters, digits, `_` and `-`.
+def _provider_name(name: str, used: Collection[str]) -> str:
+    """Return a name that every provider takes: letters, digits, `_` and `-`.
 
     >>> _provider_name("pdf.fill", [])
     'pdf__fill'
@@ -81,9 +88,39 @@ def _provider_name(name: str, taken: Collection[str]) -> str:
     'pdf__fill_2'
     """
     plain = _FORBIDDEN.sub("_", name.replace(".", "__"))
-    wanted, number = plain[:MAX_NAME], 1
-    while wanted in taken:
+    candidate, number = plain[:MAX_NAME], 1
+    while candidate in used:
         number += 1
-        ending = f"_{number}"
-        wanted = plain[: MAX_NAME - len(ending)] + ending
-    return wanted
+        suffix = f"_{number}"
+        candidate = plain[: MAX_NAME - len(suffix)] + suffix
+    return candidate
+
+
+def join_texts(*texts: str) -> str:
+    """Return texts below each other, without the empty ones.
+
+    >>> join_texts("Be brief.", "", "<available_skills>...")
+    'Be brief.\\n\\n<available_skills>...'
+    """
+    return "\n\n".join(text for text in texts if text)
+
+
+async def resolve_references(skills: BuiltAgent, content: Any) -> tuple[Any, bool]:
+    """Return a message's content with the `/reference` of its first text resolved, and whether it changed.
+
+    Content is text, or a list of parts (pictures and the like) where text is plain or in a
+    `{"type": "text", "text": ...}` block; parts that are not text stay as they are.
+    """
+    if isinstance(content, str):
+        text = (await skills.prepare_turn(content)).message
+        return text, text != content
+    parts = list(content or ())
+    for index, part in enumerate(parts):
+        if isinstance(part, str):
+            parts[index], changed = await resolve_references(skills, part)
+            return parts, changed
+        if isinstance(part, dict) and part.get("type") == "text":
+            text, changed = await resolve_references(skills, part["text"])
+            parts[index] = {**part, "text": text}
+            return parts, changed
+    return content, False

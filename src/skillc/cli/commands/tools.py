@@ -30,7 +30,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     from skillc.cli.output import print_json, warn
     from skillc.paths import current_directory
-    from skillc.tools import as_format, find_skill, load_executable
+    from skillc.tools import find_skill, format_tools, load_executable
     from skillc.usage import logged
 
     cwd = current_directory()
@@ -38,7 +38,7 @@ def run(arguments: Arguments) -> int:
     warn(found.diagnostics)
     form = arguments.text("format")
     skill, noticed = logged(
-        found.stored(),
+        found.library_skill(),
         "tools",
         {"format": form},
         cwd,
@@ -46,7 +46,7 @@ def run(arguments: Arguments) -> int:
     )
     warn((*skill.diagnostics, *noticed))
     if form != "text":
-        print_json(as_format(skill.tools, form))
+        print_json(format_tools(skill.tools, form))
         return 0
     _print(skill)
     return 0
@@ -66,6 +66,6 @@ def _print(skill: ExecutableSkill) -> None:
 
 
 def _usage(tool: Tool) -> str:
-    from skillc.tools import tool_words
+    from skillc.tools import describe_tool
 
-    return f"{tool.qualified}: {' '.join(tool_words(tool).split())}"
+    return f"{tool.qualified}: {' '.join(describe_tool(tool).split())}"

@@ -6,7 +6,7 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.tools import Entry, FoundSkill, TrustStore
+    from skillc.tools import Entry, SkillLocation, TrustStore
 
 ACTIONS = ("show", "allow", "deny", "list", "prune")
 
@@ -64,7 +64,7 @@ def run(arguments: Arguments) -> int:
     return 0
 
 
-def _about(action: str, found: FoundSkill, store: TrustStore, digest: str | None, json: bool) -> None:
+def _about(action: str, found: SkillLocation, store: TrustStore, digest: str | None, json: bool) -> None:
     """What is done with one skill."""
     from skillc.cli.output import print_json
     from skillc.text import one_line
@@ -82,36 +82,36 @@ def _about(action: str, found: FoundSkill, store: TrustStore, digest: str | None
         print(one_line(f"Allowed '{found.skill_id}' ({found.path}) until a file of it changes"))
 
 
-def _show(store: TrustStore, found: FoundSkill, json: bool) -> None:
+def _show(store: TrustStore, found: SkillLocation, json: bool) -> None:
     from skillc.cli.output import print_json
-    from skillc.tools import standing
+    from skillc.tools import trust_status
 
-    now = standing(found, store)
+    now = trust_status(found, store)
     if json:
         print_json(now.as_json())
     else:
         print(now.text())
 
 
-def _allow(store: TrustStore, found: FoundSkill, digest: str | None) -> Entry:
+def _allow(store: TrustStore, found: SkillLocation, digest: str | None) -> Entry:
     from skillc.cli.approval import confirm, terminal
     from skillc.errors import ApprovalRequired
-    from skillc.tools import allow, nobody_to_ask, standing
+    from skillc.tools import allow, approval_advice, trust_status
 
-    now = standing(found, store)
+    now = trust_status(found, store)
     if digest is None:
         if not terminal():
-            raise ApprovalRequired(found.called, nobody_to_ask(found.called))
+            raise ApprovalRequired(found.argument, approval_advice(found.argument))
         if not confirm(now.text(), "Allow all of its tools, until a file of it changes?"):
-            raise ApprovalRequired(found.called, "It was not allowed.")
+            raise ApprovalRequired(found.argument, "It was not allowed.")
     return allow(now, store, digest)
 
 
 def _list(store: TrustStore, json: bool) -> None:
     from skillc.cli.output import print_json, print_table
-    from skillc.tools import entries
+    from skillc.tools import list_entries
 
-    found = entries(store)
+    found = list_entries(store)
     if json:
         print_json({"entries": [entry.as_json() for entry in found]})
     elif not found:
@@ -124,7 +124,7 @@ def _list(store: TrustStore, json: bool) -> None:
         print_table(("SKILL", "DECISION", "CURRENT", "PATH"), rows)
 
 
-def _prune(store: TrustStore, found: FoundSkill | None, json: bool) -> None:
+def _prune(store: TrustStore, found: SkillLocation | None, json: bool) -> None:
     from skillc.cli.output import print_json
     from skillc.text import one_line
     from skillc.tools import prune

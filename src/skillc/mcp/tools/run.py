@@ -9,36 +9,43 @@ from skillc.errors import ApprovalRequired
 from skillc.mcp.approval import NeedsApproval
 from skillc.mcp.tools import schemas
 from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition, lines
-from skillc.startup.digest import sha256_hex
-from skillc.tools import Answer as Approval, TrustStore, find_skill, nobody_to_ask, prepare, run_tool, settle
+from skillc.tools import (
+    Answer as Approval,
+    ToolCall,
+    TrustStore,
+    approval_advice,
+    approve_run,
+    find_skill,
+    prepare,
+    start_run,
+)
 from skillc.usage import logged
 
 if TYPE_CHECKING:
     from skillc.mcp.workplace import Workplace
-    from skillc.tools import ApprovalRequest, Run
+    from skillc.tools import ApprovalRequest
     from skillc.usage.log import Value
 
 
 def _run(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
     found = find_skill(given["skill"], place.cwd)
     tool, mode = given["tool"], given["mode"]
-    prepared = prepare(found, tool, given["parameters"], mode=mode, cwd=place.cwd)
-    subject = _subject(prepared)
+    prepared = prepare(ToolCall(found, tool, given["parameters"], place.cwd, mode))
 
     def approve(request: ApprovalRequest) -> Approval:
-        if call.approved == subject:
+        if call.approved == request.subject:
             return Approval.ONCE
-        refusal = ApprovalRequired(found.called, nobody_to_ask(found.called))
-        raise NeedsApproval(subject, f"{request.text()}\n\nRun it, this once?", refusal)
+        refusal = ApprovalRequired(found.argument, approval_advice(found.argument))
+        raise NeedsApproval(request.subject, f"{request.text()}\n\nRun it, this once?", refusal)
 
-    settle(prepared, approve, TrustStore())  # apart, so that a question is not logged as a failure
+    approve_run(prepared, approve, TrustStore())  # apart, so that a question is not logged as a failure
     noted: dict[str, Value] = {"tool": tool, "mode": mode, "dry_run": False}
     envelope, noticed = logged(
-        found.stored(),
+        found.library_skill(),
         "run",
         noted,
         place.cwd,
-        lambda: run_tool(prepared, approve, cancel=call.cancelled),
+        lambda: start_run(prepared, approve, cancel=call.cancelled),
         lambda envelope: {"success": envelope.success},
     )
     told = lines(found.diagnostics, prepared.diagnostics, noticed)
@@ -46,13 +53,6 @@ def _run(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
         told += (envelope.stopped.text(),)
     text = envelope.output or envelope.error or "(no output)"
     return Answer(envelope.as_json(), text, told, failed=not envelope.success)
-
-
-def _subject(prepared: Run) -> str:
-    """What a yes is bound to: these files, and this command."""
-    launch = prepared.launch
-    words = [prepared.files.digest, launch.cwd, launch.sandbox, *launch.argv]
-    return sha256_hex("\0".join(words).encode("utf-8", "surrogatepass"))
 
 
 RUNNING = (
