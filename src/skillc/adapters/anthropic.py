@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skillc.adapters.tools import BoundTool, bind_tools, import_error, join_texts
+from skillc.adapters.tools import BoundTool, bind_tools, import_error, instructions
 
 try:
     from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
@@ -33,20 +33,6 @@ if TYPE_CHECKING:
     from skillc.engine import BuiltAgent, ToolResult
 
 __all__ = ["async_skill_tools", "async_user_message", "instructions", "skill_tools", "user_message"]
-
-
-def instructions(skills: BuiltAgent, own: str = "") -> str:
-    """Return the `system` of `tool_runner`: your own words, then the skills.
-
-    >>> from skillc import AgentFactory, InMemorySkillSource
-    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
-    >>> print(instructions(skills, "Be brief."))
-    Be brief.
-    <BLANKLINE>
-    <available_skills>
-    </available_skills>
-    """
-    return join_texts(own, skills.system_prompt)
 
 
 def skill_tools(skills: BuiltAgent) -> list[BetaBuiltinFunctionTool]:

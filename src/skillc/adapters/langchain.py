@@ -14,7 +14,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from skillc.adapters.tools import BoundTool, bind_tools, import_error, join_texts, resolve_references
+from skillc.adapters.tools import (
+    BoundTool,
+    bind_tools,
+    import_error,
+    instructions,
+    join_texts,
+    resolve_references,
+)
 from skillc.engine import run_sync
 
 try:
@@ -31,20 +38,6 @@ if TYPE_CHECKING:
     from skillc.engine import BuiltAgent, ToolResult
 
 __all__ = ["SkillsMiddleware", "async_user_message", "instructions", "skill_tools", "user_message"]
-
-
-def instructions(skills: BuiltAgent, own: str = "") -> str:
-    """Return the `system_prompt` of `create_agent` without the middleware: your own words, then the skills.
-
-    >>> from skillc import AgentFactory, InMemorySkillSource
-    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
-    >>> print(instructions(skills, "Be brief."))
-    Be brief.
-    <BLANKLINE>
-    <available_skills>
-    </available_skills>
-    """
-    return join_texts(own, skills.system_prompt)
 
 
 def skill_tools(skills: BuiltAgent) -> list[BaseTool]:

@@ -14,10 +14,17 @@ In async code: `await AgentFactory().build_agent()`, `await Runner.run(...)`, `a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, overload
 
-from skillc.adapters.tools import BoundTool, bind_tools, import_error, join_texts
+from skillc.adapters.tools import (
+    BoundTool,
+    async_user_message,
+    bind_tools,
+    import_error,
+    join_texts,
+    user_message,
+)
 
 try:
     from agents import Agent, FunctionTool, RunContextWrapper, Tool
@@ -72,18 +79,6 @@ def skill_tools(skills: BuiltAgent) -> list[Tool]:
     ['browse_skills', 'load_skill', 'find_skills', 'list_skill_files', 'read_skill_file']
     """
     return [_function_tool(tool) for tool in bind_tools(skills)]
-
-
-def user_message(skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None) -> str:
-    """Return the input of `Runner.run_sync`: a message with its leading `/reference` and others resolved."""
-    return skills.prepare_turn_sync(text, skill_references).message
-
-
-async def async_user_message(
-    skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
-) -> str:
-    """Return the input of `Runner.run`, in async code."""
-    return (await skills.prepare_turn(text, skill_references)).message
 
 
 def _function_tool(tool: BoundTool) -> FunctionTool:

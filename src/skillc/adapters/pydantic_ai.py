@@ -11,11 +11,18 @@ agent.run_sync("/release-notes for version 2")
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from skillc.adapters.tools import BoundTool, bind_tools, import_error, join_texts, resolve_references
+from skillc.adapters.tools import (
+    BoundTool,
+    async_user_message,
+    bind_tools,
+    import_error,
+    instructions,
+    resolve_references,
+    user_message,
+)
 
 try:
     from pydantic_ai import FunctionToolset, RunContext, Tool, ToolFailed, UserPromptNode
@@ -34,20 +41,6 @@ __all__ = ["SkillsCapability", "async_user_message", "instructions", "skill_tool
 _OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
 
 
-def instructions(skills: BuiltAgent, own: str = "") -> str:
-    """Return the `instructions` of an `Agent` without the capability: your own words, then the skills.
-
-    >>> from skillc import AgentFactory, InMemorySkillSource
-    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
-    >>> print(instructions(skills, "Be brief."))
-    Be brief.
-    <BLANKLINE>
-    <available_skills>
-    </available_skills>
-    """
-    return join_texts(own, skills.system_prompt)
-
-
 def skill_tools(skills: BuiltAgent) -> list[Tool[Any]]:
     """Return the `tools` of an `Agent`. A failure is a failed result and costs no retries.
 
@@ -57,18 +50,6 @@ def skill_tools(skills: BuiltAgent) -> list[Tool[Any]]:
     ['browse_skills', 'load_skill', 'find_skills', 'list_skill_files', 'read_skill_file']
     """
     return [_tool(tool) for tool in bind_tools(skills)]
-
-
-def user_message(skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None) -> str:
-    """Return the prompt of `agent.run_sync`: a message with its leading `/reference` and others resolved."""
-    return skills.prepare_turn_sync(text, skill_references).message
-
-
-async def async_user_message(
-    skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
-) -> str:
-    """Return the prompt of `agent.run`, in async code."""
-    return (await skills.prepare_turn(text, skill_references)).message
 
 
 @dataclass

@@ -6,7 +6,7 @@ import copy
 import json
 import logging
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +103,32 @@ def join_texts(*texts: str) -> str:
     'Be brief.\\n\\n<available_skills>...'
     """
     return "\n\n".join(text for text in texts if text)
+
+
+def instructions(skills: BuiltAgent, own: str = "") -> str:
+    """Return a system prompt: your own words, then the skills.
+
+    >>> from skillc import AgentFactory, InMemorySkillSource
+    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
+    >>> print(instructions(skills, "Be brief."))
+    Be brief.
+    <BLANKLINE>
+    <available_skills>
+    </available_skills>
+    """
+    return join_texts(own, skills.system_prompt)
+
+
+def user_message(skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None) -> str:
+    """Return the user's message with its leading `/reference` and other references resolved."""
+    return skills.prepare_turn_sync(text, skill_references).message
+
+
+async def async_user_message(
+    skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
+) -> str:
+    """Return the same in async code."""
+    return (await skills.prepare_turn(text, skill_references)).message
 
 
 async def resolve_references(skills: BuiltAgent, content: Any) -> tuple[Any, bool]:

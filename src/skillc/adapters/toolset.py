@@ -11,9 +11,9 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from concurrent.futures import Future, TimeoutError as FutureTimeout
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from skillc import paths
 from skillc.engine import ToolDefinition, ToolResult
@@ -39,6 +39,7 @@ from skillc.tools import (
 from skillc.usage import logged
 
 if TYPE_CHECKING:
+    from skillc.engine import DefaultSkillEngine
     from skillc.library.descriptors import SkillDescriptor
     from skillc.library.source import SkillSource
 
@@ -47,15 +48,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger("skillc.tools")
 
 POLL = 0.2  # seconds between checks whether a call with an open question was cancelled
-
-
-class Skills(Protocol):
-    """The skills of an agent, as its engine has them."""
-
-    @property
-    def source(self) -> SkillSource: ...
-
-    async def list_skills(self) -> Sequence[SkillDescriptor]: ...
 
 
 class SkillToolset:
@@ -80,7 +72,7 @@ class SkillToolset:
         self.skills = skills
         self.cwd = cwd
 
-    async def offer(self, skills: Skills, reserved: Collection[str] = ()) -> AgentTools:
+    async def offer(self, skills: DefaultSkillEngine, reserved: Collection[str] = ()) -> AgentTools:
         """Return the tools of an agent's skills; one with an invalid definition is skipped and logged."""
         tools: list[tuple[SkillLocation, Tool]] = []
         for descriptor in await skills.list_skills():

@@ -20,6 +20,9 @@ from skillc.tools.trust import ALLOW, DENY, Decision, Fingerprint, TrustLevel, T
 
 MAX_SHOWN = 2000  # characters of one argument or description; the rest is counted
 MAX_LISTED = 50  # changed files
+UNTRUSTED_WARNING = (
+    "WARNING: this skill is not one of your own. Only run it if you trust where it comes from."
+)
 
 
 class Answer(StrEnum):
@@ -83,15 +86,9 @@ class ApprovalRequest:
         for number, text in enumerate(self.permissions):
             lines.append(_row("" if number else "Allowed", display(text)))
         lines.append(_row("Digest", self.digest))
-        return "\n".join([*self._banner(), *lines, *self._changes()])
-
-    def _banner(self) -> list[str]:
-        if self.level is not TrustLevel.UNTRUSTED:
-            return []
-        return [
-            "WARNING: this skill is not one of your own. Only run it if you trust where it comes from.",
-            "",
-        ]
+        if self.level is TrustLevel.UNTRUSTED:
+            lines = [UNTRUSTED_WARNING, "", *lines]
+        return "\n".join([*lines, *self._changes()])
 
     def _changes(self) -> list[str]:
         if self.changed is None:
@@ -186,14 +183,8 @@ class Entry:
     current: bool
 
     def as_json(self) -> dict[str, Any]:
-        decision = self.decision
-        return {
-            "skill": decision.skill,
-            "path": decision.path,
-            "decision": decision.decision,
-            "digest": decision.digest,
-            "current": self.current,
-        }
+        names = ("skill", "path", "decision", "digest")
+        return {name: getattr(self.decision, name) for name in names} | {"current": self.current}
 
 
 def trust_status(location: SkillLocation, store: TrustStore) -> TrustStatus:

@@ -87,14 +87,8 @@ class Envelope:
     stopped: TimedOut | None = None
 
     def as_json(self) -> dict[str, Any]:
-        value: dict[str, Any] = {
-            "success": self.success,
-            "exit_code": self.exit_code,
-            "output": self.output,
-            "truncated": self.truncated,
-            "duration_ms": self.duration_ms,
-            "sandbox": self.sandbox,
-        }
+        names = ("success", "exit_code", "output", "truncated", "duration_ms", "sandbox")
+        value: dict[str, Any] = {name: getattr(self, name) for name in names}
         if self.error is not None:
             value["error"] = self.error
         if self.parsed is not None:

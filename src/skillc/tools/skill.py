@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING
 from skillc import paths
 from skillc.errors import Diagnostic, InvalidTool, SkillNotFound, ToolNotFound, warning
 from skillc.library import Skill, locate_skill
-from skillc.library.config import SkillsConfig
-from skillc.library.copies import place
-from skillc.library.repositories import resolve_repositories
 from skillc.library.stores import GLOBAL, at_path
 from skillc.skills import ParameterDefinition, SkillDefinition, read_definition, to_segment
 from skillc.skills.tools.template import CommandTemplate, InvalidTemplate, parse_template
@@ -130,6 +127,11 @@ def find_skill(name: str, cwd: str) -> SkillLocation:
 
 def _locate_in_repository(skill: Skill, cwd: str) -> SkillLocation:
     """Return a skill that a repository has; its folder may be a copy."""
+    # Most skills are in a store, and these load every kind of repository.
+    from skillc.library.config import SkillsConfig
+    from skillc.library.copies import place
+    from skillc.library.repositories import resolve_repositories
+
     config = SkillsConfig.load(cwd)
     own = next((r for r in config.repositories if r.name == skill.repository), None)
     if skill.copied and (own is None or os.path.realpath(place(own, skill.name)) != skill.source):

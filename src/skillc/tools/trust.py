@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from skillc import atomic, paths
 from skillc.errors import InvalidConfiguration, InvalidSkill
@@ -84,16 +83,6 @@ class Decision:
     files: Mapping[str, str] = field(default_factory=dict)
     directory: str = ""
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "skill": self.skill,
-            "path": self.path,
-            "decision": self.decision,
-            "digest": self.digest,
-            "files": dict(self.files),
-            "directory": self.directory,
-        }
-
 
 class TrustStore:
     """The user's decisions, one for each path. Safe for many processes at once."""
@@ -160,7 +149,7 @@ class TrustStore:
             before = self.decisions()
             after = sorted(change(before), key=lambda decision: decision.path)
             if after != before:
-                content = {"version": VERSION, "decisions": [decision.as_json() for decision in after]}
+                content = {"version": VERSION, "decisions": [asdict(decision) for decision in after]}
                 data = json.dumps(content, indent=1).encode()
                 if len(data) > MAX_FILE:  # it could not be read again
                     raise self._unusable(f"over {MAX_FILE >> 20} MiB; 'skc trust prune' makes room")

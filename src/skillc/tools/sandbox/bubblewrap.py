@@ -21,9 +21,8 @@ from skillc.tools.sandbox.process import (
     Launch,
     Process,
     list_descendants,
-    memory_file,
     signal_each,
-    spawn,
+    spawn_with_pipes,
 )
 
 PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"  # not PATH, which may lead anywhere
@@ -108,23 +107,14 @@ def start(launch: Launch) -> Process:
     bwrap = find_bubblewrap()
     if bwrap is None:
         raise SandboxUnavailable("bubblewrap is not installed")
-    status, status_end = os.pipe()
-    gate_end, gate = os.pipe()
-    rules = memory_file(seccomp.build_filter(network=launch.network, alone=False, read_only=launch.read_only))
-    passed = (rules, status_end, gate_end)
-    try:
-        argv = [bwrap, *_options(launch), "--seccomp", str(rules), "--json-status-fd", str(status_end)]
-        argv += ["--block-fd", str(gate_end), "--", *launch.argv]
-        env = dict(launch.env) | {"TMPDIR": _temporary_directory(launch)}
-        process = spawn(launch, argv, env, pass_fds=passed)
-    except BaseException:
-        os.close(status)
-        os.close(gate)
-        raise
-    finally:
-        for descriptor in passed:
-            os.close(descriptor)
-    return BubblewrapProcess(launch, process, status, gate)
+    rules = seccomp.build_filter(network=launch.network, alone=False, read_only=launch.read_only)
+    env = dict(launch.env) | {"TMPDIR": _temporary_directory(launch)}
+
+    def build_argv(rules: str, status: str, gate: str) -> list[str]:
+        descriptors = ["--seccomp", rules, "--json-status-fd", status, "--block-fd", gate]
+        return [bwrap, *_options(launch), *descriptors, "--", *launch.argv]
+
+    return BubblewrapProcess(launch, *spawn_with_pipes(launch, rules, env, build_argv))
 
 
 def _temporary_directory(launch: Launch) -> str:

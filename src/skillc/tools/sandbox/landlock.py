@@ -29,9 +29,8 @@ from skillc.tools.sandbox.process import (
     Launch,
     Process,
     list_descendants,
-    memory_file,
     signal_each,
-    spawn,
+    spawn_with_pipes,
     start_error,
 )
 
@@ -113,30 +112,15 @@ def start(launch: Launch) -> Process:
     """Start the command below a supervisor that confines it."""
     private = tempfile.mkdtemp(prefix="skillc-run-")
     try:
-        return _start(launch, private)
+        env = dict(launch.env) | {"TMPDIR": private, "HOME": os.path.join(private, "home")}
+        os.mkdir(env["HOME"], 0o700)
+        data = _supervisor_code() + marshal.dumps(_plan(launch, env, private))
+        start_python = [sys.executable, "-I", "-S", "-c", BEGIN]
+        pipes = spawn_with_pipes(launch, data, {}, lambda *descriptors: [*start_python, *descriptors])
+        return LandlockProcess(launch, *pipes, private)
     except BaseException:
         remove_tree(private)
         raise
-
-
-def _start(launch: Launch, private: str) -> Process:
-    env = dict(launch.env) | {"TMPDIR": private, "HOME": os.path.join(private, "home")}
-    os.mkdir(env["HOME"], 0o700)
-    source = memory_file(_supervisor_code() + marshal.dumps(_plan(launch, env, private)))
-    status, status_end = os.pipe()
-    control_end, control = os.pipe()
-    passed = (source, status_end, control_end)
-    try:
-        argv = [sys.executable, "-I", "-S", "-c", BEGIN, *map(str, passed)]
-        process = spawn(launch, argv, {}, pass_fds=passed)
-    except BaseException:
-        os.close(status)
-        os.close(control)
-        raise
-    finally:
-        for descriptor in passed:
-            os.close(descriptor)
-    return LandlockProcess(launch, process, status, control, private)
 
 
 @functools.cache

@@ -6,7 +6,7 @@ import errno
 import os
 import signal
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -134,13 +134,30 @@ def spawn(
         raise CannotRun(launch.argv[0], "an argument or variable has a NUL byte") from None
 
 
-def memory_file(data: bytes) -> int:
-    """Return the descriptor of an unnamed file that holds `data`, for a process to inherit."""
-    descriptor = os.memfd_create("skillc")
-    with open(os.dup(descriptor), "wb") as file:
-        file.write(data)
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return descriptor
+def spawn_with_pipes(
+    launch: Launch, data: bytes, env: dict[str, str], build_argv: Callable[[str, str, str], list[str]]
+) -> tuple[subprocess.Popen[bytes], int, int]:
+    """Start a program with a file that holds `data`, a pipe for its status, and a pipe to control it.
+
+    `build_argv` gets the numbers of the three descriptors. Returns the process and our ends of the pipes.
+    """
+    file = os.memfd_create("skillc")
+    status, status_end = os.pipe()
+    control_end, control = os.pipe()
+    passed = (file, status_end, control_end)
+    try:
+        with open(os.dup(file), "wb") as stream:
+            stream.write(data)
+        os.lseek(file, 0, os.SEEK_SET)
+        process = spawn(launch, build_argv(*map(str, passed)), env, pass_fds=passed)
+    except BaseException:
+        os.close(status)
+        os.close(control)
+        raise
+    finally:
+        for descriptor in passed:
+            os.close(descriptor)
+    return process, status, control
 
 
 def start_error(launch: Launch, number: int) -> CannotRun:
