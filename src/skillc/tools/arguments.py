@@ -32,9 +32,9 @@ def check_values(parameters: Sequence[ParameterDefinition], arguments: Mapping[s
 
     Raises InvalidParameter for one that is missing, unknown, of another type, or can be no argument.
     """
-    known = {parameter.name for parameter in parameters}
+    allowed_names = {parameter.name for parameter in parameters}
     for name in arguments:
-        if name not in known:
+        if name not in allowed_names:
             raise InvalidParameter(name, f"unknown; there are {names(parameters)}")
     values: dict[str, Value] = {}
     for parameter in parameters:
@@ -113,10 +113,10 @@ def parse_values(
     parameters: Sequence[ParameterDefinition], pairs: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
     """Return values from the `name=text` pairs of a command line; a list is its name repeated, or JSON."""
-    known = {parameter.name: parameter for parameter in parameters}
+    by_name = {parameter.name: parameter for parameter in parameters}
     values: dict[str, Any] = {}
     for name, text in pairs:
-        parameter = known.get(name)
+        parameter = by_name.get(name)
         if parameter is None:
             raise InvalidParameter(name, f"unknown; there are {names(parameters)}")
         if parameter.type == "array":

@@ -15,12 +15,11 @@ from typing import Any
 from skillc.errors import ApprovalRequired, Diagnostic, SandboxUnavailable
 from skillc.skills import main_file
 from skillc.text import visible
-from skillc.tools import sandbox
+from skillc.tools import process, sandbox
 from skillc.tools.approval import Answer, ApprovalRequest, record_decision
 from skillc.tools.arguments import build_command_line, check_values
 from skillc.tools.envelope import Envelope
 from skillc.tools.environment import build_environment, find_program, find_working_directory
-from skillc.tools.process import run
 from skillc.tools.schemas import describe_tool
 from skillc.tools.skill import SkillLocation, Tool, load_executable
 from skillc.tools.trust import ALLOW, DENY, Fingerprint, TrustLevel, TrustStore, fingerprint, may_run
@@ -66,7 +65,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """A run and its envelope; None where it was only prepared."""
+    """A run and its envelope, which is None after a dry run."""
 
     run: Run
     envelope: Envelope | None
@@ -88,10 +87,10 @@ def run_tool(
 
     `warn` gets the diagnostics of the skill before anything is asked or started.
     """
-    prepared = prepare(call)
+    run = prepare(call)
     if warn is not None:
-        warn(prepared.diagnostics)
-    return RunResult(prepared, None if dry_run else start_run(prepared, approve, cancel=cancel))
+        warn(run.diagnostics)
+    return RunResult(run, None if dry_run else start_run(run, approve, cancel=cancel))
 
 
 def prepare(call: ToolCall, env: Mapping[str, str] | None = None) -> Run:
@@ -101,7 +100,7 @@ def prepare(call: ToolCall, env: Mapping[str, str] | None = None) -> Run:
     skill = load_executable(location.directory, location.skill_id)
     tool = skill.tool(call.tool, call.mode)
     if files.files.get(main_file(location.directory)) != tool.skill.digest:
-        raise _changed(location)
+        raise _change_error(location)
     values = call.values(tool) if callable(call.values) else call.values
     words = build_command_line(tool.template, check_values(tool.parameters, values))
     variables = build_environment(
@@ -121,56 +120,54 @@ def prepare(call: ToolCall, env: Mapping[str, str] | None = None) -> Run:
     return Run(location, tool, launch, files, skill.diagnostics)
 
 
-def start_run(
-    prepared: Run, approve: Approve | None = None, *, cancel: threading.Event | None = None
-) -> Envelope:
+def start_run(run: Run, approve: Approve | None = None, *, cancel: threading.Event | None = None) -> Envelope:
     """Run what was prepared, if it may run; `approve` is asked where no decision covers it.
 
-    Raises ApprovalRequired (E063) where the answer is no, or nothing can be asked, and
+    Raises ApprovalRequired (E063) where the answer is no, or there is no `approve`, and
     SandboxUnavailable (E066) for an untrusted skill where no sandbox works.
     """
-    location, launch = prepared.skill, prepared.launch
+    location, launch = run.skill, run.launch
     if location.level is TrustLevel.UNTRUSTED and launch.sandbox == sandbox.NONE:
         missing = "; ".join(sandbox.explain())
         raise SandboxUnavailable(
             f"'{location.argument}' is untrusted and does not run without one ({missing})"
         )
-    approve_run(prepared, approve, TrustStore())
+    approve_run(run, approve, TrustStore())
 
     def check_files() -> None:
-        if fingerprint(location.directory).digest != prepared.files.digest:
-            raise _changed(location)
+        if fingerprint(location.directory).digest != run.files.digest:
+            raise _change_error(location)
 
-    return run(launch, cancel, check_files)
+    return process.run(launch, cancel, check_files)
 
 
-def approve_run(prepared: Run, approve: Approve | None, store: TrustStore) -> None:
+def approve_run(run: Run, approve: Approve | None, store: TrustStore) -> None:
     """Return if a run is approved, asking where needed; raises ApprovalRequired if it is not."""
-    location, skill = prepared.skill, prepared.tool.skill
-    verdict = store.verdict(location.path, prepared.files)
+    location, skill = run.skill, run.tool.skill
+    verdict = store.verdict(location.path, run.files)
     allowed = may_run(location.level, skill.read_only, skill.always_ask, verdict)
     if allowed is False:
-        raise _denied(location)
+        raise _denial(location)
     if allowed:
         return
     if approve is None:
         raise ApprovalRequired(location.argument, approval_advice(location.argument))
-    answer = approve(_build_request(prepared, store))
+    answer = approve(_build_request(run, store))
     if answer in (Answer.ALWAYS, Answer.NEVER):
-        record_decision(location, ALLOW if answer is Answer.ALWAYS else DENY, prepared.files, store)
+        record_decision(location, ALLOW if answer is Answer.ALWAYS else DENY, run.files, store)
     if answer in (Answer.NO, Answer.NEVER):
         raise ApprovalRequired(location.argument, "It was not approved.")
     # It may have been denied elsewhere while the question was open; deny wins.
-    if store.verdict(location.path, prepared.files) == DENY:
-        raise _denied(location)
+    if store.verdict(location.path, run.files) == DENY:
+        raise _denial(location)
 
 
-def _build_request(prepared: Run, store: TrustStore) -> ApprovalRequest:
-    location, tool, launch = prepared.skill, prepared.tool, prepared.launch
+def _build_request(run: Run, store: TrustStore) -> ApprovalRequest:
+    location, tool, launch = run.skill, run.tool, run.launch
     before = store.find(location.path)
     changed = None
-    if before is not None and before.digest != prepared.files.digest:
-        changed = prepared.files.changes_since(before.files)
+    if before is not None and before.digest != run.files.digest:
+        changed = run.files.changes_since(before.files)
     return ApprovalRequest(
         skill=location.skill_id,
         version=tool.skill.version,
@@ -183,7 +180,7 @@ def _build_request(prepared: Run, store: TrustStore) -> ApprovalRequest:
         argv=launch.argv,
         cwd=launch.cwd,
         permissions=sandbox.permissions(launch),
-        digest=prepared.files.digest,
+        digest=run.files.digest,
         read_only=tool.skill.read_only,
         always_ask=tool.skill.always_ask,
         changed=changed,
@@ -200,12 +197,12 @@ def approval_advice(skill: str) -> str:
     )
 
 
-def _denied(location: SkillLocation) -> ApprovalRequired:
+def _denial(location: SkillLocation) -> ApprovalRequired:
     name = location.argument
     return ApprovalRequired(name, f"It was denied; 'skc trust show {visible(name)}' says more.")
 
 
-def _changed(location: SkillLocation) -> ApprovalRequired:
+def _change_error(location: SkillLocation) -> ApprovalRequired:
     return ApprovalRequired(
         location.argument, "Its files changed while this was prepared; nothing was started."
     )
