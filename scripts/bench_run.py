@@ -17,14 +17,14 @@ LIMITS = {"none": 15.0, "bubblewrap": 30.0, "landlock": None}  # milliseconds ov
 TURNS = """
 import os, subprocess, sys, time
 from skillc.tools import sandbox
-from skillc.tools.environment import environment
-from skillc.tools.launch import Launch
+from skillc.tools.environment import build_environment
 from skillc.tools.process import run
+from skillc.tools.sandbox import Launch
 level, cwd, times = sys.argv[1:]
 missing = [line for line in sandbox.explain() if line.startswith(level + ":")]
 if missing:
     sys.exit(missing[0])
-env = environment("bench", cwd, "Global", os.environ)
+env = build_environment("bench", cwd, "Global", os.environ)
 launch = Launch(("/bin/true",), cwd, env, cwd, 60.0, False, True, level)
 for turn in range(int(times) + 3):
     start = time.perf_counter()
@@ -38,12 +38,13 @@ for turn in range(int(times) + 3):
 
 MEMORY = """
 import os, resource, sys
-from skillc.tools.environment import environment
-from skillc.tools.launch import Launch
+from skillc.tools.environment import build_environment
 from skillc.tools.process import run
+from skillc.tools.sandbox import Launch
 level, cwd = sys.argv[1:]
 def launch(*argv):
-    return Launch(argv, cwd, environment("bench", cwd, "Global", os.environ), cwd, 60.0, False, True, level)
+    env = build_environment("bench", cwd, "Global", os.environ)
+    return Launch(argv, cwd, env, cwd, 60.0, False, True, level)
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 run(launch("/bin/true"))

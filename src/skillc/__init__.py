@@ -13,6 +13,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.adapters import SkillToolset
     from skillc.engine.agent import AgentBuildConfig, AgentFactory, BuiltAgent
     from skillc.engine.engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
     from skillc.engine.events import SkillEvent, SkillResolutionFailed, SkillsResolved
@@ -72,8 +73,7 @@ if TYPE_CHECKING:
     from skillc.library.source import SkillSource
     from skillc.library.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
     from skillc.skills.ids import SkillId
-    from skillc.tools.approval import ApprovalRequest
-    from skillc.tools.toolset import SkillToolset
+    from skillc.tools import ApprovalRequest
 
 __version__ = "0.1.0"
 
@@ -187,7 +187,7 @@ __getattr__ = front_door(
         "library.source": "SkillSource",
         "library.wrappers": "FilteredSkillSource PrefixedSkillSource RenamedSkillSource",
         "skills.ids": "SkillId",
-        "tools.toolset": "SkillToolset",
-        "tools.approval": "ApprovalRequest",
+        "adapters": "SkillToolset",
+        "tools": "ApprovalRequest",
     },
 )

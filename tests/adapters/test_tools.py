@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from skillc import BuiltAgent
-from skillc.adapters.tools import MAX_NAME, bound_tools
+from skillc.adapters.tools import MAX_NAME, bind_tools
 from skillc.engine import ToolDefinition, ToolResult, run_sync
 from skillc.errors import SkillNotFound
 
@@ -22,7 +22,7 @@ def test_names_that_every_provider_takes() -> None:
     long = "x" * 80
     names = ["pdf.fill", "pdf__fill", "a/b.c", "größe", long + "a", long + "b", "plain-name_1"]
     tools = tuple(ToolDefinition(name, "", {"type": "object", "properties": {}}) for name in names)
-    bound = bound_tools(Echo("", "", tools, None))
+    bound = bind_tools(Echo("", "", tools, None))
     assert [tool.name for tool in bound] == [
         "pdf__fill",
         "pdf__fill_2",
@@ -38,7 +38,7 @@ def test_names_that_every_provider_takes() -> None:
 @pytest.mark.parametrize("text", ["{", "[" * 100_000, '{"id": NaN', "\ud800"])
 def test_arguments_out_of_shape(text: str) -> None:
     """[LIB: Failure semantics] what can't be read as JSON is a result that says so."""
-    (tool,) = bound_tools(Echo("", "", (ToolDefinition("t", "", {}),), None))
+    (tool,) = bind_tools(Echo("", "", (ToolDefinition("t", "", {}),), None))
     assert run_sync(tool.call_json(text)) == ToolResult("the arguments are not valid JSON", is_error=True)
     assert run_sync(tool.call_json("")) == ToolResult("t")
 
@@ -52,7 +52,7 @@ def test_a_cancelled_call_is_cancelled() -> None:
             return ToolResult("")
 
     async def stop() -> None:
-        (tool,) = bound_tools(Slow("", "", (ToolDefinition("t", "", {}),), None))
+        (tool,) = bind_tools(Slow("", "", (ToolDefinition("t", "", {}),), None))
         call = asyncio.ensure_future(tool.call({}))
         await asyncio.sleep(0)
         call.cancel()

@@ -13,9 +13,9 @@ import pytest
 
 from skillc.tools import sandbox
 from skillc.tools.envelope import Envelope
-from skillc.tools.environment import environment, find_program
-from skillc.tools.launch import Launch
+from skillc.tools.environment import build_environment, find_program
 from skillc.tools.process import run
+from skillc.tools.sandbox import Launch
 from tests.tools.levels import works
 
 
@@ -48,7 +48,7 @@ class Bench:
         read_only: bool = True,
         cwd: Path | None = None,
     ) -> Launch:
-        env = environment("probe", str(self.skill), "Global", self.parent)
+        env = build_environment("probe", str(self.skill), "Global", self.parent)
         program = find_program(argv[0], str(self.skill), env["PATH"])
         where = str(cwd or self.project)
         skill = str(self.skill)

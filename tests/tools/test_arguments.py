@@ -6,7 +6,7 @@ import dataclasses
 
 from hypothesis import example, given, settings, strategies as st
 
-from skillc.tools import find_skill, prepare, sandbox
+from skillc.tools import ToolCall, find_skill, prepare, sandbox
 from skillc.tools.process import run
 from tests.conftest import World
 from tests.support.tools import executable, tool
@@ -28,7 +28,9 @@ def test_the_arguments_of_a_real_process(world: World, text: str, items: list[st
         command = "./scripts/spell.sh fixed --text={{text}} -- {{text}} {{items}}"
         executable(world.global_store, "spell", tool("spell", command, ROWS), spell=SPELL)
     found = find_skill("spell", str(world.project))
-    prepared = prepare(found, "spell", {"text": text, "items": items}, cwd=str(world.project), env=world.env)
+    prepared = prepare(
+        ToolCall(found, "spell", {"text": text, "items": items}, str(world.project)), world.env
+    )
     envelope = run(dataclasses.replace(prepared.launch, sandbox=sandbox.NONE))
     expected = ["fixed", f"--text={text}", "--", text, *items]
     assert envelope.output.split("\n")[:-1] == [word.encode().hex() for word in expected]

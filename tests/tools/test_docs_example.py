@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from skillc.tools.arguments import check_values, command_line
+from skillc.tools.arguments import build_command_line, check_values
 from skillc.tools.skill import load_executable
 from tests.conftest import World
 
@@ -22,7 +22,7 @@ def test_the_example_of_the_page(world: World) -> None:
     skill = load_executable(str(folder), "search")
     assert skill.diagnostics == ()
     (tool,) = skill.tools
-    made = command_line(tool.template, check_values(tool.parameters, {"word": "-x", "exact": True}))
+    made = build_command_line(tool.template, check_values(tool.parameters, {"word": "-x", "exact": True}))
     assert made == ["grep", "-r", "-m", "20", "--word-regexp", "-e", "-x", "--", "notes"]
     (world.home / "notes").mkdir()
     (world.home / "notes" / "today.txt").write_text("buy milk\nsell -x\n")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from skillc.paths import embedded_skills
-from skillc.tools import as_format, find_skill, load_executable, prepare, run_tool, sandbox
+from skillc.tools import ToolCall, find_skill, format_tools, load_executable, prepare, sandbox, start_run
 from tests.conftest import World
 from tests.tools.levels import works
 
@@ -58,7 +58,7 @@ def test_their_definitions(name: str) -> None:
     skill = load_executable(f"{embedded_skills()}/{name}", name)
     assert skill.diagnostics == ()
     assert (skill.definition.read_only, skill.definition.network) == (True, False)
-    forms: list[Any] = [as_format(skill.tools, form) for form in ("openai", "anthropic", "mcp")]
+    forms: list[Any] = [format_tools(skill.tools, form) for form in ("openai", "anthropic", "mcp")]
     assert all(len(form) == len(skill.tools) for form in forms)
 
 
@@ -93,9 +93,9 @@ def test_at_every_level(world: World, repository: Path, level: str) -> None:
     ]
     for name, tool, values in calls:
         found = find_skill(name, str(repository))
-        prepared = prepare(found, tool, values, cwd=str(repository), env=world.env)
+        prepared = prepare(ToolCall(found, tool, values, str(repository)), world.env)
         launch = dataclasses.replace(prepared.launch, sandbox=level)
-        envelope = run_tool(dataclasses.replace(prepared, launch=launch))
+        envelope = start_run(dataclasses.replace(prepared, launch=launch))
         assert envelope.success, envelope
         assert envelope.output
         assert envelope.sandbox == level

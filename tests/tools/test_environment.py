@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.errors import CannotRun, PathEscapes, SkillcError
-from skillc.tools.environment import PATH, environment, find_program, working_directory
+from skillc.tools.environment import PATH, build_environment, find_program, find_working_directory
 from tests.tools.secrets import SECRET, SECRETS
 
 
 def test_only_what_is_allowed() -> None:
     """[D42] [TOOLS §5.2] the allowed variables are inherited, nothing else, and six are added."""
     allowed = {"PATH": "/bin", "HOME": "/h", "USER": "u", "LANG": "C", "LC_ALL": "C", "TERM": "dumb"}
-    found = environment("pdf", "/s/pdf", "Dev", allowed | dict.fromkeys(SECRETS, SECRET))
+    found = build_environment("pdf", "/s/pdf", "Dev", allowed | dict.fromkeys(SECRETS, SECRET))
     mine = {"SKILL_NAME": "pdf", "SKILL_DIR": "/s/pdf", "MODE": "Dev"}
     injected = {f"{who}_{name}": value for who in ("SKILLC", "GIBBERISH") for name, value in mine.items()}
     assert found == allowed | injected
@@ -27,7 +27,7 @@ def test_only_what_is_allowed() -> None:
 @given(st.dictionaries(st.text(min_size=1), st.just(SECRET)))
 def test_any_names(parent: dict[str, str]) -> None:
     """[D42] whatever the caller has, only allowed names get through."""
-    found = environment("pdf", "/s", "Global", parent)
+    found = build_environment("pdf", "/s", "Global", parent)
     allowed = ("PATH", "HOME", "USER", "LANG", "TERM", "LC_", "SKILLC_", "GIBBERISH_")
     assert all(name.startswith(allowed) for name in found)
 
@@ -45,7 +45,7 @@ def test_any_names(parent: dict[str, str]) -> None:
 )
 def test_path(path: str, kept: str) -> None:
     """[D41] no entry of PATH means another program in every directory."""
-    assert environment("pdf", "/s", "Global", {"PATH": path})["PATH"] == kept
+    assert build_environment("pdf", "/s", "Global", {"PATH": path})["PATH"] == kept
 
 
 def test_git_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,10 +58,10 @@ def test_git_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     subprocess.run(["git", "init", "-q", repository], check=True)
     subprocess.run(["git", "-C", repository, *who, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
     subprocess.run(["git", "-C", repository, "worktree", "add", "-q", tmp_path / "linked"], check=True)
-    assert working_directory(str(deep)) == str(repository)
-    assert working_directory(str(tmp_path / "linked")) == str(tmp_path / "linked")
+    assert find_working_directory(str(deep)) == str(repository)
+    assert find_working_directory(str(tmp_path / "linked")) == str(tmp_path / "linked")
     (tmp_path / "link").symlink_to(deep)
-    assert working_directory(str(tmp_path / "link")) == str(repository)
+    assert find_working_directory(str(tmp_path / "link")) == str(repository)
 
 
 def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,12 +71,12 @@ def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (elsewhere / ".git").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(home))
     with pytest.raises(SkillcError, match="no home directory"):
-        working_directory(str(elsewhere))
+        find_working_directory(str(elsewhere))
     home.mkdir()
-    assert working_directory(str(elsewhere)) == str(home)
+    assert find_working_directory(str(elsewhere)) == str(home)
     (elsewhere / ".git").rmdir()
     (elsewhere / ".git").write_text("not a pointer")
-    assert working_directory(str(elsewhere)) == str(home)
+    assert find_working_directory(str(elsewhere)) == str(home)
 
 
 def executable(path: Path, text: str = "#!/bin/sh\n") -> Path:

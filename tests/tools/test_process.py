@@ -11,8 +11,8 @@ from hypothesis import given, strategies as st
 
 from skillc.errors import CannotRun, SandboxUnavailable
 from skillc.tools.envelope import HEAD, PARSED, TAIL, Output
-from skillc.tools.launch import Launch
 from skillc.tools.process import run
+from skillc.tools.sandbox import Launch
 from tests.tools.conftest import Bench
 
 

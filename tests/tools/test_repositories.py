@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from skillc.tools import TrustLevel, TrustStore, allow, find_skill, standing
-from skillc.tools.fingerprint import fingerprint
+from skillc.tools import TrustStore, allow, find_skill, trust_status
+from skillc.tools.trust import TrustLevel, fingerprint
 from tests.conftest import World
 from tests.support.git import Origin
 from tests.support.http import Chunks, Request, Stub, entry, page
@@ -110,10 +110,10 @@ def test_what_was_allowed_stays_so_over_commits(world: World) -> None:
     here, store = str(world.project), TrustStore()
     first = find_skill("team/demo", here)
     assert (Path(first.directory) / ".origin").is_file()
-    allow(standing(first, store), store)
+    allow(trust_status(first, store), store)
     origin.write("other/SKILL.md", "---\ndescription: Other\n---\n")
     origin.push()
-    assert standing(find_skill("team/demo", here), store).decision == "allow"
+    assert trust_status(find_skill("team/demo", here), store).verdict == "allow"
     own = executable(world.store, "own")
     before = fingerprint(str(own)).digest
     (own / ".origin").write_text("x")

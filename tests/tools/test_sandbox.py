@@ -16,17 +16,16 @@ import pytest
 
 from skillc.tools import sandbox
 from skillc.tools.sandbox import bubblewrap, seccomp, supervisor
-from skillc.tools.sandbox.access import access, working_paths
-from skillc.tools.sandbox.removal import remove
-from skillc.tools.sandbox.worktrees import repository
+from skillc.tools.sandbox.access import access_rules, find_repository, working_paths
+from skillc.tools.sandbox.landlock import remove_tree
 from tests.tools.conftest import Bench
 from tests.tools.levels import works
 
 REPORT = """
 import json
 from skillc.tools import sandbox
-from skillc.tools.launch import Launch
 from skillc.tools.process import run
+from skillc.tools.sandbox import Launch
 level = sandbox.choose()
 env = {"HOME": "/nonexistent", "PATH": "/usr/bin:/bin"}
 found = run(Launch(("/bin/echo", "hi"), "/usr", env, "/usr", 30.0, False, True, level)).as_json()
@@ -43,7 +42,7 @@ def machine(*options: str, filter_: bytes = b"") -> tuple[str, list[str]]:
         os.lseek(rules, 0, os.SEEK_SET)
         more = ["--seccomp", str(rules)] if filter_ else []
         argv = [
-            str(bubblewrap.program()),
+            str(bubblewrap.find_bubblewrap()),
             "--dev-bind",
             "/",
             "/",
@@ -62,7 +61,7 @@ def machine(*options: str, filter_: bytes = b"") -> tuple[str, list[str]]:
     return level, said
 
 
-HIDDEN = ("--ro-bind", "/dev/null", str(bubblewrap.program()))
+HIDDEN = ("--ro-bind", "/dev/null", str(bubblewrap.find_bubblewrap()))
 
 
 def no_landlock() -> bytes:
@@ -216,11 +215,11 @@ def test_a_worktree_that_nobody_knows(bare: Bench, back: str) -> None:
     (bare.project / ".git").write_text(f"gitdir: {target}\n")
     if back:
         (target / "gitdir").write_text(back)
-    assert repository(str(bare.project)) is None
+    assert find_repository(str(bare.project)) is None
     (target / "gitdir").write_text(f"{bare.project}/.git\n")
-    assert repository(str(bare.project)) == str(bare.outside)
+    assert find_repository(str(bare.project)) == str(bare.outside)
     (bare.outside / "HEAD").unlink()
-    assert repository(str(bare.project)) is None
+    assert find_repository(str(bare.project)) is None
 
 
 def test_home_without_grants(tmp_path: Path) -> None:
@@ -239,7 +238,7 @@ def test_home_without_grants(tmp_path: Path) -> None:
 def test_a_skill_in_the_home_directory_itself(bare: Bench) -> None:
     """[D45] a skill whose folder is the home directory does not open that."""
     launch = replace(bare.launch("true"), skill_dir=str(bare.home))
-    assert access(launch)[str(bare.home)] == "hide"
+    assert access_rules(launch)[str(bare.home)] == "hide"
 
 
 def test_terminal_of_the_sandbox(bench: Bench) -> None:
@@ -266,10 +265,10 @@ def test_leftovers_are_removed(tmp_path: Path) -> None:
         os.close(here)
         here = below
     os.close(here)
-    remove(str(root))
+    remove_tree(str(root))
     assert not root.exists()
     assert outside.exists()
-    remove(str(root))  # nothing to do
+    remove_tree(str(root))  # nothing to do
 
 
 def test_nothing_is_left_behind(bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""Schemas for other systems, names that nobody can take, policies and the manifest."""
+"""Schemas for other systems, names that no other skill can take, policies and the manifest."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidTool, ToolNotFound
-from skillc.tools.policy import ToolPolicy, manifest, policies, policy
-from skillc.tools.schemas import as_format, function_names
+from skillc.tools.schemas import format_tools, function_names, manifest
 from skillc.tools.skill import ExecutableSkill, Tool, load_executable
 from tests.support.tools import executable, tool
 
@@ -53,7 +52,7 @@ EMPTY = {"type": "object", "properties": {}, "required": [], "additionalProperti
 
 def test_openai(skill: ExecutableSkill) -> None:
     """[TOOLS §3.3] [D47] function tools: a name without a dot, a description, an object schema."""
-    assert as_format(skill.tools, "openai") == [
+    assert format_tools(skill.tools, "openai") == [
         {
             "type": "function",
             "function": {
@@ -71,14 +70,14 @@ def test_openai(skill: ExecutableSkill) -> None:
 
 def test_anthropic(skill: ExecutableSkill) -> None:
     """[TOOLS §3.3] [D47] tools with an input_schema."""
-    say, plain = as_format(skill.tools, "anthropic")
+    say, plain = format_tools(skill.tools, "anthropic")
     assert say == {"name": "demo__say", "description": "Says it.\n\nMore than once.", "input_schema": SCHEMA}
     assert plain["input_schema"] == EMPTY
 
 
 def test_mcp(skill: ExecutableSkill) -> None:
     """[TOOLS §3.3] [D47] tools as a server lists them, with their dot and hints."""
-    say, _ = as_format(skill.tools, "mcp")
+    say, _ = format_tools(skill.tools, "mcp")
     assert (say["name"], say["inputSchema"]) == ("demo.say", SCHEMA)
     assert say["annotations"] == {"readOnlyHint": True, "openWorldHint": True}
     json.dumps(say)
@@ -89,7 +88,7 @@ def test_long_descriptions(tmp_path: Path) -> None:
     folder = executable(
         tmp_path, "demo", tool(words="x" * 5000, parameters=f"a | string | no | {'y' * 5000}")
     )
-    (found,) = as_format(load_executable(str(folder), "demo").tools, "openai")
+    (found,) = format_tools(load_executable(str(folder), "demo").tools, "openai")
     assert len(found["function"]["description"]) == 1024
     assert len(found["function"]["parameters"]["properties"]["a"]["description"]) == 1024
 
@@ -136,19 +135,17 @@ def test_every_name_is_valid_and_unique(pairs: list[tuple[str, str]]) -> None:
 
 
 def test_policies(skill: ExecutableSkill) -> None:
-    """[TOOLS §7.3] [D47] name, flags and origin of every tool; a native tool's entry can't be replaced."""
-    assert policy(skill.tools[0]) == ToolPolicy("demo.say", True, False, "demo")
-    assert policy(skill.tools[0]).as_json() == {
+    """[TOOLS §7.3] [D47] name, flags and origin of every tool; a native tool's can't be replaced."""
+    entry = format_tools(skill.tools, "json")[0]
+    assert {key: entry[key] for key in ("name", "read_only", "always_ask", "source")} == {
         "name": "demo.say",
         "read_only": True,
         "always_ask": False,
         "source": {"skill": "demo"},
     }
-    native = ToolPolicy("demo.say", False, True)
-    found = policies(skill.tools, [native])
-    assert found["demo.say"] is native
-    assert found["demo.say"].as_json()["source"] == "native"
-    assert found["demo.plain"].source == "demo"
+    lines = manifest(skill.tools, {"demo.say": "Native"}, "Dev").splitlines()
+    assert [line for line in lines if line.startswith("- demo.say")] == ["- demo.say: Native"]
+    assert "demo__say" not in function_names(skill.tools, ["demo__say"]).values()
 
 
 def test_manifest(skill: ExecutableSkill, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from skillc.errors import InvalidParameter
 from skillc.skills import ParameterDefinition
 from skillc.skills.tools.template import InvalidTemplate, fill, parse_template
-from skillc.tools.arguments import check_values, command_line, values_from_text
+from skillc.tools.arguments import build_command_line, check_values, parse_values
 
 TYPES = {
     "s": "string",
@@ -28,7 +28,7 @@ PARAMETERS = [ParameterDefinition(name, kind) for name, kind in TYPES.items()]
 def argv(template: str, /, **values: Any) -> list[str]:
     """As a run does it: parsed, checked, filled."""
     parsed = parse_template(template, PARAMETERS)
-    return command_line(parsed, check_values(PARAMETERS, values))
+    return build_command_line(parsed, check_values(PARAMETERS, values))
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_values_as_text() -> None:
         ("a", '["y", "z"]'),
         ("a", "["),
     ]
-    assert values_from_text(PARAMETERS, given_texts) == {
+    assert parse_values(PARAMETERS, given_texts) == {
         "s": "5",
         "i": 5,
         "n": 2.5,
@@ -296,7 +296,7 @@ def test_values_as_text() -> None:
     }
     for pairs in ([("s", "1"), ("s", "2")], [("i", "x")], [("b", "maybe")], [("zzz", "")]):
         with pytest.raises(InvalidParameter):
-            values_from_text(PARAMETERS, pairs)
+            parse_values(PARAMETERS, pairs)
 
 
 # --- For any values: exactly the tokens that the template promises -------------------------------------

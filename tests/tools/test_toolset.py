@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 import skillc
+from skillc.adapters import SkillToolset
 from skillc.engine import AgentBuildConfig, AgentFactory, BuiltAgent
 from skillc.library.descriptors import SkillScope
 from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.library import CompositeSkillSource, NamedSource
 from skillc.library.memory import InMemorySkillSource
-from skillc.tools import ApprovalRequest, SkillToolset, TrustStore, allow, find_skill, sandbox, standing
+from skillc.tools import ApprovalRequest, TrustStore, allow, find_skill, sandbox, trust_status
 from tests.conftest import World
 from tests.support.skills import run
 from tests.support.tools import executable, tool
@@ -121,7 +122,7 @@ def test_without_a_callback(world: World, mine: Path) -> None:
     assert failed
     assert text.startswith("error[E063]")
     found, store = find_skill("mine", str(world.project)), TrustStore()
-    allow(standing(found, store), store)
+    allow(trust_status(found, store), store)
     assert call(built, "mine__say", text="x")[0] is False
     (mine / "new").write_text("")
     assert call(built, "mine__say", text="x")[0] is True

@@ -17,12 +17,28 @@ from skillc.library import copies, resolve
 from skillc.library.descriptors import SkillDescriptor, SkillDocument
 from skillc.paths import embedded_skills
 from skillc.skills import SkillId
-from skillc.tools.approval import Answer, ApprovalRequest
-from skillc.tools.decisions import allow, decide, deny, entries, prune, standing
-from skillc.tools.fingerprint import Fingerprint, fingerprint
-from skillc.tools.origin import FoundSkill, find_skill, of_store
-from skillc.tools.run import Run, prepare, run_tool, settle
-from skillc.tools.trust import ALLOW, DENY, Decision, TrustLevel, TrustStore, may_run
+from skillc.tools.approval import (
+    Answer,
+    ApprovalRequest,
+    allow,
+    deny,
+    list_entries,
+    prune,
+    record_decision,
+    trust_status,
+)
+from skillc.tools.run import Run, ToolCall, approve_run, prepare, start_run
+from skillc.tools.skill import SkillLocation, find_skill, locate_in_store
+from skillc.tools.trust import (
+    ALLOW,
+    DENY,
+    Decision,
+    Fingerprint,
+    TrustLevel,
+    TrustStore,
+    fingerprint,
+    may_run,
+)
 from tests.conftest import World
 from tests.support.git import Origin
 from tests.support.tools import executable, skill_md, tool
@@ -87,7 +103,7 @@ def test_repositories(world: World) -> None:
 def test_links_lead_to_what_they_are(world: World) -> None:
     """[D46] a link in a project's store to a bundled skill is that skill; it can't be changed there."""
     (world.store / "linked").symlink_to(os.path.join(embedded_skills(), "git"))
-    assert of_store(resolve("linked", str(world.project))).level is TrustLevel.BUNDLED
+    assert locate_in_store(resolve("linked", str(world.project))).level is TrustLevel.BUNDLED
 
 
 def test_the_copy_of_a_repositorys_skill_is_not_the_users(world: World) -> None:
@@ -265,52 +281,52 @@ class Person:
 
 
 @pytest.fixture
-def mine(world: World) -> FoundSkill:
+def mine(world: World) -> SkillLocation:
     executable(world.global_store, "mine", tool("say", "./scripts/say.sh"), say="echo said")
     return find_skill("mine", str(world.project))
 
 
-def ready(found: FoundSkill, world: World) -> Run:
-    return prepare(found, "say", {}, cwd=str(world.project))
+def ready(found: SkillLocation, world: World) -> Run:
+    return prepare(ToolCall(found, "say", {}, str(world.project)))
 
 
-def test_the_first_run_asks_and_the_next_does_not(world: World, mine: FoundSkill) -> None:
+def test_the_first_run_asks_and_the_next_does_not(world: World, mine: SkillLocation) -> None:
     """[TOOLS §6.3] [D46] until a file changes; then what changed is shown."""
     person, store = Person(Answer.ALWAYS), TrustStore()
     for _ in range(2):
-        settle(ready(mine, world), person, store)
+        approve_run(ready(mine, world), person, store)
     assert [request.changed for request in person.asked] == [None]
     (world.global_store / "mine" / "scripts" / "say.sh").write_text("#!/bin/sh\necho evil\n")
-    settle(ready(mine, world), person, store)
+    approve_run(ready(mine, world), person, store)
     assert person.asked[1].changed == ["changed: scripts/say.sh"]
     assert "Since you allowed it:\n  changed: scripts/say.sh" in person.asked[1].text()
-    settle(ready(mine, world), None, store)
+    approve_run(ready(mine, world), None, store)
 
 
-def test_once_is_once_and_never_is_never(world: World, mine: FoundSkill) -> None:
+def test_once_is_once_and_never_is_never(world: World, mine: SkillLocation) -> None:
     """[D46] an answer for one run is not kept; a denial is, and nobody is asked again."""
     store, once, never = TrustStore(), Person(Answer.ONCE), Person(Answer.NEVER)
     for _ in range(2):
-        settle(ready(mine, world), once, store)
+        approve_run(ready(mine, world), once, store)
     assert len(once.asked) == 2
     assert store.decisions() == []
     for _ in range(2):
         with pytest.raises(ApprovalRequired):
-            settle(ready(mine, world), never, store)
+            approve_run(ready(mine, world), never, store)
     assert len(never.asked) == 1
     with pytest.raises(ApprovalRequired, match="approval required for 'mine'; run 'skc trust allow mine'"):
-        settle(ready(mine, world), once, store)
+        approve_run(ready(mine, world), once, store)
 
 
-def test_nobody_to_ask(world: World, mine: FoundSkill) -> None:
+def test_nobody_to_ask(world: World, mine: SkillLocation) -> None:
     """[D46] E063, with what to do instead."""
     with pytest.raises(ApprovalRequired) as caught:
-        run_tool(ready(mine, world))
+        start_run(ready(mine, world))
     assert caught.value.code == "E063"
     assert "skc trust allow mine --digest" in caught.value.details
 
 
-def test_files_swapped_while_the_question_is_open(world: World, mine: FoundSkill) -> None:
+def test_files_swapped_while_the_question_is_open(world: World, mine: SkillLocation) -> None:
     """[D46] what runs is what was approved: a change before the start is E063, and nothing starts."""
     script = world.global_store / "mine" / "scripts" / "say.sh"
 
@@ -319,11 +335,11 @@ def test_files_swapped_while_the_question_is_open(world: World, mine: FoundSkill
         return Answer.ONCE
 
     with pytest.raises(ApprovalRequired) as caught:
-        run_tool(ready(mine, world), swap)
+        start_run(ready(mine, world), swap)
     assert "changed" in caught.value.details
 
 
-def test_denied_while_the_question_is_open(world: World, mine: FoundSkill) -> None:
+def test_denied_while_the_question_is_open(world: World, mine: SkillLocation) -> None:
     """[D46] deny wins, also over a yes that was being typed."""
 
     def denied_elsewhere(request: ApprovalRequest) -> Answer:
@@ -331,7 +347,7 @@ def test_denied_while_the_question_is_open(world: World, mine: FoundSkill) -> No
         return Answer.ONCE
 
     with pytest.raises(ApprovalRequired):
-        run_tool(ready(mine, world), denied_elsewhere)
+        start_run(ready(mine, world), denied_elsewhere)
 
 
 def test_untrusted_needs_a_sandbox(world: World) -> None:
@@ -341,7 +357,7 @@ def test_untrusted_needs_a_sandbox(world: World) -> None:
     prepared = dataclasses.replace(prepared, launch=dataclasses.replace(prepared.launch, sandbox="none"))
     person = Person(Answer.ONCE)
     with pytest.raises(SandboxUnavailable, match="'theirs' is untrusted") as caught:
-        run_tool(prepared, person)
+        start_run(prepared, person)
     assert caught.value.code == "E066"
     assert person.asked == []
 
@@ -357,10 +373,10 @@ def test_what_is_shown(world: World) -> None:
     )
     found = find_skill("demo", str(world.project))
     value = "a b\n\x1b[31mred\u2066\u00a0'\"\\"
-    prepared = prepare(found, "say", {"x": value}, cwd=str(world.project))
+    prepared = prepare(ToolCall(found, "say", {"x": value}, str(world.project)))
     person = Person(Answer.NO)
     with pytest.raises(ApprovalRequired):
-        settle(prepared, person, TrustStore())
+        approve_run(prepared, person, TrustStore())
     text = person.asked[0].text()
     assert text.startswith("WARNING: this skill is not one of your own.")
     assert "demo 1.0.0, by x\\x1b[2J" in text
@@ -372,33 +388,33 @@ def test_what_is_shown(world: World) -> None:
         assert permission in text
 
 
-def test_long_arguments_are_counted(world: World, mine: FoundSkill) -> None:
+def test_long_arguments_are_counted(world: World, mine: SkillLocation) -> None:
     """[TOOLS §6.3] what would push the question off the screen is cut, and said to be."""
     prepared = ready(mine, world)
     launch = dataclasses.replace(prepared.launch, argv=("/bin/echo", "x" * 5000))
     person = Person(Answer.NO)
     with pytest.raises(ApprovalRequired):
-        settle(dataclasses.replace(prepared, launch=launch), person, TrustStore())
+        approve_run(dataclasses.replace(prepared, launch=launch), person, TrustStore())
     assert "... (5002 characters in all)" in person.asked[0].text()
 
 
 # --- Managing ----------------------------------------------------------------------------------------
 
 
-def test_allowing_by_digest(world: World, mine: FoundSkill) -> None:
+def test_allowing_by_digest(world: World, mine: SkillLocation) -> None:
     """[D46] only with the digest that the files have now."""
     store = TrustStore()
-    now = standing(mine, store)
+    now = trust_status(mine, store)
     with pytest.raises(ApprovalRequired):
         allow(now, store, "0" * 64)
     assert store.decisions() == []
     allow(now, store, now.files.digest)
-    assert [entry.as_json()["current"] for entry in entries(store)] == [True]
+    assert [entry.as_json()["current"] for entry in list_entries(store)] == [True]
     (world.global_store / "mine" / "SKILL.md").write_text("---\ndescription: x\n---\n")
-    assert [entry.as_json()["current"] for entry in entries(store)] == [False]
+    assert [entry.as_json()["current"] for entry in list_entries(store)] == [False]
 
 
-def test_a_copy_of_what_is_denied(world: World, mine: FoundSkill) -> None:
+def test_a_copy_of_what_is_denied(world: World, mine: SkillLocation) -> None:
     """[D46] can't be allowed while its twin is denied."""
     store = TrustStore()
     deny(mine, store)
@@ -406,18 +422,18 @@ def test_a_copy_of_what_is_denied(world: World, mine: FoundSkill) -> None:
     twin = world.root / "mine"
     subprocess.run(["cp", "-r", str(world.global_store / "mine"), str(twin)], check=True)
     found = find_skill(str(twin), str(world.project))
-    assert standing(found, store).decision == DENY
+    assert trust_status(found, store).verdict == DENY
     with pytest.raises(ApprovalRequired) as caught:
-        allow(standing(found, store), store)
+        allow(trust_status(found, store), store)
     assert mine.directory in caught.value.details
     assert len(store.decisions()) == 1
 
 
-def test_pruning(world: World, mine: FoundSkill) -> None:
+def test_pruning(world: World, mine: SkillLocation) -> None:
     """[D46] decisions about folders that are gone are forgotten, or those about one skill."""
     store = TrustStore()
     store.record(decision("/not/there"))
-    store.record(decide(mine, ALLOW, fingerprint(mine.directory)))
+    record_decision(mine, ALLOW, fingerprint(mine.directory), store)
     assert [made.path for made in prune(store)] == ["/not/there"]
     assert [made.path for made in prune(store, mine)] == [mine.path]
     assert json.loads(Path(store.path).read_text())["decisions"] == []
@@ -435,13 +451,13 @@ def test_a_git_repository_that_moves_on(world: World) -> None:
     first = find_skill("team/demo", here)
     assert first.level is TrustLevel.UNTRUSTED
     assert origin.bare.as_uri() in first.origin
-    allow(standing(first, store), store)
+    allow(trust_status(first, store), store)
     origin.write("team/other/SKILL.md", "---\ndescription: Other\n---\n")
     origin.push()
     second = find_skill("team/demo", here)
     assert second.path == first.path
-    assert standing(second, store).decision == ALLOW
+    assert trust_status(second, store).verdict == ALLOW
     origin.write("team/demo/SKILL.md", skill_md("demo", tool("say", "echo other")))
     origin.push()
-    third = standing(find_skill("team/demo", here), store)
-    assert (third.decision, third.changed) == (None, ["changed: SKILL.md"])
+    third = trust_status(find_skill("team/demo", here), store)
+    assert (third.verdict, third.changes) == (None, ["changed: SKILL.md"])

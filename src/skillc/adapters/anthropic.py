@@ -21,15 +21,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skillc.adapters.prompts import joined
-from skillc.adapters.tools import BoundTool, bound_tools
-from skillc.errors import extras
+from skillc.adapters.tools import BoundTool, bind_tools, instructions
+from skillc.errors.extras import import_error
 
 try:
     from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
     from anthropic.types.beta import BetaMessageParam, BetaToolParam
 except ImportError as error:
-    raise extras.cannot_import(error, "the Anthropic SDK", "anthropic") from None
+    raise import_error(error, "the Anthropic SDK", "anthropic") from None
 
 if TYPE_CHECKING:
     from skillc.engine import BuiltAgent, ToolResult
@@ -37,52 +36,38 @@ if TYPE_CHECKING:
 __all__ = ["async_skill_tools", "async_user_message", "instructions", "skill_tools", "user_message"]
 
 
-def instructions(skills: BuiltAgent, own: str = "") -> str:
-    """`tool_runner(system=...)`: your own words, then the skills.
-
-    >>> from skillc import AgentFactory, InMemorySkillSource
-    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
-    >>> print(instructions(skills, "Be brief."))
-    Be brief.
-    <BLANKLINE>
-    <available_skills>
-    </available_skills>
-    """
-    return joined(own, skills.system_prompt)
-
-
 def skill_tools(skills: BuiltAgent) -> list[BetaBuiltinFunctionTool]:
-    """`Anthropic().beta.messages.tool_runner(tools=...)`. A failure is a result with `is_error`.
+    """Return the `tools` of `Anthropic().beta.messages.tool_runner`. A failure is a result with `is_error`.
 
     >>> from skillc import AgentFactory, InMemorySkillSource
     >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
     >>> skill_tools(skills)[1].to_dict()["name"]
     'load_skill'
     """
-    return [_SkillTool(tool) for tool in bound_tools(skills)]
+    return [_SkillTool(tool) for tool in bind_tools(skills)]
 
 
 def async_skill_tools(skills: BuiltAgent) -> list[BetaAsyncBuiltinFunctionTool]:
-    """`AsyncAnthropic().beta.messages.tool_runner(tools=...)`: the same, awaited."""
-    return [_AsyncSkillTool(tool) for tool in bound_tools(skills)]
+    """Return the `tools` of `AsyncAnthropic().beta.messages.tool_runner`."""
+    return [_AsyncSkillTool(tool) for tool in bind_tools(skills)]
 
 
 def user_message(
     skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
 ) -> BetaMessageParam:
-    """An entry of `messages`: the text with a leading `/reference` and the others resolved."""
+    """Return an entry of `messages`: the text with a leading `/reference` and the others resolved."""
     return {"role": "user", "content": skills.prepare_turn_sync(text, skill_references).message}
 
 
 async def async_user_message(
     skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
 ) -> BetaMessageParam:
-    """The same, awaited."""
+    """Do the same in async code."""
     return {"role": "user", "content": (await skills.prepare_turn(text, skill_references)).message}
 
 
 class _SkillTool(BetaBuiltinFunctionTool):
-    """Takes the arguments as they are: a function's parameters could not have every name."""
+    """A tool that takes the arguments as a dict: a function's parameters could not have every name."""
 
     def __init__(self, tool: BoundTool) -> None:
         self._tool = tool

@@ -1,4 +1,4 @@
-"""LangChain: middleware for `create_agent`, or its parts for a graph of one's own.
+"""LangChain: middleware for `create_agent`, or its parts for your own graph.
 
 from langchain.agents import create_agent
 from skillc import AgentFactory
@@ -14,10 +14,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from skillc.adapters.prompts import joined, resolved
-from skillc.adapters.tools import BoundTool, bound_tools
+from skillc.adapters.tools import (
+    BoundTool,
+    bind_tools,
+    instructions,
+    join_texts,
+    resolve_references,
+)
 from skillc.engine import run_sync
-from skillc.errors import extras
+from skillc.errors.extras import import_error
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
@@ -25,7 +30,7 @@ try:
     from langchain_core.tools import BaseTool, ToolException
     from pydantic import PrivateAttr
 except ImportError as error:
-    raise extras.cannot_import(error, "LangChain", "langchain") from None
+    raise import_error(error, "LangChain", "langchain") from None
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
@@ -35,22 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["SkillsMiddleware", "async_user_message", "instructions", "skill_tools", "user_message"]
 
 
-def instructions(skills: BuiltAgent, own: str = "") -> str:
-    """`create_agent(system_prompt=...)` without the middleware: your own words, then the skills.
-
-    >>> from skillc import AgentFactory, InMemorySkillSource
-    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
-    >>> print(instructions(skills, "Be brief."))
-    Be brief.
-    <BLANKLINE>
-    <available_skills>
-    </available_skills>
-    """
-    return joined(own, skills.system_prompt)
-
-
 def skill_tools(skills: BuiltAgent) -> list[BaseTool]:
-    """Tools for `create_agent`, `bind_tools` or a ToolNode. A failure is a ToolMessage with status `error`.
+    """Return tools for `create_agent`, `bind_tools` or a ToolNode. A failure has the status `error`.
 
     >>> from skillc import AgentFactory, InMemorySkillSource
     >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
@@ -58,28 +49,28 @@ def skill_tools(skills: BuiltAgent) -> list[BaseTool]:
     >>> load.invoke({"id": "pdf"})
     "skill 'pdf' not found; find_skills and browse_skills show what there is"
     """
-    return [_skill_tool(tool) for tool in bound_tools(skills)]
+    return [_skill_tool(tool) for tool in bind_tools(skills)]
 
 
 def user_message(
     skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
 ) -> HumanMessage:
-    """A message with a leading `/reference` and the others resolved."""
+    """Return a message with a leading `/reference` and the others resolved."""
     return HumanMessage(skills.prepare_turn_sync(text, skill_references).message)
 
 
 async def async_user_message(
     skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
 ) -> HumanMessage:
-    """The same, awaited."""
+    """Do the same in async code."""
     return HumanMessage((await skills.prepare_turn(text, skill_references)).message)
 
 
 class SkillsMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     """Skills for an agent: the tools, the inventory in the system prompt, references in messages.
 
-    The user's message is changed once, at the start of a run, and kept so in the agent's state, so that
-    every later request repeats it word for word.
+    The user's message is changed once, at the start of a run, and stays so in the agent's state: every
+    later request repeats it word for word.
     """
 
     def __init__(self, skills: BuiltAgent) -> None:
@@ -94,8 +85,8 @@ class SkillsMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         last = state["messages"][-1] if state["messages"] else None
         if not isinstance(last, HumanMessage):
             return None
-        content, changed = await resolved(self.skills, last.content)
-        # The same ID: the message takes the old one's place.
+        content, changed = await resolve_references(self.skills, last.content)
+        # It has the same ID, so it replaces the old message.
         return {"messages": [last.model_copy(update={"content": content})]} if changed else None
 
     def wrap_model_call(
@@ -118,14 +109,14 @@ class SkillsMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             return request.override(system_message=SystemMessage(prompt))
         content: Any = before.content
         if isinstance(content, str):
-            content = joined(content, prompt)
+            content = join_texts(content, prompt)
         else:  # blocks, which may carry marks for caches
             content = [*content, {"type": "text", "text": prompt}]
         return request.override(system_message=before.model_copy(update={"content": content}))
 
 
 class _SkillTool(BaseTool):
-    """Takes arguments of any name; a StructuredTool keeps `config` and `run_manager` for itself."""
+    """A tool with arguments of any name; a StructuredTool reserves `config` and `run_manager`."""
 
     _tool: BoundTool = PrivateAttr()
 
@@ -137,11 +128,11 @@ class _SkillTool(BaseTool):
 
 
 def _skill_tool(tool: BoundTool) -> BaseTool:
-    made = _SkillTool(
+    skill_tool = _SkillTool(
         name=tool.name, description=tool.description, args_schema=tool.parameters, handle_tool_error=True
     )
-    made._tool = tool
-    return made
+    skill_tool._tool = tool
+    return skill_tool
 
 
 def _content(result: ToolResult) -> str:

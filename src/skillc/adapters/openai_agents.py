@@ -14,38 +14,43 @@ In async code: `await AgentFactory().build_agent()`, `await Runner.run(...)`, `a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, overload
 
-from skillc.adapters.prompts import joined
-from skillc.adapters.tools import BoundTool, bound_tools
-from skillc.errors import extras
+from skillc.adapters.tools import (
+    BoundTool,
+    async_user_message,
+    bind_tools,
+    join_texts,
+    user_message,
+)
+from skillc.errors.extras import import_error
 
 try:
     from agents import Agent, FunctionTool, RunContextWrapper, Tool
     from agents.tool_context import ToolContext
 except ImportError as error:
-    raise extras.cannot_import(error, "the OpenAI Agents SDK", "openai-agents") from None
+    raise import_error(error, "the OpenAI Agents SDK", "openai-agents") from None
 
 if TYPE_CHECKING:
     from skillc.engine import BuiltAgent
 
 __all__ = ["async_user_message", "instructions", "skill_tools", "user_message"]
 
-Words = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str] | str]
+DynamicText = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str] | str]
 
 
 @overload
 def instructions(skills: BuiltAgent, own: str = "") -> str: ...
 @overload
 def instructions(
-    skills: BuiltAgent, own: Words
+    skills: BuiltAgent, own: DynamicText
 ) -> Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]: ...
-def instructions(skills: BuiltAgent, own: str | Words = "") -> Any:
-    """`Agent(instructions=...)`: your own words, then the skills.
+def instructions(skills: BuiltAgent, own: str | DynamicText = "") -> Any:
+    """Return the `instructions` of an `Agent`: your own words, then the skills.
 
-    Where your words are a function of context and agent, the skills come first: what is the same in
-    every request has to be at the start for prompt caches to hold.
+    Where your words are a function of context and agent, the skills come first: a prompt cache needs
+    what is the same in every request at the start.
 
     >>> from skillc import AgentFactory, InMemorySkillSource
     >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
@@ -56,42 +61,30 @@ def instructions(skills: BuiltAgent, own: str | Words = "") -> Any:
     </available_skills>
     """
     if isinstance(own, str):
-        return joined(own, skills.system_prompt)
+        return join_texts(own, skills.system_prompt)
 
     async def dynamic(context: RunContextWrapper[Any], agent: Agent[Any]) -> str:
-        words = own(context, agent)
-        return joined(skills.system_prompt, await words if inspect.isawaitable(words) else words)
+        text = own(context, agent)
+        return join_texts(skills.system_prompt, await text if inspect.isawaitable(text) else text)
 
     return dynamic
 
 
 def skill_tools(skills: BuiltAgent) -> list[Tool]:
-    """`Agent(tools=...)`: a FunctionTool for each tool. A failure is a text that starts with `Error: `.
+    """Return the `tools` of an `Agent`. A failure is a text that starts with `Error: `.
 
     >>> from skillc import AgentFactory, InMemorySkillSource
     >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
     >>> [tool.name for tool in skill_tools(skills)]
     ['browse_skills', 'load_skill', 'find_skills', 'list_skill_files', 'read_skill_file']
     """
-    return [_function_tool(tool) for tool in bound_tools(skills)]
-
-
-def user_message(skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None) -> str:
-    """`Runner.run_sync(agent, ...)`: the message with a leading `/reference` and the others resolved."""
-    return skills.prepare_turn_sync(text, skill_references).message
-
-
-async def async_user_message(
-    skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
-) -> str:
-    """`await Runner.run(agent, ...)`: the same, awaited."""
-    return (await skills.prepare_turn(text, skill_references)).message
+    return [_function_tool(tool) for tool in bind_tools(skills)]
 
 
 def _function_tool(tool: BoundTool) -> FunctionTool:
     async def invoke(context: ToolContext[Any], arguments: str) -> str:
         result = await tool.call_json(arguments)
-        # The protocol has no mark for errors, and what is raised ends the run.
+        # The protocol has no mark for errors, and an exception would end the run.
         return f"Error: {result.text}" if result.is_error else result.text
 
     return FunctionTool(

@@ -11,20 +11,25 @@ agent.run_sync("/release-notes for version 2")
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from skillc.adapters.prompts import joined, resolved
-from skillc.adapters.tools import BoundTool, bound_tools
-from skillc.errors import extras
+from skillc.adapters.tools import (
+    BoundTool,
+    async_user_message,
+    bind_tools,
+    instructions,
+    resolve_references,
+    user_message,
+)
+from skillc.errors.extras import import_error
 
 try:
     from pydantic_ai import FunctionToolset, RunContext, Tool, ToolFailed, UserPromptNode
     from pydantic_ai.capabilities import AbstractCapability
     from pydantic_core import SchemaValidator, core_schema
 except ImportError as error:
-    raise extras.cannot_import(error, "pydantic-ai", "pydantic-ai") from None
+    raise import_error(error, "pydantic-ai", "pydantic-ai") from None
 
 if TYPE_CHECKING:
     from pydantic_ai.capabilities import AgentNode
@@ -33,44 +38,18 @@ if TYPE_CHECKING:
 
 __all__ = ["SkillsCapability", "async_user_message", "instructions", "skill_tools", "user_message"]
 
-_AN_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
-
-
-def instructions(skills: BuiltAgent, own: str = "") -> str:
-    """`Agent(instructions=...)` without the capability: your own words, then the skills.
-
-    >>> from skillc import AgentFactory, InMemorySkillSource
-    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
-    >>> print(instructions(skills, "Be brief."))
-    Be brief.
-    <BLANKLINE>
-    <available_skills>
-    </available_skills>
-    """
-    return joined(own, skills.system_prompt)
+_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
 
 
 def skill_tools(skills: BuiltAgent) -> list[Tool[Any]]:
-    """`Agent(tools=...)`. A failure is a failed result, which costs the model none of its retries.
+    """Return the `tools` of an `Agent`. A failure is a failed result and costs no retries.
 
     >>> from skillc import AgentFactory, InMemorySkillSource
     >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
     >>> [tool.name for tool in skill_tools(skills)]
     ['browse_skills', 'load_skill', 'find_skills', 'list_skill_files', 'read_skill_file']
     """
-    return [_tool(tool) for tool in bound_tools(skills)]
-
-
-def user_message(skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None) -> str:
-    """`agent.run_sync(...)`: the message with a leading `/reference` and the others resolved."""
-    return skills.prepare_turn_sync(text, skill_references).message
-
-
-async def async_user_message(
-    skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
-) -> str:
-    """`await agent.run(...)`: the same, awaited."""
-    return (await skills.prepare_turn(text, skill_references)).message
+    return [_tool(tool) for tool in bind_tools(skills)]
 
 
 @dataclass
@@ -91,12 +70,12 @@ class SkillsCapability(AbstractCapability[Any]):
     async def before_node_run(self, ctx: RunContext[Any], *, node: AgentNode[Any]) -> AgentNode[Any]:
         if not isinstance(node, UserPromptNode) or node.user_prompt is None:
             return node
-        prompt, _ = await resolved(self.skills, node.user_prompt)
+        prompt, _ = await resolve_references(self.skills, node.user_prompt)
         return replace(node, user_prompt=prompt)
 
     @classmethod
     def get_serialization_name(cls) -> str | None:
-        return None  # a built agent can't be written down in an agent's specification
+        return None  # a built agent can't be part of an agent's specification
 
 
 def _tool(tool: BoundTool) -> Tool[Any]:
@@ -106,6 +85,9 @@ def _tool(tool: BoundTool) -> Tool[Any]:
             raise ToolFailed(result.text)
         return result.text
 
-    made = Tool.from_schema(call, name=tool.name, description=tool.description, json_schema=tool.parameters)
-    made.function_schema.validator = _AN_OBJECT  # from_schema takes any value, and a list would end the run
-    return made
+    skill_tool = Tool.from_schema(
+        call, name=tool.name, description=tool.description, json_schema=tool.parameters
+    )
+    # from_schema takes any value, and a list would end the run.
+    skill_tool.function_schema.validator = _OBJECT
+    return skill_tool

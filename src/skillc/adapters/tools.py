@@ -1,4 +1,4 @@
-"""An agent's tools as models call them: names that every provider takes, failures that are results."""
+"""What the adapters share: an agent's tools under names that every provider takes, and texts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import copy
 import json
 import logging
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,12 +40,12 @@ class BoundTool:
         return copy.deepcopy(dict(self.definition.parameters))
 
     async def call(self, arguments: object) -> ToolResult:
-        """What the model gets for these arguments, whatever they are and whatever happens."""
+        """Return the result for the model, whatever the arguments are and whatever happens."""
         if not isinstance(arguments, dict):
             return ToolResult("the arguments must be a JSON object", is_error=True)
         try:
             return await self.skills.call_tool(self.definition.name, arguments)
-        except Exception as error:  # a run that dies for a tool has lost the whole conversation
+        except Exception as error:  # an error that ends the run would lose the whole conversation
             failure = unexpected(error)
             logger.error("%s: %s", self.name, failure.line(), exc_info=error)
             return ToolResult(failure.message, is_error=True)
@@ -55,7 +55,7 @@ class BoundTool:
         return run_sync(self.call(arguments))
 
     async def call_json(self, text: str) -> ToolResult:
-        """`call` with the arguments as the model wrote them; none at all are an empty object."""
+        """`call` with the arguments as the model wrote them; no text is an empty object."""
         try:
             arguments = json.loads(text or "{}")
         except (ValueError, RecursionError):
@@ -63,8 +63,8 @@ class BoundTool:
         return await self.call(arguments)
 
 
-def bound_tools(skills: BuiltAgent) -> list[BoundTool]:
-    """The agent's tools, each under a name of its own."""
+def bind_tools(skills: BuiltAgent) -> list[BoundTool]:
+    """Return the agent's tools, each under a name of its own."""
     tools: dict[str, BoundTool] = {}
     for definition in skills.tools:
         name = _provider_name(definition.name, tools)
@@ -72,8 +72,8 @@ def bound_tools(skills: BuiltAgent) -> list[BoundTool]:
     return list(tools.values())
 
 
-def _provider_name(name: str, taken: Collection[str]) -> str:
-    """A name that every provider takes: letters, digits, `_` and `-`.
+def _provider_name(name: str, used: Collection[str]) -> str:
+    """Return a name that every provider takes: letters, digits, `_` and `-`.
 
     >>> _provider_name("pdf.fill", [])
     'pdf__fill'
@@ -81,9 +81,65 @@ def _provider_name(name: str, taken: Collection[str]) -> str:
     'pdf__fill_2'
     """
     plain = _FORBIDDEN.sub("_", name.replace(".", "__"))
-    wanted, number = plain[:MAX_NAME], 1
-    while wanted in taken:
+    candidate, number = plain[:MAX_NAME], 1
+    while candidate in used:
         number += 1
-        ending = f"_{number}"
-        wanted = plain[: MAX_NAME - len(ending)] + ending
-    return wanted
+        suffix = f"_{number}"
+        candidate = plain[: MAX_NAME - len(suffix)] + suffix
+    return candidate
+
+
+def join_texts(*texts: str) -> str:
+    """Return texts below each other, without the empty ones.
+
+    >>> join_texts("Be brief.", "", "<available_skills>...")
+    'Be brief.\\n\\n<available_skills>...'
+    """
+    return "\n\n".join(text for text in texts if text)
+
+
+def instructions(skills: BuiltAgent, own: str = "") -> str:
+    """Return a system prompt: your own words, then the skills.
+
+    >>> from skillc import AgentFactory, InMemorySkillSource
+    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
+    >>> print(instructions(skills, "Be brief."))
+    Be brief.
+    <BLANKLINE>
+    <available_skills>
+    </available_skills>
+    """
+    return join_texts(own, skills.system_prompt)
+
+
+def user_message(skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None) -> str:
+    """Return the user's message with its leading `/reference` and other references resolved."""
+    return skills.prepare_turn_sync(text, skill_references).message
+
+
+async def async_user_message(
+    skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
+) -> str:
+    """Return the same in async code."""
+    return (await skills.prepare_turn(text, skill_references)).message
+
+
+async def resolve_references(skills: BuiltAgent, content: Any) -> tuple[Any, bool]:
+    """Return a message's content with the `/reference` of its first text resolved, and whether it changed.
+
+    Content is text, or a list of parts (pictures and the like) where text is plain or in a
+    `{"type": "text", "text": ...}` block; parts that are not text stay as they are.
+    """
+    if isinstance(content, str):
+        text = (await skills.prepare_turn(content)).message
+        return text, text != content
+    parts = list(content or ())
+    for index, part in enumerate(parts):
+        if isinstance(part, str):
+            parts[index], changed = await resolve_references(skills, part)
+            return parts, changed
+        if isinstance(part, dict) and part.get("type") == "text":
+            text, changed = await resolve_references(skills, part["text"])
+            parts[index] = {**part, "text": text}
+            return parts, changed
+    return content, False

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from skillc.engine.events import SkillsResolved
 from skillc.engine.inventory import MAX_DESCRIPTION
 from skillc.errors import SkillNotFound, unexpected
+from skillc.schema import check_arguments, object_schema, property_schema
 from skillc.text import cut
 
 if TYPE_CHECKING:
@@ -42,22 +43,8 @@ class ToolResult:
     is_error: bool = False
 
 
-def _object(required: tuple[str, ...] = (), **properties: dict[str, Any]) -> dict[str, Any]:
-    """A JSON schema of an object with these properties and no others."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
 def _text(description: str) -> dict[str, Any]:
-    return {"type": "string", "description": description}
-
-
-def _count(description: str, most: int) -> dict[str, Any]:
-    return {"type": "integer", "minimum": 1, "maximum": most, "description": description}
+    return property_schema("string", description)
 
 
 TOOLS = (
@@ -65,7 +52,7 @@ TOOLS = (
         "browse_skills",
         "Browse available skill collections or list skills in a collection. With a query, search the names"
         " and descriptions of all skills instead.",
-        _object(
+        object_schema(
             path=_text(
                 "Collection path to browse, such as extraction or extraction/medical; empty for the root."
             ),
@@ -75,28 +62,30 @@ TOOLS = (
     ToolDefinition(
         "load_skill",
         "Load a skill's full instructions into the conversation. Use it before following a skill.",
-        _object(("id",), id=_text("Canonical skill ID, such as extraction/email-extractor.")),
+        object_schema(("id",), id=_text("Canonical skill ID, such as extraction/email-extractor.")),
     ),
     ToolDefinition(
         "find_skills",
         "Find the skills that fit a task, best first, by their whole text in all collections. Each comes with"
         " the words of the task that it has, and the section of its instructions to read first. Start here"
         " when there are many skills; then use load_skill.",
-        _object(
+        object_schema(
             ("task",),
             task=_text("What is to be done, in words or whole paragraphs; any word may match."),
-            limit=_count(f"At most so many skills; {FOUND} without it.", MAX_FOUND),
+            limit=property_schema(
+                "integer", f"At most so many skills; {FOUND} without it.", minimum=1, maximum=MAX_FOUND
+            ),
         ),
     ),
     ToolDefinition(
         "list_skill_files",
         "List the files of a skill: references, scripts and templates that its instructions mention.",
-        _object(("id",), id=_text("Canonical skill ID.")),
+        object_schema(("id",), id=_text("Canonical skill ID.")),
     ),
     ToolDefinition(
         "read_skill_file",
         "Read one file of a skill.",
-        _object(
+        object_schema(
             ("id", "path"),
             id=_text("Canonical skill ID."),
             path=_text("Path of the file, relative to the skill."),
@@ -192,29 +181,9 @@ def _not_found(error: SkillNotFound) -> str:
     return f"{error.message}; find_skills and browse_skills show what there is"
 
 
-# The types of JSON schema, as Python has them, and their names in a sentence.
-_KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
-    "string": (str, "text"),
-    "integer": (int, "an integer"),
-    "number": ((int, float), "a number"),
-    "boolean": (bool, "true or false"),
-    "array": (list, "a list"),
-}
-
-
 def _problem(name: str, arguments: Mapping[str, Any], names: Sequence[str]) -> str | None:
     """What is wrong with a call, in words that a model can act on."""
     tool = next((tool for tool in TOOLS if tool.name == name), None)
     if tool is None:
         return f"unknown tool '{name}'; there are {', '.join(names)}"
-    known = tool.parameters["properties"]
-    for key, value in arguments.items():
-        if key not in known:
-            return f"unknown argument '{key}'; {name} takes {', '.join(known)}"
-        kind, words = _KINDS[known[key]["type"]]
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            return f"argument '{key}' must be {words}"
-        if "maximum" in known[key] and not known[key]["minimum"] <= value <= known[key]["maximum"]:
-            return f"argument '{key}' must be from {known[key]['minimum']} to {known[key]['maximum']}"
-    missing = [key for key in tool.parameters["required"] if key not in arguments]
-    return f"argument '{missing[0]}' is missing" if missing else None
+    return check_arguments(name, tool.parameters, arguments)

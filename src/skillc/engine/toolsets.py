@@ -1,7 +1,7 @@
 """Tools from elsewhere that an agent can be given beside its own: what the engine asks of them.
 
 The engine knows no runner and no sandbox. Whatever offers tools for skills fits here by its shape
-alone, so that neither room imports the other; `skillc.tools.SkillToolset` does.
+alone, so that neither room imports the other; `skillc.adapters.SkillToolset` does.
 """
 
 from __future__ import annotations

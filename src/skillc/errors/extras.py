@@ -31,7 +31,7 @@ def require(extra: str) -> Iterator[None]:
         raise MissingExtra(NEEDS[extra], extra) from None
 
 
-def cannot_import(error: ImportError, framework: str, extra: str) -> MissingExtra:
+def import_error(error: ImportError, framework: str, extra: str) -> MissingExtra:
     """Return the error for a framework that is not installed, too old, or hidden by a module of its name."""
     if isinstance(error, ModuleNotFoundError):
         return MissingExtra(f"{framework} is not installed", extra)

@@ -1,60 +1,67 @@
-"""What an agent may run: command templates, values, runner, sandbox, trust and approval.
+"""What an agent may run: the tools of skills, their arguments, approval, trust, runs and the sandbox.
 
-Knows nothing of prompts or models; an agent's engine meets it through a protocol.
+Knows nothing of prompts, models or logs. `sandbox` is private to this room.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from skillc.startup import front_door
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.tools.approval import Answer as Answer, ApprovalRequest as ApprovalRequest
-    from skillc.tools.arguments import values_from_text as values_from_text
-    from skillc.tools.decisions import (
+    from skillc.tools.approval import (
+        Answer as Answer,
+        ApprovalRequest as ApprovalRequest,
         Entry as Entry,
         allow as allow,
         deny as deny,
-        entries as entries,
+        list_entries as list_entries,
         prune as prune,
-        standing as standing,
+        trust_status as trust_status,
     )
+    from skillc.tools.arguments import parse_values as parse_values
     from skillc.tools.envelope import Envelope as Envelope
-    from skillc.tools.origin import FoundSkill as FoundSkill, find_skill as find_skill
-    from skillc.tools.policy import ToolPolicy as ToolPolicy, manifest as manifest, policies as policies
     from skillc.tools.run import (
+        Approve as Approve,
         Run as Run,
-        nobody_to_ask as nobody_to_ask,
+        RunResult as RunResult,
+        ToolCall as ToolCall,
+        approval_advice as approval_advice,
+        approve_run as approve_run,
         prepare as prepare,
         run_tool as run_tool,
-        settle as settle,
+        start_run as start_run,
     )
     from skillc.tools.schemas import (
-        as_format as as_format,
+        describe_tool as describe_tool,
+        format_tools as format_tools,
         function_names as function_names,
-        tool_words as tool_words,
+        manifest as manifest,
+        tool_schema as tool_schema,
     )
     from skillc.tools.skill import (
         ExecutableSkill as ExecutableSkill,
+        SkillLocation as SkillLocation,
         Tool as Tool,
+        find_skill as find_skill,
         load_executable as load_executable,
+        locate_in_library as locate_in_library,
+        locate_in_source as locate_in_source,
     )
-    from skillc.tools.toolset import SkillToolset as SkillToolset
-    from skillc.tools.trust import TrustLevel as TrustLevel, TrustStore as TrustStore
+    from skillc.tools.trust import TrustStore as TrustStore
 
 __getattr__ = front_door(
     __name__,
     {
-        "toolset": "SkillToolset",
-        "approval": "Answer ApprovalRequest",
-        "decisions": "Entry allow deny entries prune standing",
+        "approval": "Answer ApprovalRequest Entry allow deny list_entries prune trust_status",
+        "arguments": "parse_values",
         "envelope": "Envelope",
-        "skill": "ExecutableSkill Tool load_executable",
-        "run": "Run nobody_to_ask prepare run_tool settle",
-        "origin": "FoundSkill find_skill",
-        "arguments": "values_from_text",
-        "policy": "ToolPolicy manifest policies",
-        "schemas": "as_format function_names tool_words",
-        "trust": "TrustLevel TrustStore",
+        "run": "Approve Run RunResult ToolCall approval_advice approve_run prepare run_tool start_run",
+        "schemas": "describe_tool format_tools function_names manifest tool_schema",
+        "skill": (
+            "ExecutableSkill SkillLocation Tool find_skill load_executable locate_in_library locate_in_source"
+        ),
+        "trust": "TrustStore",
     },
 )

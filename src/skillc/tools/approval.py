@@ -1,21 +1,28 @@
-"""What a person is shown before a skill's tool runs, with nothing in it that could deceive.
+"""Approval: what a person is shown before a tool runs, the answers, and managing decisions.
 
->>> print(visible("rm\\u202e \\x1b[2K"))
-rm\\u202e \\x1b[2K
+Nothing that is shown can deceive: every character that can't be seen is written out.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
+from skillc.errors import ApprovalRequired, InvalidTool, SkillcError
+from skillc.startup.digest import sha256_hex
 from skillc.text import visible
-from skillc.tools.trust import TrustLevel
+from skillc.tools.skill import ExecutableSkill, SkillLocation, load_executable
+from skillc.tools.trust import ALLOW, DENY, Decision, Fingerprint, TrustLevel, TrustStore, fingerprint
 
 MAX_SHOWN = 2000  # characters of one argument or description; the rest is counted
 MAX_LISTED = 50  # changed files
+UNTRUSTED_WARNING = (
+    "WARNING: this skill is not one of your own. Only run it if you trust where it comes from."
+)
 
 
 class Answer(StrEnum):
@@ -49,14 +56,21 @@ class ApprovalRequest:
     read_only: bool = False
     always_ask: bool = False
     changed: Sequence[str] | None = None
+    sandbox: str = ""
 
     @property
     def lasts(self) -> bool:
-        """Whether a plain yes is remembered: not where every run is to be asked about."""
+        """Whether a plain yes is remembered: not where every run has to be approved."""
         return self.level is not TrustLevel.UNTRUSTED and not self.always_ask
 
+    @property
+    def subject(self) -> str:
+        """A hash of what a yes is bound to: these files and this command."""
+        words = [self.digest, self.cwd, self.sandbox, *self.argv]
+        return sha256_hex("\0".join(words).encode("utf-8", "surrogatepass"))
+
     def text(self) -> str:
-        """Everything there is to know before saying yes."""
+        """Return everything there is to know before saying yes."""
         by = f", by {self.author}" if self.author else ""
         rows = [
             ("Skill", f"{self.skill} {self.version}{by}"),
@@ -64,43 +78,172 @@ class ApprovalRequest:
             ("From", self.origin),
             ("Tool", f"{self.tool}: {self.tool_description}" if self.tool_description else self.tool),
         ]
-        lines = [_row(label, shown(words)) for label, words in rows]
-        lines.append(_row("Command", command_shown(self.argv)))
-        lines.append(_row("In", shown(self.cwd)))
-        for number, words in enumerate(self.permissions):
-            lines.append(_row("" if number else "Allowed", shown(words)))
+        lines = [_row(label, display(text)) for label, text in rows]
+        # Each argument in quotes, so that what is one argument looks like one.
+        words = [_shorten(visible(json.dumps(word, ensure_ascii=False))) for word in self.argv]
+        lines.append(_row("Command", " ".join(words)))
+        lines.append(_row("In", display(self.cwd)))
+        for number, text in enumerate(self.permissions):
+            lines.append(_row("" if number else "Allowed", display(text)))
         lines.append(_row("Digest", self.digest))
-        return "\n".join([*self._banner(), *lines, *self._changes()])
-
-    def _banner(self) -> list[str]:
-        if self.level is not TrustLevel.UNTRUSTED:
-            return []
-        return [
-            "WARNING: this skill is not one of your own. Only run it if you trust where it comes from.",
-            "",
-        ]
+        if self.level is TrustLevel.UNTRUSTED:
+            lines = [UNTRUSTED_WARNING, "", *lines]
+        return "\n".join([*lines, *self._changes()])
 
     def _changes(self) -> list[str]:
         if self.changed is None:
             return []
-        listed = [f"  {visible(change)}" for change in self.changed[:MAX_LISTED]]
+        lines = [f"  {visible(change)}" for change in self.changed[:MAX_LISTED]]
         more = len(self.changed) - MAX_LISTED
-        return ["", "Since you allowed it:", *listed, *([f"  ... ({more} more)"] if more > 0 else [])]
+        return ["", "Since you allowed it:", *lines, *([f"  ... ({more} more)"] if more > 0 else [])]
 
 
-def _row(label: str, words: str) -> str:
-    return f"{label + ':' if label else '':<9} {words}"
+def _row(label: str, text: str) -> str:
+    return f"{label + ':' if label else '':<9} {text}"
 
 
-def command_shown(argv: Sequence[str]) -> str:
-    """The exact arguments, each in quotes, so that what is one argument looks like one."""
-    return " ".join(_cut(visible(json.dumps(word, ensure_ascii=False))) for word in argv)
+def display(text: str) -> str:
+    """Return text on one line, visible and within bounds."""
+    return _shorten(visible(" ".join(text.split("\n"))))
 
 
-def shown(text: str) -> str:
-    """Text on one line, visible and within bounds."""
-    return _cut(visible(" ".join(text.split("\n"))))
-
-
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}... ({len(text)} characters in all)"
+
+
+@dataclass(frozen=True, slots=True)
+class TrustStatus:
+    """A skill as it is now, and what was decided about it.
+
+    `verdict` is what counts now; `decision` is what was decided, perhaps about other files.
+    """
+
+    location: SkillLocation
+    skill: ExecutableSkill
+    files: Fingerprint
+    verdict: str | None
+    decision: Decision | None
+
+    @property
+    def current(self) -> bool:
+        """Whether the decision is about the files as they are."""
+        return self.decision is not None and self.decision.digest == self.files.digest
+
+    @property
+    def changes(self) -> list[str]:
+        """How the files differ from those that the decision was about."""
+        return [] if self.decision is None else self.files.changes_since(self.decision.files)
+
+    def as_json(self) -> dict[str, Any]:
+        definition = self.skill.definition
+        return {
+            "skill": self.location.skill_id,
+            "path": self.location.path,
+            "level": self.location.level.value,
+            "origin": self.location.origin,
+            "decision": self.verdict,
+            "digest": self.files.digest,
+            "current": self.current,
+            "changed": self.changes,
+            "read_only": definition.read_only,
+            "always_ask": definition.always_ask,
+            "network": definition.network,
+            "tools": [{"name": name, "command": command} for name, command in self._commands()],
+        }
+
+    def text(self) -> str:
+        """Return the same for a person."""
+        location, definition = self.location, self.skill.definition
+        flags = [name for name in ("read_only", "always_ask", "network") if getattr(definition, name)]
+        none = "its files changed since it was allowed" if self.decision else "none yet"
+        verdict = {ALLOW: "allowed", DENY: "denied", None: none}[self.verdict]
+        lines = [
+            f"{visible(location.skill_id)} {display(definition.version)}: {display(definition.description)}",
+            f"  from      {display(location.origin)}, {location.level.value}",
+            f"  path      {display(location.path)}",
+            f"  digest    {self.files.digest}",
+            f"  declares  {', '.join(flags) or 'nothing'}",
+            f"  decision  {verdict}",
+        ]
+        lines += [f"            {visible(change)}" for change in self.changes]
+        lines += [f"  {name}: {display(command)}" for name, command in self._commands()]
+        return "\n".join(lines)
+
+    def _commands(self) -> list[tuple[str, str]]:
+        """Return each tool's qualified name and its command as it is written."""
+        commands = {tool.name: tool.command.strip() for tool in self.skill.definition.tools}
+        return [(tool.qualified, commands[tool.name]) for tool in self.skill.tools]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A decision, and whether it is about the files that are there now."""
+
+    decision: Decision
+    current: bool
+
+    def as_json(self) -> dict[str, Any]:
+        names = ("skill", "path", "decision", "digest")
+        return {name: getattr(self.decision, name) for name in names} | {"current": self.current}
+
+
+def trust_status(location: SkillLocation, store: TrustStore) -> TrustStatus:
+    """Return a skill as it is now and what was decided about it."""
+    files = fingerprint(location.directory)
+    skill = load_executable(location.directory, location.skill_id)
+    return TrustStatus(location, skill, files, store.verdict(location.path, files), store.find(location.path))
+
+
+def allow(status: TrustStatus, store: TrustStore, digest: str | None = None) -> Entry:
+    """Allow a skill until a file of it changes; `digest` says which files the user looked at."""
+    location, files = status.location, status.files
+    name = location.argument
+    if not status.skill.tools:
+        raise InvalidTool(name, "no tool definitions found")
+    if digest is not None and digest.lower() != files.digest:
+        raise ApprovalRequired(
+            name, f"The digest is not the one it has now; 'skc trust show {visible(name)}' prints that."
+        )
+    if fingerprint(location.directory).digest != files.digest:
+        raise ApprovalRequired(name, "Its files changed meanwhile; nothing was allowed.")
+    for other in store.decisions():
+        if other.decision == DENY and other.digest == files.digest and other.path != location.path:
+            raise ApprovalRequired(name, f"The same files are denied at {visible(other.path)}; that counts.")
+    return record_decision(location, ALLOW, files, store)
+
+
+def deny(location: SkillLocation, store: TrustStore) -> Entry:
+    """Deny a skill, whatever becomes of its files; also one whose tools can't be read."""
+    try:
+        files = fingerprint(location.directory)
+    except SkillcError:  # such as a link that leads out of it: all the more reason
+        files = Fingerprint("", {})
+    return record_decision(location, DENY, files, store)
+
+
+def record_decision(location: SkillLocation, verdict: str, files: Fingerprint, store: TrustStore) -> Entry:
+    """Store what was decided about a skill with these files."""
+    decision = Decision(
+        location.skill_id, location.path, verdict, files.digest, files.files, location.directory
+    )
+    store.record(decision)
+    return Entry(decision, current=True)
+
+
+def list_entries(store: TrustStore) -> list[Entry]:
+    """Return every decision."""
+    return [Entry(decision, _is_current(decision)) for decision in store.decisions()]
+
+
+def _is_current(decision: Decision) -> bool:
+    try:
+        return fingerprint(decision.directory or decision.path).digest == decision.digest
+    except (OSError, SkillcError):
+        return False
+
+
+def prune(store: TrustStore, location: SkillLocation | None = None) -> Sequence[Decision]:
+    """Remove and return the decisions about a skill, or about all whose folders are gone."""
+    if location is not None:
+        return store.remove(lambda decision: decision.path == location.path)
+    return store.remove(lambda decision: not os.path.isdir(decision.directory or decision.path))

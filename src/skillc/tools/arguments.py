@@ -1,4 +1,4 @@
-"""Values for a tool's parameters, checked against their types before anything starts [D40].
+"""Check the values for a tool's parameters against their types, before anything starts [D40].
 
 >>> from skillc.skills import ParameterDefinition
 >>> count = ParameterDefinition("count", "integer", required=True)
@@ -18,59 +18,48 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillc.errors import InvalidParameter
+from skillc.schema import TYPE_WORDS, has_type
 from skillc.skills import ParameterDefinition
 from skillc.skills.tools.parameters import MAX_INTEGER, NotOfType, Value, names, value_of
-from skillc.skills.tools.template import CommandTemplate, arguments
+from skillc.skills.tools.template import CommandTemplate, arguments as expand
 
 MAX_ARGUMENT = 128 * 1024 - 1  # bytes; Linux takes no longer one
-MAX_ALL = 1 << 20  # bytes of all arguments
-
-_WORDS = {
-    "string": "text",
-    "integer": "an integer",
-    "number": "a number",
-    "boolean": "true or false",
-    "array": "a list of texts",
-}
+MAX_COMMAND = 1 << 20  # bytes of all arguments
 
 
-def check_values(parameters: Sequence[ParameterDefinition], given: Mapping[str, Any]) -> dict[str, Value]:
-    """The values that were given, each of its type; None is the same as not given.
+def check_values(parameters: Sequence[ParameterDefinition], arguments: Mapping[str, Any]) -> dict[str, Value]:
+    """Return the values of the arguments, each of its type; None is the same as missing.
 
     Raises InvalidParameter for one that is missing, unknown, of another type, or can be no argument.
     """
-    known = {parameter.name: parameter for parameter in parameters}
-    for name in given:
-        if name not in known:
+    allowed_names = {parameter.name for parameter in parameters}
+    for name in arguments:
+        if name not in allowed_names:
             raise InvalidParameter(name, f"unknown; there are {names(parameters)}")
     values: dict[str, Value] = {}
     for parameter in parameters:
-        value = given.get(parameter.name)
+        value = arguments.get(parameter.name)
         if value is not None:
-            values[parameter.name] = _checked(parameter, value)
+            values[parameter.name] = _check_value(parameter, value)
         elif parameter.required:
             raise InvalidParameter(parameter.name, "required and missing")
     return values
 
 
-def _checked(parameter: ParameterDefinition, value: Any) -> Value:
-    kind = parameter.type
-    wrong = InvalidParameter(parameter.name, f"must be {_WORDS[kind]}, not {_what(value)}")
-    if kind in ("integer", "number"):
-        return _number(kind, value, wrong, parameter.name)
+def _check_value(parameter: ParameterDefinition, value: Any) -> Value:
+    name, kind = parameter.name, parameter.type
+    is_number = kind in ("integer", "number")
+    if not has_type(value, "number" if is_number else kind):
+        raise InvalidParameter(name, f"must be {TYPE_WORDS[kind]}, not {_describe(value)}")
+    if is_number:
+        return _check_number(name, kind, value)
     if kind == "array":
-        if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-            raise wrong
-        return tuple(_text(parameter.name, item) for item in value)
-    if not isinstance(value, str if kind == "string" else bool):
-        raise wrong
-    return _text(parameter.name, value) if isinstance(value, str) else bool(value)
+        return tuple(_check_text(name, item) for item in value)
+    return _check_text(name, value) if isinstance(value, str) else bool(value)
 
 
-def _number(kind: str, value: Any, wrong: InvalidParameter, name: str) -> int | float:
-    """A number; JSON knows no difference between 5 and 5.0, and so an integer may be written as either."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise wrong
+def _check_number(name: str, kind: str, value: float) -> int | float:
+    """Return a number; JSON does not tell 5 from 5.0, so an integer may be written as either."""
     if isinstance(value, float):
         if not math.isfinite(value):
             raise InvalidParameter(name, "must be finite")
@@ -84,7 +73,7 @@ def _number(kind: str, value: Any, wrong: InvalidParameter, name: str) -> int | 
     return whole
 
 
-def _text(name: str, text: str) -> str:
+def _check_text(name: str, text: str) -> str:
     if "\0" in text:
         raise InvalidParameter(name, "has a NUL byte")
     try:
@@ -96,58 +85,53 @@ def _text(name: str, text: str) -> str:
     return text
 
 
-def _what(value: object) -> str:
-    names_of = {bool: "true or false", int: "a number", float: "a number", str: "text", dict: "an object"}
-    return names_of.get(type(value), "a list with other things" if isinstance(value, list) else "that")
+def _describe(value: object) -> str:
+    words = {bool: "true or false", int: "a number", float: "a number", str: "text", dict: "an object"}
+    return words.get(type(value), "a list with other things" if isinstance(value, list) else "that")
 
 
-def command_line(template: CommandTemplate, values: Mapping[str, Value]) -> list[str]:
-    """The program and its arguments; raises InvalidParameter where a value could be taken for an option."""
-    made = arguments(template, values)
-    for argument in made:
+def build_command_line(template: CommandTemplate, values: Mapping[str, Value]) -> list[str]:
+    """Return the program and its arguments; raises InvalidParameter for a value that looks like an option."""
+    arguments = expand(template, values)
+    for argument in arguments:
         parameter = argument.begins_with
-        if parameter is not None and argument.text.startswith("-") and parameter.type not in _NUMBERS:
+        if parameter is None or parameter.type in ("integer", "number"):
+            continue
+        if argument.text.startswith("-"):
             raise InvalidParameter(
                 parameter.name, "starts with '-' where the program would take it for an option"
             )
-    words = [template.program, *(argument.text for argument in made)]
+    words = [template.program, *(argument.text for argument in arguments)]
     sizes = [len(os.fsencode(word)) for word in words]
-    if max(sizes) > MAX_ARGUMENT or sum(sizes) > MAX_ALL:
+    if max(sizes) > MAX_ARGUMENT or sum(sizes) > MAX_COMMAND:
         longest = max(template.parameters, key=lambda p: len(str(values.get(p.name, ""))))
         raise InvalidParameter(longest.name, "makes a command line that is too long")
     return words
 
 
-_NUMBERS = ("integer", "number")
-
-
-def values_from_text(
-    parameters: Sequence[ParameterDefinition], given: Sequence[tuple[str, str]]
+def parse_values(
+    parameters: Sequence[ParameterDefinition], pairs: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
-    """Values from `name=text` pairs, as a command line has them; a list is its name repeated, or JSON."""
-    known = {parameter.name: parameter for parameter in parameters}
+    """Return values from the `name=text` pairs of a command line; a list is its name repeated, or JSON."""
+    by_name = {parameter.name: parameter for parameter in parameters}
     values: dict[str, Any] = {}
-    for name, text in given:
-        parameter = known.get(name)
+    for name, text in pairs:
+        parameter = by_name.get(name)
         if parameter is None:
             raise InvalidParameter(name, f"unknown; there are {names(parameters)}")
         if parameter.type == "array":
-            values.setdefault(name, []).extend(_items(text))
+            values.setdefault(name, []).extend(_parse_items(text))
         elif name in values:
             raise InvalidParameter(name, "given twice")
         else:
-            values[name] = _of_type(parameter, text)
+            try:
+                values[name] = value_of(parameter.type, text)
+            except NotOfType:
+                raise InvalidParameter(name, f"must be {TYPE_WORDS[parameter.type]}, not '{text}'") from None
     return values
 
 
-def _of_type(parameter: ParameterDefinition, text: str) -> Value:
-    try:
-        return value_of(parameter.type, text)
-    except NotOfType:
-        raise InvalidParameter(parameter.name, f"must be {_WORDS[parameter.type]}, not '{text}'") from None
-
-
-def _items(text: str) -> list[str]:
+def _parse_items(text: str) -> list[str]:
     try:
         items = value_of("array", text)
     except NotOfType:

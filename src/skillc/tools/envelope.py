@@ -1,4 +1,4 @@
-"""What a run gives back: the envelope, and the output in it, bounded in memory."""
+"""The result of a run: the envelope, and the output in it, bounded in memory."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from skillc.errors import TimedOut
 
 HEAD = 2048  # bytes of output that are kept from its start
 TAIL = 2048  # and from its end
-PARSED = 1 << 20  # bytes of stdout up to which it is read as JSON
+PARSED = 1 << 20  # bytes of stdout; more is not read as JSON
 
 
 class Output:
-    """Output as it arrives, of any length: its start, its end, and stdout while it is short.
+    """The output of a command, of any length: its start, its end, and stdout while it is short.
 
     >>> output = Output()
     >>> output.add(b"x" * 5000, stdout=True)
@@ -49,32 +49,32 @@ class Output:
         return self.total > HEAD + TAIL
 
     def text(self) -> str:
-        """The output, cut as bytes and then decoded [D43]."""
+        """Return the output, cut as bytes and then decoded [D43]."""
         if not self.truncated:
             return (bytes(self._head) + self._tail).decode("utf-8", "replace")
         cut = f"\n... [truncated {self.total - HEAD - TAIL} bytes] ...\n"
         return self._head.decode("utf-8", "replace") + cut + self._tail.decode("utf-8", "replace")
 
     def parsed(self) -> tuple[Any] | None:
-        """What complete stdout says as JSON, in a tuple because it may be null; None if it is not JSON."""
+        """Return stdout as JSON, in a tuple because it may be null; None if it is not JSON."""
         if not self._stdout:
             return None
         try:
-            value = json.loads(self._stdout.decode("utf-8"), parse_constant=_no_json)
-            if b"\\u" in self._stdout:  # half a surrogate pair can be read, but never be written again
+            value = json.loads(self._stdout.decode("utf-8"), parse_constant=_refuse_constant)
+            if b"\\u" in self._stdout:  # half a surrogate pair can be read, but not written again
                 json.dumps(value, ensure_ascii=False).encode("utf-8")
         except (ValueError, RecursionError):
             return None
         return (value,)
 
 
-def _no_json(name: str) -> None:
-    raise ValueError(name)
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)  # NaN and Infinity are not JSON
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """The outcome of a run [D43]. `stopped` is why it was ended, for the diagnostic beside it [D44]."""
+    """The result of a run [D43]; `stopped` is the error of a run that timed out or was cancelled [D44]."""
 
     success: bool
     exit_code: int | None
@@ -87,14 +87,8 @@ class Envelope:
     stopped: TimedOut | None = None
 
     def as_json(self) -> dict[str, Any]:
-        value: dict[str, Any] = {
-            "success": self.success,
-            "exit_code": self.exit_code,
-            "output": self.output,
-            "truncated": self.truncated,
-            "duration_ms": self.duration_ms,
-            "sandbox": self.sandbox,
-        }
+        names = ("success", "exit_code", "output", "truncated", "duration_ms", "sandbox")
+        value: dict[str, Any] = {name: getattr(self, name) for name in names}
         if self.error is not None:
             value["error"] = self.error
         if self.parsed is not None:

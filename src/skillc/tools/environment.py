@@ -1,4 +1,4 @@
-"""Where a command runs and what it is told: its program, its directory, its environment."""
+"""Where a command runs and what it gets: its program, its directory, its environment."""
 
 from __future__ import annotations
 
@@ -7,51 +7,53 @@ import os
 from collections.abc import Mapping
 
 from skillc.errors import CannotRun, PathEscapes, SkillcError
-from skillc.paths import user_home
-from skillc.tools.shebang import on_path, refusal
+from skillc.paths import is_inside, user_home
 
 ALLOWED = ("PATH", "HOME", "USER", "LANG", "LC_*", "TERM")
-# The specification's list, and what else is called a secret. It counts even for what is allowed,
-# where it can only meet LC_*: nothing else is inherited at all.
+# The specification's list, and other names of secrets. It also applies to what is allowed, where it
+# can only meet LC_*: nothing else is inherited at all.
 BLOCKED = (
     *("*_TOKEN", "*_KEY", "*_SECRET", "AWS_*", "OPENAI_*", "ANTHROPIC_*"),
     *("*TOKEN*", "*SECRET*", "*PASSW*", "*CREDENTIAL*", "*APIKEY*", "*AUTH*"),
 )
 PATH = "/usr/local/bin:/usr/bin:/bin"  # where the caller has none
+SHEBANG_BYTES = 256  # bytes of a #! line that the kernel reads
+MAGIC = (  # how compiled programs begin
+    *(b"\x7fELF" + bytes((size, order, 1)) for size in (1, 2) for order in (1, 2)),
+    *(b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ"),  # on macOS and Windows
+)
+CHAIN = 4  # scripts whose interpreter is a script, as deep as the kernel follows them
 
 
-def environment(skill_name: str, skill_dir: str, mode: str, parent: Mapping[str, str]) -> dict[str, str]:
-    """What the command finds in its environment: the allowed of `parent`, and who it runs for [D42].
+def build_environment(
+    skill_name: str, skill_dir: str, mode: str, parent: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the command's environment: the allowed variables of `parent`, and the skill's own [D42].
 
-    >>> environment("pdf", "/s/pdf", "Dev", {"LC_ALL": "C", "LC_TOKEN": "x", "EDITOR": "vi"})["LC_ALL"]
+    >>> build_environment("pdf", "/s/pdf", "Dev", {"LC_ALL": "C", "LC_TOKEN": "x", "EDITOR": "vi"})["LC_ALL"]
     'C'
     """
-    found = {name: value for name, value in parent.items() if inherited(name)}
-    found["PATH"] = absolute_path(found.get("PATH", ""))
+    env = {name: value for name, value in parent.items() if _is_inherited(name)}
+    # A relative entry would mean another program in every directory.
+    entries = [entry for entry in env.get("PATH", "").split(os.pathsep) if os.path.isabs(entry)]
+    env["PATH"] = os.pathsep.join(entries) or PATH
     for prefix in ("SKILLC", "GIBBERISH"):
-        found |= {
+        env |= {
             f"{prefix}_SKILL_NAME": skill_name,
             f"{prefix}_SKILL_DIR": skill_dir,
             f"{prefix}_MODE": mode,
         }
-    return found
+    return env
 
 
-def inherited(name: str) -> bool:
-    """Whether a variable of the caller reaches the command."""
+def _is_inherited(name: str) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in ALLOWED) and not any(
         fnmatch.fnmatchcase(name.upper(), pattern) for pattern in BLOCKED
     )
 
 
-def absolute_path(path: str) -> str:
-    """`path` without the entries that would mean another program in every directory."""
-    kept = [entry for entry in path.split(os.pathsep) if os.path.isabs(entry)]
-    return os.pathsep.join(kept) or PATH
-
-
-def working_directory(cwd: str) -> str:
-    """The root of the git repository that `cwd` is in, else the home directory [D42]."""
+def find_working_directory(cwd: str) -> str:
+    """Return the root of the git repository that `cwd` is in, else the home directory [D42]."""
     directory = os.path.realpath(cwd)
     while not _is_repository(directory):
         parent = os.path.dirname(directory)
@@ -62,7 +64,7 @@ def working_directory(cwd: str) -> str:
 
 
 def _is_repository(directory: str) -> bool:
-    """Whether a directory has a `.git` that git would take: a directory with HEAD, or a pointer to one."""
+    """Return whether git would accept the `.git` here: a directory with HEAD, or a pointer to one."""
     git = os.path.join(directory, ".git")
     if os.path.isfile(git):
         try:
@@ -80,31 +82,97 @@ def _home() -> str:
     return os.path.realpath(home)
 
 
-def find_program(program: str, skill_dir: str, path: str) -> str:
-    """The file to start [D41].
+def find_program(name: str, skill_dir: str, path: str) -> str:
+    """Return the file to start [D41].
 
-    With a `/` it is a file of the skill, links resolved. Without, it is what `path` has first, under
-    the name it has there: programs with many names look at it, and so do virtual environments.
+    With a `/` it is a file of the skill, links resolved. Without, it is the first on `path`, under the
+    name it has there: programs with many names look at it, and so do virtual environments.
     """
-    if not program or "\0" in program:
-        raise CannotRun(program, "not a program's name")
-    found = _of_skill(program, skill_dir) if "/" in program else on_path(program, path)
-    if found is None:
-        raise CannotRun(program, "not found in PATH")
-    if reason := refusal(found):
-        raise CannotRun(program, reason)
-    return found
+    if not name or "\0" in name:
+        raise CannotRun(name, "not a program's name")
+    program = _find_in_skill(name, skill_dir) if "/" in name else find_on_path(name, path)
+    if program is None:
+        raise CannotRun(name, "not found in PATH")
+    if reason := why_not_startable(program):
+        raise CannotRun(name, reason)
+    return program
 
 
-def _of_skill(program: str, skill_dir: str) -> str:
+def _find_in_skill(name: str, skill_dir: str) -> str:
     root = os.path.realpath(skill_dir)
-    found = os.path.realpath(os.path.join(root, program))
-    if not found.startswith(os.path.join(root, "")):
-        raise PathEscapes(program)
-    if not os.path.lexists(found):
-        raise CannotRun(program, "no such file in the skill")
-    if not os.path.isfile(found):
-        raise CannotRun(program, "not a file")
-    if not os.access(found, os.X_OK):
-        raise CannotRun(program, "not executable; run 'chmod +x' on it")
-    return found
+    program = os.path.realpath(os.path.join(root, name))
+    if program == root or not is_inside(program, root):
+        raise PathEscapes(name)
+    if not os.path.lexists(program):
+        raise CannotRun(name, "no such file in the skill")
+    if not os.path.isfile(program):
+        raise CannotRun(name, "not a file")
+    if not os.access(program, os.X_OK):
+        raise CannotRun(name, "not executable; run 'chmod +x' on it")
+    return program
+
+
+def find_on_path(name: str, path: str) -> str | None:
+    """Return where a program of that name is, in the absolute entries of `path` alone [D41]."""
+    for directory in path.split(os.pathsep):
+        if os.path.isabs(directory):
+            candidate = os.path.join(directory, name)
+            if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
+                return candidate
+    return None
+
+
+def why_not_startable(program: str) -> str | None:
+    """Return why the kernel would not start a file; None if it would.
+
+    This has to be known before: `execvp`, by which other programs start ours, hands what the kernel
+    refuses to a shell, and nothing is ever run by a shell here.
+    """
+    try:
+        with open(program, "rb", buffering=0) as file:
+            start = file.read(8)
+    except FileNotFoundError:
+        return "no such file"
+    except OSError as error:
+        # A program may be executable and not readable. Then it is no script, and no shell gets it.
+        return None if os.access(program, os.X_OK) else str(error.strerror)
+    if not start.startswith((b"#!", *MAGIC)):
+        return "not a program; a script needs a first line such as '#!/bin/sh'"
+    words = _read_shebang(program)
+    if words and not os.path.exists(words[0]):
+        return f"its interpreter '{words[0]}' does not exist"
+    return None
+
+
+def _read_shebang(path: str) -> list[str]:
+    """Return the words of a script's #! line: the interpreter and its argument; none for anything else."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            start = file.read(SHEBANG_BYTES)
+    except OSError:
+        return []
+    if not start.startswith(b"#!"):
+        return []
+    line = start[2:].split(b"\n", 1)[0].strip(b" \t")
+    return [os.fsdecode(word) for word in line.split(None, 1)]
+
+
+def list_programs(program: str, path: str, *, trust_script: bool) -> list[str]:
+    """Return `program` and the programs that start it: its interpreter, what `env` finds for it in `path`.
+
+    A script that is not trusted can only name what is on `path`; itself and others are left out.
+    """
+    programs = [program] if trust_script else []
+    for _ in range(CHAIN):
+        words = _read_shebang(program)
+        if not words:
+            break
+        program = words[0]
+        if os.path.basename(program) == "env" and len(words) > 1:
+            names = words[1].removeprefix("-S").split()
+            program = (find_on_path(names[0], path) or "") if names else ""
+            trust_script = True
+        if not program or not trust_script:
+            break
+        programs.append(program)
+    return programs

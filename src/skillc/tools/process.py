@@ -1,8 +1,8 @@
-"""Running one command: its output bounded, its time bounded, and nothing of it left afterwards.
+"""Run one command: its output bounded, its time bounded, and none of its processes left afterwards.
 
 stdout and stderr are two pipes, since `parsed` needs stdout alone; `output` has their bytes in the
-order in which they arrive. What a command writes to both within the same instant may change places;
-what it writes to one never does.
+order in which they arrive. Bytes of one pipe stay in order; bytes that a command writes to both
+within the same instant may change places.
 """
 
 from __future__ import annotations
@@ -17,15 +17,12 @@ from typing import IO
 
 from skillc.errors import TimedOut
 from skillc.tools.envelope import Envelope, Output
-from skillc.tools.launch import Launch
-from skillc.tools.sandbox import start
-from skillc.tools.sandbox.limits import PROCESSES
-from skillc.tools.sandbox.process import PATIENCE, Started
+from skillc.tools.sandbox import PATIENCE, PROCESSES, Launch, Process, start
 
 GRACE = 5.0  # seconds between SIGTERM and SIGKILL [D44]
-TICK = 0.1  # seconds between looks at what can't wake us: cancellation, how many processes there are
+TICK = 0.1  # seconds between checks of cancellation and the number of processes
 CHUNK = 1 << 16  # bytes read at once
-LEFT = 1 << 20  # bytes read after the end: more than a pipe can hold
+REST = 1 << 20  # bytes read after the end: more than a pipe can hold
 
 
 def run(
@@ -33,35 +30,36 @@ def run(
 ) -> Envelope:
     """Run a command to its end, its time-out or its cancellation.
 
-    `check` is called at the last moment before anything starts, and may raise: that the skill is
-    still what was approved. Raises CannotRun and SandboxUnavailable where nothing was started.
+    `check` is called at the last moment before the start and may raise, if the skill is no longer
+    what was approved. Raises CannotRun and SandboxUnavailable where nothing was started.
     """
     if check is not None:
         check()
     begin = time.monotonic()
-    started = start(launch)
+    process = start(launch)
     try:
-        watch = _Watch(started, begin + launch.timeout, cancel)
-        watch.until_it_ends()
+        watch = _Watch(process, begin + launch.timeout, cancel)
+        watch.wait()
         duration = time.monotonic() - begin
-        started.kill()  # what it left behind
-        watch.read_the_rest()
-        code = None if watch.why else started.exit_code(watch.output.text())
+        process.kill()  # what it left behind
+        watch.read_rest()
+        code = None if watch.reason else process.exit_code(watch.output.text())
     finally:
-        started.close()
+        process.close()
     return _envelope(launch, watch, code, duration)
 
 
 def _envelope(launch: Launch, watch: _Watch, code: int | None, duration: float) -> Envelope:
     stopped = None
     error = None
-    if watch.why in ("timed out", "cancelled"):
-        stopped = TimedOut(launch.timeout if watch.why == "timed out" else round(duration, 1), watch.why)
+    if watch.reason in ("timed out", "cancelled"):
+        seconds = launch.timeout if watch.reason == "timed out" else round(duration, 1)
+        stopped = TimedOut(seconds, watch.reason)
         error = stopped.message
-    elif watch.why:
-        error = watch.why
+    elif watch.reason:
+        error = watch.reason
     elif code:
-        error = f"Command failed with exit code {code}{_signal(code)}"
+        error = f"Command failed with exit code {code}{_signal_name(code)}"
     return Envelope(
         success=code == 0,
         exit_code=code,
@@ -75,8 +73,8 @@ def _envelope(launch: Launch, watch: _Watch, code: int | None, duration: float) 
     )
 
 
-def _signal(code: int) -> str:
-    """The signal that such an exit code stands for, as shells have it."""
+def _signal_name(code: int) -> str:
+    """Return the signal that an exit code stands for, as in shells."""
     try:
         return f" ({signal.Signals(code - 128).name})"
     except ValueError:
@@ -84,84 +82,78 @@ def _signal(code: int) -> str:
 
 
 class _Watch:
-    """Reads what a command writes, until it ends or has to be ended; `why` says what for."""
+    """Reads what a command writes, until it ends or has to be ended; `reason` says why it was."""
 
-    def __init__(self, started: Started, deadline: float, cancel: threading.Event | None) -> None:
+    def __init__(self, process: Process, deadline: float, cancel: threading.Event | None) -> None:
         self.output = Output()
-        self.why = ""
-        self._started = started
+        self.reason = ""
+        self._process = process
         self._deadline = deadline
         self._cancel = cancel
         self._buffer = bytearray(CHUNK)
-        for stream in (started.stdout, started.stderr):
+        for stream in (process.stdout, process.stderr):
             os.set_blocking(stream.fileno(), False)
 
-    def until_it_ends(self) -> None:
-        """Return when the command's process has ended, whoever else still holds its pipes."""
+    def wait(self) -> None:
+        """Return when the command's process has ended, even if others still have its pipes open."""
         with selectors.DefaultSelector() as selector:
-            for stream in (self._started.stdout, self._started.stderr):
+            for stream in (self._process.stdout, self._process.stderr):
                 selector.register(stream, selectors.EVENT_READ)
-            ended = _end_of(self._started)
-            if ended is not None:
-                selector.register(ended, selectors.EVENT_READ)
+            try:  # readable when the process ends
+                end = os.pidfd_open(self._process.process.pid)
+            except (AttributeError, OSError):  # this system has no such descriptors
+                self._loop(selector, None)
+                return
+            selector.register(end, selectors.EVENT_READ)
             try:
-                self._loop(selector, ended)
+                self._loop(selector, end)
             finally:
-                if ended is not None:
-                    os.close(ended)
+                os.close(end)
 
-    def _loop(self, selector: selectors.BaseSelector, ended: int | None) -> None:
-        look = 0.0
+    def _loop(self, selector: selectors.BaseSelector, end: int | None) -> None:
+        next_check = 0.0
         while True:
             for key, _ in selector.select(TICK):
-                if key.fileobj != ended and self._read(key.fileobj) == 0:  # type: ignore[arg-type]
+                if key.fileobj != end and self._read(key.fileobj) == 0:  # type: ignore[arg-type]
                     selector.unregister(key.fileobj)
             now = time.monotonic()
-            if self._started.ended() or (self.why and now >= self._deadline + PATIENCE):
+            if self._process.has_ended() or (self.reason and now >= self._deadline + PATIENCE):
                 return
-            if now >= look:
-                look = now + TICK
-                self._judge(now)
+            if now >= next_check:
+                next_check = now + TICK
+                self._check(now)
 
-    def _judge(self, now: float) -> None:
+    def _check(self, now: float) -> None:
         """Let the command go on, ask it to end, or end it."""
-        if self.why:
+        if self.reason:
             if now >= self._deadline:
-                self._started.kill()
+                self._process.kill()
         elif self._cancel is not None and self._cancel.is_set():
-            self._ask("cancelled", now)
+            self._terminate("cancelled", now)
         elif now >= self._deadline:
-            self._ask("timed out", now)
-        elif len(self._started.processes(PROCESSES)) > PROCESSES:
-            self.why = f"ended: it had more than {PROCESSES} processes at once"
+            self._terminate("timed out", now)
+        elif len(self._process.list_processes(PROCESSES)) > PROCESSES:
+            self.reason = f"ended: it had more than {PROCESSES} processes at once"
             self._deadline = now
-            self._started.kill()
+            self._process.kill()
 
-    def _ask(self, why: str, now: float) -> None:
-        self.why = why
+    def _terminate(self, reason: str, now: float) -> None:
+        self.reason = reason
         self._deadline = now + GRACE
-        self._started.terminate()
+        self._process.terminate()
 
     def _read(self, stream: IO[bytes]) -> int | None:
-        """The number of bytes read; 0 at the end, None if there is nothing now."""
+        """Return the number of bytes read; 0 at the end, None if there is nothing now."""
         try:
             count = os.readv(stream.fileno(), [self._buffer])
         except BlockingIOError:
             return None
-        self.output.add(memoryview(self._buffer)[:count], stdout=stream is self._started.stdout)
+        self.output.add(memoryview(self._buffer)[:count], stdout=stream is self._process.stdout)
         return count
 
-    def read_the_rest(self) -> None:
-        """What the command wrote before it ended and is still in the pipes, and no more than that."""
-        for stream in (self._started.stdout, self._started.stderr):
-            left = LEFT
-            while left > 0 and (count := self._read(stream)):
-                left -= count
-
-
-def _end_of(started: Started) -> int | None:
-    """A descriptor that becomes readable when the process ends, where the system has such."""
-    try:
-        return os.pidfd_open(started.process.pid)
-    except (AttributeError, OSError):
-        return None
+    def read_rest(self) -> None:
+        """Read what the command wrote before it ended and is still in the pipes, and no more."""
+        for stream in (self._process.stdout, self._process.stderr):
+            rest = REST
+            while rest > 0 and (count := self._read(stream)):
+                rest -= count

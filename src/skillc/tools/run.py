@@ -1,4 +1,4 @@
-"""Running a tool of a skill: one straight line from its name to the envelope.
+"""Run a tool of a skill: one straight line from its name to the envelope.
 
 Definition, mode, values, arguments, environment, sandbox, trust, approval, and at the last moment the
 files once more: what runs is what was approved.
@@ -7,46 +7,53 @@ files once more: what runs is what was approved.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skillc.errors import ApprovalRequired, Diagnostic, SandboxUnavailable
 from skillc.skills import main_file
 from skillc.text import visible
-from skillc.tools import sandbox
-from skillc.tools.approval import Answer, ApprovalRequest
-from skillc.tools.arguments import check_values, command_line
-from skillc.tools.decisions import decide
-from skillc.tools.environment import environment, find_program, working_directory
-from skillc.tools.fingerprint import Fingerprint, fingerprint
-from skillc.tools.launch import Launch
-from skillc.tools.origin import FoundSkill
-from skillc.tools.process import run
-from skillc.tools.schemas import tool_words
-from skillc.tools.skill import Tool, load_executable
-from skillc.tools.trust import ALLOW, DENY, TrustLevel, TrustStore, may_run
-
-if TYPE_CHECKING:
-    import threading
-
-    from skillc.tools.envelope import Envelope
+from skillc.tools import process, sandbox
+from skillc.tools.approval import Answer, ApprovalRequest, record_decision
+from skillc.tools.arguments import build_command_line, check_values
+from skillc.tools.envelope import Envelope
+from skillc.tools.environment import build_environment, find_program, find_working_directory
+from skillc.tools.schemas import describe_tool
+from skillc.tools.skill import SkillLocation, Tool, load_executable
+from skillc.tools.trust import ALLOW, DENY, Fingerprint, TrustLevel, TrustStore, fingerprint, may_run
 
 Approve = Callable[[ApprovalRequest], Answer]
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool of a skill to be run with these values.
+
+    `values` may be a function of the tool, for values that need its parameters' types to be parsed.
+    """
+
+    skill: SkillLocation
+    tool: str
+    values: Values | Callable[[Tool], Values]
+    cwd: str
+    mode: str = "Global"
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run that is decided upon in every detail, and has not begun."""
+    """A run that is decided in every detail, and has not begun."""
 
-    found: FoundSkill
+    skill: SkillLocation
     tool: Tool
-    launch: Launch
+    launch: sandbox.Launch
     files: Fingerprint
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """What `--dry-run` prints."""
+        """Return what `--dry-run` prints."""
         launch = self.launch
         return {
             "argv": list(launch.argv),
@@ -56,116 +63,133 @@ class Run:
         }
 
 
-def prepare(
-    found: FoundSkill,
-    tool_name: str,
-    values: Mapping[str, Any] | Callable[[Tool], Mapping[str, Any]],
-    *,
-    mode: str = "Global",
-    cwd: str,
-    env: Mapping[str, str] | None = None,
-) -> Run:
-    """Decide everything about a run; nothing is started and nobody asked.
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A run and its envelope, which is None after a dry run."""
 
-    `values` may be a function, for values that can only be read when the tool's parameters are known.
+    run: Run
+    envelope: Envelope | None
+
+    @property
+    def success(self) -> bool | None:
+        return None if self.envelope is None else self.envelope.success
+
+
+def run_tool(
+    call: ToolCall,
+    approve: Approve | None = None,
+    *,
+    dry_run: bool = False,
+    cancel: threading.Event | None = None,
+    warn: Callable[[tuple[Diagnostic, ...]], None] | None = None,
+) -> RunResult:
+    """Prepare, approve and run a tool; with `dry_run` only prepare it. Every surface runs tools by this.
+
+    `warn` gets the diagnostics of the skill before anything is asked or started.
     """
-    files = fingerprint(found.directory)
-    skill = load_executable(found.directory, found.skill_id)
-    tool = skill.tool(tool_name, mode)
-    if files.files.get(main_file(found.directory)) != tool.skill.digest:
-        raise _changed(found)
-    given = values(tool) if callable(values) else values
-    words_of_it = command_line(tool.template, check_values(tool.parameters, given))
-    variables = environment(found.name, found.directory, mode, os.environ if env is None else env)
-    program = find_program(tool.template.program, found.directory, variables["PATH"])
-    launch = Launch(
-        argv=(program, *words_of_it[1:]),
-        cwd=working_directory(cwd),
+    run = prepare(call)
+    if warn is not None:
+        warn(run.diagnostics)
+    return RunResult(run, None if dry_run else start_run(run, approve, cancel=cancel))
+
+
+def prepare(call: ToolCall, env: Mapping[str, str] | None = None) -> Run:
+    """Decide everything about a run; nothing is started and no approval asked for."""
+    location = call.skill
+    files = fingerprint(location.directory)
+    skill = load_executable(location.directory, location.skill_id)
+    tool = skill.tool(call.tool, call.mode)
+    if files.files.get(main_file(location.directory)) != tool.skill.digest:
+        raise _change_error(location)
+    values = call.values(tool) if callable(call.values) else call.values
+    words = build_command_line(tool.template, check_values(tool.parameters, values))
+    variables = build_environment(
+        location.name, location.directory, call.mode, os.environ if env is None else env
+    )
+    program = find_program(tool.template.program, location.directory, variables["PATH"])
+    launch = sandbox.Launch(
+        argv=(program, *words[1:]),
+        cwd=find_working_directory(call.cwd),
         env=variables,
-        skill_dir=found.directory,
+        skill_dir=location.directory,
         timeout=tool.skill.timeout,
         network=tool.skill.network,
         read_only=tool.skill.read_only,
         sandbox=sandbox.choose(),
     )
-    return Run(found, tool, launch, files, skill.diagnostics)
+    return Run(location, tool, launch, files, skill.diagnostics)
 
 
-def run_tool(
-    prepared: Run,
-    approve: Approve | None = None,
-    *,
-    store: TrustStore | None = None,
-    cancel: threading.Event | None = None,
-) -> Envelope:
-    """Run what was prepared, if it may run; `approve` is asked where that is not settled.
+def start_run(run: Run, approve: Approve | None = None, *, cancel: threading.Event | None = None) -> Envelope:
+    """Run what was prepared, if it may run; `approve` is asked where no decision covers it.
 
-    Raises ApprovalRequired (E063) where the answer is no, or nobody can be asked, and
-    SandboxUnavailable (E066) for an untrusted skill where nothing would hold it.
+    Raises ApprovalRequired (E063) where the answer is no, or there is no `approve`, and
+    SandboxUnavailable (E066) for an untrusted skill where no sandbox works.
     """
-    found, launch = prepared.found, prepared.launch
-    if found.level is TrustLevel.UNTRUSTED and launch.sandbox == sandbox.NONE:
+    location, launch = run.skill, run.launch
+    if location.level is TrustLevel.UNTRUSTED and launch.sandbox == sandbox.NONE:
         missing = "; ".join(sandbox.explain())
-        raise SandboxUnavailable(f"'{found.called}' is untrusted and does not run without one ({missing})")
-    settle(prepared, approve, store or TrustStore())
+        raise SandboxUnavailable(
+            f"'{location.argument}' is untrusted and does not run without one ({missing})"
+        )
+    approve_run(run, approve, TrustStore())
 
-    def unchanged() -> None:
-        if fingerprint(found.directory).digest != prepared.files.digest:
-            raise _changed(found)
+    def check_files() -> None:
+        if fingerprint(location.directory).digest != run.files.digest:
+            raise _change_error(location)
 
-    return run(launch, cancel, unchanged)
+    return process.run(launch, cancel, check_files)
 
 
-def settle(prepared: Run, approve: Approve | None, store: TrustStore) -> None:
-    """Find out whether a run is approved, by asking if need be; raises ApprovalRequired if it is not."""
-    found, skill = prepared.found, prepared.tool.skill
-    verdict = store.verdict(found.path, prepared.files)
-    allowed = may_run(found.level, skill.read_only, skill.always_ask, verdict)
+def approve_run(run: Run, approve: Approve | None, store: TrustStore) -> None:
+    """Return if a run is approved, asking where needed; raises ApprovalRequired if it is not."""
+    location, skill = run.skill, run.tool.skill
+    verdict = store.verdict(location.path, run.files)
+    allowed = may_run(location.level, skill.read_only, skill.always_ask, verdict)
     if allowed is False:
-        raise _denied(found)
+        raise _denial(location)
     if allowed:
         return
     if approve is None:
-        raise ApprovalRequired(found.called, nobody_to_ask(found.called))
-    answer = approve(request(prepared, store))
+        raise ApprovalRequired(location.argument, approval_advice(location.argument))
+    answer = approve(_build_request(run, store))
     if answer in (Answer.ALWAYS, Answer.NEVER):
-        decision = ALLOW if answer is Answer.ALWAYS else DENY
-        store.record(decide(found, decision, prepared.files))
+        record_decision(location, ALLOW if answer is Answer.ALWAYS else DENY, run.files, store)
     if answer in (Answer.NO, Answer.NEVER):
-        raise ApprovalRequired(found.called, "It was not approved.")
-    # Somebody may have denied it while the question stood open; deny wins.
-    if store.verdict(found.path, prepared.files) == DENY:
-        raise _denied(found)
+        raise ApprovalRequired(location.argument, "It was not approved.")
+    # It may have been denied elsewhere while the question was open; deny wins.
+    if store.verdict(location.path, run.files) == DENY:
+        raise _denial(location)
 
 
-def request(prepared: Run, store: TrustStore) -> ApprovalRequest:
-    """What a person has to know to decide about a run."""
-    found, tool, launch = prepared.found, prepared.tool, prepared.launch
-    before = store.find(found.path)
+def _build_request(run: Run, store: TrustStore) -> ApprovalRequest:
+    location, tool, launch = run.skill, run.tool, run.launch
+    before = store.find(location.path)
     changed = None
-    if before is not None and before.digest != prepared.files.digest:
-        changed = prepared.files.changes_since(before.files)
+    if before is not None and before.digest != run.files.digest:
+        changed = run.files.changes_since(before.files)
     return ApprovalRequest(
-        skill=found.skill_id,
+        skill=location.skill_id,
         version=tool.skill.version,
         description=tool.skill.description,
         author=tool.skill.author,
-        origin=found.origin,
-        level=found.level,
+        origin=location.origin,
+        level=location.level,
         tool=tool.qualified,
-        tool_description=tool_words(tool),
+        tool_description=describe_tool(tool),
         argv=launch.argv,
         cwd=launch.cwd,
         permissions=sandbox.permissions(launch),
-        digest=prepared.files.digest,
+        digest=run.files.digest,
         read_only=tool.skill.read_only,
         always_ask=tool.skill.always_ask,
         changed=changed,
+        sandbox=launch.sandbox,
     )
 
 
-def nobody_to_ask(skill: str) -> str:
-    """What to do where there is no terminal to ask on."""
+def approval_advice(skill: str) -> str:
+    """Return what to do where there is no terminal to ask on."""
     skill = visible(skill)
     return (
         f"'skc trust show {skill}' prints what it is and its digest. Without a terminal, allow it with"
@@ -173,11 +197,12 @@ def nobody_to_ask(skill: str) -> str:
     )
 
 
-def _denied(found: FoundSkill) -> ApprovalRequired:
+def _denial(location: SkillLocation) -> ApprovalRequired:
+    name = location.argument
+    return ApprovalRequired(name, f"It was denied; 'skc trust show {visible(name)}' says more.")
+
+
+def _change_error(location: SkillLocation) -> ApprovalRequired:
     return ApprovalRequired(
-        found.called, f"It was denied; 'skc trust show {visible(found.called)}' says more."
+        location.argument, "Its files changed while this was prepared; nothing was started."
     )
-
-
-def _changed(found: FoundSkill) -> ApprovalRequired:
-    return ApprovalRequired(found.called, "Its files changed while this was prepared; nothing was started.")

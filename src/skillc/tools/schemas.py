@@ -1,7 +1,7 @@
-"""Tools as other systems want them: JSON schemas for OpenAI, Anthropic and MCP.
+"""Tools as models and other systems take them: JSON schemas, names, and the list for a prompt.
 
 >>> from skillc.skills import ParameterDefinition
->>> schema([ParameterDefinition("n", "integer", True, "How many")])["properties"]
+>>> parameters_schema([ParameterDefinition("n", "integer", True, "How many")])["properties"]
 {'n': {'type': 'integer', 'description': 'How many'}}
 """
 
@@ -11,62 +11,53 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from skillc.schema import object_schema, property_schema
 from skillc.skills import ParameterDefinition
 from skillc.skills.tools.parameters import Value
 from skillc.skills.tools.template import Variable
 from skillc.startup.digest import sha256_hex
+from skillc.text import one_line
 from skillc.tools.skill import Tool
 
-FORMATS = ("json", "openai", "anthropic", "mcp")
 MAX_NAME = 64  # OpenAI's and Anthropic's
 MAX_MCP_NAME = 128
 MAX_DESCRIPTION = 1024  # OpenAI refuses longer ones
+PROMPT_HEADER = "You are a model that can do function calling with the following functions:"
 
 
-def as_format(tools: Sequence[Tool], form: str) -> list[dict[str, Any]]:
-    """Tools in the form of one of FORMATS."""
+def format_tools(tools: Sequence[Tool], form: str) -> list[dict[str, Any]]:
+    """Return tools as `json`, `openai`, `anthropic` or `mcp` has them."""
     if form == "mcp":
-        return [_mcp(tool) for tool in tools]
+        return [_format_mcp(tool) for tool in tools]
     if form == "json":
-        return [_plain(tool) for tool in tools]
+        return [_format_json(tool) for tool in tools]
+    key = "input_schema" if form == "anthropic" else "parameters"
     names = function_names(tools)
-    if form == "anthropic":
-        return [
-            {
-                "name": names[tool.qualified],
-                "description": tool_words(tool),
-                "input_schema": tool_schema(tool),
-            }
-            for tool in tools
-        ]
-    return [
-        {
-            "type": "function",
-            "function": {
-                "name": names[tool.qualified],
-                "description": tool_words(tool),
-                "parameters": tool_schema(tool),
-            },
-        }
+    functions = [
+        {"name": names[tool.qualified], "description": describe_tool(tool), key: tool_schema(tool)}
         for tool in tools
     ]
+    if form == "anthropic":
+        return functions
+    return [{"type": "function", "function": function} for function in functions]
 
 
-def _mcp(tool: Tool) -> dict[str, Any]:
+def _format_mcp(tool: Tool) -> dict[str, Any]:
     name = tool.qualified
     return {
-        "name": name if len(name) <= MAX_MCP_NAME else _hashed(name, name, set()),
-        "description": tool_words(tool),
+        "name": name if len(name) <= MAX_MCP_NAME else _hash_name(name, name, set()),
+        "description": describe_tool(tool),
         "inputSchema": tool_schema(tool),
         "annotations": {"readOnlyHint": tool.skill.read_only, "openWorldHint": tool.skill.network},
     }
 
 
-def _plain(tool: Tool) -> dict[str, Any]:
+def _format_json(tool: Tool) -> dict[str, Any]:
+    """Return a tool with its policy: what it may do, and the skill it comes from."""
     skill = tool.skill
     return {
         "name": tool.qualified,
-        "description": tool_words(tool),
+        "description": describe_tool(tool),
         "parameters": tool_schema(tool),
         "source": {"skill": tool.skill_id},
         "modes": list(skill.modes),
@@ -77,68 +68,73 @@ def _plain(tool: Tool) -> dict[str, Any]:
     }
 
 
-def tool_words(tool: Tool) -> str:
-    """What a model is told of a tool; the skill's description stands in for one that is missing."""
+def describe_tool(tool: Tool) -> str:
+    """Return a tool's description for a model; a tool without one gets the skill's."""
     text = tool.description or tool.skill.description
     return text if len(text) <= MAX_DESCRIPTION else text[: MAX_DESCRIPTION - 1] + "…"
 
 
 def tool_schema(tool: Tool) -> dict[str, Any]:
-    """The schema of a tool's arguments, with the defaults that its template has."""
+    """Return the schema of a tool's arguments, with the defaults of its template."""
     defaults = {
         piece.parameter.name: piece.default
         for token in tool.template.arguments
         for piece in token
         if isinstance(piece, Variable) and piece.default is not None
     }
-    return schema(tool.parameters, defaults)
+    return parameters_schema(tool.parameters, defaults)
 
 
-def schema(
+def parameters_schema(
     parameters: Sequence[ParameterDefinition], defaults: Mapping[str, Value] | None = None
 ) -> dict[str, Any]:
-    """A JSON schema for an object with these parameters and no others."""
-    told = defaults or {}
-    return {
-        "type": "object",
-        "properties": {p.name: _property(p, told.get(p.name, p.default)) for p in parameters},
-        "required": [parameter.name for parameter in parameters if parameter.required],
-        "additionalProperties": False,
-    }
-
-
-def _property(parameter: ParameterDefinition, default: Value | None) -> dict[str, Any]:
-    found: dict[str, Any] = {"type": parameter.type}
-    if parameter.type == "array":
-        found["items"] = {"type": "string"}
-    if parameter.description:
-        found["description"] = parameter.description[:MAX_DESCRIPTION]
-    if default is not None and not parameter.required:
-        found["default"] = list(default) if isinstance(default, tuple) else default
-    return found
+    """Return the JSON schema of an object with these parameters and no others."""
+    properties = {}
+    for parameter in parameters:
+        schema = property_schema(parameter.type, parameter.description[:MAX_DESCRIPTION])
+        default = (defaults or {}).get(parameter.name, parameter.default)
+        if default is not None and not parameter.required:
+            schema["default"] = list(default) if isinstance(default, tuple) else default
+        properties[parameter.name] = schema
+    return object_schema([parameter.name for parameter in parameters if parameter.required], **properties)
 
 
 def function_names(tools: Iterable[Tool], reserved: Collection[str] = ()) -> dict[str, str]:
-    """Names without a dot, at most MAX_NAME long, by qualified name: `skill__tool`.
+    """Return names without a dot, at most MAX_NAME long, by qualified name: `skill__tool`.
 
-    One that is too long, that another tool would have as well, or that is `reserved` ends in a hash
-    of the qualified name instead: nobody can take another's name by choosing their own [D47].
+    A name that is too long, that two tools would share, or that is `reserved` ends in a hash of the
+    qualified name instead: no skill can take another's name by choosing its own [D47].
     """
     plain = {tool.qualified: f"{tool.skill_id.replace('/', '__')}__{tool.name}" for tool in tools}
     count = Counter(plain.values())
     free = {q: n for q, n in plain.items() if len(n) <= MAX_NAME and count[n] == 1 and n not in reserved}
-    taken = {*free.values(), *reserved}
-    return {
-        qualified: free.get(qualified) or _hashed(qualified, plain[qualified], taken) for qualified in plain
-    }
+    used = {*free.values(), *reserved}
+    return {q: free.get(q) or _hash_name(q, name, used) for q, name in plain.items()}
 
 
-def _hashed(qualified: str, name: str, taken: set[str]) -> str:
-    """The start of a name and a hash of the whole; a longer hash where somebody has that name."""
+def _hash_name(qualified: str, name: str, used: set[str]) -> str:
+    """Return the start of a name and a hash of the whole; a longer hash where that name is used."""
     digest = sha256_hex(qualified.encode())
     for length in range(8, MAX_NAME - 1):
-        found = f"{name[: MAX_NAME - 1 - length]}_{digest[:length]}"
-        if found not in taken:
-            taken.add(found)
-            return found
+        candidate = f"{name[: MAX_NAME - 1 - length]}_{digest[:length]}"
+        if candidate not in used:
+            used.add(candidate)
+            return candidate
     raise AssertionError("unreachable: no two hashes are equal")
+
+
+def manifest(tools: Sequence[Tool], native: Mapping[str, str] | None = None, mode: str = "Global") -> str:
+    """Return the functions for a model's prompt: native tools with their descriptions, then the skills'.
+
+    Every tool is one line, so that no description can pose as another tool or as a heading, and a
+    native tool's name is never a skill's.
+    """
+    native = native or {}
+    offered = {tool.qualified: describe_tool(tool) for tool in tools if tool.skill.offered_in(mode)}
+    skills = {name: text for name, text in offered.items() if name not in native}
+    sections = [PROMPT_HEADER]
+    for title, entries in (("Native Tools", native), ("Skills", skills)):
+        if entries:
+            lines = [f"- {name}: {one_line(' '.join(text.split()))}" for name, text in entries.items()]
+            sections.append("\n".join([f"[{title}]", *lines]))
+    return "\n\n".join(sections)

@@ -1,18 +1,28 @@
-"""A skill's tools, ready to be offered and run: definitions with their templates parsed."""
+"""A skill whose tools can run: its tools with their templates, its folder and its trust level [D46]."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from skillc.errors import Diagnostic, InvalidTool, ToolNotFound, warning
-from skillc.paths import SKILL_FILE
+from skillc import paths
+from skillc.errors import Diagnostic, InvalidTool, SkillNotFound, ToolNotFound, warning
+from skillc.library import Skill, locate_skill
+from skillc.library.stores import GLOBAL, at_path
 from skillc.skills import ParameterDefinition, SkillDefinition, read_definition, to_segment
 from skillc.skills.tools.template import CommandTemplate, InvalidTemplate, parse_template
+from skillc.tools.trust import TrustLevel
+
+if TYPE_CHECKING:
+    from skillc.library.library import CompositeSkillSource
+    from skillc.library.source import SkillSource
+    from skillc.skills import SkillId
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool of a skill. `skill_id` is what qualifies its name: no other skill has it [D47]."""
+    """One tool of a skill. `skill_id` qualifies its name: no other skill has it [D47]."""
 
     skill_id: str
     name: str
@@ -36,32 +46,148 @@ class ExecutableSkill:
     diagnostics: tuple[Diagnostic, ...]
 
     def tool(self, name: str, mode: str = "Global") -> Tool:
-        """One tool; raises ToolNotFound where there is none of that name, or not in this mode.
+        """Return one tool; raises ToolNotFound where there is none of that name, or not in this mode.
 
-        Asked for one, a skill without any is an executable skill that lacks them: InvalidTool [D34].
+        A skill without any tools is one that lacks them: InvalidTool [D34].
         """
         skill = self.definition
         if not self.tools:
             raise InvalidTool(skill.name, "no tool definitions found")
-        found = next((tool for tool in self.tools if name in (tool.name, tool.qualified)), None)
-        if found is None:
+        match = next((tool for tool in self.tools if name in (tool.name, tool.qualified)), None)
+        if match is None:
             raise ToolNotFound(name, skill.name, f"there are {', '.join(tool.name for tool in self.tools)}")
         if not skill.offered_in(mode):
             raise ToolNotFound(name, skill.name, f"it is for mode {' or '.join(skill.modes)}, not {mode}")
-        return found
+        return match
 
 
 def load_executable(directory: str, skill_id: str) -> ExecutableSkill:
-    """The tools of the skill in a folder; raises InvalidTool (E060) for one with a fault."""
-    definition = read_definition(directory, skill_id.rpartition("/")[2])
+    """Return the skill in a folder with its tools; raises InvalidTool (E060) for an invalid definition."""
+    skill = read_definition(directory, skill_id.rpartition("/")[2])
     label = "/".join(to_segment(segment) for segment in skill_id.split("/"))
     tools: list[Tool] = []
-    noticed = list(definition.diagnostics)
-    for told in definition.tools:
+    diagnostics = list(skill.diagnostics)
+    for tool in skill.tools:
         try:
-            template = parse_template(told.command, told.parameters)
+            template = parse_template(tool.command, tool.parameters)
         except InvalidTemplate as error:
-            raise InvalidTool(definition.name, f"tool '{told.name}': {error}") from None
-        noticed += [warning("W066", told.name, odd).at(SKILL_FILE) for odd in template.oddities]
-        tools.append(Tool(label, told.name, told.description, told.parameters, template, definition))
-    return ExecutableSkill(definition, tuple(tools), tuple(noticed))
+            raise InvalidTool(skill.name, f"tool '{tool.name}': {error}") from None
+        diagnostics += [warning("W066", tool.name, text).at(paths.SKILL_FILE) for text in template.oddities]
+        tools.append(Tool(label, tool.name, tool.description, tool.parameters, template, skill))
+    return ExecutableSkill(skill, tuple(tools), tuple(diagnostics))
+
+
+@dataclass(frozen=True, slots=True)
+class SkillLocation:
+    """A skill's folder, its trust level, and its origin in words.
+
+    Decisions about it are stored under `path`: its folder, or for a git checkout, whose folder changes
+    with each commit, the repository's place in the cache. `skill` is what the library located, if anything.
+    """
+
+    skill_id: str
+    directory: str
+    level: TrustLevel
+    origin: str
+    path: str = ""
+    skill: Skill | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "skill_id", str(self.skill_id))  # plain text, not a SkillId
+        object.__setattr__(self, "path", self.path or self.directory)
+
+    @property
+    def name(self) -> str:
+        return self.skill_id.rpartition("/")[2]
+
+    @property
+    def argument(self) -> str:
+        """What a command takes for it: its ID, or the path of a folder from elsewhere."""
+        return self.directory if self.skill is not None and not self.skill.stored else self.skill_id
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What locating it had to report."""
+        return self.skill.diagnostics if self.skill else ()
+
+    def library_skill(self) -> Skill:
+        """Return the skill as the library knows it, for the access log."""
+        if self.skill is not None:
+            return self.skill
+        skill = at_path(self.directory)
+        return Skill(self.skill_id, skill.source, skill.scope, skill.root, skill.stored)
+
+
+def find_skill(name: str, cwd: str) -> SkillLocation:
+    """Return the skill that a name, a path or an ID means in `cwd`, as every other command finds it."""
+    skill = locate_skill(name, cwd)
+    location = _locate_in_repository(skill, cwd) if skill.repository else locate_in_store(skill)
+    return replace(location, skill=skill)
+
+
+def _locate_in_repository(skill: Skill, cwd: str) -> SkillLocation:
+    """Return a skill that a repository has; its folder may be a copy."""
+    # Most skills are in a store, and these load every kind of repository.
+    from skillc.library.config import SkillsConfig
+    from skillc.library.copies import copy_path
+    from skillc.library.repositories import resolve_repositories
+
+    config = SkillsConfig.load(cwd)
+    own = next((r for r in config.repositories if r.name == skill.repository), None)
+    if skill.copied and (own is None or os.path.realpath(copy_path(own, skill.name)) != skill.source):
+        return locate_in_store(skill)  # named by its path: a copy from another project's repository
+    library = resolve_repositories(config, next(paths.library_roots(cwd), None))
+    source = next((named.source for named in library.sources if named.name == skill.repository), None)
+    return locate_in_source(skill.name, skill.source, source, skill.repository)
+
+
+def locate_in_store(skill: Skill) -> SkillLocation:
+    """Return a skill of a store, or in a folder from elsewhere; only the home's own store is the user's."""
+    if bundled := _bundled(skill.name, skill.source):
+        return bundled
+    level = TrustLevel.UNTRUSTED
+    if skill.copied:
+        origin = f"a copy from the repository '{skill.repository}'"
+    elif skill.stored and skill.scope == GLOBAL:
+        level, origin = TrustLevel.USER, "your own skills"
+    else:
+        origin = "a project's skills" if skill.stored else "a folder"
+    return SkillLocation(skill.name, skill.source, level, f"{origin} ({skill.source})")
+
+
+async def locate_in_library(source: CompositeSkillSource, skill_id: SkillId) -> SkillLocation:
+    """Return a skill of the repositories; one without a folder can be read, but has nothing to run."""
+    winner = (await source.load(skill_id)).descriptor.source_name
+    named = next(named for named in source.sources if named.name == winner)
+    directory = await source.directory(skill_id)
+    if directory is None:
+        raise SkillNotFound(skill_id, f"the repository '{winner}' gives its text, but no folder to run from")
+    return locate_in_source(skill_id, os.path.realpath(directory), named.source, winner)
+
+
+def locate_in_source(
+    skill_id: str, directory: str, source: SkillSource | None, repository: str
+) -> SkillLocation:
+    """Return a skill in a folder of a source; the scope that a source claims counts for folders alone."""
+    if bundled := _bundled(skill_id, directory):
+        return bundled
+    kind = getattr(source, "kind", "")
+    if kind == "filesystem" and getattr(source, "scope", None) == "user":
+        return SkillLocation(skill_id, directory, TrustLevel.USER, f"your own skills ({directory})")
+    if kind == "embedded":  # of another installed package
+        return SkillLocation(skill_id, directory, TrustLevel.USER, f"an installed package ({directory})")
+    path, where = "", directory
+    config = getattr(source, "config", None)
+    if kind == "git" and config is not None:
+        path = os.path.join(config.directory(), *skill_id.split("/"))
+        where = config.remote().url
+    origin = f"the {kind or 'other'} repository '{repository}' ({where})"
+    return SkillLocation(skill_id, directory, TrustLevel.UNTRUSTED, origin, path)
+
+
+def _bundled(skill_id: str, directory: str) -> SkillLocation | None:
+    """Return a skill that ships with skillc, by its place alone."""
+    own = os.path.join(os.path.realpath(paths.embedded_skills()), "")
+    if not directory.startswith(own):
+        return None
+    return SkillLocation(skill_id, directory, TrustLevel.BUNDLED, "ships with skillc")

@@ -1,6 +1,6 @@
-"""Who may run: where a skill comes from, and what the user decided about it [D46].
+"""Trust: a skill's level, the fingerprint of its files, and the user's decisions about it [D46].
 
-Decisions are kept in the home directory. A file there that can't be read stops everything: it may
+Decisions are in trust.json in the home directory. While that file can't be read nothing runs: it may
 hold a denial.
 """
 
@@ -9,21 +9,24 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from skillc import atomic, paths
-from skillc.errors import InvalidConfiguration
-from skillc.tools.fingerprint import Fingerprint
+from skillc.errors import InvalidConfiguration, InvalidSkill
+from skillc.library import at_path
+from skillc.library.copies import ORIGIN
+from skillc.skills import list_files, source_hash
+from skillc.startup.digest import file_sha256_hex
 
 ALLOW, DENY = "allow", "deny"
-MAX_FILE = 64 << 20  # bytes
+MAX_FILE = 64 << 20  # bytes of trust.json
+MAX_SKILL = 1 << 30  # bytes of all files of a skill; more can't be approved
 VERSION = 1
 
 
 class TrustLevel(StrEnum):
-    """Where a skill comes from, as far as running it is concerned; never what it says of itself."""
+    """How far a skill is trusted: decided by where it comes from, never by what it says of itself."""
 
     BUNDLED = "bundled"
     USER = "user"
@@ -31,10 +34,46 @@ class TrustLevel(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """What was decided about the skill at a path, when its files were those of `digest`.
+class Fingerprint:
+    """The files of a skill at one moment, each with its hash: what an approval is bound to.
 
-    `directory` is where they were then: `path` itself, except for a git checkout.
+    `digest` is the skill's source hash [D3], over files with a dot too, since a script may read them.
+    """
+
+    digest: str
+    files: Mapping[str, str]
+
+    def changes_since(self, before: Mapping[str, str]) -> list[str]:
+        """Return how the files differ from earlier ones: `changed: path`, `added: path`, `removed: path`."""
+        changes = []
+        for name in sorted({*self.files, *before}):
+            if name not in before:
+                changes.append(f"added: {name}")
+            elif name not in self.files:
+                changes.append(f"removed: {name}")
+            elif self.files[name] != before[name]:
+                changes.append(f"changed: {name}")
+        return changes
+
+
+def fingerprint(directory: str) -> Fingerprint:
+    """Read and hash every file of a skill; raises PathEscapes for a link that leads out of it."""
+    note = ORIGIN if at_path(directory).copied else ""  # ours, and another for each state of a repository
+    files = [file for file in list_files(directory, hidden=True) if file.name != note]
+    if sum(file.size for file in files) > MAX_SKILL:
+        raise InvalidSkill(directory, f"more than {MAX_SKILL >> 30} GiB of files")
+    digests = {}
+    for file in files:
+        with open(file.path, "rb") as stream:
+            digests[file.name] = file_sha256_hex(stream, file.size)
+    return Fingerprint(source_hash(digests.items()), digests)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The user's decision about the skill at a path, whose files then had this digest.
+
+    `directory` is where the files were: `path` itself, except for a git checkout.
     """
 
     skill: str
@@ -44,16 +83,6 @@ class Decision:
     files: Mapping[str, str] = field(default_factory=dict)
     directory: str = ""
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "skill": self.skill,
-            "path": self.path,
-            "decision": self.decision,
-            "digest": self.digest,
-            "files": dict(self.files),
-            "directory": self.directory,
-        }
-
 
 class TrustStore:
     """The user's decisions, one for each path. Safe for many processes at once."""
@@ -62,7 +91,7 @@ class TrustStore:
         self.path = path or paths.trust_file(paths.require_home())
 
     def decisions(self) -> list[Decision]:
-        """All of them; raises InvalidConfiguration (E071) for a file that can't be relied upon."""
+        """Return all decisions; raises InvalidConfiguration (E071) for a file that can't be trusted."""
         try:
             with open(self.path, "rb") as file:
                 status = os.fstat(file.fileno())
@@ -74,7 +103,7 @@ class TrustStore:
         if os.name == "posix" and status.st_mode & 0o022:
             raise self._unusable("others can write it; check what it allows, then run 'chmod 600' on it")
         try:
-            return _read(data)
+            return _parse(data)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise self._unusable(
                 "damaged, and nothing runs while it is; mend it, or delete it and decide anew"
@@ -84,13 +113,13 @@ class TrustStore:
         return InvalidConfiguration(self.path, reason)
 
     def find(self, path: str) -> Decision | None:
-        """What was decided about the skill at a path, whatever its files are now."""
+        """Return the decision about the skill at a path, whatever its files are now."""
         return next((decision for decision in self.decisions() if decision.path == path), None)
 
     def verdict(self, path: str, now: Fingerprint) -> str | None:
-        """`allow` or `deny` for a skill as it is now, None where that is to be asked.
+        """Return `allow` or `deny` for a skill as it is now, None where the user has to be asked.
 
-        A denial is for the path, whatever becomes of its files, and for those files wherever they are.
+        A denial covers the path, whatever files are there, and those files, wherever they are.
         """
         decisions = self.decisions()
         if any(d.decision == DENY and (d.path == path or d.digest == now.digest) for d in decisions):
@@ -99,52 +128,52 @@ class TrustStore:
         return ALLOW if allowed else None
 
     def record(self, decision: Decision) -> None:
-        """Keep a decision; it replaces the one before about the same path."""
-        self._change(lambda known: [d for d in known if d.path != decision.path] + [decision])
+        """Store a decision; it replaces the one before about the same path."""
+        self._change(lambda decisions: [d for d in decisions if d.path != decision.path] + [decision])
 
-    def remove(self, unwanted: Callable[[Decision], bool]) -> list[Decision]:
-        """Forget decisions; those that were."""
-        removed: list[Decision] = []
+    def remove(self, matches: Callable[[Decision], bool]) -> list[Decision]:
+        """Remove the decisions that match, and return them."""
+        removals: list[Decision] = []
 
-        def kept(known: list[Decision]) -> list[Decision]:
-            removed.extend(d for d in known if unwanted(d))
-            return [d for d in known if not unwanted(d)]
+        def change(decisions: list[Decision]) -> list[Decision]:
+            removals.extend(d for d in decisions if matches(d))
+            return [d for d in decisions if not matches(d)]
 
-        self._change(kept)
-        return removed
+        self._change(change)
+        return removals
 
     def _change(self, change: Callable[[list[Decision]], Sequence[Decision]]) -> None:
-        """Read, change and write under a lock, so that no two writers lose one another's decisions."""
+        """Read, change and write under a lock, so that writers do not lose each other's decisions."""
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
         with atomic.Lock(f"{self.path}.lock"):
-            known = self.decisions()
-            changed = sorted(change(known), key=lambda decision: decision.path)
-            if changed != known:
-                text = {"version": VERSION, "decisions": [decision.as_json() for decision in changed]}
-                data = json.dumps(text, indent=1).encode()
+            before = self.decisions()
+            after = sorted(change(before), key=lambda decision: decision.path)
+            if after != before:
+                content = {"version": VERSION, "decisions": [asdict(decision) for decision in after]}
+                data = json.dumps(content, indent=1).encode()
                 if len(data) > MAX_FILE:  # it could not be read again
                     raise self._unusable(f"over {MAX_FILE >> 20} MiB; 'skc trust prune' makes room")
                 atomic.write(self.path, data, durable=True, private=True)
 
 
-def _read(data: bytes) -> list[Decision]:
-    """Decisions from JSON, nothing left out and nothing guessed; raises ValueError and the like."""
-    whole = json.loads(data)
-    if len(data) > MAX_FILE or whole["version"] != VERSION:
+def _parse(data: bytes) -> list[Decision]:
+    """Return the decisions of trust.json; nothing is skipped or guessed. Raises ValueError and the like."""
+    content = json.loads(data)
+    if len(data) > MAX_FILE or content["version"] != VERSION:
         raise ValueError(VERSION)
-    found = [Decision(**entry) for entry in whole["decisions"]]
-    for decision in found:
+    decisions = [Decision(**entry) for entry in content["decisions"]]
+    for decision in decisions:
         texts = [decision.skill, decision.path, decision.digest, decision.directory]
         texts += [*decision.files, *decision.files.values()]
         if decision.decision not in (ALLOW, DENY) or not all(isinstance(text, str) for text in texts):
             raise ValueError(decision)
-    if len({decision.path for decision in found}) != len(found):
+    if len({decision.path for decision in decisions}) != len(decisions):
         raise ValueError("one path twice")
-    return found
+    return decisions
 
 
 def may_run(level: TrustLevel, read_only: bool, always_ask: bool, verdict: str | None) -> bool | None:
-    """Whether a tool runs (True), does not (False), or is to be asked about (None).
+    """Return whether a tool runs (True), does not (False), or the user has to be asked (None).
 
     >>> may_run(TrustLevel.BUNDLED, True, False, None)
     True

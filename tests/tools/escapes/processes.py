@@ -116,8 +116,8 @@ def ignoring_elsewhere(bench: Bench) -> bool:
 
 CALLER = """
 import os, sys
-from skillc.tools.launch import Launch
 from skillc.tools.process import run
+from skillc.tools.sandbox import Launch
 level, cwd, *argv = sys.argv[1:]
 env = {"HOME": "/nonexistent", "PATH": os.defpath}
 print(run(Launch(tuple(argv), cwd, env, cwd, 60.0, False, False, level)).output, end="")

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from skillc.tools import Answer, ApprovalRequest, Envelope, Run, Tool
-    from skillc.usage.log import Value
+    from skillc.tools import Answer, ApprovalRequest, RunResult, Tool, ToolCall
 
 COMMAND = Command(
     "run",
@@ -50,27 +49,27 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     from skillc.cli.output import print_json, warn
     from skillc.paths import current_directory
-    from skillc.tools import find_skill, prepare
+    from skillc.tools import ToolCall, find_skill
     from skillc.usage import logged
 
-    given = _values(arguments)
+    values = _values(arguments)
     cwd = current_directory()
-    found = find_skill(arguments.text("skill"), cwd)
-    warn(found.diagnostics)
-    tool, mode = arguments.text("tool"), arguments.text("mode")
-    noted: dict[str, Value] = {"tool": tool, "mode": mode, "dry_run": arguments.given("dry_run")}
-
-    def operation() -> tuple[Run, Envelope | None]:
-        prepared = prepare(found, tool, given, mode=mode, cwd=cwd)
-        warn(prepared.diagnostics)
-        return prepared, None if arguments.given("dry_run") else _run(prepared, arguments.given("yes"))
-
-    (prepared, envelope), noticed = logged(
-        found.stored(), "run", noted, cwd, operation, lambda done: {"success": _succeeded(done[1])}
+    location = find_skill(arguments.text("skill"), cwd)
+    warn(location.diagnostics)
+    tool, mode, dry_run = arguments.text("tool"), arguments.text("mode"), arguments.given("dry_run")
+    call = ToolCall(location, tool, values, cwd, mode)
+    result, diagnostics = logged(
+        location.library_skill(),
+        "run",
+        {"tool": tool, "mode": mode, "dry_run": dry_run},
+        cwd,
+        lambda: _run(call, dry_run, arguments.given("yes")),
+        lambda result: {"success": result.success},
     )
-    warn(noticed)
+    warn(diagnostics)
+    envelope = result.envelope
     if envelope is None:
-        print_json(prepared.as_json())
+        print_json(result.run.as_json())
         return 0
     if arguments.text("format") == "json":
         print_json(envelope.as_json())
@@ -82,18 +81,17 @@ def run(arguments: Arguments) -> int:
     return 0 if envelope.success else 1
 
 
-def _succeeded(envelope: Envelope | None) -> bool | None:
-    return None if envelope is None else envelope.success
-
-
-def _run(prepared: Run, yes: bool) -> Envelope:
+def _run(call: ToolCall, dry_run: bool, yes: bool) -> RunResult:
     """Run it; an interrupt stops the command, and its envelope is printed all the same."""
     import threading
 
     from skillc.cli.approval import ask_to_run, terminal
+    from skillc.cli.output import warn
     from skillc.tools import Answer, run_tool
 
     cancel = threading.Event()
+    if dry_run:
+        return run_tool(call, dry_run=True, warn=warn)
     asking = _Interrupts(cancel)
 
     def approve(request: ApprovalRequest) -> Answer:
@@ -102,7 +100,7 @@ def _run(prepared: Run, yes: bool) -> Envelope:
         with asking:
             return ask_to_run(request)
 
-    return run_tool(prepared, approve if yes or terminal() else None, cancel=cancel)
+    return run_tool(call, approve if yes or terminal() else None, cancel=cancel, warn=warn)
 
 
 class _Interrupts:
@@ -143,9 +141,9 @@ def _values(arguments: Arguments) -> Callable[[Tool], dict[str, Any]]:
         pairs.append((name, value))
 
     def values(tool: Tool) -> dict[str, Any]:
-        from skillc.tools import values_from_text
+        from skillc.tools import parse_values
 
-        return whole | values_from_text(tool.parameters, pairs)
+        return whole | parse_values(tool.parameters, pairs)
 
     return values
 

@@ -6,7 +6,7 @@ from skillc.cli import workspace
 from skillc.cli.output import print_json
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.text import one_line
-from skillc.tools import ExecutableSkill, as_format, find_skill, load_executable, tool_words
+from skillc.tools import ExecutableSkill, describe_tool, find_skill, format_tools, load_executable
 
 COMMAND = Command(
     "tools",
@@ -28,17 +28,20 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     here = workspace()
-    found = find_skill(arguments.text("skill"), here.cwd)
-    here.tell(found.diagnostics)
+    location = find_skill(arguments.text("skill"), here.cwd)
+    here.tell(location.diagnostics)
     form = arguments.text("format")
     skill = here.operate_on(
-        found.stored(), "tools", {"format": form}, lambda _: load_executable(found.directory, found.skill_id)
+        location.library_skill(),
+        "tools",
+        {"format": form},
+        lambda _: load_executable(location.directory, location.skill_id),
     )
     here.tell(skill.diagnostics)
     if form == "text":
         _print(skill)
     else:
-        print_json(as_format(skill.tools, form))
+        print_json(format_tools(skill.tools, form))
     return 0
 
 
@@ -46,7 +49,7 @@ def _print(skill: ExecutableSkill) -> None:
     if not skill.tools:
         print(one_line(f"'{skill.definition.name}' declares no tools."))
     for tool in skill.tools:
-        print(one_line(f"{tool.qualified}: {' '.join(tool_words(tool).split())}"))
+        print(one_line(f"{tool.qualified}: {' '.join(describe_tool(tool).split())}"))
         for parameter in tool.parameters:
             need = "required" if parameter.required else "optional"
             line = f"  {parameter.name:<16} {parameter.type}, {need}. {parameter.description}"

@@ -10,15 +10,15 @@ from skillc.errors import ApprovalRequired, InvalidOption
 from skillc.text import one_line
 from skillc.tools import (
     Entry,
-    FoundSkill,
+    SkillLocation,
     TrustStore,
     allow,
+    approval_advice,
     deny,
-    entries,
     find_skill,
-    nobody_to_ask,
+    list_entries,
     prune,
-    standing,
+    trust_status,
 )
 
 ACTIONS = ("show", "allow", "deny", "list", "prune")
@@ -58,49 +58,51 @@ def run(arguments: Arguments) -> int:
     if digest is not None and action != "allow":
         raise InvalidOption("--digest goes with allow")
     here = workspace()
-    found = None if name is None else find_skill(name, here.cwd)
-    here.tell(found.diagnostics if found else ())
+    location = None if name is None else find_skill(name, here.cwd)
+    here.tell(location.diagnostics if location else ())
     as_json = arguments.text("format") == "json"
     store = TrustStore()
     if action == "list":
         _list(store, as_json)
     elif action == "prune":
-        _prune(store, found, as_json)
-    elif found is not None:
-        _decide(action, found, store, digest, as_json)
+        _prune(store, location, as_json)
+    elif location is not None:
+        _decide(action, location, store, digest, as_json)
     return 0
 
 
-def _decide(action: str, found: FoundSkill, store: TrustStore, digest: str | None, as_json: bool) -> None:
+def _decide(
+    action: str, location: SkillLocation, store: TrustStore, digest: str | None, as_json: bool
+) -> None:
     """Show, allow or deny one skill."""
     if action == "show":
-        now = standing(found, store)
+        status = trust_status(location, store)
         if as_json:
-            print_json(now.as_json())
+            print_json(status.as_json())
         else:
-            print(now.text())
+            print(status.text())
         return
-    entry = deny(found, store) if action == "deny" else _allow(store, found, digest)
+    entry = deny(location, store) if action == "deny" else _allow(store, location, digest)
     if as_json:
         print_json(entry.as_json())
     elif action == "deny":
-        print(one_line(f"Denied '{found.skill_id}' ({found.path})"))
+        print(one_line(f"Denied '{location.skill_id}' ({location.path})"))
     else:
-        print(one_line(f"Allowed '{found.skill_id}' ({found.path}) until a file of it changes"))
+        print(one_line(f"Allowed '{location.skill_id}' ({location.path}) until a file of it changes"))
 
 
-def _allow(store: TrustStore, found: FoundSkill, digest: str | None) -> Entry:
-    now = standing(found, store)
+def _allow(store: TrustStore, location: SkillLocation, digest: str | None) -> Entry:
+    status = trust_status(location, store)
     if digest is None:
         if not terminal():
-            raise ApprovalRequired(found.called, nobody_to_ask(found.called))
-        if not confirm(now.text(), "Allow all of its tools, until a file of it changes?"):
-            raise ApprovalRequired(found.called, "It was not allowed.")
-    return allow(now, store, digest)
+            raise ApprovalRequired(location.argument, approval_advice(location.argument))
+        if not confirm(status.text(), "Allow all of its tools, until a file of it changes?"):
+            raise ApprovalRequired(location.argument, "It was not allowed.")
+    return allow(status, store, digest)
 
 
 def _list(store: TrustStore, as_json: bool) -> None:
-    decisions = entries(store)
+    decisions = list_entries(store)
     if as_json:
         print_json({"entries": [entry.as_json() for entry in decisions]})
     elif not decisions:
@@ -113,8 +115,8 @@ def _list(store: TrustStore, as_json: bool) -> None:
         print_table(("SKILL", "DECISION", "CURRENT", "PATH"), rows)
 
 
-def _prune(store: TrustStore, found: FoundSkill | None, as_json: bool) -> None:
-    decisions = prune(store, found)
+def _prune(store: TrustStore, location: SkillLocation | None, as_json: bool) -> None:
+    decisions = prune(store, location)
     if as_json:
         print_json({"pruned": [{"skill": one.skill, "path": one.path} for one in decisions]})
         return

@@ -8,17 +8,16 @@ from skillc.errors import ApprovalRequired
 from skillc.mcp.approval import NeedsApproval
 from skillc.mcp.tools.definition import Answer, Call, tool
 from skillc.mcp.tools.results import EnvelopeResult
-from skillc.startup.digest import sha256_hex
 from skillc.tools import (
     Answer as Approval,
     ApprovalRequest,
-    Run,
+    ToolCall,
     TrustStore,
+    approval_advice,
+    approve_run,
     find_skill,
-    nobody_to_ask,
     prepare,
-    run_tool as run_prepared,
-    settle,
+    start_run,
 )
 
 
@@ -45,36 +44,28 @@ def run_tool(
     skill first). It runs without a shell, in a sandbox, and the person is asked for approval first unless it
     was given before. Returns the output and the exit code."""
     here = call.workspace
-    found = find_skill(skill, here.cwd)
-    run = prepare(found, tool, parameters or {}, mode=mode, cwd=here.cwd)
-    subject = _subject(run)
+    location = find_skill(skill, here.cwd)
+    run = prepare(ToolCall(location, tool, parameters or {}, here.cwd, mode))
 
     def approve(request: ApprovalRequest) -> Approval:
-        if call.approved == subject:
+        if call.approved == request.subject:
             return Approval.ONCE
-        refusal = ApprovalRequired(found.called, nobody_to_ask(found.called))
-        raise NeedsApproval(subject, f"{request.text()}\n\nRun it, this once?", refusal)
+        refusal = ApprovalRequired(location.argument, approval_advice(location.argument))
+        raise NeedsApproval(request.subject, f"{request.text()}\n\nRun it, this once?", refusal)
 
-    settle(run, approve, TrustStore())  # apart, so that a question is not logged as a failure
-    here.tell((*found.diagnostics, *run.diagnostics))
+    approve_run(run, approve, TrustStore())  # apart, so that a question is not logged as a failure
+    here.tell((*location.diagnostics, *run.diagnostics))
     envelope = here.operate_on(
-        found.stored(),
+        location.library_skill(),
         "run",
         {"tool": tool, "mode": mode, "dry_run": False},
-        lambda _: run_prepared(run, approve, cancel=call.cancelled),
+        lambda _: start_run(run, approve, cancel=call.cancelled),
         lambda envelope: {"success": envelope.success},
     )
     if envelope.stopped is not None:
         here.report(envelope.stopped.text())
     text = envelope.output or envelope.error or "(no output)"
     return Answer(envelope.as_json(), text, failed=not envelope.success)
-
-
-def _subject(run: Run) -> str:
-    """Return what a yes is bound to: these files, and this command."""
-    launch = run.launch
-    words = [run.files.digest, launch.cwd, launch.sandbox, *launch.argv]
-    return sha256_hex("\0".join(words).encode("utf-8", "surrogatepass"))
 
 
 RUN_TOOLS = (run_tool,)

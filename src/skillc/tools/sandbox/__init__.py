@@ -5,7 +5,15 @@ docs/sandbox.md has the table of what each level stops; the tests try every cell
 
 from __future__ import annotations
 
-from skillc.tools.sandbox.levels import BUBBLEWRAP, LANDLOCK, LEVELS, NONE, choose, explain, start
-from skillc.tools.sandbox.words import permissions
-
-__all__ = ["BUBBLEWRAP", "LANDLOCK", "LEVELS", "NONE", "choose", "explain", "permissions", "start"]
+from skillc.tools.sandbox.access import permissions as permissions
+from skillc.tools.sandbox.levels import (
+    BUBBLEWRAP as BUBBLEWRAP,
+    LANDLOCK as LANDLOCK,
+    LEVELS as LEVELS,
+    NONE as NONE,
+    choose as choose,
+    explain as explain,
+    start as start,
+)
+from skillc.tools.sandbox.limits import PROCESSES as PROCESSES
+from skillc.tools.sandbox.process import PATIENCE as PATIENCE, Launch as Launch, Process as Process

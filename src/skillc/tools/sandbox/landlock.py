@@ -9,23 +9,32 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib.abc
+import itertools
 import marshal
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from typing import Any
 
 from skillc.errors import SandboxUnavailable
-from skillc.tools.launch import Launch
-from skillc.tools.process_tree import descendants, signal_each
+from skillc.paths import is_inside
 from skillc.tools.sandbox import seccomp, supervisor
-from skillc.tools.sandbox.access import HIDE, WRITE, access
-from skillc.tools.sandbox.limits import limits
-from skillc.tools.sandbox.process import PATIENCE, Started, cannot_run, spawn
-from skillc.tools.sandbox.removal import remove
+from skillc.tools.sandbox.access import HIDE, WRITE, access_rules
+from skillc.tools.sandbox.limits import list_limits
+from skillc.tools.sandbox.process import (
+    PATIENCE,
+    Launch,
+    Process,
+    list_descendants,
+    signal_each,
+    spawn_with_pipes,
+    start_error,
+)
 
+# What starts the supervisor. It runs before each command, so it imports as little as it can.
 BEGIN = """
 import marshal, sys
 source, status, control = map(int, sys.argv[1:])
@@ -35,7 +44,7 @@ with open(source, "rb") as file:
     plan = marshal.load(file)
 names["main"](plan, status, control)
 """
-LEAST = 3  # the ABI below which this is no sandbox
+MIN_ABI = 3  # below it this is no sandbox
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _IOCTL_DEV = 1, 1 << 1, 1 << 2, 1 << 3, 1 << 15
 _DEVICES = 1 << 6 | 1 << 11  # making device files
@@ -50,14 +59,14 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
 def abi() -> int:
-    """The version of Landlock that the kernel offers; 0 if none."""
+    """Return the version of Landlock that the kernel offers; 0 if none."""
     if sys.platform != "linux":
         return 0
     libc = ctypes.CDLL(None, use_errno=True)
     return max(0, int(libc.syscall(supervisor.CREATE_RULESET, None, ctypes.c_long(0), ctypes.c_long(1))))
 
 
-class Confined(Started):
+class LandlockProcess(Process):
     """A command below its supervisor, which ends everything when its pipe is closed."""
 
     def __init__(
@@ -68,11 +77,11 @@ class Confined(Started):
         self._control = control
         self._private = private
 
-    def processes(self, most: int | None = None) -> list[int]:
-        return descendants(self.process.pid, most)
+    def list_processes(self, limit: int | None = None) -> list[int]:
+        return list_descendants(self.process.pid, limit)
 
     def terminate(self) -> None:
-        signal_each(self.processes(), signal.SIGTERM)
+        signal_each(self.list_processes(), signal.SIGTERM)
 
     def kill(self) -> None:
         if self._control >= 0:
@@ -85,7 +94,7 @@ class Confined(Started):
         if what == "exit":
             return int(value) if int(value) >= 0 else 128 - int(value)
         if what == "exec":
-            raise cannot_run(self.launch, int(value))
+            raise start_error(self.launch, int(value))
         raise SandboxUnavailable(f"Landlock: {value or output.strip() or 'its supervisor was killed'}")
 
     def close(self) -> None:
@@ -96,57 +105,34 @@ class Confined(Started):
             super().kill()
         super().close()
         self._status.close()
-        remove(self._private)
+        remove_tree(self._private)
 
 
-def start(launch: Launch) -> Started:
+def start(launch: Launch) -> Process:
     """Start the command below a supervisor that confines it."""
     private = tempfile.mkdtemp(prefix="skillc-run-")
     try:
-        return _start(launch, private)
+        env = dict(launch.env) | {"TMPDIR": private, "HOME": os.path.join(private, "home")}
+        os.mkdir(env["HOME"], 0o700)
+        data = _supervisor_code() + marshal.dumps(_plan(launch, env, private))
+        start_python = [sys.executable, "-I", "-S", "-c", BEGIN]
+        pipes = spawn_with_pipes(launch, data, {}, lambda *descriptors: [*start_python, *descriptors])
+        return LandlockProcess(launch, *pipes, private)
     except BaseException:
-        remove(private)
+        remove_tree(private)
         raise
-
-
-def _start(launch: Launch, private: str) -> Started:
-    env = dict(launch.env) | {"TMPDIR": private, "HOME": os.path.join(private, "home")}
-    os.mkdir(env["HOME"], 0o700)
-    source = _memory_file(_code() + marshal.dumps(_plan(launch, env, private)))
-    status, status_end = os.pipe()
-    control_end, control = os.pipe()
-    passed = (source, status_end, control_end)
-    try:
-        argv = [sys.executable, "-I", "-S", "-c", BEGIN, *map(str, passed)]
-        process = spawn(launch, argv, {}, pass_fds=passed)
-    except BaseException:
-        os.close(status)
-        os.close(control)
-        raise
-    finally:
-        for descriptor in passed:
-            os.close(descriptor)
-    return Confined(launch, process, status, control, private)
 
 
 @functools.cache
-def _code() -> bytes:
-    """The supervisor as code: what this process would import, never a file that was compiled before."""
+def _supervisor_code() -> bytes:
+    """Return the supervisor's code, by the loader of this process and not from a compiled file."""
     loader = supervisor.__loader__
     assert isinstance(loader, importlib.abc.InspectLoader)
     return marshal.dumps(loader.get_code(supervisor.__name__))
 
 
-def _memory_file(data: bytes) -> int:
-    descriptor = os.memfd_create("skillc")
-    with open(os.dup(descriptor), "wb") as file:
-        file.write(data)
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return descriptor
-
-
 def _plan(launch: Launch, env: dict[str, str], private: str) -> dict[str, Any]:
-    """What the supervisor is to do, in values that marshal knows."""
+    """Return what the supervisor is to do, in values that marshal takes."""
     version = abi()
     handled = _ALL | (_IOCTL_DEV if version >= 5 else 0)
     tcp = _TCP if version >= 4 and not launch.network else 0
@@ -155,51 +141,90 @@ def _plan(launch: Launch, env: dict[str, str], private: str) -> dict[str, Any]:
         "argv": [_plain(word) for word in launch.argv],
         "env": {_plain(name): _plain(value) for name, value in env.items()},
         "cwd": _plain(launch.cwd),
-        "limits": limits(processes=False),
+        "limits": list_limits(processes=False),
         "handled": (handled, tcp, scopes),
         "size": 24 if version >= 6 else 16 if version >= 4 else 8,
-        "rules": [
-            (_plain(path), *allowed) for path, *allowed in (*_rules(access(launch)), *_always(private))
-        ],
-        "seccomp": seccomp.program(network=launch.network, alone=True, read_only=launch.read_only),
+        "rules": [(_plain(path), *allowed) for path, *allowed in _rules(launch, private)],
+        "seccomp": seccomp.build_filter(network=launch.network, alone=True, read_only=launch.read_only),
     }
 
 
 def _plain(text: str) -> str:
-    """Text that may be of a class of its own, as marshal takes it."""
+    """Return text of any subclass of str as plain str, which is all that marshal takes."""
     return str.__str__(text)
 
 
-def _always(private: str) -> list[tuple[str, int, int]]:
-    devices = [(path, 0, _READ_FILE | _WRITE_FILE) for path in DEVICES]
-    return [(private, _WRITING, 0), ("/proc", _READING, 0), *devices]
-
-
-def _rules(paths: dict[str, str]) -> list[tuple[str, int, int]]:
-    """What is allowed below a path (if it is a directory, and if it is a file).
+def _rules(launch: Launch, private: str) -> list[tuple[str, int, int]]:
+    """Return what is allowed at each path: below it if it is a directory, and if it is a file.
 
     Rules add up and never take away, so a directory that has something hidden in it is opened entry
     by entry, and the skill's folder can be written where it is in a working directory that can be.
     """
     rules = []
-    for path, mode in paths.items():
+    modes = access_rules(launch)
+    hidden = [path for path, mode in modes.items() if mode == HIDE]
+    for path, mode in modes.items():
         if mode != HIDE:
             allowed = _WRITING if mode == WRITE else _READING
-            hidden = [other for other, its in paths.items() if its == HIDE]
-            rules += [(part, allowed, allowed & _OF_FILES) for part in _around(path, hidden)]
-    return rules
+            rules += [(part, allowed, allowed & _OF_FILES) for part in _list_around(path, hidden)]
+    devices = [(path, 0, _READ_FILE | _WRITE_FILE) for path in DEVICES]
+    return [*rules, (private, _WRITING, 0), ("/proc", _READING, 0), *devices]
 
 
-def _around(path: str, hidden: list[str]) -> list[str]:
-    """`path`, or, where something below it is hidden, everything in it that is not."""
-    inside = os.path.join(path, "")
-    below = [other for other in hidden if other.startswith(inside)]
+def _list_around(path: str, hidden: list[str]) -> list[str]:
+    """Return `path`, or, where something below it is hidden, everything in it that is not."""
     if path in hidden:
         return []
-    if not below:
+    if not any(is_inside(other, path) for other in hidden):
         return [path]
     try:
         names = os.listdir(path)
     except OSError:
         return []
-    return [part for name in sorted(names) for part in _around(inside + name, hidden)]
+    return [part for name in sorted(names) for part in _list_around(os.path.join(path, name), hidden)]
+
+
+def remove_tree(root: str) -> None:
+    """Remove a command's private directory, however deep, without recursion or following links.
+
+    Deep trees have paths that are too long to name, so each directory is entered by its descriptor,
+    and its directories are moved up to the root, where names stay short.
+    """
+    try:
+        top = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        prefix = os.urandom(8).hex()  # the command can't have guessed it
+        free_names = (f".{prefix}-{number}" for number in itertools.count())
+        while names := os.listdir(top):
+            for name in names:
+                if not _unlink(name, top):
+                    _flatten(name, top, free_names)
+        os.rmdir(root)
+    except OSError:  # the rest stays; it is in the system's temporary directory
+        pass
+    finally:
+        os.close(top)
+
+
+def _unlink(name: str, directory: int) -> bool:
+    try:
+        os.unlink(name, dir_fd=directory)
+    except IsADirectoryError:
+        return False
+    return True
+
+
+def _flatten(name: str, top: int, free_names: Iterator[str]) -> None:
+    """Remove one directory of `top`: its files are deleted, its directories move to `top`."""
+    os.chmod(name, 0o700, dir_fd=top)
+    directory = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=top)
+    try:
+        for entry in os.listdir(directory):
+            if not _unlink(entry, directory):
+                os.chmod(entry, 0o700, dir_fd=directory)
+                os.rename(entry, next(free_names), src_dir_fd=directory, dst_dir_fd=top)
+    finally:
+        os.close(directory)
+    os.rmdir(name, dir_fd=top)

@@ -1,48 +1,55 @@
-"""Which levels of sandbox work on this machine, what the others lack, and starting a command at one."""
+"""The levels of sandbox: which work on this machine, what the others lack, and how to start at one."""
 
 from __future__ import annotations
 
 import functools
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 
 from skillc.errors import CannotRun, SandboxUnavailable, SkillcError
-from skillc.tools.launch import Launch
-from skillc.tools.sandbox import bare, seccomp
-from skillc.tools.sandbox.process import Started
-from skillc.tools.shebang import on_path, refusal
+from skillc.tools.environment import find_on_path, why_not_startable
+from skillc.tools.sandbox import seccomp
+from skillc.tools.sandbox.process import Launch, Process, spawn
 
 BUBBLEWRAP, LANDLOCK, NONE = "bubblewrap", "landlock", "none"
 LEVELS = (BUBBLEWRAP, LANDLOCK, NONE)
 
 TRIAL = 10.0  # seconds in which a sandbox has to start a command that does nothing
+TIE = "setpriv"  # of util-linux: starts a program that dies with the process that started it
+
+_SETTINGS = (  # of the kernel that switch user namespaces off: name, value, how to change it
+    ("kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone=1"),
+    ("user/max_user_namespaces", "0", "user.max_user_namespaces=10000"),
+    ("kernel/apparmor_restrict_unprivileged_userns", "1", "kernel.apparmor_restrict_unprivileged_userns=0"),
+)
 
 
 def choose() -> str:
-    """The best level that works here, tried once in a process."""
-    return next(level for level in LEVELS if _missing(level) is None)
+    """Return the best level that works here, tried once in a process."""
+    return next(level for level in LEVELS if _find_obstacle(level) is None)
 
 
 def explain() -> list[str]:
-    """What each level that does not work here lacks, and how to get it."""
-    return [f"{level}: {missing}" for level in LEVELS if (missing := _missing(level)) is not None]
+    """Return what each level that does not work here lacks, and how to get it."""
+    return [f"{level}: {obstacle}" for level in LEVELS if (obstacle := _find_obstacle(level)) is not None]
 
 
-def start(launch: Launch) -> Started:
+def start(launch: Launch) -> Process:
     """Start a command at the level that was decided, and at no other."""
     if launch.sandbox not in LEVELS:
         raise SandboxUnavailable(f"there is no level '{launch.sandbox}'")
     if not os.path.isdir(launch.cwd):
         raise CannotRun(launch.argv[0], f"its working directory '{launch.cwd}' does not exist")
-    if reason := refusal(launch.argv[0]):
+    if reason := why_not_startable(launch.argv[0]):
         raise CannotRun(launch.argv[0], reason)
     return _starter(launch.sandbox)(launch)
 
 
-def _starter(level: str) -> Callable[[Launch], Started]:
-    # Imported here: where the level is not used, it is not loaded, nor has to be loadable.
+def _starter(level: str) -> Callable[[Launch], Process]:
+    # Imported here: a level that is not used is not loaded, nor has to be loadable on this system.
     if level == BUBBLEWRAP:
         from skillc.tools.sandbox import bubblewrap
 
@@ -51,76 +58,91 @@ def _starter(level: str) -> Callable[[Launch], Started]:
         from skillc.tools.sandbox import landlock
 
         return landlock.start
-    return bare.start
+    return start_without_sandbox
+
+
+class TiedProcess(Process):
+    """A command that setpriv became, or could not become."""
+
+    def exit_code(self, output: str) -> int:
+        code = super().exit_code(output)
+        if code in (126, 127) and output.startswith(f"{TIE}: "):
+            raise CannotRun(self.launch.argv[0], output.strip().rpartition(": ")[2])
+        return code
+
+
+def start_without_sandbox(launch: Launch) -> Process:
+    """Start the command as a process of the user, tied to this one where setpriv is installed."""
+    tie = shutil.which(TIE, path="/usr/bin:/bin")
+    if tie is None:
+        return Process(launch, spawn(launch, launch.argv, dict(launch.env), cwd=launch.cwd))
+    argv = [tie, "--pdeathsig", "KILL", "--", *launch.argv]
+    return TiedProcess(launch, spawn(launch, argv, dict(launch.env), cwd=launch.cwd))
 
 
 @functools.cache
-def _missing(level: str) -> str | None:
-    """Why a level does not work here and what to do about it; None if it works, which has been tried."""
+def _find_obstacle(level: str) -> str | None:
+    """Return why a level does not work here and what to do about it; None if a trial succeeded."""
     if level == NONE:
         return None
     if sys.platform != "linux":
         return "only on Linux"
-    if not seccomp.supported():
+    if not seccomp.is_supported():
         return f"not on {os.uname().machine}: only on {' and '.join(seccomp.MACHINES)}"
-    lacking = _without_bubblewrap() if level == BUBBLEWRAP else _without_landlock()
-    return lacking or _tried(level)
+    return (_bubblewrap_obstacle() if level == BUBBLEWRAP else _landlock_obstacle()) or _try(level)
 
 
-def _without_bubblewrap() -> str | None:
+def _bubblewrap_obstacle() -> str | None:
     from skillc.tools.sandbox import bubblewrap
 
-    if bubblewrap.program() is not None:
+    if bubblewrap.find_bubblewrap() is not None:
         return None
     return (
         "not installed; install the package 'bubblewrap' ('apt install bubblewrap', 'dnf install bubblewrap')"
     )
 
 
-def _without_landlock() -> str | None:
+def _landlock_obstacle() -> str | None:
     from skillc.tools.sandbox import landlock
 
     version = landlock.abi()
-    if version >= landlock.LEAST:
+    if version >= landlock.MIN_ABI:
         return None
     if version:
-        return f"the kernel has ABI {version}; Linux 6.2 or newer has the ABI {landlock.LEAST} that is needed"
+        return (
+            f"the kernel has ABI {version}; Linux 6.2 or newer has the ABI {landlock.MIN_ABI} that is needed"
+        )
     return "the kernel does not offer it; Linux 6.2 or newer does, with 'landlock' in its lsm= parameter"
 
 
-def _tried(level: str) -> str | None:
-    nothing = on_path("true", "/usr/bin:/bin:/run/current-system/sw/bin")
-    if nothing is None:
+def _try(level: str) -> str | None:
+    """Run a command that does nothing; return what went wrong, or None."""
+    program = find_on_path("true", "/usr/bin:/bin:/run/current-system/sw/bin")
+    if program is None:
         return "there is no program 'true' to try it with"
-    env = {"HOME": "/nonexistent", "PATH": os.path.dirname(nothing)}
-    launch = Launch((nothing,), "/", env, os.path.dirname(nothing), TRIAL, False, True, level)
+    directory = os.path.dirname(program)
+    env = {"HOME": "/nonexistent", "PATH": directory}
+    launch = Launch((program,), "/", env, directory, TRIAL, False, True, level)
     try:
-        started = _starter(level)(launch)
+        process = _starter(level)(launch)
         try:
-            said = started.process.communicate(timeout=TRIAL)[1].decode("utf-8", "replace")
-            code = started.exit_code(said)
+            output = process.process.communicate(timeout=TRIAL)[1].decode("utf-8", "replace")
+            code = process.exit_code(output)
         finally:
-            started.close()
+            process.close()
     except (SkillcError, OSError, subprocess.TimeoutExpired) as error:
         return f"{getattr(error, 'message', error)}{_advice(level)}"
     return None if code == 0 else f"a command that does nothing ended with status {code}{_advice(level)}"
 
 
 def _advice(level: str) -> str:
-    """The usual reason, if a setting of this machine gives it away."""
+    """Return the usual reason, if a setting of this machine gives it away."""
     if level == BUBBLEWRAP:
-        for name, bad, change in _SETTINGS:
+        for name, value, change in _SETTINGS:
             try:
                 with open(f"/proc/sys/{name}", encoding="ascii") as file:
-                    if file.read().strip() == bad:
+                    if file.read().strip() == value:
                         return f"; user namespaces are off: 'sysctl {change}' as root turns them on"
             except OSError:
                 continue
     return "; in a container, its seccomp profile or missing privileges may forbid it"
-
-
-_SETTINGS = (
-    ("kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone=1"),
-    ("user/max_user_namespaces", "0", "user.max_user_namespaces=10000"),
-    ("kernel/apparmor_restrict_unprivileged_userns", "1", "kernel.apparmor_restrict_unprivileged_userns=0"),
-)

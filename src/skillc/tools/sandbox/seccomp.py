@@ -1,7 +1,7 @@
-"""The system calls that a sandboxed command is refused, as a filter that the kernel runs.
+"""The seccomp filter: the system calls that a sandboxed command is refused.
 
-Sockets of the Internet only where a network is allowed, and never sockets of this machine: through
-those, daemons do whatever they are asked. The numbers are x86_64's and aarch64's.
+Internet sockets are allowed only with a network, and sockets of this machine never: through those,
+daemons do whatever they are asked. The numbers are x86_64's and aarch64's.
 """
 
 from __future__ import annotations
@@ -11,106 +11,50 @@ import platform
 import struct
 from collections.abc import Iterable, Mapping
 
+# The tables: each system call with its numbers. fmt: off keeps several on a line.
+# fmt: off
 # What no command needs, and what would reach other processes, the kernel or the sandbox itself.
 REFUSED = {
-    "ptrace": (101, 117),
-    "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271),
-    "process_madvise": (440, 440),
-    "kcmp": (312, 272),
-    "pidfd_getfd": (438, 438),
-    "perf_event_open": (298, 241),
-    "bpf": (321, 280),
-    "userfaultfd": (323, 282),
-    "keyctl": (250, 219),
-    "add_key": (248, 217),
-    "request_key": (249, 218),
-    "mount": (165, 40),
-    "umount2": (166, 39),
-    "pivot_root": (155, 41),
-    "chroot": (161, 51),
-    "move_mount": (429, 429),
-    "open_tree": (428, 428),
-    "open_tree_attr": (467, 467),
-    "fsopen": (430, 430),
-    "fsconfig": (431, 431),
-    "fsmount": (432, 432),
-    "fspick": (433, 433),
-    "mount_setattr": (442, 442),
-    "setns": (308, 268),
-    "unshare": (272, 97),
-    "open_by_handle_at": (304, 265),
-    "reboot": (169, 142),
-    "kexec_load": (246, 104),
-    "kexec_file_load": (320, 294),
-    "init_module": (175, 105),
-    "finit_module": (313, 273),
-    "delete_module": (176, 106),
-    "swapon": (167, 224),
-    "swapoff": (168, 225),
-    "acct": (163, 89),
-    "quotactl": (179, 60),
-    "quotactl_fd": (443, 443),
-    "settimeofday": (164, 170),
-    "clock_settime": (227, 112),
-    "sethostname": (170, 161),
-    "setdomainname": (171, 162),
-    "syslog": (103, 116),
-    "iopl": (172, None),
-    "ioperm": (173, None),
-    "vhangup": (153, 58),
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440), "kcmp": (312, 272), "pidfd_getfd": (438, 438),
+    "perf_event_open": (298, 241), "bpf": (321, 280), "userfaultfd": (323, 282), "keyctl": (250, 219),
+    "add_key": (248, 217), "request_key": (249, 218), "mount": (165, 40), "umount2": (166, 39),
+    "pivot_root": (155, 41), "chroot": (161, 51), "move_mount": (429, 429), "open_tree": (428, 428),
+    "open_tree_attr": (467, 467), "fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432),
+    "fspick": (433, 433), "mount_setattr": (442, 442), "setns": (308, 268), "unshare": (272, 97),
+    "open_by_handle_at": (304, 265), "reboot": (169, 142), "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294), "init_module": (175, 105), "finit_module": (313, 273),
+    "delete_module": (176, 106), "swapon": (167, 224), "swapoff": (168, 225), "acct": (163, 89),
+    "quotactl": (179, 60), "quotactl_fd": (443, 443), "settimeofday": (164, 170),
+    "clock_settime": (227, 112), "sethostname": (170, 161), "setdomainname": (171, 162),
+    "syslog": (103, 116), "iopl": (172, None), "ioperm": (173, None), "vhangup": (153, 58),
     "fanotify_init": (300, 262),
 }
-# Answered as if the kernel did not have them, so that programs take the older way, which can be judged.
+# Answered as if the kernel did not have them: programs then take the older calls, which can be checked.
 UNKNOWN = {
-    "io_uring_setup": (425, 425),
-    "io_uring_enter": (426, 426),
-    "io_uring_register": (427, 427),
+    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
     "clone3": (435, 435),
 }
-# Landlock has no say in these: memory and queues that processes share by number or name.
+# What Landlock does not cover: memory and queues that processes share by number or name.
 SHARED = {
-    "shmget": (29, 194),
-    "shmat": (30, 196),
-    "shmctl": (31, 195),
-    "msgget": (68, 186),
-    "msgsnd": (69, 189),
-    "msgrcv": (70, 188),
-    "msgctl": (71, 187),
-    "semget": (64, 190),
-    "semop": (65, 193),
-    "semctl": (66, 191),
-    "semtimedop": (220, 192),
-    "mq_open": (240, 180),
+    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "msgget": (68, 186),
+    "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187), "semget": (64, 190),
+    "semop": (65, 193), "semctl": (66, 191), "semtimedop": (220, 192), "mq_open": (240, 180),
     "mq_unlink": (241, 181),
 }
-# Nor in these: a file's mode, owner and attributes.
+# Nor does it cover a file's mode, owner and attributes.
 METADATA = {
-    "chmod": (90, None),
-    "fchmod": (91, 52),
-    "fchmodat": (268, 53),
-    "fchmodat2": (452, 452),
-    "chown": (92, None),
-    "fchown": (93, 55),
-    "lchown": (94, None),
-    "fchownat": (260, 54),
-    "setxattr": (188, 5),
-    "lsetxattr": (189, 6),
-    "fsetxattr": (190, 7),
-    "setxattrat": (463, 463),
-    "removexattr": (197, 14),
-    "lremovexattr": (198, 15),
-    "fremovexattr": (199, 16),
-    "removexattrat": (466, 466),
-    "file_setattr": (469, 469),
+    "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452),
+    "chown": (92, None), "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54),
+    "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "setxattrat": (463, 463),
+    "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
+    "removexattrat": (466, 466), "file_setattr": (469, 469),
 }
-# Nor in its times. Nothing is done and no error told, or "touch" would fail on a file that it made.
+# Nor a file's times. These do nothing and report no error, or "touch" would fail on a file that it made.
 TIMES = {
-    "utime": (132, None),
-    "utimes": (235, None),
-    "futimesat": (261, None),
-    "utimensat": (280, 88),
+    "utime": (132, None), "utimes": (235, None), "futimesat": (261, None), "utimensat": (280, 88),
 }
+# fmt: on
 CLONE, IOCTL, SOCKET, SOCKETPAIR, PRLIMIT = (56, 220), (16, 29), (41, 198), (53, 199), (302, 261)
 
 NEW_NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
@@ -127,13 +71,13 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 Instruction = tuple[int, int, int, int]  # code, jump if true, jump if false, operand
 
 
-def supported() -> bool:
-    """Whether the numbers of this machine's system calls are known here."""
+def is_supported() -> bool:
+    """Return whether the tables have the numbers of this machine's system calls."""
     return platform.machine() in MACHINES
 
 
-def program(*, network: bool, alone: bool, read_only: bool) -> bytes:
-    """The filter. `alone`: no namespaces stand beside it, so it refuses what those would part, too."""
+def build_filter(*, network: bool, alone: bool, read_only: bool) -> bytes:
+    """Return the filter. With `alone` there are no namespaces, so it refuses what they would separate."""
     column, architecture = MACHINES[platform.machine()]
 
     def numbers(table: Mapping[str, tuple[int, int | None]]) -> list[int]:
@@ -156,10 +100,10 @@ def program(*, network: bool, alone: bool, read_only: bool) -> bytes:
     code += _each(numbers(UNKNOWN), errno.ENOSYS)
     code += _socket(SOCKET[column], INTERNET if network else ())
     code += _socket_pair(SOCKETPAIR[column])
-    code += _judged(CLONE[column], [(_LOAD, 0, 0, _argument(0)), (_ANY_BIT, 0, 1, NEW_NAMESPACES)])
+    code += _refuse_if(CLONE[column], [(_LOAD, 0, 0, _argument(0)), (_ANY_BIT, 0, 1, NEW_NAMESPACES)])
     for request in TERMINAL:
-        code += _judged(IOCTL[column], [(_LOAD, 0, 0, _argument(1)), (_EQUAL, 0, 1, request)])
-    code += _judged(PRLIMIT[column], [(_LOAD, 0, 0, _argument(0)), (_EQUAL, 1, 0, 0)])  # of others
+        code += _refuse_if(IOCTL[column], [(_LOAD, 0, 0, _argument(1)), (_EQUAL, 0, 1, request)])
+    code += _refuse_if(PRLIMIT[column], [(_LOAD, 0, 0, _argument(0)), (_EQUAL, 1, 0, 0)])  # of others
     code.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
@@ -169,7 +113,7 @@ def _refuse(error: int) -> Instruction:
 
 
 def _argument(number: int) -> int:
-    """Where the low half of an argument is; both machines put it first."""
+    """Return where the low half of an argument is; both machines put it first."""
     return _ARGUMENTS + 8 * number
 
 
@@ -177,8 +121,8 @@ def _each(numbers: Iterable[int], error: int) -> list[Instruction]:
     return [part for number in numbers for part in ((_EQUAL, 0, 1, number), _refuse(error))]
 
 
-def _judged(number: int, test: list[Instruction]) -> list[Instruction]:
-    """Call `number` is refused where `test` falls through to the next instruction, else goes on."""
+def _refuse_if(number: int, test: list[Instruction]) -> list[Instruction]:
+    """Refuse call `number` where `test` falls through to the next instruction."""
     body = [*test, _refuse(errno.EPERM), (_LOAD, 0, 0, _NUMBER)]
     return [(_EQUAL, 0, len(body), number), *body]
 

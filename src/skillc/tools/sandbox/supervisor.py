@@ -1,12 +1,12 @@
-"""The process between skc and a command under Landlock: confines it, watches it, and ends all of it.
+"""The process between skc and a command under Landlock: confine it, watch it, and end all of it.
 
-Handed to `python -I -S` as code, so it imports nothing of skillc. It exists because rules for a
-child have to be set in the child, and running Python between fork and exec is not safe in a program
-that has threads; here there are none. As the reaper of all orphans below it, it finds every process
-of the command, whatever session or group that moved to.
+Handed to `python -I -S` as code, so it imports nothing of skillc and starts fast. It exists because
+rules for a child have to be set in the child, and running Python between fork and exec is not safe in
+a program that has threads; here there are none. As the reaper of all orphans below it, it finds every
+process of the command, whatever session or group that moved to.
 
-It has a plan and two descriptors: one to write a line to (`setup`, `exec` or `exit`, and a number or text),
-and a pipe whose other end skc holds: when that is closed, or skc is gone, everything is killed.
+It gets a plan and two descriptors: one to write a line to (`setup`, `exec` or `exit`, and a number or
+text), and a pipe whose other end skc holds: when that is closed, or skc is gone, everything is killed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def call(what: str, *arguments: int | bytes) -> int:
-    """A system call by number, or prctl; a failure says which."""
+    """Make a system call by number, or prctl; the error names it."""
     wide = [ctypes.c_long(item) if isinstance(item, int) else item for item in arguments]
     result = int((libc.prctl if what == "prctl" else libc.syscall)(*wide))
     if result < 0:
@@ -43,7 +43,7 @@ def call(what: str, *arguments: int | bytes) -> int:
 
 
 def confine(plan: dict[str, Any]) -> None:
-    """Limits, no privileges, Landlock, seccomp: in this order, since each takes away from the next."""
+    """Set limits, drop privileges, then Landlock, then seccomp: each forbids what the ones before it need."""
     for kind, value in plan["limits"]:
         resource.setrlimit(kind, (value, value))
     drop_capabilities()
@@ -57,7 +57,7 @@ def confine(plan: dict[str, Any]) -> None:
 
 
 def drop_capabilities() -> None:
-    """Root keeps none, and can't get them back."""
+    """Drop all capabilities, of root too, for good."""
     if os.geteuid() == 0:
         for capability in range(64):
             if libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
@@ -67,7 +67,7 @@ def drop_capabilities() -> None:
 
 
 def landlock(plan: dict[str, Any]) -> int:
-    """A ruleset in which everything is refused but what the plan opens."""
+    """Return a ruleset that refuses everything but what the plan opens."""
     attributes = struct.pack("=QQQ", *plan["handled"])[: plan["size"]]
     ruleset = call("create_ruleset", CREATE_RULESET, attributes, len(attributes), 0)
     for path, for_directory, for_file in plan["rules"]:
@@ -82,7 +82,7 @@ def landlock(plan: dict[str, Any]) -> int:
 
 
 def become(plan: dict[str, Any], status: int, supervisor: int) -> NoReturn:
-    """The child: confine itself and become the command. It never returns."""
+    """In the child: confine this process and become the command."""
     stage = "setup"
     try:
         os.setsid()
@@ -102,8 +102,8 @@ def become(plan: dict[str, Any], status: int, supervisor: int) -> NoReturn:
         os._exit(1)
 
 
-def everyone(pid: int) -> set[int]:
-    """All processes below `pid`, by the parents that /proc tells."""
+def descendants(pid: int) -> set[int]:
+    """Return all processes below `pid`, by the parents in /proc."""
     parents: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -114,12 +114,12 @@ def everyone(pid: int) -> set[int]:
                 continue
             if fields[0] != b"Z":
                 parents.setdefault(int(fields[1]), []).append(int(name))
-    found, new = set[int](), [pid]
-    while new:
-        children = parents.get(new.pop(), [])
-        found.update(children)
-        new += children
-    return found
+    pids, queue = set[int](), [pid]
+    while queue:
+        children = parents.get(queue.pop(), [])
+        pids.update(children)
+        queue += children
+    return pids
 
 
 def send(pids: set[int], number: int) -> None:
@@ -131,18 +131,18 @@ def send(pids: set[int], number: int) -> None:
 
 
 def kill_all() -> None:
-    """Stop whatever forks, until nothing new appears, then kill it; again while anything is left."""
-    while _anyone_left():
-        stopped = set[int]()
-        while new := everyone(os.getpid()) - stopped:
+    """Stop all processes until no new one appears, then kill them; repeat while any is left."""
+    while _has_children():
+        pids = set[int]()
+        while new := descendants(os.getpid()) - pids:
             send(new, SIGSTOP)
-            stopped |= new
-        send(stopped, SIGKILL)
+            pids |= new
+        send(pids, SIGKILL)
         time.sleep(0.002)
 
 
-def _anyone_left() -> bool:
-    """Whether there are children that live; those that have ended are reaped."""
+def _has_children() -> bool:
+    """Reap the children that have ended; return whether any are left."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -152,15 +152,15 @@ def _anyone_left() -> bool:
 
 
 def watch(child: int, control: int) -> int | None:
-    """The command's status once it ended; None when skc wants it dead, or is."""
-    news = select.poll()  # not select, whose descriptors end at 1024
-    news.register(control, select.POLLIN)
-    news.register(os.pidfd_open(child), select.POLLIN)
+    """Return the command's status once it ended; None when skc closed the pipe, or is gone."""
+    poll = select.poll()  # not select, whose descriptors end at 1024
+    poll.register(control, select.POLLIN)
+    poll.register(os.pidfd_open(child), select.POLLIN)
     while True:
-        ready = [descriptor for descriptor, _ in news.poll(TICK * 1000)]
-        while (found := os.waitpid(-1, os.WNOHANG))[0]:
-            if found[0] == child:
-                return os.waitstatus_to_exitcode(found[1])
+        ready = [descriptor for descriptor, _ in poll.poll(TICK * 1000)]
+        while (child_status := os.waitpid(-1, os.WNOHANG))[0]:
+            if child_status[0] == child:
+                return os.waitstatus_to_exitcode(child_status[1])
         if control in ready:
             return None
 
@@ -184,7 +184,7 @@ def main(plan: dict[str, Any], status: int, control: int) -> None:
     kill_all()
     for directory in (plan["env"]["HOME"], plan["env"]["TMPDIR"]):
         try:
-            os.rmdir(directory)  # what is not empty, skc removes, unless it is gone
+            os.rmdir(directory)  # skc removes what is not empty
         except OSError:
             pass
-    os._exit(0)  # there is nothing else to tidy up
+    os._exit(0)  # there is nothing else to clean up

@@ -1,0 +1,189 @@
+"""The tools of skills for an agent: offered under names of their own, each call approved like any run.
+
+toolset = SkillToolset(approve=lambda request: input(request.text()) == "y")
+agent = await AgentFactory().build_agent(AgentBuildConfig(tools=toolset))
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import threading
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from concurrent.futures import Future, TimeoutError as FutureTimeout
+from typing import TYPE_CHECKING, Any
+
+from skillc import paths
+from skillc.engine import ToolDefinition, ToolResult
+from skillc.errors import SkillcError, SkillNotFound, unexpected
+from skillc.library.library import CompositeSkillSource
+from skillc.skills.tools.definition import MODES
+from skillc.tools import (
+    Answer,
+    ApprovalRequest,
+    Approve,
+    RunResult,
+    SkillLocation,
+    Tool,
+    ToolCall,
+    describe_tool,
+    function_names,
+    load_executable,
+    locate_in_library,
+    locate_in_source,
+    run_tool,
+    tool_schema,
+)
+from skillc.usage import logged
+
+if TYPE_CHECKING:
+    from skillc.engine import DefaultSkillEngine
+    from skillc.library.descriptors import SkillDescriptor
+    from skillc.library.source import SkillSource
+
+    ApproveCallback = Callable[[ApprovalRequest], bool | Awaitable[bool]]
+
+logger = logging.getLogger("skillc.tools")
+
+POLL = 0.2  # seconds between checks whether a call with an open question was cancelled
+
+
+class SkillToolset:
+    """What an agent may run of its skills' tools.
+
+    `approve` is asked about every run that no decision covers; without it only what was allowed before
+    runs. `skills` are the IDs whose tools are offered, all without it.
+    """
+
+    def __init__(
+        self,
+        approve: ApproveCallback | None = None,
+        *,
+        mode: str = "Global",
+        skills: Collection[str] | None = None,
+        cwd: str | None = None,
+    ) -> None:
+        if mode not in MODES:
+            raise ValueError(f"mode must be {', '.join(MODES)}, not {mode!r}")
+        self.approve = approve
+        self.mode = mode
+        self.skills = skills
+        self.cwd = cwd
+
+    async def offer(self, skills: DefaultSkillEngine, reserved: Collection[str] = ()) -> AgentTools:
+        """Return the tools of an agent's skills; one with an invalid definition is skipped and logged."""
+        tools: list[tuple[SkillLocation, Tool]] = []
+        for descriptor in await skills.list_skills():
+            if self.skills is not None and descriptor.id not in self.skills:
+                continue
+            try:
+                location = await _locate(skills.source, descriptor)
+                skill = await asyncio.to_thread(load_executable, location.directory, location.skill_id)
+            except (SkillcError, OSError) as error:
+                if not isinstance(error, SkillNotFound):  # without a folder there is nothing to run
+                    logger.warning("no tools of '%s': %s", descriptor.id, unexpected(error).message)
+                continue
+            tools += [(location, tool) for tool in skill.tools if tool.skill.offered_in(self.mode)]
+        names = function_names([tool for _, tool in tools], reserved)
+        return AgentTools(self, {names[tool.qualified]: (location, tool) for location, tool in tools})
+
+
+async def _locate(source: SkillSource, descriptor: SkillDescriptor) -> SkillLocation:
+    """Return the folder of a skill and its trust level; raises SkillNotFound without a folder."""
+    if isinstance(source, CompositeSkillSource):
+        return await locate_in_library(source, descriptor.id)
+    find_directory = getattr(source, "directory", None)
+    directory = await find_directory(descriptor.id) if find_directory else None
+    if directory is None:
+        raise SkillNotFound(descriptor.id, "it is in no folder")
+    return locate_in_source(descriptor.id, os.path.realpath(directory), source, descriptor.source_name)
+
+
+class AgentTools:
+    """The tools of skills that one agent has, by the names it knows them by."""
+
+    def __init__(self, toolset: SkillToolset, tools: Mapping[str, tuple[SkillLocation, Tool]]) -> None:
+        self._toolset = toolset
+        self._tools = tools
+        self.definitions = tuple(
+            ToolDefinition(name, describe_tool(tool), tool_schema(tool)) for name, (_, tool) in tools.items()
+        )
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Run a tool and return its envelope as JSON; a failure is a result, never an exception."""
+        if name not in self._tools:
+            return ToolResult(f"unknown tool '{name}'", is_error=True)
+        cancel = threading.Event()
+        approve = self._approver(cancel)
+        try:
+            result = await asyncio.to_thread(self._run, *self._tools[name], arguments, approve, cancel)
+        except asyncio.CancelledError:
+            cancel.set()  # the thread ends the command, and then itself
+            raise
+        except SkillcError as error:
+            return ToolResult(error.line(), is_error=True)
+        except Exception as error:
+            return ToolResult(unexpected(error).line(), is_error=True)
+        assert result.envelope is not None  # it was no dry run
+        return ToolResult(
+            json.dumps(result.envelope.as_json(), ensure_ascii=False), is_error=not result.success
+        )
+
+    def _run(
+        self,
+        location: SkillLocation,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        approve: Approve | None,
+        cancel: threading.Event,
+    ) -> RunResult:
+        """Run a tool from the files as they are now, not as they were when the agent was built; log it."""
+        cwd = self._toolset.cwd or paths.current_directory()
+        mode = self._toolset.mode
+        call = ToolCall(location, tool.name, arguments, cwd, mode)
+        result, diagnostics = logged(
+            location.library_skill(),
+            "run",
+            {"tool": tool.name, "mode": mode, "dry_run": False},
+            cwd,
+            lambda: run_tool(call, approve, cancel=cancel),
+            lambda result: {"success": result.success},
+        )
+        for diagnostic in diagnostics:
+            logger.warning("%s", diagnostic.line())
+        return result
+
+    def _approver(self, cancel: threading.Event) -> Approve | None:
+        """Return the builder's callback, to be called from the thread that runs the tool."""
+        callback = self._toolset.approve
+        if callback is None:
+            return None
+        loop = asyncio.get_running_loop()
+
+        def approve(request: ApprovalRequest) -> Answer:
+            answer = callback(request)
+            if not isinstance(answer, bool):
+                answer = _wait_for(answer, loop, cancel)
+            return Answer.ONCE if answer is True else Answer.NO
+
+        return approve
+
+
+def _wait_for(answer: Awaitable[bool], loop: asyncio.AbstractEventLoop, cancel: threading.Event) -> bool:
+    """Wait for an answer that comes from the loop; it is no if the call is cancelled meanwhile."""
+
+    async def wait() -> bool:
+        return await answer
+
+    future: Future[bool] = asyncio.run_coroutine_threadsafe(wait(), loop)
+    while True:
+        try:
+            return future.result(POLL)
+        except FutureTimeout:
+            if future.done():  # a time-out of the callback's own
+                raise
+            if cancel.is_set():
+                future.cancel()
+                return False
