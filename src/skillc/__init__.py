@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from skillc.library.repositories import resolve_repositories
     from skillc.library.source import SkillSource
     from skillc.library.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
-    from skillc.skills.ids import SkillId
+    from skillc.skills import SkillId
     from skillc.tools.approval import ApprovalRequest
     from skillc.tools.toolset import SkillToolset
 

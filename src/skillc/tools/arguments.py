@@ -18,9 +18,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillc.errors import InvalidParameter
-from skillc.skills import ParameterDefinition
-from skillc.skills.tools.parameters import MAX_INTEGER, NotOfType, Value, names, value_of
-from skillc.skills.tools.template import CommandTemplate, arguments
+from skillc.skills import (
+    MAX_INTEGER,
+    CommandTemplate,
+    NotOfType,
+    ParameterDefinition,
+    Value,
+    fill_arguments,
+    join_names,
+    parse_value,
+)
 
 MAX_ARGUMENT = 128 * 1024 - 1  # bytes; Linux takes no longer one
 MAX_ALL = 1 << 20  # bytes of all arguments
@@ -42,7 +49,7 @@ def check_values(parameters: Sequence[ParameterDefinition], given: Mapping[str, 
     known = {parameter.name: parameter for parameter in parameters}
     for name in given:
         if name not in known:
-            raise InvalidParameter(name, f"unknown; there are {names(parameters)}")
+            raise InvalidParameter(name, f"unknown; there are {join_names(parameters)}")
     values: dict[str, Value] = {}
     for parameter in parameters:
         value = given.get(parameter.name)
@@ -103,7 +110,7 @@ def _what(value: object) -> str:
 
 def command_line(template: CommandTemplate, values: Mapping[str, Value]) -> list[str]:
     """The program and its arguments; raises InvalidParameter where a value could be taken for an option."""
-    made = arguments(template, values)
+    made = fill_arguments(template, values)
     for argument in made:
         parameter = argument.begins_with
         if parameter is not None and argument.text.startswith("-") and parameter.type not in _NUMBERS:
@@ -130,7 +137,7 @@ def values_from_text(
     for name, text in given:
         parameter = known.get(name)
         if parameter is None:
-            raise InvalidParameter(name, f"unknown; there are {names(parameters)}")
+            raise InvalidParameter(name, f"unknown; there are {join_names(parameters)}")
         if parameter.type == "array":
             values.setdefault(name, []).extend(_items(text))
         elif name in values:
@@ -142,14 +149,14 @@ def values_from_text(
 
 def _of_type(parameter: ParameterDefinition, text: str) -> Value:
     try:
-        return value_of(parameter.type, text)
+        return parse_value(parameter.type, text)
     except NotOfType:
         raise InvalidParameter(parameter.name, f"must be {_WORDS[parameter.type]}, not '{text}'") from None
 
 
 def _items(text: str) -> list[str]:
     try:
-        items = value_of("array", text)
+        items = parse_value("array", text)
     except NotOfType:
         return [text]
     return list(items) if isinstance(items, tuple) else [text]

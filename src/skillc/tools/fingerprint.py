@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from skillc.errors import InvalidSkill
 from skillc.library import at_path
 from skillc.library.copies import ORIGIN
-from skillc.skills import list_files, source_hash
+from skillc.skills import hash_source, list_files
 from skillc.startup.digest import file_sha256_hex
 
 MAX_BYTES = 1 << 30  # of all files together; nobody approves more
@@ -44,4 +44,4 @@ def fingerprint(directory: str) -> Fingerprint:
     for file in files:
         with open(file.path, "rb") as opened:
             digests[file.name] = file_sha256_hex(opened, file.size)
-    return Fingerprint(source_hash(digests.items()), digests)
+    return Fingerprint(hash_source(digests.items()), digests)

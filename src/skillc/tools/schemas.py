@@ -11,9 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from skillc.skills import ParameterDefinition
-from skillc.skills.tools.parameters import Value
-from skillc.skills.tools.template import Variable
+from skillc.skills import ParameterDefinition, Value, Variable
 from skillc.startup.digest import sha256_hex
 from skillc.tools.skill import Tool
 

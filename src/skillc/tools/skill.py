@@ -6,8 +6,15 @@ from dataclasses import dataclass
 
 from skillc.errors import Diagnostic, InvalidTool, ToolNotFound, warning
 from skillc.paths import SKILL_FILE
-from skillc.skills import ParameterDefinition, SkillDefinition, read_definition, to_segment
-from skillc.skills.tools.template import CommandTemplate, InvalidTemplate, parse_template
+from skillc.skills import (
+    CommandTemplate,
+    InvalidTemplate,
+    ParameterDefinition,
+    SkillDefinition,
+    parse_template,
+    read_definition,
+    to_segment,
+)
 
 
 @dataclass(frozen=True, slots=True)

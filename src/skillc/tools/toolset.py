@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from skillc import paths
 from skillc.errors import SkillcError, SkillNotFound, unexpected
 from skillc.library.library import CompositeSkillSource
-from skillc.skills.tools.definition import MODES
+from skillc.skills import MODES
 from skillc.tools.approval import Answer, ApprovalRequest
 from skillc.tools.origin import FoundSkill, of_library, of_source
 from skillc.tools.policy import in_mode

@@ -1,7 +1,7 @@
-"""What an executable skill declares: its frontmatter, its tools and their parameters [D34, D35].
+"""Read what an executable skill declares: its frontmatter, its tools and their parameters [D34, D35].
 
 A skill is executable when an H3 of its SKILL.md has a `#### Command` with a fenced block. Reading is
-strict then: what will run is not guessed at, and every fault is InvalidTool (E060).
+strict then, because a guess must not decide what runs: every fault is InvalidTool (E060).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from skillc.errors import Diagnostic, InvalidTool, warning
 from skillc.paths import SKILL_FILE
 from skillc.skills.document import Document, main_file, parse
-from skillc.skills.format import FIELDS
+from skillc.skills.format import KNOWN_FIELDS, NAME_RULE
 from skillc.skills.ids import is_name
 from skillc.skills.tools.blocks import ToolBlock, find_blocks
 from skillc.skills.tools.parameters import ParameterDefinition, read_parameters
@@ -27,9 +27,7 @@ MAX_FILE = 1 << 20  # bytes of a SKILL.md with tools
 DEFAULT_TIMEOUT = 30
 MAX_TIMEOUT = 300
 
-_OWN_FIELDS = ("version", "author", "modes", "read_only", "always_ask", "timeout", "network")
-_KNOWN_FIELDS = frozenset((*FIELDS, *_OWN_FIELDS, "requires_capabilities"))
-# What the lenient reader repaired or could not read: no such guess may decide what runs.
+# The lenient reader's repairs, and what it could not read.
 _BAD_YAML = frozenset(("W011", "W012", "W013", "W016", "W017", "W019"))
 _SEMVER = re.compile(
     r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z.-]+)?",
@@ -42,7 +40,7 @@ Refuse = Callable[[str], InvalidTool]
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """One tool; `command` is its template as it is written."""
+    """A tool that a skill declares; `command` is its template as it is written."""
 
     name: str
     description: str
@@ -52,8 +50,9 @@ class ToolDefinition:
 
 @dataclass(frozen=True, slots=True)
 class SkillDefinition:
-    """An executable skill. `timeout` is in seconds; `digest` is the hex SHA-256 of the SKILL.md it was
-    read from. A skill without tools is an ordinary one, and has neither version nor digest.
+    """An executable skill, or an ordinary one, which has no tools, version and digest.
+
+    `timeout` is in seconds; `digest` is the hex SHA-256 of its SKILL.md.
     """
 
     name: str
@@ -71,15 +70,15 @@ class SkillDefinition:
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def offered_in(self, mode: str) -> bool:
-        """Whether the skill is there in a mode; one for Global is there in every one [D48]."""
+        """Return whether a mode offers the skill; every mode offers those for Global [D48]."""
         return mode in self.modes or "Global" in self.modes
 
 
 def read_definition(directory: str, name: str = "") -> SkillDefinition:
-    """The definition of the skill in a folder; raises InvalidTool (E060) for an executable one with a fault.
+    """Read the definition of the skill in a folder; raises InvalidTool (E060) if it has tools and a fault.
 
-    A skill without tools is an ordinary one: its definition has none, and nothing of it is checked.
-    `name` is what the skill goes by, the folder's name unless it is given.
+    `name` is the skill's, by default the folder's. A skill without tools is an ordinary one: nothing of it
+    is checked.
     """
     name = name or os.path.basename(os.path.realpath(directory))
     with open(os.path.join(directory, main_file(directory)), "rb") as file:
@@ -90,27 +89,45 @@ def read_definition(directory: str, name: str = "") -> SkillDefinition:
 
 
 def parse_definition(raw: bytes, name: str, directory: str = "") -> SkillDefinition:
-    """The same from the bytes of a SKILL.md; `name` is the skill's directory's."""
+    """Do the same with the bytes of a SKILL.md."""
     document = parse(raw)
     blocks = find_blocks(document.data, document.body)
-    noticed = [warning("W065", block.title) for block in blocks if not block.fences]
+    diagnostics = [warning("W065", block.title) for block in blocks if not block.fences]
     blocks = [block for block in blocks if block.fences]
     if not blocks:
-        return _ordinary(document, name, directory, noticed)
-    whole = read_whole(document, name)
-    tools = tuple(_tools(blocks, lambda message: InvalidTool(name, message), noticed))
-    told = (*whole.diagnostics, *(diagnostic.at(SKILL_FILE) for diagnostic in noticed))
-    return replace(whole, tools=tools, directory=directory, digest=sha256_hex(raw), diagnostics=told)
+        skill = SkillDefinition(name, "", document.description or "", directory=directory)
+        return replace(skill, diagnostics=_in_skill_file(diagnostics))
+    header = read_header(document, name)
+    tools: list[ToolDefinition] = []
+    names: set[str] = set()
+    for block in blocks:
+
+        def refuse(message: str, block: ToolBlock = block) -> InvalidTool:
+            return InvalidTool(name, f"tool '{block.title}' (line {block.line}): {message}")
+
+        tool, warnings = read_tool(block, names, refuse)
+        tools.append(tool)
+        diagnostics += warnings
+    return replace(
+        header,
+        tools=tuple(tools),
+        directory=directory,
+        digest=sha256_hex(raw),
+        diagnostics=header.diagnostics + _in_skill_file(diagnostics),
+    )
 
 
-def read_whole(document: Document, name: str) -> SkillDefinition:
-    """What the frontmatter of an executable skill says of all tools; raises InvalidTool for a fault."""
+def _in_skill_file(diagnostics: list[Diagnostic]) -> tuple[Diagnostic, ...]:
+    return tuple(diagnostic.at(SKILL_FILE) for diagnostic in diagnostics)
+
+
+def read_header(document: Document, name: str) -> SkillDefinition:
+    """Return what the frontmatter of an executable skill says, without its tools; raises InvalidTool."""
 
     def refuse(message: str) -> InvalidTool:
         return InvalidTool(name, message)
 
-    fields = _fields(document, name, refuse)
-    noticed = [*document.diagnostics, *_warnings(fields, name)]
+    fields = _require_fields(document, refuse)
     author = fields.get("author")
     return SkillDefinition(
         name=name,
@@ -122,17 +139,12 @@ def read_whole(document: Document, name: str) -> SkillDefinition:
         always_ask=_switch(fields, "always_ask", refuse),
         timeout=_timeout(fields.get("timeout", DEFAULT_TIMEOUT), refuse),
         network=_switch(fields, "network", refuse),
-        diagnostics=tuple(diagnostic.at(SKILL_FILE) for diagnostic in noticed),
+        diagnostics=_in_skill_file([*document.diagnostics, *_warnings(fields, name)]),
     )
 
 
-def _ordinary(document: Document, name: str, directory: str, noticed: list[Diagnostic]) -> SkillDefinition:
-    told = tuple(diagnostic.at(SKILL_FILE) for diagnostic in noticed)
-    return SkillDefinition(name, "", document.description or "", directory=directory, diagnostics=told)
-
-
-def _fields(document: Document, name: str, refuse: Refuse) -> Mapping[str, Any]:
-    """The frontmatter, with what is required; nothing that had to be repaired is taken."""
+def _require_fields(document: Document, refuse: Refuse) -> Mapping[str, Any]:
+    """Return the frontmatter if it needed no repair and has what is required."""
     for diagnostic in document.diagnostics:
         if diagnostic.code in _BAD_YAML:
             raise refuse(f"invalid YAML in the frontmatter: {diagnostic.message}")
@@ -144,7 +156,7 @@ def _fields(document: Document, name: str, refuse: Refuse) -> Mapping[str, Any]:
         if text is None or not text.strip():
             raise refuse(f"missing frontmatter field '{field}'")
     if not is_name(str(fields["name"])):
-        raise refuse(f"name '{fields['name']}' is not 1 to 64 of a-z, 0-9 and single hyphens between them")
+        raise refuse(f"name '{fields['name']}' is not {NAME_RULE}")
     if not isinstance(fields["description"], str):
         raise refuse("description is not text")
     return {**fields, "version": document.frontmatter.text("version")}
@@ -154,7 +166,7 @@ def _warnings(fields: Mapping[str, Any], name: str) -> Iterator[Diagnostic]:
     if fields["name"] != name:
         yield warning("W021", fields["name"], name)
     for field in fields:
-        if field not in _KNOWN_FIELDS:
+        if field not in KNOWN_FIELDS:
             yield warning("W060", field)
     if len(str(fields["description"]).strip()) > MAX_DESCRIPTION:
         yield warning("W062", MAX_DESCRIPTION)
@@ -183,26 +195,14 @@ def _timeout(value: Any, refuse: Refuse) -> int:
     return value
 
 
-def _tools(blocks: list[ToolBlock], refuse: Refuse, noticed: list[Diagnostic]) -> Iterator[ToolDefinition]:
-    seen: set[str] = set()
-    for block in blocks:
-        yield read_tool(block, seen, _at(f"tool '{block.title}' (line {block.line})", refuse), noticed)
-
-
-def read_tool(block: ToolBlock, seen: set[str], refuse: Refuse, noticed: list[Diagnostic]) -> ToolDefinition:
-    """One tool; `seen` are the names of those before it. Raises what `refuse` makes of a fault."""
+def read_tool(block: ToolBlock, names: set[str], refuse: Refuse) -> tuple[ToolDefinition, list[Diagnostic]]:
+    """Return a tool and diagnostics, and add its name to `names`; raises what `refuse` makes of a fault."""
     if not _TOOL_NAME.fullmatch(block.title):
         raise refuse("a tool's name is 1 to 32 of a-z, 0-9 and _")
-    if block.title in seen:
+    if block.title in names:
         raise refuse("duplicate tool name")
-    seen.add(block.title)
+    names.add(block.title)
     if block.commands > 1 or len(block.fences) > 1:
         raise refuse("more than one fenced block under Command; put the steps into a script")
-    parameters, told = read_parameters(block, refuse)
-    noticed += told
-    return ToolDefinition(block.title, block.description, parameters, block.fences[0])
-
-
-def _at(where: str, refuse: Refuse) -> Refuse:
-    """The same refusal with the place in front."""
-    return lambda message: refuse(f"{where}: {message}")
+    parameters, diagnostics = read_parameters(block, refuse)
+    return ToolDefinition(block.title, block.description, parameters, block.fences[0]), diagnostics
