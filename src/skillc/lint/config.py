@@ -28,9 +28,7 @@ from skillc.lint.rules import BY_ID, OFF, SEVERITIES, find_rule, suggest_rule
 from skillc.skills import KNOWN_FIELDS, LIMITS as FORMAT_LIMITS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Refuse = Callable[[str], InvalidConfiguration]
+    from collections.abc import Iterator
 
 FILE = ".skilllint.toml"
 MAX_BYTES = 64 * 1024
@@ -91,65 +89,62 @@ def _upwards(source: str) -> Iterator[str]:
 
 
 def _read(path: str) -> Settings:
-    def refuse(message: str) -> InvalidConfiguration:
-        return InvalidConfiguration(path, message)
-
     try:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
-            raise refuse(f"over {MAX_BYTES // 1024} KiB")
-        table = tomllib.loads(data.decode())
+            raise ValueError(f"over {MAX_BYTES // 1024} KiB")
+        return _parse(tomllib.loads(data.decode()), path)
     except OSError as error:
-        raise refuse(error.strerror or str(error)) from None
+        raise InvalidConfiguration(path, error.strerror or str(error)) from None
     except (ValueError, RecursionError) as error:
-        raise refuse(str(error)) from None
-    return _settings(table, path, refuse)
+        raise InvalidConfiguration(path, str(error)) from None
 
 
-def _settings(table: dict[str, Any], path: str, refuse: Refuse) -> Settings:
+def _parse(table: dict[str, Any], path: str) -> Settings:
+    """Return the settings of a file's table; raises ValueError for a fault, as the functions below do."""
     unknown = [key for key in table if key not in (*_LISTS, "rules", "limits")]
     if unknown:
-        raise refuse(f"unknown key '{unknown[0]}'")
+        raise ValueError(f"unknown key '{unknown[0]}'")
     for key in ("rules", "limits"):
         if not isinstance(table.get(key, {}), dict):
-            raise refuse(f"'{key}' must be a table")
-    known, triggers, exclude = (_texts(table.get(key, []), key, refuse) for key in _LISTS)
+            raise ValueError(f"'{key}' must be a table")
+    known_fields, triggers, exclude = (_texts(table.get(key, []), key) for key in _LISTS)
     return Settings(
-        severities=_severities(table.get("rules", {}), refuse),
-        limits=LIMITS | _limits(table.get("limits", {}), refuse),
-        known_fields=KNOWN_FIELDS | set(known),
+        severities=_severities(table.get("rules", {})),
+        limits=LIMITS | _limits(table.get("limits", {})),
+        known_fields=KNOWN_FIELDS | set(known_fields),
         triggers=TRIGGERS + tuple(phrase.casefold() for phrase in triggers),
         exclude=tuple(exclude),
         file=path,
     )
 
 
-def _severities(table: dict[str, Any], refuse: Refuse) -> dict[str, str]:
+def _severities(table: dict[str, Any]) -> dict[str, str]:
     severities: dict[str, str] = {}
     for word, value in table.items():
         rule = find_rule(word)
         if rule is None:
             hint = "; it belongs above the first [table]" if word in _LISTS else suggest_rule(word)
-            raise refuse(f"unknown rule '{word}'{hint}")
+            raise ValueError(f"unknown rule '{word}'{hint}")
         if value not in SEVERITIES:
-            raise refuse(f"{word} must be one of {', '.join(SEVERITIES)}, not {value!r}")
+            raise ValueError(f"{word} must be one of {', '.join(SEVERITIES)}, not {value!r}")
         if rule.id in severities:
-            raise refuse(f"{rule} is set twice")
+            raise ValueError(f"{rule} is set twice")
         severities[rule.id] = value
     return severities
 
 
-def _limits(table: dict[str, Any], refuse: Refuse) -> dict[str, int]:
+def _limits(table: dict[str, Any]) -> dict[str, int]:
     for key, value in table.items():
         if key not in LIMITS:
-            raise refuse(f"unknown limit '{key}'; there are {', '.join(LIMITS)}")
+            raise ValueError(f"unknown limit '{key}'; there are {', '.join(LIMITS)}")
         if type(value) is not int or value < 1:
-            raise refuse(f"{key} must be a positive integer, not {value!r}")
+            raise ValueError(f"{key} must be a positive integer, not {value!r}")
     return table
 
 
-def _texts(value: object, key: str, refuse: Refuse) -> list[str]:
+def _texts(value: object, key: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
-        raise refuse(f"'{key}' must be a list of texts")
+        raise ValueError(f"'{key}' must be a list of texts")
     return value

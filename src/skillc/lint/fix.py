@@ -55,11 +55,11 @@ def _write_fixes(skill: Skill, report: Report) -> list[Repair]:
         path = resolve_inside(skill.source, name)  # a link that stays inside is followed, not replaced
         with open(path, "rb") as file:
             raw = file.read()
-        data, done = apply_fixes(raw, pairs, skill.segment, main=name == main_file(skill.source))
+        data, fixes = apply_fixes(raw, pairs, skill.segment, main=name == main_file(skill.source))
         if data != raw:
             mode = os.stat(path).st_mode & 0o7777
             atomic.write(path, data, durable=True)  # it is the author's only copy
             if os.stat(path).st_mode & 0o7777 != mode:
                 os.chmod(path, mode)
-            repairs += [Repair(BY_ID[rule], name) for rule in sorted({rule for rule, _ in done})]
+            repairs += [Repair(BY_ID[rule], name) for rule in sorted({rule for rule, _ in fixes})]
     return repairs

@@ -59,20 +59,20 @@ class Fix:
 
 class FixResult(NamedTuple):
     data: bytes
-    done: frozenset[tuple[str, str]]  # rule and cause
+    repairs: frozenset[tuple[str, str]]  # rule and cause
 
 
 def apply_fixes(raw: bytes, pairs: Collection[tuple[str, str]], directory: str, *, main: bool) -> FixResult:
     """Fix what can be fixed of these (rule, cause) pairs in a page's bytes; `main` for SKILL.md."""
-    done: set[tuple[str, str]] = set()
+    repairs: set[tuple[str, str]] = set()
     if ("SKL119", "") in pairs and raw.startswith(BOM) and not raw.startswith(BOM + BOM):
         raw = raw.removeprefix(BOM)
-        done.add(("SKL119", ""))
+        repairs.add(("SKL119", ""))
     bom, rest = (BOM, raw.removeprefix(BOM)) if raw.startswith(BOM) else (b"", raw)
     try:
         text = rest.decode()
     except UnicodeDecodeError:
-        return FixResult(raw, frozenset(done))  # text that can't be read can't be written back
+        return FixResult(raw, frozenset(repairs))  # text that can't be read can't be written back
     for fix in FIXES if main else ():
         if (fix.rule, fix.cause) in pairs:
             draft = _make_draft(text, directory)
@@ -81,8 +81,8 @@ def apply_fixes(raw: bytes, pairs: Collection[tuple[str, str]], directory: str, 
                 continue
             if _is_equivalent(draft.document, parse(better.encode()), fix):
                 text = better
-                done.add((fix.rule, fix.cause))
-    return FixResult(bom + text.encode(), frozenset(done))
+                repairs.add((fix.rule, fix.cause))
+    return FixResult(bom + text.encode(), frozenset(repairs))
 
 
 def _make_draft(text: str, directory: str) -> Draft | None:

@@ -159,8 +159,7 @@ class _Subject:
         self.settings = settings
 
     def problem(self, rule: str, message: str, field: str = "", cause: str = "") -> Problem:
-        line = self.page.block.line_of(field) if self.page.block and field else 1
-        return Problem(rule, message, self.page.name, line, cause)
+        return Problem(rule, message, self.page.name, self.page.line_of(field), cause)
 
 
 def _check_reading(page: Page, rules: dict[str, str], otherwise: str) -> Iterator[Problem]:
@@ -185,8 +184,8 @@ def _line(page: Page, diagnostic: Diagnostic) -> int:
             return block.first_line + (error.line or 0)
     if diagnostic.code == "W012":
         return page.line_at(front.end)
-    if diagnostic.code == "W013" and (quoted := _QUOTED.search(diagnostic.message)):
-        return block.line_of(quoted[1])
+    if diagnostic.code == "W013" and (key := _QUOTED.search(diagnostic.message)):
+        return block.line_of(key[1])
     if diagnostic.code == "W019" and (number := _NUMBER.search(diagnostic.message)):
         return int(number[0])
     return 1
@@ -264,10 +263,10 @@ def _check_fields(subject: _Subject) -> Iterator[Problem]:
         yield from _check_metadata(subject, fields["metadata"])
     if "allowed-tools" in fields:
         yield from _check_allowed_tools(subject, fields["allowed-tools"])
-    known = subject.settings.known_fields
+    valid = subject.settings.known_fields
     for field in fields:
-        if field not in known:
-            likely = suggest(field, known - set(fields), 1, MIN_RATIO)
+        if field not in valid:
+            likely = suggest(field, valid - set(fields), 1, MIN_RATIO)
             hint = f"; did you mean '{likely[0]}'?" if likely else ""
             yield subject.problem("SKL109", f"unknown field '{field}'{hint}", field)
 

@@ -93,8 +93,9 @@ def _explain_missing(real: str, path: str, page: Page, folder: Folder) -> str:
     if os.path.isfile(real):
         # A file system that ignores case finds files that another one will not.
         name = os.path.normpath(os.path.join(os.path.dirname(page.name), path)).replace(os.sep, "/")
-        listed = name in folder.names or below in folder.names
-        return "" if listed else "leads to no file of the skill; is it upper and lower case?"
+        if name in folder.names or below in folder.names:
+            return ""
+        return "leads to no file of the skill; is it upper and lower case?"
     from_root = os.path.normpath(path).replace(os.sep, "/")
     if from_root in folder.names:
         relative = os.path.relpath(from_root, os.path.dirname(page.name) or ".").replace(os.sep, "/")

@@ -52,8 +52,8 @@ def skills_below(folder: str) -> Iterator[Skill]:
         if is_skill(directory):
             folders[:] = []
             yield at_path(directory)
-        compiled = ("runtime",) if os.path.basename(directory) == paths.DIRECTORY else ()
-        folders[:] = sorted(name for name in folders if name not in (*_FOREIGN, *compiled))
+        output = ("runtime",) if os.path.basename(directory) == paths.DIRECTORY else ()
+        folders[:] = sorted(name for name in folders if name not in (*_FOREIGN, *output))
 
 
 def lint_skill(
@@ -127,6 +127,6 @@ def _find_fixable(problems: list[Problem], skill: Skill, folder: Folder) -> set[
     fixable: set[tuple[str, str, str]] = set()
     for name, pairs in pairs_by_file.items():
         page = folder.pages[name]
-        done = apply_fixes(page.raw, pairs, skill.segment, main=page is folder.main).done
-        fixable |= {(name, rule, cause) for rule, cause in done}
+        result = apply_fixes(page.raw, pairs, skill.segment, main=page is folder.main)
+        fixable |= {(name, rule, cause) for rule, cause in result.repairs}
     return fixable

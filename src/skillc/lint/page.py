@@ -32,7 +32,6 @@ class Page:
 
     def __init__(self, name: str, path: str, raw: bytes) -> None:
         self.name = name
-        self.path = path
         self.real = os.path.realpath(path)
         self.raw = raw
         self.document = parse(raw)
@@ -71,6 +70,10 @@ class Page:
         front = self.document.frontmatter
         return find_block(self.text, front.raw) if front else None
 
+    def line_of(self, field: str) -> int:
+        """Return the line of a field of the frontmatter; 1 for one that is not there."""
+        return self.block.line_of(field) if self.block else 1
+
     def line_at(self, position: int) -> int:
         """Return the line of a character of `text`."""
         return 1 + newlines(self.text[:position].encode(), 0, len(self.document.data))
@@ -78,8 +81,6 @@ class Page:
 
 class Folder:
     """A skill's files, its pages by name, and the files that could not be read."""
-
-    __slots__ = ("files", "main", "names", "pages", "problems", "root", "unread")
 
     def __init__(
         self, root: str, files: list[SourceFile], main: str, pages: list[Page], problems: list[Problem]
@@ -154,9 +155,7 @@ def _walk_files(root: str, problems: list[Problem]) -> Iterator[SourceFile]:
             if os.path.islink(path) and os.path.exists(path) and not is_inside(os.path.realpath(path), root):
                 message = "is a symbolic link that leads out of the skill; build fails with E012"
                 problems.append(Problem("SKL303", message, below(path)))
-        for path in filter(os.path.isfile, paths):
-            if os.path.islink(path):
-                continue
+        for path in (path for path in paths if os.path.isfile(path) and not os.path.islink(path)):
             count += 1
             if count > MAX_FILES:
                 problems.append(Problem("SKL004", f"one of more than {MAX_FILES} files", below(path)))

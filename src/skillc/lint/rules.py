@@ -18,7 +18,7 @@ ERROR = "error"
 WARNING = "warning"
 OFF = "off"
 SEVERITIES = (OFF, WARNING, ERROR)
-_NAME, _DESCRIPTION, _COMPATIBILITY = (LIMITS[field] for field in ("name", "description", "compatibility"))
+_NAME, _DESCRIPTION, _COMPAT = (LIMITS[field] for field in ("name", "description", "compatibility"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,7 @@ RULES = (
     Rule("SKL109", "frontmatter-known", WARNING, "the frontmatter has known fields only"),
     Rule("SKL110", "name-hyphens", ERROR, "no two hyphens of the name stand together"),
     Rule("SKL111", "license-text", WARNING, "the license is text"),
-    Rule(
-        "SKL112",
-        "compatibility-length",
-        WARNING,
-        f"compatibility is text of 1 to {_COMPATIBILITY} characters",
-    ),
+    Rule("SKL112", "compatibility-length", WARNING, f"compatibility is text of 1 to {_COMPAT} characters"),
     Rule("SKL113", "metadata-map", WARNING, "metadata maps text to text"),
     Rule("SKL114", "allowed-tools-format", WARNING, "allowed-tools is text, separated by spaces", fixes=True),
     Rule("SKL115", "frontmatter-duplicate", ERROR, "the frontmatter sets each key once"),

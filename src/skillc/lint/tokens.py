@@ -95,15 +95,15 @@ def measure(folder: Folder, main: Page) -> Tokens:
 def _measure_files(files: Iterable[SourceFile], pages: Mapping[str, bytes]) -> tuple[tuple[str, int], ...]:
     """Estimate each text file; leave out those that are no text or can't be read."""
     estimates: list[tuple[str, int]] = []
-    sampled = 0
+    total = 0  # bytes read
     for file in files:
-        if sampled >= MAX_SAMPLED:
+        if total >= MAX_SAMPLED:
             estimates.append((file.name, file.size // 4))
             continue
         data = pages[file.name][:MAX_SAMPLE] if file.name in pages else _read_sample(file.path)
         text = _decode_sample(data)
         if text is not None:
-            sampled += len(data)
+            total += len(data)
             estimates.append((file.name, estimate(text) * max(len(data), file.size) // max(len(data), 1)))
     return tuple(estimates)
 
@@ -137,7 +137,7 @@ def check(main: Page, tokens: Tokens, settings: Settings) -> Iterator[Problem]:
     limit = limits["metadata-tokens"]
     if tokens.metadata > limit:
         message = f"name and description cost about {tokens.metadata} tokens, over {limit}"
-        yield Problem("SKL206", message, main.name, main.block.line_of("description") if main.block else 1)
+        yield Problem("SKL206", message, main.name, main.line_of("description"))
     if tokens.body > limits["body-tokens"]:
         message = f"the body costs about {tokens.body} tokens, over {limits['body-tokens']}"
         yield Problem("SKL207", message, main.name, 1 + newlines(main.document.data, 0, main.document.body))

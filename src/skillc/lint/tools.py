@@ -10,9 +10,16 @@ import os
 import posixpath
 from typing import TYPE_CHECKING
 
-from skillc.errors import InvalidTool
 from skillc.lint.report import Problem
-from skillc.skills import InvalidTemplate, ToolBlock, find_blocks, parse_template, read_header, read_tool
+from skillc.skills import (
+    InvalidDefinition,
+    InvalidTemplate,
+    ToolBlock,
+    find_blocks,
+    parse_template,
+    read_header,
+    read_tool,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +53,7 @@ def check(folder: Folder, page: Page, directory: str) -> Iterator[Problem]:
     if not isinstance(fault, str):
         yield from fault
     elif tools and not fault.startswith(_FRONTMATTER_FAULTS):
-        yield Problem("SKL501", fault, page.name, _line_of(page, fault.partition(" ")[0]))
+        yield Problem("SKL501", fault, page.name, page.line_of(fault.partition(" ")[0]))
     for block in blocks:
         if not block.fences:
             message = f"'### {block.title}' has a '#### Command' without a fenced block, and is no tool"
@@ -60,10 +67,10 @@ def _check_header(page: Page, directory: str) -> str | list[Problem]:
     """Return the first fault of the frontmatter as that of an executable skill, or its problems."""
     try:
         header = read_header(page.document, directory)
-    except InvalidTool as error:
-        return error.reason
+    except InvalidDefinition as error:
+        return str(error)
     return [
-        Problem("SKL506", diagnostic.message, page.name, _line_of(page, _HEADER_FIELDS[diagnostic.code]))
+        Problem("SKL506", diagnostic.message, page.name, page.line_of(_HEADER_FIELDS[diagnostic.code]))
         for diagnostic in header.diagnostics
         if diagnostic.code in _HEADER_FIELDS
     ]
@@ -71,11 +78,10 @@ def _check_header(page: Page, directory: str) -> str | list[Problem]:
 
 def _check_tool(folder: Folder, page: Page, block: ToolBlock, names: set[str]) -> Iterator[Problem]:
     try:
-        tool, diagnostics = read_tool(block, names, lambda message: InvalidTool("", message))
+        tool, diagnostics = read_tool(block, names)
         template = parse_template(tool.command, tool.parameters)
-    except (InvalidTool, InvalidTemplate) as error:
-        reason = error.reason if isinstance(error, InvalidTool) else str(error)
-        yield Problem("SKL501", f"tool '{block.title}': {reason}", page.name, block.line)
+    except (InvalidDefinition, InvalidTemplate) as error:
+        yield Problem("SKL501", f"tool '{block.title}': {error}", page.name, block.line)
         return
     for diagnostic in diagnostics:
         if diagnostic.code in _TOOL_RULES:
@@ -98,7 +104,3 @@ def _check_program(folder: Folder, program: str) -> str:
     if os.name == "posix" and not os.access(os.path.join(folder.root, *name.split("/")), os.X_OK):
         return f"its program '{program}' is not executable; run 'chmod +x' on it"
     return ""
-
-
-def _line_of(page: Page, field: str) -> int:
-    return page.block.line_of(field) if page.block else 1

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     )
     from skillc.skills.tools.parameters import (
         MAX_INTEGER as MAX_INTEGER,
+        InvalidDefinition as InvalidDefinition,
         NotOfType as NotOfType,
         ParameterDefinition as ParameterDefinition,
         Value as Value,
@@ -88,7 +89,8 @@ __getattr__ = front_door(
         "markdown": "Heading Link find_headings find_links line_count newlines split_target walk",
         "tools.blocks": "ToolBlock find_blocks",
         "tools.definition": "MODES SkillDefinition ToolDefinition read_definition read_header read_tool",
-        "tools.parameters": "MAX_INTEGER NotOfType ParameterDefinition Value join_names parse_value",
+        "tools.parameters": "InvalidDefinition MAX_INTEGER NotOfType ParameterDefinition Value join_names"
+        " parse_value",
         "tools.template": "CommandTemplate InvalidTemplate Variable fill_arguments parse_template",
         "yaml": "NotYaml load_yaml parse_yaml_events",
     },

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 FOREIGN = (".git", ".hg", ".svn", ".skillc", ".skillc-meta")  # directories that never belong to a skill
-MAX_FILES = 100_000  # links can multiply a folder without end; a skill with more is not valid
-MAX_LINKED = 1000  # directories that links lead to, which can multiply without a single file
+MAX_FILES = 100_000  # links can multiply a folder; a skill with more files is not valid
+MAX_LINKS = 1000  # to directories; they can multiply without a single file
 
 
 class SourceFile:
@@ -46,7 +46,7 @@ def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
     """
     real_root = os.path.realpath(root)
     files: list[SourceFile] = []
-    linked = 0  # directories reached through a link
+    links = 0  # to directories
     # Directories still to read: path prefix, path, the real directories on the way (for loops).
     pending: list[tuple[str, str, tuple[str, ...]]] = [("", root, (real_root,))]
     while pending:
@@ -64,12 +64,12 @@ def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
                 inner = f"{chain[-1]}{os.sep}{name}"
                 real = os.path.realpath(inner) if entry.is_symlink() else inner
                 if real not in chain:
-                    linked += entry.is_symlink()
+                    links += entry.is_symlink()
                     pending.append((f"{prefix}{name}/", entry.path, (*chain, real)))
         if len(files) > MAX_FILES:
             raise errors.InvalidSkill(root, f"more than {MAX_FILES} files")
-        if linked > MAX_LINKED:
-            raise errors.InvalidSkill(root, f"more than {MAX_LINKED} directories by way of links")
+        if links > MAX_LINKS:
+            raise errors.InvalidSkill(root, f"more than {MAX_LINKS} directories by way of links")
     files.sort(key=lambda file: file.name.encode("utf-8", "surrogateescape"))
     return files
 

@@ -1,7 +1,7 @@
 """Walk a Markdown document: its headings with their sections, its links, and any other element [D6, D15].
 
->>> found = find_headings(b"# One\\n\\n## `Two` *x*\\n\\nText\\n# Three\\n")
->>> [(h.level, h.text, h.line, h.end_line) for h in found]
+>>> headings = find_headings(b"# One\\n\\n## `Two` *x*\\n\\nText\\n# Three\\n")
+>>> [(h.level, h.text, h.line, h.end_line) for h in headings]
 [(1, 'One', 1, 6), (2, 'Two x', 3, 6), (1, 'Three', 6, 7)]
 >>> [(link.target, link.line) for link in find_links(b"See [forms](forms.md#fill)\\nand ![](a%20b.png).")]
 [('forms.md#fill', 1), ('a%20b.png', 2)]
@@ -52,7 +52,7 @@ def walk(data: bytes, body: int, kinds: Collection[str], *, tables: bool = False
     """
     import pyromark  # here, so that only parsing loads it
 
-    line, counted = 1, 0
+    line, position = 1, 0  # of the last element
     element: Element | None = None  # the one whose text is being read
     words: list[str] = []
     inline_html = "InlineHtml" in kinds
@@ -64,26 +64,25 @@ def walk(data: bytes, body: int, kinds: Collection[str], *, tables: bool = False
         if type(event) is not dict:
             continue
         if "Start" in event:
-            tag: Any = event["Start"]
-            kind = tag if type(tag) is str else next(iter(tag))
+            tag: Any = event["Start"]  # a kind, or a mapping from it to its detail
         elif inline_html and "InlineHtml" in event:
-            tag = kind = "InlineHtml"
+            tag = "InlineHtml"
         else:
             if element is not None and "End" in event and element.kind in event["End"]:
                 element.text = "".join(words)
                 yield element
                 element = None
             continue
+        kind = tag if type(tag) is str else next(iter(tag))
         if kind in kinds:
             start = body + span["start"]
-            line += newlines(data, counted, start)
-            counted = start
-            detail = tag[kind] if type(tag) is dict else None
-            found = Element(kind, detail, start, body + span["end"], line)
+            line += newlines(data, position, start)
+            position = start
+            new = Element(kind, None if kind is tag else tag[kind], start, body + span["end"], line)
             if kind in _WITH_TEXT:
-                element, words = found, []
+                element, words = new, []
             else:
-                yield found
+                yield new
 
 
 def _plain_text(event: object) -> str:
@@ -138,8 +137,7 @@ def _close_sections(headings: list[Heading]) -> None:
         after = following[heading.level]
         if after is not None:
             heading.end_line, heading.end = after.line, after.start
-        for level in range(heading.level, 7):
-            following[level] = heading
+        following[heading.level :] = [heading] * (7 - heading.level)
 
 
 class Link:
@@ -197,6 +195,6 @@ def line_count(data: bytes) -> int:
 def _parser_text(data: bytes, body: int) -> str:
     """Return the text to parse: with LF for a lone CR, which the parser does not see as a line end."""
     content = data[body:]
-    if content.count(b"\r") != content.count(b"\r\n"):
+    if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
         content = b"\r\n".join(part.replace(b"\r", b"\n") for part in content.split(b"\r\n"))
     return content.decode("utf-8", "replace")

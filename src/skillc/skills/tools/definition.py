@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from skillc.skills.document import Document, main_file, parse
 from skillc.skills.format import KNOWN_FIELDS, NAME_RULE
 from skillc.skills.ids import is_name
 from skillc.skills.tools.blocks import ToolBlock, find_blocks
-from skillc.skills.tools.parameters import ParameterDefinition, read_parameters
+from skillc.skills.tools.parameters import InvalidDefinition, ParameterDefinition, read_parameters
 from skillc.startup.digest import sha256_hex
 
 MODES = ("Global", "Dev", "Meeting")
@@ -34,8 +34,6 @@ _SEMVER = re.compile(
     re.ASCII,
 )
 _TOOL_NAME = re.compile(r"[a-z0-9_]{1,32}")
-
-Refuse = Callable[[str], InvalidTool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +95,18 @@ def parse_definition(raw: bytes, name: str, directory: str = "") -> SkillDefinit
     if not blocks:
         skill = SkillDefinition(name, "", document.description or "", directory=directory)
         return replace(skill, diagnostics=_in_skill_file(diagnostics))
-    header = read_header(document, name)
     tools: list[ToolDefinition] = []
     names: set[str] = set()
-    for block in blocks:
-
-        def refuse(message: str, block: ToolBlock = block) -> InvalidTool:
-            return InvalidTool(name, f"tool '{block.title}' (line {block.line}): {message}")
-
-        tool, warnings = read_tool(block, names, refuse)
-        tools.append(tool)
-        diagnostics += warnings
+    place = ""
+    try:
+        header = read_header(document, name)
+        for block in blocks:
+            place = f"tool '{block.title}' (line {block.line}): "
+            tool, warnings = read_tool(block, names)
+            tools.append(tool)
+            diagnostics += warnings
+    except InvalidDefinition as error:
+        raise InvalidTool(name, f"{place}{error}") from None
     return replace(
         header,
         tools=tuple(tools),
@@ -122,43 +121,39 @@ def _in_skill_file(diagnostics: list[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 def read_header(document: Document, name: str) -> SkillDefinition:
-    """Return what the frontmatter of an executable skill says, without its tools; raises InvalidTool."""
-
-    def refuse(message: str) -> InvalidTool:
-        return InvalidTool(name, message)
-
-    fields = _require_fields(document, refuse)
+    """Return what the frontmatter of an executable skill says, without tools; raises InvalidDefinition."""
+    fields = _require_fields(document)
     author = fields.get("author")
     return SkillDefinition(
         name=name,
         version=str(fields["version"]),
         description=str(fields["description"]).strip()[:MAX_DESCRIPTION],
         author=None if author is None else str(author),
-        modes=_modes(fields.get("modes"), refuse),
-        read_only=_switch(fields, "read_only", refuse),
-        always_ask=_switch(fields, "always_ask", refuse),
-        timeout=_timeout(fields.get("timeout", DEFAULT_TIMEOUT), refuse),
-        network=_switch(fields, "network", refuse),
+        modes=_modes(fields.get("modes")),
+        read_only=_switch(fields, "read_only"),
+        always_ask=_switch(fields, "always_ask"),
+        timeout=_timeout(fields.get("timeout", DEFAULT_TIMEOUT)),
+        network=_switch(fields, "network"),
         diagnostics=_in_skill_file([*document.diagnostics, *_warnings(fields, name)]),
     )
 
 
-def _require_fields(document: Document, refuse: Refuse) -> Mapping[str, Any]:
+def _require_fields(document: Document) -> Mapping[str, Any]:
     """Return the frontmatter if it needed no repair and has what is required."""
     for diagnostic in document.diagnostics:
         if diagnostic.code in _BAD_YAML:
-            raise refuse(f"invalid YAML in the frontmatter: {diagnostic.message}")
+            raise InvalidDefinition(f"invalid YAML in the frontmatter: {diagnostic.message}")
     if document.frontmatter is None:
-        raise refuse("missing frontmatter field 'name': there is no frontmatter that can be read")
+        raise InvalidDefinition("missing frontmatter field 'name': there is no frontmatter that can be read")
     fields = document.frontmatter.fields
     for field in ("name", "version", "description"):
         text = document.frontmatter.text(field)
         if text is None or not text.strip():
-            raise refuse(f"missing frontmatter field '{field}'")
+            raise InvalidDefinition(f"missing frontmatter field '{field}'")
     if not is_name(str(fields["name"])):
-        raise refuse(f"name '{fields['name']}' is not {NAME_RULE}")
+        raise InvalidDefinition(f"name '{fields['name']}' is not {NAME_RULE}")
     if not isinstance(fields["description"], str):
-        raise refuse("description is not text")
+        raise InvalidDefinition("description is not text")
     return {**fields, "version": document.frontmatter.text("version")}
 
 
@@ -174,35 +169,35 @@ def _warnings(fields: Mapping[str, Any], name: str) -> Iterator[Diagnostic]:
         yield warning("W063", fields["version"])
 
 
-def _modes(value: Any, refuse: Refuse) -> tuple[str, ...]:
+def _modes(value: Any) -> tuple[str, ...]:
     if value is None:
         return ("Global",)
     if not isinstance(value, list) or not value or not all(mode in MODES for mode in value):
-        raise refuse(f"modes must be a list of {', '.join(MODES)}")
+        raise InvalidDefinition(f"modes must be a list of {', '.join(MODES)}")
     return tuple(dict.fromkeys(value))
 
 
-def _switch(fields: Mapping[str, Any], field: str, refuse: Refuse) -> bool:
+def _switch(fields: Mapping[str, Any], field: str) -> bool:
     value = fields.get(field, False)
     if not isinstance(value, bool):
-        raise refuse(f"{field} must be true or false")
+        raise InvalidDefinition(f"{field} must be true or false")
     return value
 
 
-def _timeout(value: Any, refuse: Refuse) -> int:
+def _timeout(value: Any) -> int:
     if type(value) is not int or not 1 <= value <= MAX_TIMEOUT:
-        raise refuse(f"timeout must be a whole number of seconds from 1 to {MAX_TIMEOUT}")
+        raise InvalidDefinition(f"timeout must be a whole number of seconds from 1 to {MAX_TIMEOUT}")
     return value
 
 
-def read_tool(block: ToolBlock, names: set[str], refuse: Refuse) -> tuple[ToolDefinition, list[Diagnostic]]:
-    """Return a tool and diagnostics, and add its name to `names`; raises what `refuse` makes of a fault."""
+def read_tool(block: ToolBlock, names: set[str]) -> tuple[ToolDefinition, list[Diagnostic]]:
+    """Return a tool and diagnostics, and add its name to `names`; raises InvalidDefinition."""
     if not _TOOL_NAME.fullmatch(block.title):
-        raise refuse("a tool's name is 1 to 32 of a-z, 0-9 and _")
+        raise InvalidDefinition("a tool's name is 1 to 32 of a-z, 0-9 and _")
     if block.title in names:
-        raise refuse("duplicate tool name")
+        raise InvalidDefinition("duplicate tool name")
     names.add(block.title)
     if block.commands > 1 or len(block.fences) > 1:
-        raise refuse("more than one fenced block under Command; put the steps into a script")
-    parameters, diagnostics = read_parameters(block, refuse)
+        raise InvalidDefinition("more than one fenced block under Command; put the steps into a script")
+    parameters, diagnostics = read_parameters(block)
     return ToolDefinition(block.title, block.description, parameters, block.fences[0]), diagnostics

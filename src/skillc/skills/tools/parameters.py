@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skillc.errors import Diagnostic, InvalidTool, warning
+from skillc.errors import Diagnostic, warning
 
 if TYPE_CHECKING:
     from skillc.skills.tools.blocks import ToolBlock
@@ -40,47 +40,47 @@ class ParameterDefinition:
     default: Value | None = None
 
 
+class InvalidDefinition(ValueError):
+    """A skill or a tool with a fault; the message says which."""
+
+
 class NotOfType(ValueError):
     """Text that is no value of the type."""
 
 
-def read_parameters(
-    block: ToolBlock, refuse: Callable[[str], InvalidTool]
-) -> tuple[tuple[ParameterDefinition, ...], list[Diagnostic]]:
-    """Return the parameters of a tool's table, and diagnostics; raises what `refuse` makes of a fault."""
+def read_parameters(block: ToolBlock) -> tuple[tuple[ParameterDefinition, ...], list[Diagnostic]]:
+    """Return the parameters of a tool's table, and diagnostics; raises InvalidDefinition."""
     if block.tables is None:
         return (), [warning("W061", block.title)]
     if not block.tables:
         return (), []
     if len(block.tables) > 1:
-        raise refuse("more than one table under Parameters")
+        raise InvalidDefinition("more than one table under Parameters")
     header, *rows = block.tables[0]
     columns = [cell.casefold() for cell in header]
     for column in ("name", "type"):
         if columns.count(column) != 1:
-            raise refuse(f"the parameter table needs one column '{column.title()}'")
+            raise InvalidDefinition(f"the parameter table needs one column '{column.title()}'")
     diagnostics: list[Diagnostic] = []
     parameters: dict[str, ParameterDefinition] = {}
     for row in rows:
         cells = dict(zip(columns, row, strict=False))
-        parameter = _read_row(cells, block.title, refuse, diagnostics)
+        parameter = _read_row(cells, block.title, diagnostics)
         if parameter.name in parameters:
-            raise refuse(f"duplicate parameter '{parameter.name}'")
+            raise InvalidDefinition(f"duplicate parameter '{parameter.name}'")
         parameters[parameter.name] = parameter
     return tuple(parameters.values()), diagnostics
 
 
-def _read_row(
-    cells: dict[str, str], tool: str, refuse: Callable[[str], InvalidTool], diagnostics: list[Diagnostic]
-) -> ParameterDefinition:
+def _read_row(cells: dict[str, str], tool: str, diagnostics: list[Diagnostic]) -> ParameterDefinition:
     name, kind = cells["name"], cells["type"].casefold()
     if not _NAME.fullmatch(name):
-        raise refuse(f"parameter '{name}': a name is 1 to 64 letters, digits, - and _")
+        raise InvalidDefinition(f"parameter '{name}': a name is 1 to 64 letters, digits, - and _")
     if kind not in TYPES:
-        raise refuse(f"parameter '{name}': type must be {', '.join(TYPES)}, not '{cells['type']}'")
+        raise InvalidDefinition(f"parameter '{name}': type must be {', '.join(TYPES)}, not '{cells['type']}'")
     required = cells.get("required", "").casefold()
     if required not in _REQUIRED:
-        raise refuse(f"parameter '{name}': required must be yes or no, not '{cells['required']}'")
+        raise InvalidDefinition(f"parameter '{name}': required must be yes or no, not '{cells['required']}'")
     description = cells.get("description", "")
     text = find_default(description)
     default = None
