@@ -30,7 +30,7 @@ from skillc.index.skills import score
 from skillc.index.skills.find import Library, Part
 from skillc.index.skills.result import FoundSkill
 from skillc.index.skills.speed import scorer
-from skillc.skills import metadata, parse
+from skillc.skills import parse, read_metadata
 
 if TYPE_CHECKING:
     Find = Callable[[str], list[FoundSkill]]
@@ -70,7 +70,7 @@ def own_words(paths: Sequence[Path], most: int) -> list[Question]:
 def names_of(path: Path) -> set[str]:
     """What a skill goes by."""
     try:
-        told = metadata(parse(path.read_bytes()), path.parent.name)
+        told = read_metadata(parse(path.read_bytes()), path.parent.name)
     except Exception:
         return set()  # quarantined: nobody can find it
     return {path.parent.name, told.name}

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from skillc.library.repositories import resolve_repositories
     from skillc.library.source import SkillSource
     from skillc.library.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
-    from skillc.skills.ids import SkillId
+    from skillc.skills import SkillId
     from skillc.tools import ApprovalRequest
 
 __version__ = "0.1.0"

@@ -106,10 +106,13 @@ def _yaml_character(c: str) -> str:
     return f"\\x{code:02X}" if code < 0x100 else f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
 
 
-def suggest(name: str, names: Iterable[str], limit: int = MAX_SUGGESTIONS) -> tuple[str, ...]:
+def suggest(
+    name: str, names: Iterable[str], limit: int = MAX_SUGGESTIONS, ratio: float = MIN_RATIO
+) -> tuple[str, ...]:
     """Return the names that a mistyped `name` may mean, best first, equals by name.
 
-    Names are compared without case, by their last segment; `_` and spaces count as hyphens.
+    Names are compared without case, by their last segment; `_` and spaces count as hyphens. `ratio` is
+    the similarity from which two names are alike.
 
     >>> suggest("refund", ["billing/refunds", "billing/invoices"])
     ('billing/refunds',)
@@ -125,7 +128,7 @@ def suggest(name: str, names: Iterable[str], limit: int = MAX_SUGGESTIONS) -> tu
         return tuple(sorted(same)[:limit])
     if len(others) > MAX_COMPARED:
         others = [(other, theirs) for other, theirs in others if theirs[:1] == key[:1]]
-    scores = [(-_similarity(key, theirs), other) for other, theirs in sorted(others)[:MAX_COMPARED]]
+    scores = [(-_similarity(key, theirs, ratio), other) for other, theirs in sorted(others)[:MAX_COMPARED]]
     return tuple(other for score, other in sorted(scores)[:limit] if score)
 
 
@@ -134,12 +137,12 @@ def _comparable(name: str) -> str:
     return last.casefold().replace("_", "-").replace(" ", "-")
 
 
-def _similarity(one: str, two: str) -> float:
+def _similarity(one: str, two: str, ratio: float) -> float:
     """Return how alike two names are: from 0, not at all, to 1, equal."""
     from difflib import SequenceMatcher  # costs a millisecond; only errors need it
 
     matcher = SequenceMatcher(None, one, two, autojunk=False)
-    if matcher.quick_ratio() >= MIN_RATIO and matcher.ratio() >= MIN_RATIO:
+    if matcher.quick_ratio() >= ratio and matcher.ratio() >= ratio:
         return matcher.ratio()
     shorter, longer = sorted((one, two), key=len)
     return PART_RATIO if len(shorter) >= MIN_PART and shorter in longer else 0.0

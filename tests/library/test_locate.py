@@ -14,7 +14,7 @@ from skillc.errors import InvalidSkill, SkillNotFound
 from skillc.library import at_path, locate_skill
 from skillc.library.copies import write_copy
 from skillc.library.descriptors import SkillDescriptor, SkillDocument
-from skillc.skills import SkillId, metadata, parse
+from skillc.skills import SkillId, parse, read_metadata
 from tests.conftest import World
 from tests.support.git import Origin
 
@@ -75,7 +75,7 @@ def test_build_and_search_by_id_and_a_stub_that_says_the_id(world: World, origin
     assert built["skill"] == "billing/refunds"
     assert built["runtime_path"] == str(world.home / ".skillc/runtime/billing+refunds")
     stub = (world.home / ".cursor/skills/refunds/SKILL.md").read_text()
-    assert metadata(parse(stub.encode()), "").name == "refunds"
+    assert read_metadata(parse(stub.encode()), "").name == "refunds"
     assert 'skc show billing/refunds --section "<heading>"' in stub
     assert "Compiled by skillc from the repository 'company'." in stub
     found = json.loads(world.ok("search", "billing/refunds", "fourteen", "--format", "json").stdout)
@@ -191,7 +191,7 @@ def test_a_document_without_a_folder_reads_back_equal(world: World) -> None:
     document = SkillDocument(descriptor, "# Body\n\n---\ntext\n", told)
     path = write_copy(str(world.root / "copies" / "a+b"), "server", document, None)
     read = parse((Path(path) / "SKILL.md").read_bytes())
-    found = metadata(read, "b")
+    found = read_metadata(read, "b")
     assert not read.diagnostics
     assert found.description == descriptor.description
     assert found.fields["metadata"] == descriptor.metadata

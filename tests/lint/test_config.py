@@ -8,7 +8,7 @@ import pytest
 
 from skillc.errors import InvalidConfiguration
 from skillc.library import at_path
-from skillc.lint import RULES, Settings, lint_skill, settings_for
+from skillc.lint import RULES, Settings, lint_skill, read_settings
 from tests.conftest import World
 from tests.lint.skills import GOOD, front, put, report
 
@@ -86,28 +86,28 @@ def test_the_nearest_file_counts(world: World) -> None:
     """[RFC-0008] from the skill's folder upwards to the project's root, and no further."""
     folder = put(world)
     (world.root / ".skilllint.toml").write_text("nonsense")
-    assert settings_for(str(folder)) == Settings()
+    assert read_settings(str(folder)) == Settings()
     (world.project / ".skilllint.toml").write_text("[limits]\nskill-size = 1")
-    assert settings_for(str(folder)).limits["skill-size"] == 1
+    assert read_settings(str(folder)).limits["skill-size"] == 1
     (world.store / ".skilllint.toml").write_text("[limits]\nskill-size = 2")
-    assert settings_for(str(folder)).limits["skill-size"] == 2
+    assert read_settings(str(folder)).limits["skill-size"] == 2
     (folder / ".skilllint.toml").write_text("[limits]\nname-length = 3")
-    assert settings_for(str(folder)).limits == Settings().limits | {"name-length": 3}
+    assert read_settings(str(folder)).limits == Settings().limits | {"name-length": 3}
 
 
 def test_home_and_repositories_are_ends_too(world: World, tmp_path: Path) -> None:
     """[RFC-0008] the home directory, and a git repository, are as far as it looks."""
     folder = world.skill("pdf", GOOD, store=world.global_store)
     (world.root / ".skilllint.toml").write_text("nonsense")
-    assert settings_for(str(folder)).file is None
+    assert read_settings(str(folder)).file is None
     (world.home / ".skilllint.toml").write_text("")
-    assert settings_for(str(folder)).file == str(world.home / ".skilllint.toml")
+    assert read_settings(str(folder)).file == str(world.home / ".skilllint.toml")
     repository = tmp_path / "repository"
     (repository / ".git").mkdir(parents=True)
     (repository / "skills" / "pdf").mkdir(parents=True)
-    assert settings_for(str(repository / "skills" / "pdf")).file is None
+    assert read_settings(str(repository / "skills" / "pdf")).file is None
     (repository / ".skilllint.toml").write_text("")
-    assert settings_for(str(repository / "skills" / "pdf")).file == str(repository / ".skilllint.toml")
+    assert read_settings(str(repository / "skills" / "pdf")).file == str(repository / ".skilllint.toml")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from skillc.library import at_path
 from skillc.lint import Settings, fix_skill, lint_skill
-from skillc.lint.fixes import quoted
+from skillc.lint.fixes import quote
 from skillc.skills import parse, yaml
 from skillc.skills.document import Document
 from tests.conftest import World, save
@@ -191,7 +191,7 @@ def test_compiled_skills_are_not_fixed(world: World) -> None:
 @example("'\"\\")
 def test_quoted_text_reads_back(value: str) -> None:
     """[RFC-0008] [D4] any text in quotes is that text in YAML."""
-    assert yaml.load(f"x: {quoted(value)}\n").value == {"x": value}
+    assert yaml.load_yaml(f"x: {quote(value)}\n").value == {"x": value}
 
 
 # Whatever the source
@@ -245,6 +245,6 @@ def test_fixing_any_source(world: World, source: str) -> None:
     assert report.fixable == 0
     if "SKL100" in {f.rule.id for f in report.fixed} and "SKL100" not in {f.rule.id for f in report.findings}:
         assert after.frontmatter is not None
-        assert yaml.load(after.frontmatter.raw).value == after.frontmatter.fields
+        assert yaml.load_yaml(after.frontmatter.raw).value == after.frontmatter.fields
     assert fix_skill(skill).fixed == ()
     assert (folder / "SKILL.md").read_bytes() == data

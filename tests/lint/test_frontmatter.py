@@ -7,7 +7,7 @@ import pytest
 from skillc.errors import MissingField
 from skillc.library import at_path
 from skillc.lint import lint_skill
-from skillc.skills import metadata, parse
+from skillc.skills import parse, read_metadata
 from tests.conftest import World
 from tests.lint.skills import FRONT, GOOD, findings, front, places, rules
 
@@ -222,7 +222,7 @@ def test_no_repair_is_silent(world: World, fence: str, yaml: str, closing: str) 
     causes = {finding.cause for finding in findings(world, text)}
     document = parse(text.encode())
     try:
-        noticed = metadata(document, "pdf").diagnostics
+        noticed = read_metadata(document, "pdf").diagnostics
     except MissingField as error:
         noticed = error.diagnostics
     codes = {diagnostic.code for diagnostic in noticed}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidSkill, MissingField
-from skillc.skills import Document, Metadata, main_file, metadata, parse
+from skillc.skills import Document, Metadata, main_file, parse, read_metadata
 from tests.support.deadline import ends
 
 BOM = b"\xef\xbb\xbf"
@@ -18,7 +18,7 @@ GOOD = b"---\nname: pdf\ndescription: Fill forms\n---\n# PDF\n"
 
 
 def about(yaml: str) -> Metadata:
-    return metadata(parse(f"---\n{yaml}\n---\n# Body\n".encode()), "folder")
+    return read_metadata(parse(f"---\n{yaml}\n---\n# Body\n".encode()), "folder")
 
 
 def codes(found: Document | Metadata) -> list[str]:
@@ -33,7 +33,7 @@ def codes(found: Document | Metadata) -> list[str]:
 def test_encodings(mark: bytes, eol: bytes) -> None:
     """[D4] with or without BOM, whatever the line ends: the same skill, and nothing to say about it."""
     document = parse(mark + GOOD.replace(b"\n", eol))
-    found = metadata(document, "folder")
+    found = read_metadata(document, "folder")
     assert (found.name, found.description, codes(found)) == ("pdf", "Fill forms", [])
     assert [(heading.text, heading.line) for heading in document.headings()] == [("PDF", 5)]
     assert document.data[document.body :] == b"# PDF" + eol
@@ -42,7 +42,7 @@ def test_encodings(mark: bytes, eol: bytes) -> None:
 def test_not_utf8() -> None:
     """[D4] bytes that are not UTF-8 are replaced, and it is said; the rest is as it was."""
     document = parse(GOOD.replace(b"Fill", b"F\xfcll").replace(b"# PDF", b"# P\xff\xfeDF"))
-    found = metadata(document, "folder")
+    found = read_metadata(document, "folder")
     assert (found.description, codes(found)) == ("F\ufffdll forms", ["W010"])
     assert [(heading.text, heading.line) for heading in document.headings()] == [("P\ufffd\ufffdDF", 5)]
 
@@ -120,7 +120,7 @@ def test_any_bytes(raw: bytes) -> None:
         section = b"".join(lines[heading.line - 1 : heading.end_line - 1])
         assert section == document.data[heading.start : heading.end]
     try:
-        found = metadata(document, "folder")
+        found = read_metadata(document, "folder")
     except MissingField:
         return
     assert found.name.strip()
@@ -155,7 +155,7 @@ def test_nasty_documents(start: bytes, raw: bytes) -> None:
         document = parse(start + raw)
         document.headings()
         if start:
-            assert metadata(document, "folder").description
+            assert read_metadata(document, "folder").description
 
 
 def test_over_64_kib() -> None:
@@ -163,7 +163,7 @@ def test_over_64_kib() -> None:
     document = parse(b"---\ndescription: x\n" + b"a: b\n" * 14_000 + b"---\n# T\n")
     assert codes(document) == ["W016"]
     with pytest.raises(MissingField) as caught:
-        metadata(document, "folder")
+        read_metadata(document, "folder")
     assert [diagnostic.code for diagnostic in caught.value.diagnostics] == ["W016"]
     assert [heading.text for heading in document.headings()] == ["T"]
 
@@ -246,7 +246,7 @@ def test_description(line: str, description: str, expected: list[str]) -> None:
 def test_not_loadable(text: str) -> None:
     """[D4] without a description, or with an empty or null one, a skill is not loadable: E011."""
     with pytest.raises(MissingField) as caught:
-        metadata(parse(text.encode()), "folder")
+        read_metadata(parse(text.encode()), "folder")
     assert caught.value.line() == "error[E011]: missing frontmatter field 'description' in SKILL.md"
 
 
@@ -305,9 +305,9 @@ def test_corpus_loads(corpus: Path) -> None:
     for file, folder, kinds, document in skills:
         if kinds & UNUSABLE or file in NO_KEYS:
             with pytest.raises(MissingField):
-                metadata(document, folder)
+                read_metadata(document, folder)
         else:
-            found = metadata(document, folder)
+            found = read_metadata(document, folder)
             assert found.description.strip(), file
             assert json.loads(json.dumps(found.fields)) == found.fields, file
 
@@ -317,7 +317,7 @@ def test_corpus_diagnostics(corpus: Path) -> None:
     for file, folder, kinds, document in real_skills(corpus):
         if kinds & UNUSABLE or file in NO_KEYS:
             continue
-        found = set(codes(metadata(document, folder)))
+        found = set(codes(read_metadata(document, folder)))
         if any(kind.startswith("yaml-") for kind in kinds):
             assert found & {"W011", "W012"}, file
         elif "unclosed" in kinds:
@@ -333,6 +333,6 @@ def test_corpus_diagnostics(corpus: Path) -> None:
 def test_corpus_names(corpus: Path) -> None:
     """[D4] the name is the folder's only where the frontmatter has none."""
     for file, folder, kinds, document in real_skills(corpus):
-        if not (kinds & UNUSABLE or file in NO_KEYS) and "W014" in codes(metadata(document, folder)):
+        if not (kinds & UNUSABLE or file in NO_KEYS) and "W014" in codes(read_metadata(document, folder)):
             assert document.frontmatter is not None
             assert document.frontmatter.fields.get("name") in (None, ""), file

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from skillc.errors import InvalidSkill, PathEscapes
-from skillc.skills import files, list_files, resolve_inside, source_hash
+from skillc.skills import files, hash_source, list_files, resolve_inside
 from skillc.skills.files import MAX_FILES
 from skillc.text import utf8_text
 from tests.support.deadline import ends
@@ -254,7 +254,7 @@ file_names = st.sampled_from(
 
 def hash_of(root: Path) -> str:
     files = list_files(str(root))
-    return source_hash(
+    return hash_source(
         (file.name, hashlib.sha256(Path(file.path).read_bytes()).hexdigest()) for file in files
     )
 

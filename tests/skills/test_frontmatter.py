@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from skillc.skills.frontmatter import MAX_BYTES, Frontmatter, find
+from skillc.skills.frontmatter import MAX_BYTES, Frontmatter, find_frontmatter
 from tests.support.deadline import ends
 from tests.support.yaml import NASTY, billion_laughs, json_values, yaml_like
 
@@ -16,7 +16,7 @@ GOOD = "name: pdf\ndescription: Fill forms\n"
 
 def read(yaml: str) -> Frontmatter:
     """The frontmatter of a document whose fences are right."""
-    found = find(f"---\n{yaml}\n---\n# Body\n")
+    found = find_frontmatter(f"---\n{yaml}\n---\n# Body\n")
     assert found is not None
     return found
 
@@ -51,7 +51,7 @@ def said(found: Frontmatter) -> str:
 )
 def test_none(text: str) -> None:
     """[D4] what is not fenced, or is no mapping, is no frontmatter; a thematic break opens none."""
-    assert find(text) is None
+    assert find_frontmatter(text) is None
 
 
 @pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
@@ -60,7 +60,7 @@ def test_none(text: str) -> None:
 def test_fences(eol: str, fence: str, body: str) -> None:
     """[D4] every line end, and spaces after a fence; the body starts after the closing line."""
     head = f"{fence}\n{GOOD}{fence}\n".replace("\n", eol)
-    found = find(head + body)
+    found = find_frontmatter(head + body)
     assert found is not None
     assert (found.fields, found.end, codes(found)) == (
         {"name": "pdf", "description": "Fill forms"},
@@ -72,7 +72,7 @@ def test_fences(eol: str, fence: str, body: str) -> None:
 def test_closing_fence_at_the_end() -> None:
     """[D4] the file may end with the fence."""
     text = f"---\n{GOOD}---"
-    found = find(text)
+    found = find_frontmatter(text)
     assert found is not None
     assert (found.end, codes(found)) == (len(text), [])
 
@@ -80,7 +80,7 @@ def test_closing_fence_at_the_end() -> None:
 @pytest.mark.parametrize("blank", ["\n", "\r\n", "\r", " \t\n", "\n\n \n"])
 def test_blank_lines_first(blank: str) -> None:
     """[D4] blank lines before the opening fence are passed over, and it is said."""
-    found = find(f"{blank}---\n{GOOD}---\n")
+    found = find_frontmatter(f"{blank}---\n{GOOD}---\n")
     assert found is not None
     assert (found.fields["name"], codes(found)) == ("pdf", ["W018"])
 
@@ -89,7 +89,7 @@ def test_blank_lines_first(blank: str) -> None:
 def test_text_on_the_closing_fence(rest: str) -> None:
     """[D4] `---# Title`: the block ends there, and what follows is the body's."""
     text = f"---\n{GOOD}---{rest}\nMore\n"
-    found = find(text)
+    found = find_frontmatter(text)
     assert found is not None
     assert (text[found.end :], codes(found)) == (f"{rest}\nMore\n", ["W012"])
     assert found.fields["name"] == "pdf"
@@ -106,7 +106,7 @@ def test_text_on_the_closing_fence(rest: str) -> None:
 )
 def test_unclosed(text: str, body: str) -> None:
     """[D4] an unclosed block ends at the first blank line; a thematic break far below does not close it."""
-    found = find(text)
+    found = find_frontmatter(text)
     assert found is not None
     assert found.fields == {"name": "pdf", "description": "Fill forms"}
     assert (text[found.end :], codes(found)) == (body, ["W012"])
@@ -114,7 +114,7 @@ def test_unclosed(text: str, body: str) -> None:
 
 def test_unclosed_without_name_or_description() -> None:
     """[D4] a thematic break above any other paragraph is no frontmatter."""
-    assert find("---\nNote: this is text\n\nMore\n") is None
+    assert find_frontmatter("---\nNote: this is text\n\nMore\n") is None
 
 
 # What it holds
@@ -142,7 +142,7 @@ def test_good_input(fields: dict[str, object], eol: str) -> None:
     """[D4] what is YAML is read as it is, without a diagnostic."""
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items()]
     text = eol.join(["---", *lines, "---", ""])
-    found = find(text)
+    found = find_frontmatter(text)
     assert found is not None
     assert (found.fields, found.end, codes(found)) == (fields, len(text), [])
 
@@ -217,7 +217,7 @@ def test_text(yaml: str, text: str | None) -> None:
 def test_repair(value: str, text: str, eol: str) -> None:
     """[D4] a value that is no YAML is read as plain text; its neighbours stay what they are; it is said."""
     yaml = f"name: pdf\nversion: 1.5\ndescription: {value}\ntags: [a, b]"
-    found = find(f"---\n{yaml}\n---\n".replace("\n", eol))
+    found = find_frontmatter(f"---\n{yaml}\n---\n".replace("\n", eol))
     assert found is not None
     assert found.fields == {"name": "pdf", "version": 1.5, "description": text, "tags": ["a", "b"]}
     assert codes(found) == ["W011"]
@@ -241,7 +241,7 @@ def test_any_sentence_with_colons(sentence: list[str]) -> None:
 def test_where() -> None:
     """[D4] the diagnostic names the line of the file."""
     assert "(line 3: " in said(read("name: a\ndescription: b: c"))
-    late = find("\n\n---\nname: a\ndescription: b: c\n---\n")
+    late = find_frontmatter("\n\n---\nname: a\ndescription: b: c\n---\n")
     assert late is not None
     assert "(line 5: " in said(late)
 
@@ -301,11 +301,11 @@ def padded(size: int, pad: str = "x") -> str:
 @pytest.mark.parametrize("pad", ["x", "é", "漢", "x y "])
 def test_size(pad: str) -> None:
     """[D5] 64 KiB is read, a byte more is refused as a whole, and it is said."""
-    exact = find(f"---\n{padded(MAX_BYTES, pad)}---\n# T\n")
+    exact = find_frontmatter(f"---\n{padded(MAX_BYTES, pad)}---\n# T\n")
     assert exact is not None
     assert (exact.fields["name"], codes(exact)) == ("pdf", [])
     text = f"---\n{padded(MAX_BYTES + 1, pad)}---\n# T\n"
-    over = find(text)
+    over = find_frontmatter(text)
     assert over is not None
     assert (over.fields, text[over.end :], codes(over)) == ({}, "# T\n", ["W016"])
 
@@ -317,7 +317,7 @@ def test_nasty_blocks(unit: str, close: str) -> None:
     text = unit * (60_000 // len(unit.encode()))
     for start in ("", "name: ", f"{GOOD}x: ", "a: b: c\nx: "):
         with ends():
-            found = find(f"---\n{start}{text}{close}")
+            found = find_frontmatter(f"---\n{start}{text}{close}")
             json.dumps(found.fields if found else None)
 
 
@@ -326,7 +326,7 @@ def test_nasty_blocks(unit: str, close: str) -> None:
 def test_many_blank_lines(eol: str, after: str) -> None:
     """[D5] a document that begins with blank lines, however many, costs no time."""
     with ends():
-        assert find(eol * 100_000 + after) is None
+        assert find_frontmatter(eol * 100_000 + after) is None
 
 
 @pytest.mark.parametrize("line", ["x" * 1_000_000, " " * 1_000_000, "a: " * 333_000, "-" * 1_000_000])
@@ -341,7 +341,7 @@ def test_long_lines(line: str) -> None:
         f"{line}\n---",
     ):
         with ends():
-            find(text)
+            find_frontmatter(text)
 
 
 def small_bombs() -> str:
@@ -363,7 +363,7 @@ def test_alias_bombs(broken: str, bomb: str) -> None:
 def test_any_block(yaml: str, eol: str) -> None:
     """[D4] any text between fences gives fields that are JSON, or none, and never an exception."""
     text = f"---{eol}{yaml}{eol}---{eol}"
-    found = find(text)
+    found = find_frontmatter(text)
     if found is not None:
         json.dumps(found.fields)
         assert 0 < found.end <= len(text)

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from skillc.skills import find_links, local_target, parse
+from skillc.skills import find_links, parse, split_target
 
 COMMONMARK = MarkdownIt("commonmark")
 
@@ -95,7 +95,7 @@ def test_any_text(text: str) -> None:
     data = text.encode()
     for link in find_links(data):
         assert 1 <= link.line <= len(data.splitlines())
-        local_target(link.target)
+        split_target(link.target)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_any_text(text: str) -> None:
 )
 def test_local(target: str, local: tuple[str, str]) -> None:
     """[D6] a link to a file or an anchor, percent-encoding undone."""
-    assert local_target(target) == local
+    assert split_target(target) == local
 
 
 @pytest.mark.parametrize(
@@ -140,17 +140,17 @@ def test_local(target: str, local: tuple[str, str]) -> None:
 )
 def test_not_local(target: str) -> None:
     """[D6] what has a scheme or a host leads out, and so does what is no URL at all."""
-    assert local_target(target) is None
+    assert split_target(target) is None
 
 
 def test_mail_is_not_local() -> None:
     """[D6] an address in angle brackets is mail, not a file."""
     [link] = find_links(b"Write to <me@example.com>.")
-    assert local_target(link.target) is None
+    assert split_target(link.target) is None
 
 
 @given(st.text())
 def test_any_target(target: str) -> None:
     """[D6] any target is local or not, and never an exception."""
-    local = local_target(target)
+    local = split_target(target)
     assert local is None or len(local) == 2

@@ -7,17 +7,17 @@ import random
 import pytest
 from hypothesis import given, strategies as st
 
-from skillc.skills import Heading, headings, parse
+from skillc.skills import Heading, find_headings, parse
 from tests.support.deadline import ends
 from tests.support.markdown import LINES, Row, peer, section_ends
 
 
 def rows(text: str) -> list[Row]:
-    return [(heading.level, heading.text, heading.line) for heading in headings(text.encode())]
+    return [(heading.level, heading.text, heading.line) for heading in find_headings(text.encode())]
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    return [(heading.line, heading.end_line) for heading in headings(text.encode())]
+    return [(heading.line, heading.end_line) for heading in find_headings(text.encode())]
 
 
 # Against the specification and its other reader
@@ -92,7 +92,7 @@ def test_any_lines(lines: list[str]) -> None:
 )
 def test_text(source: str, text: str) -> None:
     """[D6] the text is the heading's plain text: no marks, no HTML, no closing hashes."""
-    assert [heading.text for heading in headings(source.encode())] == [text]
+    assert [heading.text for heading in find_headings(source.encode())] == [text]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_text(source: str, text: str) -> None:
 )
 def test_where(source: str, found: list[int]) -> None:
     """[D6] ATX and setext, also inside block quotes and lists; none in code or HTML."""
-    assert [heading.level for heading in headings(source.encode())] == found
+    assert [heading.level for heading in find_headings(source.encode())] == found
 
 
 @pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
@@ -214,7 +214,7 @@ pieces = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 def test_any_text(text: str) -> None:
     """[D15] the bytes of a section are those of its lines, and its end is where a count by hand puts it."""
     data = text.encode()
-    found = headings(data)
+    found = find_headings(data)
     check_sections(data, found)
     rows_found = [(heading.level, heading.text, heading.line) for heading in found]
     assert [heading.end_line for heading in found] == section_ends(rows_found, len(data.splitlines()))
@@ -226,7 +226,7 @@ def test_any_text(text: str) -> None:
 def test_any_text_below_frontmatter(text: str) -> None:
     """[D15] frontmatter moves every section by its lines, and changes nothing else."""
     head = b"---\nname: a\ndescription: b\n---\n"
-    alone, below = headings(text.encode()), headings(head + text.encode(), len(head))
+    alone, below = find_headings(text.encode()), find_headings(head + text.encode(), len(head))
     check_sections(head + text.encode(), below)
     assert [(h.level, h.text, h.line + 4, h.end_line + 4) for h in alone] == [
         (h.level, h.text, h.line, h.end_line) for h in below
@@ -239,7 +239,7 @@ def test_ten_thousand(eol: str) -> None:
     levels = random.Random(6).choices(range(1, 7), k=10_000)
     data = eol.join(f"{'#' * level} Heading {n}{eol}text" for n, level in enumerate(levels)).encode()
     with ends():
-        found = headings(data)
+        found = find_headings(data)
     assert [(h.level, h.text, h.line) for h in found] == [
         (level, f"Heading {n}", 2 * n + 1) for n, level in enumerate(levels)
     ]
@@ -253,4 +253,4 @@ def test_time_grows_with_size(eol: bytes) -> None:
     """[D12] a large document costs in proportion to its size: 15 MB with 60,000 headings."""
     data = (b"# Heading" + eol + b"text " * 50 + eol) * 60_000
     with ends():
-        assert len(headings(data)) == 60_000
+        assert len(find_headings(data)) == 60_000

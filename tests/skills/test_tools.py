@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from skillc.errors import InvalidTool
 from skillc.skills import ParameterDefinition, SkillDefinition, read_definition
 from skillc.skills.tools.definition import parse_definition
-from skillc.skills.tools.parameters import stated_default
+from skillc.skills.tools.parameters import find_default
 
 FRONT = "---\nname: demo\nversion: 1.0.0\ndescription: A demonstration\n---\n"
 
@@ -334,7 +334,7 @@ def test_defaults_in_descriptions(kind: str, description: str, default: object) 
     )
     parameter = skill.tools[0].parameters[0]
     assert (parameter.default, type(parameter.default)) == (default, type(default))
-    stated = stated_default(description.replace("`", "")) is not None
+    stated = find_default(description.replace("`", "")) is not None
     assert codes(skill) == (["W064"] if stated and default is None else [])
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.skills import yaml
-from skillc.skills.yaml import MAX_DEPTH, MAX_NODES, NotYaml, load, plain
+from skillc.skills.yaml import MAX_DEPTH, MAX_NODES, NotYaml, load_yaml, resolve_scalar
 from tests.support.deadline import ends
 from tests.support.yaml import NASTY, billion_laughs, json_values, yaml_like
 
@@ -19,7 +19,7 @@ KIB_64 = 64 * 1024
 
 
 def value(text: str) -> Any:
-    return load(text).value
+    return load_yaml(text).value
 
 
 # What a scalar means
@@ -95,7 +95,7 @@ FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 @given(st.text("+-.0123456789eExXoabfF_: ", max_size=8) | st.from_regex(FLOAT) | st.text(max_size=8))
 def test_plain_is_the_specification(text: str) -> None:
     """[D4] a plain scalar has the type that YAML 1.2's table of patterns gives it (10.3.2)."""
-    found = plain(text)
+    found = resolve_scalar(text)
     if NULL.fullmatch(text):
         assert found is None
     elif BOOLEAN.fullmatch(text):
@@ -132,7 +132,7 @@ def test_keys_are_text(key: str) -> None:
 def test_keys_that_cannot_be_text(key: str) -> None:
     """[D4] a key that is a list or a mapping is not read."""
     with pytest.raises(NotYaml):
-        load(f"{key}: x")
+        load_yaml(f"{key}: x")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_keys_that_cannot_be_text(key: str) -> None:
 )
 def test_duplicates(text: str, meaning: object, duplicates: tuple[str, ...]) -> None:
     """[D4] the last value of a key counts, and each key that is set more than once is named once."""
-    loaded = load(text)
+    loaded = load_yaml(text)
     assert (loaded.value, loaded.duplicates) == (meaning, duplicates)
 
 
@@ -216,7 +216,7 @@ def test_alias() -> None:
 def test_aliases_without_bound(text: str) -> None:
     """[D5] bombs, chains and loops of aliases are refused at once."""
     with ends(), pytest.raises(NotYaml):
-        load(text)
+        load_yaml(text)
 
 
 @pytest.mark.parametrize(
@@ -241,9 +241,9 @@ def test_limits() -> None:
     value(nested(MAX_DEPTH))
     assert len(value(f"[{'0,' * (MAX_NODES - 1)}]")) == MAX_NODES - 1
     with pytest.raises(NotYaml):
-        load(nested(MAX_DEPTH + 1))
+        load_yaml(nested(MAX_DEPTH + 1))
     with pytest.raises(NotYaml):
-        load(f"[{'0,' * MAX_NODES}]")
+        load_yaml(f"[{'0,' * MAX_NODES}]")
 
 
 def test_alias_depth() -> None:
@@ -252,7 +252,7 @@ def test_alias_depth() -> None:
     text = "- &a {}\n- {}"
     value(text.format(inner, "[" * (outer - 1) + "*a" + "]" * (outer - 1)))
     with pytest.raises(NotYaml):
-        load(text.format(inner, "[" * (outer + 1) + "*a" + "]" * (outer + 1)))
+        load_yaml(text.format(inner, "[" * (outer + 1) + "*a" + "]" * (outer + 1)))
 
 
 @pytest.mark.parametrize("unit", NASTY)
@@ -295,11 +295,11 @@ entry = st.tuples(
 def test_what_needs_no_parser(text: str) -> None:
     """[D5] lines that are read without the parser mean what it says."""
     try:
-        expected = yaml.parsed(text)
+        expected = yaml.parse_yaml(text)
     except NotYaml:
         expected = None
     try:
-        assert yaml.load(text) == expected
+        assert yaml.load_yaml(text) == expected
     except NotYaml:
         assert expected is None
 
@@ -314,6 +314,6 @@ def test_json_is_yaml(original: object) -> None:
 def test_where_it_fails(text: str, line: int | None) -> None:
     """[D4] the line is told where the parser knows it, for the diagnostic."""
     with pytest.raises(NotYaml) as caught:
-        load(text)
+        load_yaml(text)
     assert caught.value.line == line
     assert "\n" not in str(caught.value)

@@ -227,7 +227,7 @@ class _Build:
 
     def _metadata(self, anew: bool) -> Metadata:
         """Name and description; without them nothing is built [RFC-0001:C-INPUT]."""
-        from skillc.skills import Metadata, metadata, parse
+        from skillc.skills import Metadata, parse, read_metadata
 
         if not anew:  # SKILL.md is as it was: no need to load a YAML parser
             noticed = tuple(diagnostic for diagnostic in self.noticed if diagnostic.path == self.main)
@@ -235,16 +235,16 @@ class _Build:
         with open(os.path.join(self.skill.source, self.main), "rb") as file:
             raw = file.read()
         self.main_digest = sha256_hex(raw)
-        return metadata(parse(raw), self.skill.segment)
+        return read_metadata(parse(raw), self.skill.segment)
 
     def _commit(self, writer: indexing.Writer, temporary: str, metadata: Metadata, changed: int) -> Built:
         from skillc.compiler import stub
-        from skillc.skills import source_hash
+        from skillc.skills import hash_source
 
         digests = writer.digests()
         if self.main_digest and digests[utf8_text(self.main)] != self.main_digest:
             raise _Changing
-        whole = source_hash((file.name, digests[utf8_text(file.name)]) for file in self.files)
+        whole = hash_source((file.name, digests[utf8_text(file.name)]) for file in self.files)
         references, count = writer.references(self.main, stub.MAX_REFERENCES)
         outline = writer.headings_of(self.main)
         other = self.skill.repository if self.skill.copied else ""

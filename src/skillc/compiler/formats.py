@@ -82,9 +82,9 @@ def _parse(format_name: str, text: str) -> Any:
         import tomllib
 
         return tomllib.loads(text)
-    from skillc.skills.yaml import load
+    from skillc.skills import load_yaml
 
-    return load(text).value
+    return load_yaml(text).value
 
 
 def _flattened(value: Any) -> Iterator[Document]:

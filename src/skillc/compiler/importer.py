@@ -8,8 +8,7 @@ from skillc import atomic, paths
 from skillc.errors import InvalidOption, InvalidSkill, SkillExists
 from skillc.library import Skill, import_root, is_compiled
 from skillc.paths import is_inside
-from skillc.skills import list_files, main_file, metadata, parse
-from skillc.skills.folder import make_folder
+from skillc.skills import list_files, main_file, make_folder, parse, read_metadata
 
 
 def import_skill(found: Skill, cwd: str, *, force: bool = False) -> Skill:
@@ -31,7 +30,7 @@ def import_skill(found: Skill, cwd: str, *, force: bool = False) -> Skill:
         )
     list_files(found.source)  # a link that leaves ends the import here, and so does an unusable SKILL.md
     with open(os.path.join(found.source, main), "rb") as file:
-        metadata(parse(file.read()), found.name)
+        read_metadata(parse(file.read()), found.name)
     os.makedirs(store, exist_ok=True)
     atomic.sweep(store)
     make_folder(path, copy_of=found.source)

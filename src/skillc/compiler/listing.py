@@ -10,7 +10,7 @@ from skillc.index import manifest
 from skillc.index.sections import reader
 from skillc.library import stored_skills
 from skillc.paths import SKILL_FILES, skills_store
-from skillc.skills import list_files, main_file, metadata, parse, source_hash
+from skillc.skills import hash_source, list_files, main_file, parse, read_metadata
 from skillc.startup.digest import file_sha256_hex
 from skillc.text import utf8_text
 
@@ -133,7 +133,7 @@ def _problem(skill: Skill, known: Mapping[str, Entry]) -> SkillcError | None:
 def _problem_read(skill: Skill) -> SkillcError | None:
     try:
         with open(os.path.join(skill.source, main_file(skill.source)), "rb") as file:
-            metadata(parse(file.read()), skill.name)
+            read_metadata(parse(file.read()), skill.name)
     except OSError as error:
         return SkillcError(f"cannot read SKILL.md: {error.strerror}")
     except SkillcError as error:
@@ -181,6 +181,6 @@ def current_hash(skill: Skill) -> str | None:
             return file_sha256_hex(file, source.size)
 
     try:
-        return source_hash((file.name, digest(file)) for file in list_files(skill.source))
+        return hash_source((file.name, digest(file)) for file in list_files(skill.source))
     except (OSError, SkillcError):
         return None

@@ -6,7 +6,7 @@ import os
 
 from skillc.errors import SkillcError
 from skillc.index.sections import reader
-from skillc.skills.files import list_files
+from skillc.skills import list_files
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from skillc.library import Skill
-    from skillc.skills.files import SourceFile
+    from skillc.skills import SourceFile
 
 # Digest, size and times of a file as the index holds it.
 Known = tuple[str, int, int, int]

@@ -7,7 +7,7 @@ from stat import S_ISREG
 
 from skillc import errors
 from skillc.errors import SkillcError
-from skillc.skills.files import list_files, resolve_inside
+from skillc.skills import list_files, resolve_inside
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -44,7 +44,7 @@ class Opened:
 
     def _first_lines(self, file: BinaryIO, wanted: int) -> Iterator[bytes]:
         """The first lines, which end in LF, CRLF or CR; the rest is counted."""
-        from skillc.skills.markdown import newlines  # only where lines are counted
+        from skillc.skills import newlines  # only where lines are counted
 
         ended, whole = 0, True  # lines so far, and whether the last one came to its end
         held = b""  # a CR that may be half of a line's end

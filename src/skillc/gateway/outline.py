@@ -78,6 +78,6 @@ def _indexed(skill: Skill) -> tuple[dict[str, Known], dict[str, list[Entry]]]:
 
 
 def _parsed(name: str, text: bytes) -> list[Entry]:
-    from skillc.skills.document import parse  # only for a file that the index does not know
+    from skillc.skills import parse  # only for a file that the index does not know
 
     return [Entry(name, h.level, h.text, h.line) for h in parse(text).headings()]

@@ -177,6 +177,6 @@ class _Headings:
 
 
 def _parsed(name: str, text: bytes) -> list[Place]:
-    from skillc.skills.document import parse  # only for a file that the index does not know
+    from skillc.skills import parse  # only for a file that the index does not know
 
     return [Place(name, h.text, h.level, h.line, h.end_line) for h in parse(text).headings()]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         at_path as at_path,
         import_root as import_root,
         is_compiled as is_compiled,
+        is_skill as is_skill,
         locate_skill as locate_skill,
         resolve as resolve,
         stored_skills as stored_skills,
@@ -22,6 +23,6 @@ if TYPE_CHECKING:
 __getattr__ = front_door(
     __name__,
     {
-        "stores": "Skill at_path import_root is_compiled locate_skill resolve stored_skills",
+        "stores": "Skill at_path import_root is_compiled is_skill locate_skill resolve stored_skills",
     },
 )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillc import atomic, paths
 from skillc.library.stores import folder_name
-from skillc.skills.folder import make_folder
+from skillc.skills import make_folder
 from skillc.startup.digest import sha256_hex
 from skillc.text import yaml_quote
 

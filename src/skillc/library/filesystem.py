@@ -29,7 +29,7 @@ from skillc.library.descriptors import (
 )
 from skillc.library.looking import current_look
 from skillc.library.source import ALL, SkillSource, SourceDiagnostic
-from skillc.skills import SkillId, metadata, parse
+from skillc.skills import SkillId, parse, read_metadata
 
 
 class _Scan:
@@ -180,7 +180,7 @@ class FilesystemSkillSource(SkillSource):
                 document = parse(file.read(MAX_SKILL_FILE + 1))
         except OSError as error:  # gone, or closed, since the look
             raise SkillNotFound(skill_id, error.strerror or "") from None
-        told = metadata(document, descriptor.name)
+        told = read_metadata(document, descriptor.name)
         body = document.data[document.body :].decode("utf-8", "replace").lstrip("\r\n")
         known = ("name", "description", "metadata", "requires_capabilities")
         extensions = {key: value for key, value in told.fields.items() if key not in known}

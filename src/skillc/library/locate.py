@@ -29,7 +29,7 @@ def locate_anywhere(name: str, cwd: str) -> Skill:
     try:
         return resolve(name, cwd)
     except (InvalidSkill, SkillNotFound) as error:
-        from skillc.skills.ids import is_segment
+        from skillc.skills import is_segment
 
         incomplete = error if isinstance(error, InvalidSkill) else None
         if not all(map(is_segment, name.split("/"))):

@@ -158,7 +158,7 @@ def _candidates(name: str, cwd: str) -> Iterator[Skill]:
 
 
 def _is_id(name: str) -> bool:
-    from skillc.skills.ids import is_segment  # only for names with slashes
+    from skillc.skills import is_segment  # only for names with slashes
 
     return all(map(is_segment, name.split("/")))
 

@@ -1,4 +1,4 @@
-"""`.skilllint.toml`: which rules count and how much, limits, known fields, files to leave out.
+"""Read `.skilllint.toml`: severities of rules, limits, known fields, files to leave out.
 
     known-fields = ["model", "argument-hint"]
     exclude = ["references/generated/*"]
@@ -10,8 +10,8 @@
     [limits]
     skill-size = 300
 
-The nearest file counts, from the skill's folder up to the project's root or the home directory.
-What it can't mean is E071: a setting that is silently ignored would be a rule that never speaks.
+The nearest file counts, from the skill's folder up to the project's root or the home directory. Every
+fault in it is E071: ignoring a setting would silence a rule.
 """
 
 from __future__ import annotations
@@ -19,43 +19,32 @@ from __future__ import annotations
 import os
 import tomllib
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration
-from skillc.lint.rules import BY_ID, OFF, SEVERITIES, find_rule, nearest_rule
+from skillc.lint.rules import BY_ID, OFF, SEVERITIES, find_rule, suggest_rule
+from skillc.skills import KNOWN_FIELDS, LIMITS as FORMAT_LIMITS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 FILE = ".skilllint.toml"
 MAX_BYTES = 64 * 1024
 
-# Rules with a number in them, and that number.
-LIMITS = {
-    "name-length": 64,
-    "description-length": 1024,
-    "compatibility-length": 500,
-    "skill-size": 500,
-    "metadata-tokens": 100,
-    "body-tokens": 5000,
-}
-KNOWN_FIELDS = frozenset(
-    [
-        *("name", "description", "license", "compatibility", "metadata", "allowed-tools"),  # Agent Skills
-        *("version", "author", "modes", "read_only", "always_ask", "timeout", "network"),  # tools
-        "requires_capabilities",  # the library
-    ]
-)
+# The limits of rules by the rules' names: characters, lines, tokens.
+LIMITS = {f"{name}-length": limit for name, limit in FORMAT_LIMITS.items()}
+LIMITS |= {"skill-size": 500, "metadata-tokens": 100, "body-tokens": 5000}
 TRIGGERS = ("use when", "when to use", "use for", "triggers on", "triggers:", "activate when")
 _LISTS = ("known-fields", "trigger-phrases", "exclude")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What counts for a skill; without a file, what RFC-0008 and the Agent Skills format say."""
+    """What to check a skill against; by default, what RFC-0008 and the Agent Skills format say."""
 
-    severities: dict[str, str] = field(default_factory=dict)  # by rule number, where it was set
+    severities: dict[str, str] = field(default_factory=dict)  # by rule number
     limits: dict[str, int] = field(default_factory=lambda: dict(LIMITS))
     known_fields: frozenset[str] = KNOWN_FIELDS
     triggers: tuple[str, ...] = TRIGGERS
@@ -69,16 +58,14 @@ class Settings:
         return self.severity(rule) == OFF
 
     def leaves_out(self, name: str) -> bool:
-        """Whether nothing is to be said about a file: it matches a glob, or a folder above it does."""
-        from fnmatch import fnmatchcase
-
+        """Return whether to ignore a file: it matches a glob, or a folder above it does."""
         parts = name.split("/")
         prefixes = ["/".join(parts[: end + 1]) for end in range(len(parts))]
         return any(fnmatchcase(path, pattern) for pattern in self.exclude for path in prefixes)
 
 
-def settings_for(source: str) -> Settings:
-    """The settings for the skill in a folder; raises InvalidConfiguration (E071)."""
+def read_settings(source: str) -> Settings:
+    """Return the settings for the skill in a folder; raises InvalidConfiguration (E071)."""
     for directory in _upwards(source):
         path = os.path.join(directory, FILE)
         if os.path.lexists(path):
@@ -87,15 +74,14 @@ def settings_for(source: str) -> Settings:
 
 
 def _upwards(source: str) -> Iterator[str]:
-    """The folders to look in: from the skill's to the project's root, or the home directory."""
+    """Yield the folders to look in: from the skill's to the project's root, or the home directory."""
     homes = {os.path.realpath(home) for home in (paths.home(), paths.user_home()) if home}
     directory = os.path.realpath(source)
     while True:
         yield directory
-        # A compiled skill has a `.skillc` too, so a project is told by its store.
-        is_root = any(
-            os.path.exists(mark) for mark in (os.path.join(directory, ".git"), paths.skills_store(directory))
-        )
+        # A compiled skill has a `.skillc` too, so look for the store of a project.
+        marks = os.path.join(directory, ".git"), paths.skills_store(directory)
+        is_root = any(map(os.path.exists, marks))
         parent = os.path.dirname(directory)
         if is_root or directory in homes or parent == directory:
             return
@@ -103,65 +89,62 @@ def _upwards(source: str) -> Iterator[str]:
 
 
 def _read(path: str) -> Settings:
-    def refuse(message: str) -> InvalidConfiguration:
-        return InvalidConfiguration(path, message)
-
     try:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
-            raise refuse(f"over {MAX_BYTES // 1024} KiB")
-        table = tomllib.loads(data.decode())
+            raise ValueError(f"over {MAX_BYTES // 1024} KiB")
+        return _parse(tomllib.loads(data.decode()), path)
     except OSError as error:
-        raise refuse(error.strerror or str(error)) from None
+        raise InvalidConfiguration(path, error.strerror or str(error)) from None
     except (ValueError, RecursionError) as error:
-        raise refuse(str(error)) from None
-    return _settings(table, path, refuse)
+        raise InvalidConfiguration(path, str(error)) from None
 
 
-def _settings(table: dict[str, Any], path: str, refuse: Callable[[str], InvalidConfiguration]) -> Settings:
+def _parse(table: dict[str, Any], path: str) -> Settings:
+    """Return the settings of a file's table; raises ValueError for a fault, as the functions below do."""
     unknown = [key for key in table if key not in (*_LISTS, "rules", "limits")]
     if unknown:
-        raise refuse(f"unknown key '{unknown[0]}'")
+        raise ValueError(f"unknown key '{unknown[0]}'")
     for key in ("rules", "limits"):
         if not isinstance(table.get(key, {}), dict):
-            raise refuse(f"'{key}' must be a table")
-    known, triggers, exclude = (_texts(table.get(key, []), key, refuse) for key in _LISTS)
+            raise ValueError(f"'{key}' must be a table")
+    known_fields, triggers, exclude = (_texts(table.get(key, []), key) for key in _LISTS)
     return Settings(
-        severities=_severities(table.get("rules", {}), refuse),
-        limits=LIMITS | _limits(table.get("limits", {}), refuse),
-        known_fields=KNOWN_FIELDS | set(known),
+        severities=_severities(table.get("rules", {})),
+        limits=LIMITS | _limits(table.get("limits", {})),
+        known_fields=KNOWN_FIELDS | set(known_fields),
         triggers=TRIGGERS + tuple(phrase.casefold() for phrase in triggers),
         exclude=tuple(exclude),
         file=path,
     )
 
 
-def _severities(table: dict[str, Any], refuse: Callable[[str], InvalidConfiguration]) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _severities(table: dict[str, Any]) -> dict[str, str]:
+    severities: dict[str, str] = {}
     for word, value in table.items():
         rule = find_rule(word)
         if rule is None:
-            hint = "; it belongs above the first [table]" if word in _LISTS else nearest_rule(word)
-            raise refuse(f"unknown rule '{word}'{hint}")
+            hint = "; it belongs above the first [table]" if word in _LISTS else suggest_rule(word)
+            raise ValueError(f"unknown rule '{word}'{hint}")
         if value not in SEVERITIES:
-            raise refuse(f"{word} must be one of {', '.join(SEVERITIES)}, not {value!r}")
-        if rule.id in found:
-            raise refuse(f"{rule} is set twice")
-        found[rule.id] = value
-    return found
+            raise ValueError(f"{word} must be one of {', '.join(SEVERITIES)}, not {value!r}")
+        if rule.id in severities:
+            raise ValueError(f"{rule} is set twice")
+        severities[rule.id] = value
+    return severities
 
 
-def _limits(table: dict[str, Any], refuse: Callable[[str], InvalidConfiguration]) -> dict[str, int]:
+def _limits(table: dict[str, Any]) -> dict[str, int]:
     for key, value in table.items():
         if key not in LIMITS:
-            raise refuse(f"unknown limit '{key}'; there are {', '.join(LIMITS)}")
+            raise ValueError(f"unknown limit '{key}'; there are {', '.join(LIMITS)}")
         if type(value) is not int or value < 1:
-            raise refuse(f"{key} must be a positive integer, not {value!r}")
+            raise ValueError(f"{key} must be a positive integer, not {value!r}")
     return table
 
 
-def _texts(value: object, key: str, refuse: Callable[[str], InvalidConfiguration]) -> list[str]:
+def _texts(value: object, key: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
-        raise refuse(f"'{key}' must be a list of texts")
+        raise ValueError(f"'{key}' must be a list of texts")
     return value

@@ -1,16 +1,24 @@
-"""Rules about frontmatter: SKL100 to SKL119, read strictly.
+"""Check frontmatter strictly: SKL100 to SKL119, and find the line and range of each entry.
 
-The lenient reader says what it repaired, and each of its diagnostics is a problem here, so that
-nothing which was repaired is silent [D4].
+Every repair of the lenient reader is a problem here [D4].
+
+>>> raw = "name: pdf\\ntools: [a,\\n  b]\\n"
+>>> block = find_block(f"---\\n{raw}---\\n# PDF\\n", raw)
+>>> block.line_of("tools"), block.raw[slice(*block.entries["tools"].span)]
+(3, ' [a,\\n  b]')
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from skillc.lint.report import Problem
-from skillc.skills import yaml
+from skillc.skills import NAME_CHARACTERS, NotYaml, load_yaml, parse_yaml_events
+from skillc.text import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,87 +26,173 @@ if TYPE_CHECKING:
     from skillc.errors import Diagnostic
     from skillc.lint.config import Settings
     from skillc.lint.page import Page
-    from skillc.skills.frontmatter import Frontmatter
+    from skillc.skills import Frontmatter
 
 BOM = b"\xef\xbb\xbf"
 _RULES = {"W010": "SKL116", "W013": "SKL115"}  # of diagnostics; the others are SKL100
 _IN_REFERENCES = {"W010": "SKL116"}  # the others are SKL118
 _QUOTED = re.compile(r"'(.*)'", re.DOTALL)
 _NUMBER = re.compile(r"\d+")
+_OPENING = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*---[ \t]*(?:\r\n|\n|\r|\Z)")
+_BREAK = re.compile(r"\r\n|\n|\r")
+_KEY = re.compile(r"^(['\"]?)(\w[\w.-]*)\1[ \t]*:(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_COLON = re.compile(r"[ \t]*:")
+MIN_RATIO = 0.8  # similarity from which an unknown field is taken for a misspelt one
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A top-level entry of the YAML: its line, and the range in the block of all that follows its colon.
+
+    `simple` tells that there is nothing but values: no anchor, alias, tag or comment, which a rewritten
+    value would lose.
+    """
+
+    line: int
+    span: tuple[int, int]
+    simple: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A frontmatter's YAML as it stands in the text from `start` on, after the first line with `---`.
+
+    `entries` is empty where it is no YAML mapping; `keys`, with their lines, need no YAML.
+    """
+
+    raw: str
+    start: int
+    first_line: int
+    keys: dict[str, int]
+    entries: dict[str, Entry]
+
+    def line_of(self, key: str) -> int:
+        """Return the line that sets a key, the last of several; 1 for a key that is not there."""
+        return self.entries[key].line if key in self.entries else self.keys.get(key, 1)
+
+
+def find_block(text: str, raw: str) -> Block | None:
+    """Find where the frontmatter with the YAML `raw` stands in a document."""
+    opening = _OPENING.match(text)
+    if opening is None or not text.startswith(raw, opening.end()):
+        return None
+    first_line = 1 + len(_BREAK.findall(text, 0, opening.end()))
+    keys = {
+        key[2]: first_line + key.string.count("\n", 0, key.start())
+        for key in _KEY.finditer(_BREAK.sub("\n", raw))
+    }
+    try:
+        entries = _find_entries(raw, first_line)
+    except NotYaml:
+        entries = {}
+    return Block(raw, opening.end(), first_line, keys, entries)
+
+
+def _find_entries(raw: str, first_line: int) -> dict[str, Entry]:
+    """Return the entries of a YAML mapping whose keys are text; none for anything else. Raises NotYaml."""
+    entries: dict[str, Entry] = {}
+    depth = end = 0
+    key: Any = None  # the event of the key whose value comes
+    simple = True
+    for event in parse_yaml_events(raw):
+        mark = event.end_mark.index
+        if isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+            # A block's end mark is where the next thing starts; a flow's is after its bracket.
+            end = mark if raw[mark - 1 : mark] in ("]", "}") else end
+        elif not isinstance(event, yaml.NodeEvent):
+            continue
+        elif depth == 1 and key is None:
+            if not isinstance(event, yaml.ScalarEvent):
+                return {}
+            key, simple, end = event, event.anchor is None, mark
+            continue
+        else:
+            if depth == 0 and not isinstance(event, yaml.MappingStartEvent):
+                return {}
+            simple = simple and event.anchor is None and getattr(event, "tag", None) is None
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            else:
+                end = max(end, mark)
+        if depth == 1 and key is not None:
+            entries[key.value] = _make_entry(raw, first_line, key, end, simple)
+            key = None
+    return entries
+
+
+def _make_entry(raw: str, first_line: int, key: Any, end: int, simple: bool) -> Entry:
+    colon = _COLON.match(raw, key.end_mark.index)
+    start = colon.end() if colon else key.end_mark.index
+    source = raw[start : max(start, end)].rstrip()
+    simple = simple and colon is not None and "#" not in source
+    return Entry(first_line + key.start_mark.line, (start, start + len(source)), simple)
 
 
 def check(page: Page, directory: str, settings: Settings) -> Iterator[Problem]:
-    """What is wrong with SKILL.md's frontmatter; `directory` is the name that the skill's folder has."""
-    yield from _noticed(page, _RULES, "SKL100")
+    """Yield the problems of SKILL.md's frontmatter; `directory` is the name of the skill's folder."""
+    yield from _check_reading(page, _RULES, "SKL100")
     front = page.document.frontmatter
     if front is None:
-        yield Problem("SKL100", _why_missing(page.text), page.name)
+        yield Problem("SKL100", _explain_missing(page.text), page.name)
         return
     if any(diagnostic.code == "W016" for diagnostic in page.document.diagnostics):
-        return  # not read: there is nothing more to say about its fields
+        return  # too large: the fields were not read
     subject = _Subject(page, front, settings)
-    yield from _name(subject, directory)
-    yield from _description(subject)
-    yield from _fields(subject)
+    yield from _check_name(subject, directory)
+    yield from _check_description(subject)
+    yield from _check_fields(subject)
 
 
 def check_reference(page: Page) -> Iterator[Problem]:
-    """What is wrong with the beginning of any other page."""
-    yield from _noticed(page, _IN_REFERENCES, "SKL118")
+    """Yield the problems at the beginning of any other page."""
+    yield from _check_reading(page, _IN_REFERENCES, "SKL118")
 
 
 class _Subject:
-    """SKILL.md's frontmatter while it is checked."""
+    """The frontmatter to check, with its page and the settings."""
 
     def __init__(self, page: Page, front: Frontmatter, settings: Settings) -> None:
         self.page = page
         self.front = front
         self.fields = front.fields
         self.settings = settings
-        self.block = page.block
 
     def problem(self, rule: str, message: str, field: str = "", cause: str = "") -> Problem:
-        line = self.block.line_of(field) if self.block and field else 1
-        return Problem(rule, message, self.page.name, line, cause)
+        return Problem(rule, message, self.page.name, self.page.line_of(field), cause)
 
 
-def _noticed(page: Page, rules: dict[str, str], otherwise: str) -> Iterator[Problem]:
-    """A byte order mark, and everything that the lenient reader had to overlook."""
+def _check_reading(page: Page, rules: dict[str, str], otherwise: str) -> Iterator[Problem]:
+    """Yield a byte order mark, and everything that the lenient reader had to overlook."""
     if page.raw.startswith(BOM):
         yield Problem("SKL119", "starts with a byte order mark", page.name)
-    for noticed in page.document.diagnostics:
-        rule = rules.get(noticed.code, otherwise)
-        yield Problem(rule, noticed.message, page.name, _line(page, noticed), noticed.code)
+    for diagnostic in page.document.diagnostics:
+        rule = rules.get(diagnostic.code, otherwise)
+        yield Problem(rule, diagnostic.message, page.name, _line(page, diagnostic), diagnostic.code)
 
 
-def _line(page: Page, noticed: Diagnostic) -> int:
-    """The line that a diagnostic of the reader is about."""
+def _line(page: Page, diagnostic: Diagnostic) -> int:
+    """Return the line that a diagnostic of the reader is about."""
     front = page.document.frontmatter
     block = page.block
     if front is None or block is None:
         return 1
-    if noticed.code == "W011":
-        return block.first_line + _yaml_error(front.raw)
-    if noticed.code == "W012":
+    if diagnostic.code == "W011":
+        try:
+            load_yaml(front.raw)
+        except NotYaml as error:
+            return block.first_line + (error.line or 0)
+    if diagnostic.code == "W012":
         return page.line_at(front.end)
-    if noticed.code == "W013" and (quoted := _QUOTED.search(noticed.message)):
-        return block.line_of(quoted[1])
-    if noticed.code == "W019" and (number := _NUMBER.search(noticed.message)):
+    if diagnostic.code == "W013" and (key := _QUOTED.search(diagnostic.message)):
+        return block.line_of(key[1])
+    if diagnostic.code == "W019" and (number := _NUMBER.search(diagnostic.message)):
         return int(number[0])
     return 1
 
 
-def _yaml_error(raw: str) -> int:
-    """The line of the block, from 0, where it stops being YAML."""
-    try:
-        yaml.load(raw)
-    except yaml.NotYaml as error:
-        return error.line or 0
-    return 0
-
-
-def _why_missing(text: str) -> str:
-    """What keeps the beginning of a file from being frontmatter."""
+def _explain_missing(text: str) -> str:
+    """Say why the beginning of a file is no frontmatter."""
     lines = text.lstrip().splitlines()
     if not lines:
         return "the file is empty; it must open with frontmatter between two lines '---'"
@@ -109,16 +203,16 @@ def _why_missing(text: str) -> str:
     return "what stands between the lines '---' is not a YAML mapping"
 
 
-def _name(subject: _Subject, directory: str) -> Iterator[Problem]:
+def _check_name(subject: _Subject, directory: str) -> Iterator[Problem]:
     name = subject.front.text("name")
-    yield from _not_text(subject, "name")
+    yield from _check_text(subject, "name")
     if name is None:
         yield subject.problem("SKL101", "there is no name", "name", cause="W014")
         return
     limit = subject.settings.limits["name-length"]
     if not 1 <= len(name) <= limit:
         yield subject.problem("SKL103", f"the name has {len(name)} characters, not 1 to {limit}", "name")
-    if name and (set(name) - _NAME_CHARACTERS or name.startswith("-") or name.endswith("-")):
+    if name and (set(name) - NAME_CHARACTERS or name.startswith("-") or name.endswith("-")):
         message = f"'{name}' must be a-z, 0-9 and hyphens, with none at either end"
         yield subject.problem("SKL102", message, "name")
     if "--" in name:
@@ -127,15 +221,12 @@ def _name(subject: _Subject, directory: str) -> Iterator[Problem]:
         yield subject.problem("SKL104", f"'{name}' is not the directory's name, '{directory}'", "name")
 
 
-_NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
-
-
-def _description(subject: _Subject) -> Iterator[Problem]:
+def _check_description(subject: _Subject) -> Iterator[Problem]:
     if "description" not in subject.fields:
         yield subject.problem("SKL105", "there is no description")
         return
     text = (subject.front.text("description") or "").strip()
-    yield from _not_text(subject, "description")
+    yield from _check_text(subject, "description")
     if not text:
         yield subject.problem("SKL106", "the description is empty", "description")
         return
@@ -149,39 +240,38 @@ def _description(subject: _Subject) -> Iterator[Problem]:
         yield subject.problem("SKL108", message, "description")
 
 
-def _not_text(subject: _Subject, field: str) -> Iterator[Problem]:
+def _check_text(subject: _Subject, field: str) -> Iterator[Problem]:
     value = subject.fields.get(field)
     if value is not None and not isinstance(value, str):
         message = f"{field} is {_kind(value)}, not text; put it in quotes"
         yield subject.problem("SKL117", message, field, cause="W015")
 
 
-def _fields(subject: _Subject) -> Iterator[Problem]:
-    """The other fields of the Agent Skills format, and those that nobody knows."""
+def _check_fields(subject: _Subject) -> Iterator[Problem]:
+    """Check the other fields of the Agent Skills format, and report unknown ones."""
     fields = subject.fields
     if "license" in fields and not isinstance(fields["license"], str):
         yield subject.problem("SKL111", f"license is {_kind(fields['license'])}, not text", "license")
     if "compatibility" in fields:
-        yield from _compatibility(subject, fields["compatibility"])
+        value, limit = fields["compatibility"], subject.settings.limits["compatibility-length"]
+        if not isinstance(value, str):
+            yield subject.problem("SKL112", f"compatibility is {_kind(value)}, not text", "compatibility")
+        elif not 1 <= len(value.strip()) <= limit:
+            message = f"compatibility has {len(value.strip())} characters, not 1 to {limit}"
+            yield subject.problem("SKL112", message, "compatibility")
     if "metadata" in fields:
-        yield from _metadata(subject, fields["metadata"])
+        yield from _check_metadata(subject, fields["metadata"])
     if "allowed-tools" in fields:
-        yield from _allowed_tools(subject, fields["allowed-tools"])
+        yield from _check_allowed_tools(subject, fields["allowed-tools"])
+    valid = subject.settings.known_fields
     for field in fields:
-        if field not in subject.settings.known_fields:
-            yield subject.problem("SKL109", f"unknown field '{field}'{_meant(field, subject)}", field)
+        if field not in valid:
+            likely = suggest(field, valid - set(fields), 1, MIN_RATIO)
+            hint = f"; did you mean '{likely[0]}'?" if likely else ""
+            yield subject.problem("SKL109", f"unknown field '{field}'{hint}", field)
 
 
-def _compatibility(subject: _Subject, value: Any) -> Iterator[Problem]:
-    limit = subject.settings.limits["compatibility-length"]
-    if not isinstance(value, str):
-        yield subject.problem("SKL112", f"compatibility is {_kind(value)}, not text", "compatibility")
-    elif not 1 <= len(value.strip()) <= limit:
-        message = f"compatibility has {len(value.strip())} characters, not 1 to {limit}"
-        yield subject.problem("SKL112", message, "compatibility")
-
-
-def _metadata(subject: _Subject, value: Any) -> Iterator[Problem]:
+def _check_metadata(subject: _Subject, value: Any) -> Iterator[Problem]:
     if not isinstance(value, dict):
         yield subject.problem("SKL113", f"metadata is {_kind(value)}, not a mapping", "metadata")
         return
@@ -192,7 +282,7 @@ def _metadata(subject: _Subject, value: Any) -> Iterator[Problem]:
         yield subject.problem("SKL113", message, "metadata")
 
 
-def _allowed_tools(subject: _Subject, value: Any) -> Iterator[Problem]:
+def _check_allowed_tools(subject: _Subject, value: Any) -> Iterator[Problem]:
     if not isinstance(value, str):
         message = f"allowed-tools is {_kind(value)}, not text separated by spaces"
     elif len(split_tools(value)) > 1 or value.rstrip().endswith(","):
@@ -203,7 +293,7 @@ def _allowed_tools(subject: _Subject, value: Any) -> Iterator[Problem]:
 
 
 def split_tools(text: str) -> list[str]:
-    """A comma-separated list of tools; commas in parentheses are a tool's own.
+    """Split a comma-separated list of tools; commas in parentheses belong to a tool.
 
     >>> split_tools("Read, Bash(git add,git commit)")
     ['Read', 'Bash(git add,git commit)']
@@ -219,7 +309,7 @@ def split_tools(text: str) -> list[str]:
 
 
 def _kind(value: Any) -> str:
-    """What a value of YAML is, in words."""
+    """Say what kind of value YAML holds."""
     if value is None:
         return "empty"
     if isinstance(value, bool):
@@ -227,11 +317,3 @@ def _kind(value: Any) -> str:
     if isinstance(value, int | float):
         return "a number"
     return "a list" if isinstance(value, list) else "a mapping" if isinstance(value, dict) else "text"
-
-
-def _meant(field: str, subject: _Subject) -> str:
-    from difflib import get_close_matches
-
-    missing = [known for known in subject.settings.known_fields if known not in subject.fields]
-    close = get_close_matches(field.lower(), sorted(missing), n=1, cutoff=0.8)
-    return f"; did you mean '{close[0]}'?" if close else ""

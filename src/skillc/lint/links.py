@@ -1,7 +1,7 @@
-"""Rules about links: SKL301 to SKL303, and SKL401, what no link leads to.
+"""Check links, SKL301 to SKL303, and find the pages that no link leads to, SKL401.
 
-A link is relative to the folder of the file it stands in. Where it leads to is decided on real
-paths, so that no symbolic link hides a way out [D2].
+A link is relative to the folder of the file it stands in. Targets are compared as real paths, so that
+no symbolic link hides a way out [D2].
 """
 
 from __future__ import annotations
@@ -10,92 +10,92 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillc.errors import PathEscapes
-from skillc.lint.anchors import leads_somewhere, slug
+from skillc.lint.headings import has_anchor, slug
 from skillc.lint.report import Problem
-from skillc.skills import local_target, resolve_inside
+from skillc.skills import resolve_inside, split_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skillc.lint.page import Folder, Page
+    from skillc.skills import Link
 
 MAX_PATH = 4096  # characters; no file system has a longer one
 
-# Files that people and tools look for by name, in any case and folder.
-_FOUND_BY_NAME = ("LICENSE", "CHANGELOG", "CONTRIBUTING", "README")
+# Files that need no link: people and tools look for them by name, in any case and folder.
+_WELL_KNOWN = ("LICENSE", "CHANGELOG", "CONTRIBUTING", "README")
 
 
-class Followed(NamedTuple):
-    """A link and where it leads: a real path inside the skill, or the rule that it breaks and why."""
+class Target(NamedTuple):
+    """Where a link leads: a real path inside the skill, or the rule that it breaks and why."""
 
-    target: str
-    line: int
     path: str | None
-    anchor: str = ""
     rule: str = ""
     reason: str = ""
 
 
 def check(folder: Folder) -> Iterator[Problem]:
-    """Every link of every page, and the pages that can't be reached by them."""
+    """Check every link of every page, and that links lead to every page."""
     pages = {page.real: page for page in folder.pages.values()}
-    ways: dict[str, set[str]] = {}
+    edges: dict[str, set[str]] = {}  # the real paths that each page links to
     for page in folder.pages.values():
-        for link in _follow_all(page, folder):
-            if link.path is None:
-                yield Problem(link.rule, f"'{link.target}' {link.reason}", page.name, link.line)
+        for link, target, anchor in _follow_links(page, folder):
+            if target.path is None:
+                yield Problem(target.rule, f"'{link.target}' {target.reason}", page.name, link.line)
                 continue
-            ways.setdefault(page.real, set()).add(link.path)
-            other = pages.get(link.path)
-            if other is not None and not leads_somewhere(link.anchor, other.anchors):
-                message = f"'{link.target}': {_no_anchor(link.anchor, other)}"
+            edges.setdefault(page.real, set()).add(target.path)
+            other = pages.get(target.path)
+            if other is not None and not has_anchor(other.anchors, anchor):
+                likely = slug(anchor)
+                hint = f"; did you mean '#{likely}'?" if likely in other.anchors else ""
+                message = f"'{link.target}': there is no anchor '{anchor}' in {other.name}{hint}"
                 yield Problem("SKL302", message, page.name, link.line)
-    yield from _orphans(folder, ways)
+    yield from _find_orphans(folder, edges)
 
 
-def _follow_all(page: Page, folder: Folder) -> Iterator[Followed]:
-    known: dict[str, tuple[str | None, str, str]] = {}  # pages link to the same files again and again
+def _follow_links(page: Page, folder: Folder) -> Iterator[tuple[Link, Target, str]]:
+    """Yield each link of a page that is not to the network, with its target and its anchor."""
+    cache: dict[str, Target] = {}  # pages link to the same files again and again
     for link in page.links:
         if link.target[:5].lower() == "file:":
-            yield Followed(link.target, link.line, None, "", "SKL303", "leads out of the skill")
+            yield link, Target(None, "SKL303", "leads out of the skill"), ""
             continue
-        local = local_target(link.target)
-        if local is None or not any(local):  # neither: the page itself, whatever the query says
+        local = split_target(link.target)
+        if local is None or not any(local):  # neither path nor anchor: the page itself, whatever the query
             continue
         path, anchor = local
-        if path not in known:
-            known[path] = _follow(path, page, folder)
-        real, rule, reason = known[path]
-        yield Followed(link.target, link.line, real, anchor, rule, reason)
+        if path not in cache:
+            cache[path] = _follow(path, page, folder)
+        yield link, cache[path], anchor
 
 
-def _follow(path: str, page: Page, folder: Folder) -> tuple[str | None, str, str]:
-    """The real path that a path in a page leads to, or the rule that it breaks and why."""
+def _follow(path: str, page: Page, folder: Folder) -> Target:
     if not path:
-        return page.real, "", ""
+        return Target(page.real)
     if "\0" in path or len(path) > MAX_PATH:
-        return None, "SKL301", "leads to no file of the skill"
+        return Target(None, "SKL301", "leads to no file of the skill")
     try:
         real = resolve_inside(folder.root, os.path.join(os.path.dirname(page.name), path))
     except PathEscapes:
         how = "is an absolute path and " if path.startswith("/") else ""
-        return None, "SKL303", f"{how}leads out of the skill"
-    missing = _missing(real, path, page, folder)
-    return (None, "SKL301", missing) if missing else (real, "", "")
+        return Target(None, "SKL303", f"{how}leads out of the skill")
+    reason = _explain_missing(real, path, page, folder)
+    return Target(None, "SKL301", reason) if reason else Target(real)
 
 
-def _missing(real: str, path: str, page: Page, folder: Folder) -> str:
-    """Why what stands at a real path is no file or folder of the skill; empty if it is one."""
+def _explain_missing(real: str, path: str, page: Page, folder: Folder) -> str:
+    """Say why a real path is no file or folder of the skill; empty if it is one."""
     below = os.path.relpath(real, folder.root).replace(os.sep, "/")
     if below != "." and any(part.startswith(".") for part in below.split("/")):
         return "leads to a dot-file, which is not part of the skill"
     if os.path.isdir(real):
         return ""
     if os.path.isfile(real):
-        # A file system that ignores case finds what another one will not.
-        written = os.path.normpath(os.path.join(os.path.dirname(page.name), path)).replace(os.sep, "/")
-        known = written in folder.names or below in folder.names
-        return "" if known else "leads to no file of the skill; is it upper and lower case?"
+        # A file system that ignores case finds files that another one will not.
+        name = os.path.normpath(os.path.join(os.path.dirname(page.name), path)).replace(os.sep, "/")
+        if name in folder.names or below in folder.names:
+            return ""
+        return "leads to no file of the skill; is it upper and lower case?"
     from_root = os.path.normpath(path).replace(os.sep, "/")
     if from_root in folder.names:
         relative = os.path.relpath(from_root, os.path.dirname(page.name) or ".").replace(os.sep, "/")
@@ -103,35 +103,29 @@ def _missing(real: str, path: str, page: Page, folder: Folder) -> str:
     return "leads to no file of the skill"
 
 
-def _no_anchor(anchor: str, page: Page) -> str:
-    likely = slug(anchor)
-    guess = f"; did you mean '#{likely}'?" if likely in page.anchors else ""
-    return f"there is no anchor '{anchor}' in {page.name}{guess}"
-
-
-def _orphans(folder: Folder, ways: dict[str, set[str]]) -> Iterator[Problem]:
+def _find_orphans(folder: Folder, edges: dict[str, set[str]]) -> Iterator[Problem]:
     if folder.main is None or folder.unread:
-        return  # what could not be read may hold the links
-    reached = _reachable(folder.main.real, ways, folder)
+        return  # the pages that could not be read may hold the links
+    reachable = _find_reachable(folder.main.real, edges, folder)
     for page in folder.pages.values():
         stem = os.path.basename(page.name).split(".")[0].upper()
-        if page.real not in reached and stem not in _FOUND_BY_NAME:
+        if page.real not in reachable and stem not in _WELL_KNOWN:
             message = f"no link leads here from {folder.main.name}"
             yield Problem("SKL401", message, page.name)
 
 
-def _reachable(start: str, ways: dict[str, set[str]], folder: Folder) -> set[str]:
-    """Every real path that links lead to; one to a folder leads to the pages in it, too."""
+def _find_reachable(start: str, edges: dict[str, set[str]], folder: Folder) -> set[str]:
+    """Return every real path that links lead to; a link to a folder leads to the pages in it, too."""
     in_folder: dict[str, list[str]] = {}
     for page in folder.pages.values():
         in_folder.setdefault(os.path.dirname(page.real), []).append(page.real)
-    reached: set[str] = set()
+    reachable: set[str] = set()
     pending = [start]
     while pending:
         path = pending.pop()
-        if path not in reached:
-            reached.add(path)
-            pending += ways.get(path, ())
+        if path not in reachable:
+            reachable.add(path)
+            pending += edges.get(path, ())
             if path != folder.root:  # a link to the skill itself shows nothing new
                 pending += in_folder.get(path, ())
-    return reached
+    return reachable

@@ -1,7 +1,6 @@
-"""The folder as lint reads it: its files, and its Markdown files as pages.
+"""Read a skill's folder for lint: its files, and its Markdown files as pages.
 
-What can't be read is a problem to report, never an exception: a skill is linted because something
-may be wrong with it.
+A file that can't be read is a problem to report, never an exception.
 """
 
 from __future__ import annotations
@@ -12,13 +11,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from skillc.errors import SkillcError, os_text
-from skillc.lint.anchors import anchors
-from skillc.lint.positions import Block, find
+from skillc.lint.frontmatter import Block, find_block
+from skillc.lint.headings import find_anchors
 from skillc.lint.report import Problem
 from skillc.paths import is_inside
-from skillc.skills import SourceFile, find_links, list_files, main_file, parse
-from skillc.skills.files import MAX_FILES
-from skillc.skills.markdown import body_text, newlines
+from skillc.skills import MAX_FILES, SourceFile, find_links, list_files, main_file, newlines, parse, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,19 +24,19 @@ if TYPE_CHECKING:
 
 MAX_PAGE = 1024 * 1024  # bytes; clients refuse a larger SKILL.md [D25], and a larger reference is not linted
 MAX_PAGES = 64 * 1024 * 1024  # bytes of all pages together; those beyond are not linted
+_HTML = re.compile(rb"<[!/?a-zA-Z]")
 
 
 class Page:
-    """A Markdown file: its path below the root, its bytes as they stand, and what is in them."""
+    """A Markdown file: its path below the root, its bytes, and its elements."""
 
     def __init__(self, name: str, path: str, raw: bytes) -> None:
         self.name = name
-        self.path = path
         self.real = os.path.realpath(path)
         self.raw = raw
         self.document = parse(raw)
 
-    # Cached, because several rules ask and each answer takes a pass over the text.
+    # Cached, because several rules use them and each takes a pass over the text.
 
     @cached_property
     def headings(self) -> list[Heading]:
@@ -51,12 +48,17 @@ class Page:
 
     @cached_property
     def html(self) -> list[tuple[str, int]]:
-        """The raw HTML outside of code, in pieces, each with the line it starts on."""
-        return list(_html(self.document.data, self.document.body))
+        """The pieces of raw HTML outside of code, each with the line it starts on; lines end in LF."""
+        data, body = self.document.data, self.document.body
+        if not _HTML.search(data, body):
+            return []
+        elements = walk(data, body, ("HtmlBlock", "InlineHtml"))
+        pieces = ((data[element.start : element.end].decode(), element.line) for element in elements)
+        return [(text.replace("\r\n", "\n").replace("\r", "\n"), line) for text, line in pieces]
 
     @cached_property
     def anchors(self) -> frozenset[str]:
-        return anchors([heading.text for heading in self.headings], [text for text, _ in self.html])
+        return find_anchors([heading.text for heading in self.headings], [text for text, _ in self.html])
 
     @cached_property
     def text(self) -> str:
@@ -64,19 +66,21 @@ class Page:
 
     @cached_property
     def block(self) -> Block | None:
-        """Where the frontmatter stands."""
+        """The place of the frontmatter."""
         front = self.document.frontmatter
-        return find(self.text, front.raw) if front else None
+        return find_block(self.text, front.raw) if front else None
+
+    def line_of(self, field: str) -> int:
+        """Return the line of a field of the frontmatter; 1 for one that is not there."""
+        return self.block.line_of(field) if self.block else 1
 
     def line_at(self, position: int) -> int:
-        """The line of a character of `text`."""
+        """Return the line of a character of `text`."""
         return 1 + newlines(self.text[:position].encode(), 0, len(self.document.data))
 
 
 class Folder:
-    """A skill's files, its pages by name, and what could not be read."""
-
-    __slots__ = ("files", "main", "names", "pages", "problems", "root", "unread")
+    """A skill's files, its pages by name, and the files that could not be read."""
 
     def __init__(
         self, root: str, files: list[SourceFile], main: str, pages: list[Page], problems: list[Problem]
@@ -94,15 +98,15 @@ def is_page(name: str) -> bool:
     return name.lower().endswith(".md")
 
 
-def read(source: str) -> Folder:
-    """The skill in a folder; raises InvalidSkill where it has no SKILL.md."""
+def read_folder(source: str) -> Folder:
+    """Read the skill in a folder; raises InvalidSkill where it has no SKILL.md."""
     main = main_file(source)
     root = os.path.realpath(source)
     problems: list[Problem] = []
     try:
         files = list_files(root)
     except (SkillcError, OSError):
-        files = list(_plain_files(root, problems))
+        files = list(_walk_files(root, problems))
     pages: list[Page] = []
     room = MAX_PAGES
     for file in sorted(files, key=lambda file: file.name != main):
@@ -117,8 +121,8 @@ def read(source: str) -> Folder:
 
 def _read_page(file: SourceFile, main: str, room: int, problems: list[Problem]) -> Page | None:
     try:
-        with open(file.path, "rb") as opened:
-            raw = opened.read(MAX_PAGE + 1)
+        with open(file.path, "rb") as stream:
+            raw = stream.read(MAX_PAGE + 1)
     except OSError as error:
         problems.append(Problem("SKL004", f"can't be read: {error.strerror or error}", file.name))
         return None
@@ -132,53 +136,28 @@ def _read_page(file: SourceFile, main: str, room: int, problems: list[Problem]) 
     return Page(file.name, file.path, raw)
 
 
-def _plain_files(root: str, problems: list[Problem]) -> Iterator[SourceFile]:
-    """What is plainly there, for a folder that the one list of D1 refuses: every reason is a problem."""
-
-    def unreadable(error: OSError) -> None:
-        name = os.path.relpath(os_text(error.filename), root).replace(os.sep, "/")
-        problems.append(Problem("SKL004", f"can't be read: {error.strerror or error}", name))
+def _walk_files(root: str, problems: list[Problem]) -> Iterator[SourceFile]:
+    """Yield the regular files of a folder that `list_files` refuses, and add every reason to `problems`."""
 
     def below(path: str) -> str:
         return os.path.relpath(path, root).replace(os.sep, "/")
+
+    def unreadable(error: OSError) -> None:
+        name = below(os_text(error.filename))
+        problems.append(Problem("SKL004", f"can't be read: {error.strerror or error}", name))
 
     count = 0
     for directory, folders, names in os.walk(root, onerror=unreadable):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         paths = [os.path.join(directory, name) for name in sorted(names) if not name.startswith(".")]
         for path in [*(os.path.join(directory, name) for name in folders), *paths]:
-            if os.path.islink(path):
-                problems += _leaving(path, below(path), root)
-        for path in filter(os.path.isfile, paths):
-            if os.path.islink(path):
-                continue
+            # A link that leads somewhere, and out of the skill [D2]
+            if os.path.islink(path) and os.path.exists(path) and not is_inside(os.path.realpath(path), root):
+                message = "is a symbolic link that leads out of the skill; build fails with E012"
+                problems.append(Problem("SKL303", message, below(path)))
+        for path in (path for path in paths if os.path.isfile(path) and not os.path.islink(path)):
             count += 1
             if count > MAX_FILES:
                 problems.append(Problem("SKL004", f"one of more than {MAX_FILES} files", below(path)))
                 return
             yield SourceFile(below(path), path, os.stat(path))
-
-
-def _leaving(path: str, below: str, root: str) -> list[Problem]:
-    """The problem with a symbolic link, if it leads somewhere and out of the skill [D2]."""
-    if not os.path.exists(path) or is_inside(os.path.realpath(path), root):
-        return []
-    return [Problem("SKL303", "is a symbolic link that leads out of the skill; build fails with E012", below)]
-
-
-_MAY_BE_HTML = re.compile(rb"<[!/?a-zA-Z]")
-
-
-def _html(data: bytes, body: int) -> Iterator[tuple[str, int]]:
-    if not _MAY_BE_HTML.search(data, body):
-        return
-    from pyromark import events_with_range
-
-    text = body_text(data, body)
-    source = text.encode()
-    line, counted = 1 + newlines(data, 0, body), 0
-    for event, span in events_with_range(text):
-        if isinstance(event, dict) and (event.get("Start") == "HtmlBlock" or "InlineHtml" in event):
-            line += newlines(source, counted, span["start"])
-            counted = span["start"]
-            yield source[span["start"] : span["end"]].decode("utf-8", "replace"), line

@@ -1,4 +1,4 @@
-"""What linting found: findings, what was fixed, and what the skill costs.
+"""The results of linting, as values, JSON, SARIF 2.1.0 and GitHub workflow commands.
 
 >>> from skillc.lint.rules import BY_ID
 >>> Finding(BY_ID["SKL102"], "error", "'PDF' is not lower case", "SKILL.md", 2).text()
@@ -7,25 +7,34 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
 
+from skillc import __version__
 from skillc.errors import LintFailed, warning
-from skillc.lint.rules import ERROR, Rule
-from skillc.text import utf8_text
+from skillc.lint.rules import ERROR, RULES, Rule
+from skillc.text import one_line, utf8_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from skillc.errors import SkillcError
     from skillc.library import Skill
     from skillc.lint.tokens import Tokens
 
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_RULE_INDEX = {rule.id: number for number, rule in enumerate(RULES)}
+_MESSAGE_ESCAPES = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_PROPERTY_ESCAPES = _MESSAGE_ESCAPES | str.maketrans({":": "%3A", ",": "%2C"})
+
 
 class Problem(NamedTuple):
-    """What a rule has to say, before settings and suppressions are asked.
+    """A broken rule, before settings and suppressions are applied.
 
-    `cause` is the code of the lenient reader's diagnostic that it stands for, where it does.
+    `cause` is the code of the lenient reader's diagnostic that it stands for, where there is one.
     """
 
     rule: str
@@ -37,7 +46,7 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A violation: the rule, how severe it is here, and where. `file` is below the skill's root."""
+    """A broken rule, how severe it is here, and where. `file` is below the skill's root."""
 
     rule: Rule
     severity: str
@@ -48,7 +57,7 @@ class Finding:
     cause: str = ""
 
     def text(self, place: str = "") -> str:
-        """The coded line; `place` is the file's path where someone can click on it."""
+        """Return the coded line; `place` is the path of the file to print."""
         message = f"{self.message} ({place or self.file}:{self.line})"
         if self.severity == ERROR:
             return LintFailed(self.rule.id, self.rule.name, message).line()
@@ -67,8 +76,8 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
-    """A rule that a file broke, and no longer does."""
+class Repair:
+    """A rule that a file broke before `--fix`."""
 
     rule: Rule
     file: str
@@ -79,12 +88,12 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything about one skill; one that is `skipped` (compiled) has no findings and no estimate."""
+    """The result of linting one skill; a compiled one is `skipped`, without findings and estimate."""
 
     skill: Skill
     findings: tuple[Finding, ...] = ()
     tokens: Tokens | None = None
-    fixed: tuple[Fixed, ...] = ()
+    fixed: tuple[Repair, ...] = ()
     skipped: bool = False
 
     @property
@@ -100,7 +109,7 @@ class Report:
         return sum(finding.fixable for finding in self.findings)
 
     def as_json(self) -> dict[str, Any]:
-        """The stable form, which docs/lint.md describes."""
+        """Return the stable form, which docs/lint.md describes."""
         return {
             "skill": utf8_text(self.skill.name),
             "path": utf8_text(self.skill.source),
@@ -108,16 +117,65 @@ class Report:
             "errors": self.errors,
             "warnings": self.warnings,
             "findings": [finding.as_json() for finding in self.findings],
-            "fixed": [fixed.as_json() for fixed in self.fixed],
+            "fixed": [repair.as_json() for repair in self.fixed],
             "tokens": self.tokens.as_json() if self.tokens else None,
         }
 
 
 def summary(reports: Sequence[Report], failures: Sequence[SkillcError] = ()) -> dict[str, Any]:
-    """All reports as one value, and the skills that could not be linted: what `--format json` prints."""
+    """Return what `--format json` prints: all reports, and the skills that could not be linted."""
     return {
         "skills": [report.as_json() for report in reports],
         "failed": [{"code": failure.code, "message": failure.message} for failure in failures],
         "errors": sum(report.errors for report in reports),
         "warnings": sum(report.warnings for report in reports),
     }
+
+
+def sarif_log(reports: Iterable[Report], base: str, failures: Sequence[SkillcError] = ()) -> dict[str, Any]:
+    """Return one SARIF log of all reports; files below the directory `base` are named relative to it."""
+    results = [
+        _sarif_result(finding, os.path.join(report.skill.source, finding.file), base)
+        for report in reports
+        for finding in report.findings
+    ]
+    rules = [
+        {
+            "id": rule.id,
+            "name": rule.name,
+            "shortDescription": {"text": rule.wants},
+            "defaultConfiguration": {"level": rule.severity},
+        }
+        for rule in RULES
+    ]
+    notifications = [{"level": "error", "message": {"text": failure.line()}} for failure in failures]
+    invocation = {"executionSuccessful": not failures, "toolExecutionNotifications": notifications}
+    run = {
+        "tool": {"driver": {"name": "skc lint", "version": __version__, "rules": rules}},
+        "invocations": [invocation],
+        "results": results,
+    }
+    return {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _sarif_result(finding: Finding, path: str, base: str) -> dict[str, Any]:
+    try:  # services take `base` for the repository
+        uri = quote(os.fsencode(Path(path).relative_to(os.path.realpath(base)).as_posix()))
+    except ValueError:
+        uri = Path(path).as_uri()
+    region = {"startLine": finding.line}
+    return {
+        "ruleId": finding.rule.id,
+        "ruleIndex": _RULE_INDEX[finding.rule.id],
+        "level": finding.severity,
+        "message": {"text": utf8_text(finding.message)},
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}],
+    }
+
+
+def workflow_command(finding: Finding, path: str) -> str:
+    """Return the GitHub workflow command that annotates a line of the file at `path` in a pull request."""
+    properties = {"file": utf8_text(path), "line": str(finding.line), "title": str(finding.rule)}
+    listing = ",".join(f"{key}={value.translate(_PROPERTY_ESCAPES)}" for key, value in properties.items())
+    message = one_line(utf8_text(finding.message)).translate(_MESSAGE_ESCAPES)
+    return f"::{finding.severity} {listing}::{message}"

@@ -1,7 +1,7 @@
-"""The rules, once: number, name, severity, and what each wants.
+"""The table of rules: number, name, severity, and what each wants.
 
-SKL001 and 100 to 401 in RFC-0008's table are its own; 002 to 005 are about linting itself, 110 to
-119 are the Agent Skills format's rules beside them, 206 and 207 its budgets, 501 to 507 about tools.
+SKL001 and those of 100 to 401 that RFC-0008 lists are its own; 002 to 005 are about linting itself,
+110 to 119 about the Agent Skills format, 206 and 207 about its budgets, 501 to 507 about tools.
 
 >>> find_rule("name-format").id
 'SKL102'
@@ -11,15 +11,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from skillc.skills import LIMITS
+from skillc.text import suggest
+
 ERROR = "error"
 WARNING = "warning"
 OFF = "off"
 SEVERITIES = (OFF, WARNING, ERROR)
+_NAME, _DESCRIPTION, _COMPAT = (LIMITS[field] for field in ("name", "description", "compatibility"))
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule; `severity` is what it has without configuration, `fixes` whether `--fix` knows a way."""
+    """A rule; `severity` is the default, `fixes` tells that `--fix` can put it right."""
 
     id: str
     name: str
@@ -44,16 +48,16 @@ RULES = (
     ),
     Rule("SKL101", "name-required", ERROR, "the frontmatter has a name", fixes=True),
     Rule("SKL102", "name-format", ERROR, "the name is a-z, 0-9 and hyphens, none at either end"),
-    Rule("SKL103", "name-length", ERROR, "the name has 1 to 64 characters"),
+    Rule("SKL103", "name-length", ERROR, f"the name has 1 to {_NAME} characters"),
     Rule("SKL104", "name-match-dir", WARNING, "the name is the directory's"),
     Rule("SKL105", "description-required", ERROR, "the frontmatter has a description"),
     Rule("SKL106", "description-nonempty", ERROR, "the description is not empty"),
-    Rule("SKL107", "description-length", WARNING, "the description has at most 1024 characters"),
+    Rule("SKL107", "description-length", WARNING, f"the description has at most {_DESCRIPTION} characters"),
     Rule("SKL108", "description-triggers", WARNING, "the description says when to use the skill"),
     Rule("SKL109", "frontmatter-known", WARNING, "the frontmatter has known fields only"),
     Rule("SKL110", "name-hyphens", ERROR, "no two hyphens of the name stand together"),
     Rule("SKL111", "license-text", WARNING, "the license is text"),
-    Rule("SKL112", "compatibility-length", WARNING, "compatibility is text of 1 to 500 characters"),
+    Rule("SKL112", "compatibility-length", WARNING, f"compatibility is text of 1 to {_COMPAT} characters"),
     Rule("SKL113", "metadata-map", WARNING, "metadata maps text to text"),
     Rule("SKL114", "allowed-tools-format", WARNING, "allowed-tools is text, separated by spaces", fixes=True),
     Rule("SKL115", "frontmatter-duplicate", ERROR, "the frontmatter sets each key once"),
@@ -87,13 +91,11 @@ _BY_WORD = {word: rule for rule in RULES for word in (rule.id.lower(), rule.name
 
 
 def find_rule(word: str) -> Rule | None:
-    """The rule with that number or name, in any case."""
+    """Return the rule with that number or name, in any case."""
     return _BY_WORD.get(word.lower())
 
 
-def nearest_rule(word: str) -> str:
-    """What someone may have meant who wrote `word`, for the end of a message; empty for no idea."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(word.lower(), _BY_WORD, n=1)
-    return f"; did you mean {_BY_WORD[close[0]]}?" if close else ""
+def suggest_rule(word: str) -> str:
+    """Return the rule that `word` may mean, as the end of a message; empty where there is none like it."""
+    likely = suggest(word, _BY_WORD, 1)
+    return f"; did you mean {_BY_WORD[likely[0]]}?" if likely else ""

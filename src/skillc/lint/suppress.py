@@ -1,13 +1,12 @@
-"""Comments that silence rules, and what is wrong with them.
+"""Read the comments that silence rules, and check that each silences something.
 
     <!-- skilllint-disable SKL205 -->  until  <!-- skilllint-enable SKL205 -->
     <!-- skilllint-disable-next-line SKL301 -->
     <!-- skilllint-disable-file SKL204, heading-hierarchy -- the headings are a form's -->
     # skilllint-disable SKL108         in the frontmatter: all of it
 
-Rules by number or name, several separated by commas or spaces, none for all; what follows ` -- `
-is a reason. In code they are text. One that silences nothing is a problem of its own, because it
-would hide the next one.
+Rules by number or name, several separated by commas or spaces, none for all; a reason follows ` -- `.
+In code they are text. A comment that silences nothing is a problem, because it would hide the next one.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from skillc.lint.report import Problem
-from skillc.lint.rules import find_rule, nearest_rule
-from skillc.skills import yaml
+from skillc.lint.rules import find_rule, suggest_rule
+from skillc.skills import NotYaml, load_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from skillc.lint.config import Settings
     from skillc.lint.page import Page
 
-MAX_DIRECTIVES = 200  # of one page; more are no exceptions but another rule
+MAX_DIRECTIVES = 200  # of one page; the rest is ignored
 MAX_NAMES = 50  # of one comment
 
 # Bounded, because a page may be nothing but the beginnings of comments.
@@ -38,13 +37,13 @@ _YAML_COMMENT = re.compile(
     r"(?:^|(?<=[ \t]))#[ \t]{0,99}skilllint-([a-z]{1,20}(?:-[a-z]{1,20}){0,3})([^\r\n]*)", re.MULTILINE
 )
 _REASON = re.compile(r"(?:^|\s)--(?=\s|$)")
-_SILENCING = ("disable", "disable-next-line", "disable-file")
-_KINDS = (*_SILENCING, "enable")
+_DISABLE = ("disable", "disable-next-line", "disable-file")
+_KINDS = (*_DISABLE, "enable")
 
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """A comment: what it does, to which rules (none for all), and the lines that it covers."""
+    """A comment: its kind, the rules it names (none for all), and the lines that it covers."""
 
     kind: str
     rules: tuple[str, ...]
@@ -58,64 +57,65 @@ class Directive:
 
 
 def silence(problems: Iterable[Problem], pages: Iterable[Page], settings: Settings) -> list[Problem]:
-    """The problems that no comment silences, and those that the comments are."""
+    """Return the problems that no comment silences, and the problems of the comments."""
     directives: dict[str, list[Directive]] = {}
-    about: list[Problem] = []
+    own: list[Problem] = []
     for page in pages:
-        directives[page.name] = list(islice(_directives(page, about), MAX_DIRECTIVES))
-    kept: list[Problem] = []
-    used: set[tuple[Directive, str]] = set()
+        directives[page.name] = list(islice(_read_directives(page, own), MAX_DIRECTIVES))
+    rest: list[Problem] = []
+    uses: set[tuple[Directive, str]] = set()
     for problem in problems:
-        silencing = [d for d in directives.get(problem.file, ()) if _covers(d, problem, directives)]
-        used.update((directive, problem.rule) for directive in silencing)
-        if not silencing:
-            kept.append(problem)
-    for found in directives.values():
-        about += _unused(found, used, settings)
-    return kept + about
+        here = directives.get(problem.file, [])
+        covers = [directive for directive in here if _covers(directive, problem, here)]
+        uses.update((directive, problem.rule) for directive in covers)
+        if not covers:
+            rest.append(problem)
+    for here in directives.values():
+        own += _find_unused(here, uses, settings)
+    return rest + own
 
 
-def _covers(directive: Directive, problem: Problem, directives: dict[str, list[Directive]]) -> bool:
-    if directive.kind not in _SILENCING or not directive.names(problem.rule):
+def _covers(directive: Directive, problem: Problem, directives: list[Directive]) -> bool:
+    if directive.kind not in _DISABLE or not directive.names(problem.rule):
         return False
     if not directive.first <= problem.line <= directive.last:
         return False
     return directive.kind != "disable" or not any(
         other.kind == "enable" and other.names(problem.rule) and directive.line <= other.line <= problem.line
-        for other in directives[directive.file]
+        for other in directives
     )
 
 
-def _unused(
-    directives: list[Directive], used: set[tuple[Directive, str]], settings: Settings
+def _find_unused(
+    directives: list[Directive], uses: set[tuple[Directive, str]], settings: Settings
 ) -> Iterator[Problem]:
     for directive in directives:
         if directive.kind == "enable":
             if not any(_ends(directive, other) for other in directives):
                 yield Problem("SKL002", "enables what was not disabled", directive.file, directive.line)
             continue
-        done = {rule for other, rule in used if other is directive}
-        if not directive.rules and not done:
+        rules = {rule for other, rule in uses if other is directive}
+        if not directive.rules and not rules:
             yield Problem("SKL002", "there is nothing here to suppress", directive.file, directive.line)
         for rule in directive.rules:
-            if rule not in done and not settings.is_off(rule):
+            if rule not in rules and not settings.is_off(rule):
                 message = f"there is nothing of {rule} here to suppress"
                 yield Problem("SKL002", message, directive.file, directive.line)
 
 
-def _ends(enabling: Directive, other: Directive) -> bool:
-    shared = not enabling.rules or not other.rules or set(enabling.rules) & set(other.rules)
-    return other.kind == "disable" and other.line <= enabling.line and bool(shared)
+def _ends(enable: Directive, other: Directive) -> bool:
+    shared = not enable.rules or not other.rules or set(enable.rules) & set(other.rules)
+    return other.kind == "disable" and other.line <= enable.line and bool(shared)
 
 
-def _directives(page: Page, problems: list[Problem]) -> Iterator[Directive]:
-    """The comments of a page; those that make no sense are problems."""
+def _read_directives(page: Page, problems: list[Problem]) -> Iterator[Directive]:
+    """Yield the comments of a page; add invalid ones to `problems`."""
     for text, line in page.html:
         for comment in _COMMENT.finditer(text):
             first = line + text.count("\n", 0, comment.start())
             last = line + text.count("\n", 0, comment.end())
             kind, names = comment[1], comment[2]
-            yield from _directive(kind, names, page, first, _extent(kind, last, float("inf")), problems)
+            yield from _read_directive(kind, names, page, first, _extent(kind, last, float("inf")), problems)
     front, block = page.document.frontmatter, page.block
     if front is None or block is None or "skilllint" not in front.raw:
         return
@@ -124,17 +124,17 @@ def _directives(page: Page, problems: list[Problem]) -> Iterator[Directive]:
         if _is_comment(front.raw, comment):
             line = page.line_at(block.start + comment.start())
             extent = (1, end) if comment[1] == "disable" else _extent(comment[1], line, end)
-            yield from _directive(comment[1], comment[2], page, line, extent, problems)
+            yield from _read_directive(comment[1], comment[2], page, line, extent, problems)
 
 
 def _extent(kind: str, line: int, end: float) -> tuple[int, float]:
-    """The first and the last line that a comment is about, if it ends on `line`."""
+    """Return the first and the last line that a comment covers, if it ends on `line`."""
     if kind == "disable-file":
         return 1, float("inf")
     return (line + 1, line + 1) if kind == "disable-next-line" else (line, end)
 
 
-def _directive(
+def _read_directive(
     kind: str, names: str, page: Page, line: int, extent: tuple[int, float], problems: list[Problem]
 ) -> Iterator[Directive]:
     if kind not in _KINDS:
@@ -146,17 +146,17 @@ def _directive(
     for word in words[:MAX_NAMES]:
         rule = find_rule(word)
         if rule is None:
-            problems.append(Problem("SKL003", f"no rule '{word}'{nearest_rule(word)}", page.name, line))
+            problems.append(Problem("SKL003", f"no rule '{word}'{suggest_rule(word)}", page.name, line))
         else:
             rules.append(rule.id)
     if rules or not words:  # a comment that names no rule at all must not silence them all
         yield Directive(kind, tuple(dict.fromkeys(rules)), page.name, line, *extent)
 
 
-def _is_comment(raw: str, found: re.Match[str]) -> bool:
-    """Whether YAML takes it for a comment: without it, the values are the same."""
+def _is_comment(raw: str, match: re.Match[str]) -> bool:
+    """Return whether a match is a comment to YAML: without it, the values are the same."""
     try:
-        without = raw[: found.start()] + raw[found.end() :]
-        return bool(yaml.load(raw).value == yaml.load(without).value)
-    except yaml.NotYaml:
+        without = raw[: match.start()] + raw[match.end() :]
+        return bool(load_yaml(raw).value == load_yaml(without).value)
+    except NotYaml:
         return True

@@ -1,11 +1,10 @@
-"""What a text costs a context, estimated without a tokenizer.
+"""Estimate without a tokenizer how many tokens a text costs, and check a skill's budgets.
 
-Models cut text differently and no tokenizer is at hand everywhere, so this counts what all of them
-do alike. A word of up to 9 letters costs 1, a longer one 1 for each 5; digits 1 for each 3; signs 1
-for each 3 in a row; an end of line with its indentation 1, and so do several spaces; a Chinese,
-Japanese or Korean character 1; other scripts 1 for each 3 letters; emoji 2. On English, code and
-Chinese that is mostly within 15% of what tokenizers say, where counting a token for 4 characters
-is off by half on Chinese; docs/lint.md has the measurements.
+Models cut text differently, so this counts what all tokenizers do alike. A word of up to 9 letters
+costs 1, a longer one 1 for each 5; digits 1 for each 3; signs 1 for each 3 in a row; an end of line with
+its indentation 1, and so do several spaces; a Chinese, Japanese or Korean character 1; other scripts 1
+for each 3 letters; emoji 2. On English, code and Chinese that is mostly within 15% of tokenizers; a token
+for 4 characters is off by half on Chinese. docs/lint.md has the measurements.
 
 >>> estimate("Fill forms, merge and split PDF files."), estimate("如何查看日志")
 (9, 6)
@@ -17,15 +16,19 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from skillc.lint.report import Problem
+from skillc.skills import line_count, newlines
 from skillc.text import utf8_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from skillc.lint.config import Settings
+    from skillc.lint.page import Folder, Page
     from skillc.skills import SourceFile
 
 MAX_SAMPLE = 256 * 1024  # bytes; a larger file is estimated from its beginning
-MAX_SAMPLED = 16 * 1024 * 1024  # bytes of one skill; files beyond are taken for 4 bytes a token
+MAX_SAMPLED = 16 * 1024 * 1024  # bytes of one skill; files beyond count as 4 bytes a token
 
 _PARTS = re.compile(
     r"(?P<word>[A-Za-z]+)"
@@ -74,30 +77,38 @@ class Tokens:
 
 
 def estimate(text: str) -> int:
-    """About how many tokens a text is."""
+    """Return about how many tokens a text is."""
     return sum(_COST[part.lastgroup or "other"](part.end() - part.start()) for part in _PARTS.finditer(text))
 
 
-def count_files(files: Iterable[SourceFile], known: Mapping[str, bytes]) -> tuple[tuple[str, int], ...]:
-    """What each text file costs; `known` are those that were read already, by name.
+def measure(folder: Folder, main: Page) -> Tokens:
+    """Estimate what the parts of a skill cost."""
+    document = main.document
+    front = document.frontmatter
+    metadata = [front.text(field) or "" for field in ("name", "description")] if front else []
+    body = document.data[document.body :].decode("utf-8", "replace")
+    pages = {page.name: page.document.data for page in folder.pages.values()}
+    files = _measure_files([file for file in folder.files if file.name != main.name], pages)
+    return Tokens(sum(map(estimate, metadata)), estimate(body), files)
 
-    Files that are no text, or can't be read, are left out.
-    """
-    found: list[tuple[str, int]] = []
-    sampled = 0
+
+def _measure_files(files: Iterable[SourceFile], pages: Mapping[str, bytes]) -> tuple[tuple[str, int], ...]:
+    """Estimate each text file; leave out those that are no text or can't be read."""
+    estimates: list[tuple[str, int]] = []
+    total = 0  # bytes read
     for file in files:
-        if sampled >= MAX_SAMPLED:
-            found.append((file.name, file.size // 4))
+        if total >= MAX_SAMPLED:
+            estimates.append((file.name, file.size // 4))
             continue
-        data = known[file.name][:MAX_SAMPLE] if file.name in known else _beginning(file.path)
-        text = _text(data)
+        data = pages[file.name][:MAX_SAMPLE] if file.name in pages else _read_sample(file.path)
+        text = _decode_sample(data)
         if text is not None:
-            sampled += len(data)
-            found.append((file.name, estimate(text) * max(len(data), file.size) // max(len(data), 1)))
-    return tuple(found)
+            total += len(data)
+            estimates.append((file.name, estimate(text) * max(len(data), file.size) // max(len(data), 1)))
+    return tuple(estimates)
 
 
-def _beginning(path: str) -> bytes:
+def _read_sample(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
             return file.read(MAX_SAMPLE)
@@ -105,8 +116,8 @@ def _beginning(path: str) -> bytes:
         return b"\0"
 
 
-def _text(data: bytes) -> str | None:
-    """The beginning of a file as text; None for what is no text."""
+def _decode_sample(data: bytes) -> str | None:
+    """Return the beginning of a file as text; None for what is no text."""
     if b"\0" in data:
         return None
     try:
@@ -114,3 +125,19 @@ def _text(data: bytes) -> str | None:
     except UnicodeDecodeError as error:
         cut_off = len(data) == MAX_SAMPLE and error.start > len(data) - 4
         return data[: error.start].decode() if cut_off else None
+
+
+def check(main: Page, tokens: Tokens, settings: Settings) -> Iterator[Problem]:
+    """Check SKILL.md against the budgets of a context: SKL201, SKL206, SKL207."""
+    limits = settings.limits
+    lines = line_count(main.document.data)
+    if lines > limits["skill-size"]:
+        message = f"{lines} lines, more than {limits['skill-size']}; move what is not always needed to files"
+        yield Problem("SKL201", message, main.name, limits["skill-size"] + 1)
+    limit = limits["metadata-tokens"]
+    if tokens.metadata > limit:
+        message = f"name and description cost about {tokens.metadata} tokens, over {limit}"
+        yield Problem("SKL206", message, main.name, main.line_of("description"))
+    if tokens.body > limits["body-tokens"]:
+        message = f"the body costs about {tokens.body} tokens, over {limits['body-tokens']}"
+        yield Problem("SKL207", message, main.name, 1 + newlines(main.document.data, 0, main.document.body))

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from skillc.errors import MissingField
 from skillc.paths import SKILL_FILE
-from skillc.skills import SkillId, is_name, list_files, metadata, parse
+from skillc.skills import SkillId, is_name, list_files, parse, read_metadata
 from skillc.startup.digest import file_sha256_hex, sha256_hex
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _snapshot(skill_id: SkillId, directory: str, files: list[SourceFile], stamps
 def _frontmatter(skill_id: SkillId, main: bytes) -> dict[str, Any]:
     """Return the frontmatter as JSON; raises NotServed for one that a host could not verify."""
     try:
-        fields = metadata(parse(main), skill_id.name)
+        fields = read_metadata(parse(main), skill_id.name)
     except MissingField as error:
         raise NotServed(error.message) from None
     if fields.diagnostics:

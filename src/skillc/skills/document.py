@@ -1,9 +1,9 @@
-"""A Markdown file of a skill, and what SKILL.md says about the skill itself.
+"""Parse a Markdown file of a skill, and read from SKILL.md what it says about the skill.
 
 >>> document = parse(b"---\\nname: pdf\\ndescription: Fill forms\\n---\\n# PDF\\n")
 >>> [heading.text for heading in document.headings()]
 ['PDF']
->>> metadata(document, "pdf-folder").name
+>>> read_metadata(document, "pdf-folder").name
 'pdf'
 """
 
@@ -13,7 +13,7 @@ import os
 
 from skillc.errors import Diagnostic, InvalidSkill, MissingField, warning
 from skillc.paths import SKILL_FILE, SKILL_FILES
-from skillc.skills.markdown import Heading, headings
+from skillc.skills.markdown import Heading, find_headings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,16 +38,16 @@ class Document:
         self.diagnostics = diagnostics
 
     def headings(self) -> list[Heading]:
-        return headings(self.data, self.body)
+        return find_headings(self.data, self.body)
 
     @property
     def description(self) -> str | None:
-        """The frontmatter's description, which a reference may have too."""
+        """The description in the frontmatter; references may have one too."""
         return self.frontmatter.text("description") if self.frontmatter else None
 
 
 class Metadata:
-    """What a skill says of itself. `fields` is the whole frontmatter, as JSON would hold it."""
+    """A skill's name and description. `fields` is the whole frontmatter, as JSON would hold it."""
 
     __slots__ = ("description", "diagnostics", "fields", "name")
 
@@ -61,7 +61,7 @@ class Metadata:
 
 
 def parse(raw: bytes) -> Document:
-    """A Markdown file from its bytes, whatever they are."""
+    """Parse a Markdown file; any bytes will do."""
     data = raw.removeprefix(_BOM)
     diagnostics: tuple[Diagnostic, ...] = ()
     try:
@@ -72,9 +72,9 @@ def parse(raw: bytes) -> Document:
         diagnostics = (warning("W010"),)
     frontmatter = None
     if text[:1] in ("-", "\n", "\r", " ", "\t"):
-        from skillc.skills.frontmatter import find  # YAML is only loaded where there may be some
+        from skillc.skills.frontmatter import find_frontmatter  # loads YAML, only where there may be some
 
-        frontmatter = find(text)
+        frontmatter = find_frontmatter(text)
     if frontmatter is None:
         return Document(data, 0, None, diagnostics)
     body = frontmatter.end if text.isascii() else len(text[: frontmatter.end].encode())
@@ -82,30 +82,30 @@ def parse(raw: bytes) -> Document:
 
 
 def main_file(directory: str) -> str:
-    """The name of a skill's SKILL.md, which some write in lower case; raises InvalidSkill without one."""
+    """Return the name of a skill's SKILL.md, which may be in lower case; raises InvalidSkill without one."""
     for name in SKILL_FILES:
         if os.path.isfile(os.path.join(directory, name)):
             return name
     raise InvalidSkill(directory)
 
 
-def metadata(document: Document, directory: str) -> Metadata:
-    """Name and description of a skill; raises MissingField where it has no usable description [D4]."""
+def read_metadata(document: Document, directory: str) -> Metadata:
+    """Return the name and description of a skill; raises MissingField without a description [D4]."""
     front = document.frontmatter
-    noticed = list(document.diagnostics)
+    diagnostics = list(document.diagnostics)
     name = (front.text("name") or "") if front else ""
     description = (front.text("description") or "") if front else ""
     if front is None and document.data.startswith(b"---"):
-        noticed.append(warning("W017"))
+        diagnostics.append(warning("W017"))
     if front is None or not description.strip():
-        raise MissingField("description", tuple(diagnostic.at(SKILL_FILE) for diagnostic in noticed))
+        raise MissingField("description", tuple(diagnostic.at(SKILL_FILE) for diagnostic in diagnostics))
     for field in ("name", "description"):
         value = front.fields.get(field)
         if value is not None and not isinstance(value, str):
-            noticed.append(warning("W015", field))
+            diagnostics.append(warning("W015", field))
     if not name.strip():
         name = directory
-        noticed.append(warning("W014"))
+        diagnostics.append(warning("W014"))
     return Metadata(
-        name, description, front.fields, tuple(diagnostic.at(SKILL_FILE) for diagnostic in noticed)
+        name, description, front.fields, tuple(diagnostic.at(SKILL_FILE) for diagnostic in diagnostics)
     )

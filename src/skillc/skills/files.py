@@ -1,7 +1,7 @@
-"""The files of a skill: one list for hash, index, outline, sources, lint and archives [D1, D2, D3].
+"""List, resolve, hash and copy the files of a skill: one list for every command [D1, D2, D3].
 
-All regular files below the root, except what has a dot at the start of its name or of a
-directory's on the way. A link that stays inside counts as the file it points to.
+All regular files below the root, except those whose name, or a directory's on the way, starts with
+a dot. A link that stays inside counts as the file it points to.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from skillc.startup.digest import new_sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-NOT_OF_A_SKILL = (".git", ".hg", ".svn", ".skillc", ".skillc-meta")
-MAX_FILES = 100_000  # links can multiply a folder without end; a skill with more is not valid
-MAX_LINKED = 1000  # directories that links lead to, which can multiply without a single file
+FOREIGN = (".git", ".hg", ".svn", ".skillc", ".skillc-meta")  # directories that never belong to a skill
+MAX_FILES = 100_000  # links can multiply a folder; a skill with more files is not valid
+MAX_LINKS = 1000  # to directories; they can multiply without a single file
 
 
 class SourceFile:
-    """A file of a skill: its path below the root with `/`, and what tells that it changed."""
+    """A file of a skill: its path below the root with `/`, its size, and a stamp that tells a change."""
 
     __slots__ = ("name", "path", "size", "stamp")
 
@@ -31,7 +31,7 @@ class SourceFile:
         self.name = name
         self.path = path
         self.size = status.st_size
-        # Equal stamps mean an unchanged file; different ones mean that its hash must tell.
+        # Equal stamps mean an unchanged file; with different ones, compare the hash.
         self.stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
     def __repr__(self) -> str:
@@ -39,47 +39,43 @@ class SourceFile:
 
 
 def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
-    """The files below `root`, sorted bytewise by path; with `hidden`, those with a dot as well.
+    """Return the files below `root`, sorted bytewise by path; with `hidden`, those with a dot as well.
 
-    Raises PathEscapes for a link that leaves the root. Broken links, loops, pipes and the
-    like are passed over, and so is a version control system's directory.
+    Raises PathEscapes for a link that leaves the root. Skips broken links, loops, pipes and the like,
+    and the directories of version control systems.
     """
     real_root = os.path.realpath(root)
-    found: list[SourceFile] = []
-    linked = 0  # directories reached through a link
+    files: list[SourceFile] = []
+    links = 0  # to directories
     # Directories still to read: path prefix, path, the real directories on the way (for loops).
     pending: list[tuple[str, str, tuple[str, ...]]] = [("", root, (real_root,))]
     while pending:
         prefix, directory, chain = pending.pop()
         for entry in _entries(directory, required=not prefix):
             name = entry.name
-            if name[0] == "." and (not hidden or name in NOT_OF_A_SKILL):
+            if name[0] == "." and (not hidden or name in FOREIGN):
                 continue
             status = _follow(entry, prefix + name, real_root)
             if status is None:
                 continue
             if S_ISREG(status.st_mode):
-                found.append(SourceFile(prefix + name, entry.path, status))
+                files.append(SourceFile(prefix + name, entry.path, status))
             elif S_ISDIR(status.st_mode):
                 inner = f"{chain[-1]}{os.sep}{name}"
                 real = os.path.realpath(inner) if entry.is_symlink() else inner
                 if real not in chain:
-                    linked += entry.is_symlink()
+                    links += entry.is_symlink()
                     pending.append((f"{prefix}{name}/", entry.path, (*chain, real)))
-        if len(found) > MAX_FILES:
+        if len(files) > MAX_FILES:
             raise errors.InvalidSkill(root, f"more than {MAX_FILES} files")
-        if linked > MAX_LINKED:
-            raise errors.InvalidSkill(root, f"more than {MAX_LINKED} directories by way of links")
-    found.sort(key=_bytewise)
-    return found
-
-
-def _bytewise(file: SourceFile) -> bytes:
-    return file.name.encode("utf-8", "surrogateescape")
+        if links > MAX_LINKS:
+            raise errors.InvalidSkill(root, f"more than {MAX_LINKS} directories by way of links")
+    files.sort(key=lambda file: file.name.encode("utf-8", "surrogateescape"))
+    return files
 
 
 def _entries(directory: str, required: bool) -> list[os.DirEntry[str]]:
-    """What is in a directory; nothing where it was removed meanwhile, unless it is `required`."""
+    """Return the entries of a directory; none where it was removed meanwhile, unless it is `required`."""
     try:
         with os.scandir(directory) as entries:
             return list(entries)
@@ -90,7 +86,7 @@ def _entries(directory: str, required: bool) -> list[os.DirEntry[str]]:
 
 
 def _follow(entry: os.DirEntry[str], name: str, real_root: str) -> os.stat_result | None:
-    """What an entry is, or its link leads to; None for one that leads nowhere, to itself, or is gone."""
+    """Return the status of an entry or of its link's target; None for a broken link or a removed file."""
     try:
         status = entry.stat()
     except OSError:
@@ -103,7 +99,7 @@ def _follow(entry: os.DirEntry[str], name: str, real_root: str) -> os.stat_resul
 
 
 def resolve_inside(root: str, relative: str) -> str:
-    """The canonical path of something in a skill; raises PathEscapes for one outside of it.
+    """Return the canonical path of something in a skill; raises PathEscapes for one outside of it.
 
     It need not exist. An absolute path is refused even where it leads inside.
     """
@@ -111,9 +107,9 @@ def resolve_inside(root: str, relative: str) -> str:
         raise errors.PathEscapes(relative)
     real_root = os.path.realpath(root)
     try:
-        os.fsencode(relative)  # behind a link that leads nowhere the next line would not try
+        os.fsencode(relative)  # the next line does not check names behind a broken link
         real = os.path.realpath(os.path.join(real_root, relative))
-        # Behind a link to itself nothing was resolved: what is left must lead nowhere else.
+        # realpath stops at a link to itself: what is left must not lead anywhere else.
         inside = is_inside(real, real_root) and os.path.realpath(real) == real
     except ValueError:  # no file can have that name
         inside = False
@@ -122,10 +118,36 @@ def resolve_inside(root: str, relative: str) -> str:
     return real
 
 
-def source_hash(digests: Iterable[tuple[str, str]]) -> str:
-    """The hash of a skill from its sorted (path, hex SHA-256 of the file) pairs [D3]."""
+def hash_source(digests: Iterable[tuple[str, str]]) -> str:
+    """Return the hash of a skill from its sorted (path, hex SHA-256 of the file) pairs [D3]."""
     whole = new_sha256()
     for name, digest in digests:
         whole.update(os.fsencode(name))
         whole.update(digest.encode())
     return whole.hexdigest()
+
+
+def make_folder(path: str, *, copy_of: str | None = None, files: Mapping[str, bytes] | None = None) -> None:
+    """Replace the folder at `path` atomically by the files of `copy_of` and by `files`, contents by name.
+
+    Copies hidden files too. A link inside the folder becomes the file it points to; one that leaves it
+    is PathEscapes.
+    """
+    import shutil  # here, because the reading commands only list files
+
+    from skillc import atomic
+
+    temporary = atomic.temporary_path(path)
+    os.mkdir(temporary)
+    try:
+        for file in list_files(copy_of, hidden=True) if copy_of is not None else ():
+            copy = os.path.join(temporary, *file.name.split("/"))
+            os.makedirs(os.path.dirname(copy), exist_ok=True)
+            shutil.copy2(file.path, copy)
+        for name, data in (files or {}).items():
+            atomic.discard(os.path.join(temporary, name))
+            with open(os.path.join(temporary, name), "xb") as new:
+                new.write(data)
+        atomic.replace(temporary, path)
+    finally:
+        atomic.discard(temporary)

@@ -1,8 +1,11 @@
-"""The letter of the Agent Skills format, which lenient reading does not insist on."""
+"""The rules of the Agent Skills format: its fields and their limits, and which of them a skill breaks.
+
+Reading is lenient and does not insist on them; `skc lint` reports them one by one.
+"""
 
 from __future__ import annotations
 
-from skillc.skills.ids import is_name
+from skillc.skills.ids import MAX_SEGMENT, is_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,39 +15,37 @@ if TYPE_CHECKING:
     from skillc.skills.document import Metadata
 
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
-MAX_DESCRIPTION = 1024
-MAX_COMPATIBILITY = 500
+TEXT_FIELDS = ("license", "allowed-tools", "compatibility")  # text where they are set at all
+LIMITS = {"name": MAX_SEGMENT, "description": 1024, "compatibility": 500}  # characters
+NAME_RULE = f"1 to {MAX_SEGMENT} of a-z, 0-9 and single hyphens between them"
+
+TOOL_FIELDS = ("version", "author", "modes", "read_only", "always_ask", "timeout", "network")
+# Every field with a meaning here: the format's, those of executable skills, and the library's.
+KNOWN_FIELDS = frozenset((*FIELDS, *TOOL_FIELDS, "requires_capabilities"))
 
 
-def violations(told: Metadata, directory: str) -> list[str]:
-    """What a skill breaks of the format, in words; nothing for one that keeps it."""
-    return [*_of_reading(told), *_of_name(told, directory), *_of_fields(told.fields)]
+def find_violations(skill: Metadata, directory: str) -> list[str]:
+    """Return what a skill breaks of the format, in words; `directory` is its folder's name."""
+    messages = [diagnostic.message for diagnostic in skill.diagnostics]
+    if not is_name(skill.name):
+        messages.append(f"name '{skill.name}' is not {NAME_RULE}")
+    if skill.name != directory:
+        messages.append(f"name '{skill.name}' is not the directory's, '{directory}'")
+    if len(skill.description) > LIMITS["description"]:
+        messages.append(f"description has over {LIMITS['description']} characters")
+    return [*messages, *_check_fields(skill.fields)]
 
 
-def _of_reading(told: Metadata) -> Iterator[str]:
-    for diagnostic in told.diagnostics:
-        yield diagnostic.message
-
-
-def _of_name(told: Metadata, directory: str) -> Iterator[str]:
-    if not is_name(told.name):
-        yield f"name '{told.name}' is not 1 to 64 of a-z, 0-9 and single hyphens between them"
-    if told.name != directory:
-        yield f"name '{told.name}' is not the directory's, '{directory}'"
-    if len(told.description) > MAX_DESCRIPTION:
-        yield f"description has over {MAX_DESCRIPTION} characters"
-
-
-def _of_fields(fields: dict[str, Any]) -> Iterator[str]:
+def _check_fields(fields: dict[str, Any]) -> Iterator[str]:
     unknown = [key for key in fields if key not in FIELDS]
     if unknown:
         yield f"unknown fields: {', '.join(unknown)}"
-    for key in ("license", "allowed-tools", "compatibility"):
+    for key in TEXT_FIELDS:
         if key in fields and not isinstance(fields[key], str):
             yield f"{key} is not text"
     compatibility = fields.get("compatibility")
-    if isinstance(compatibility, str) and not 1 <= len(compatibility) <= MAX_COMPATIBILITY:
-        yield f"compatibility has not 1 to {MAX_COMPATIBILITY} characters"
+    if isinstance(compatibility, str) and not 1 <= len(compatibility) <= LIMITS["compatibility"]:
+        yield f"compatibility has not 1 to {LIMITS['compatibility']} characters"
     metadata = fields.get("metadata", {})
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
         yield "metadata is not a map of text to text"

@@ -1,4 +1,4 @@
-"""Canonical skill IDs: `collection/path/name`, the one identifier on every layer.
+"""Canonical skill IDs: `collection/path/name`, the identifier on every layer.
 
 >>> skill = SkillId("extraction/medical/diagnosis")
 >>> skill.name, skill.collection
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from skillc.errors import InvalidSkillId
 
-_VALID = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 MAX_SEGMENT = 64
 
 
@@ -37,22 +37,21 @@ class SkillId(str):
 
 
 def is_segment(text: str) -> bool:
-    """Whether `text` can stand between the slashes of an ID."""
-    return 0 < len(text) <= MAX_SEGMENT and _VALID.issuperset(text)
+    """Return whether `text` can stand between the slashes of an ID."""
+    return 0 < len(text) <= MAX_SEGMENT and NAME_CHARACTERS.issuperset(text)
 
 
 def is_name(text: str) -> bool:
-    """Whether `text` is a name in the Agent Skills format: a segment without hyphens at an end or doubled."""
+    """Return whether `text` is a name in the Agent Skills format: no hyphens at an end, none doubled."""
     return is_segment(text) and not (text.startswith("-") or text.endswith("-") or "--" in text)
 
 
 def to_segment(directory: str) -> str:
-    """A directory's name as a segment: lower case, everything else to single hyphens [D25]."""
-    lowered = directory.lower()
-    words = "".join(c if c in _VALID and c != "-" else " " for c in lowered).split()
-    segment = "-".join(words)[:MAX_SEGMENT].rstrip("-")
+    """Return a directory's name as a segment: lower case, everything else to single hyphens [D25]."""
+    letters = (c if c in NAME_CHARACTERS and c != "-" else " " for c in directory.lower())
+    segment = "-".join("".join(letters).split())[:MAX_SEGMENT].rstrip("-")
     if segment:
         return segment
-    from skillc.startup.digest import sha256_hex  # a name of, say, Chinese characters alone leaves nothing
+    from skillc.startup.digest import sha256_hex  # rare: of, say, Chinese letters nothing is left
 
     return f"skill-{sha256_hex(directory.encode('utf-8', 'surrogatepass'))[:8]}"

@@ -1,8 +1,10 @@
-"""Headings of a Markdown document: CommonMark's, with the lines of the section each opens [D6, D15].
+"""Walk a Markdown document: its headings with their sections, its links, and any other element [D6, D15].
 
->>> found = headings(b"# One\\n\\n## `Two` *x*\\n\\nText\\n# Three\\n")
->>> [(h.level, h.text, h.line, h.end_line) for h in found]
+>>> headings = find_headings(b"# One\\n\\n## `Two` *x*\\n\\nText\\n# Three\\n")
+>>> [(h.level, h.text, h.line, h.end_line) for h in headings]
 [(1, 'One', 1, 6), (2, 'Two x', 3, 6), (1, 'Three', 6, 7)]
+>>> [(link.target, link.line) for link in find_links(b"See [forms](forms.md#fill)\\nand ![](a%20b.png).")]
+[('forms.md#fill', 1), ('a%20b.png', 2)]
 
 Documents are UTF-8 bytes here, because the parser counts bytes. Lines end as CommonMark's do,
 in LF, CRLF or CR.
@@ -12,8 +14,82 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from typing import Any
+
+# Elements that hold text and no other of these; they are yielded when their text is complete.
+_WITH_TEXT = frozenset(("Heading", "Paragraph", "CodeBlock", "TableCell"))
+
+
+class Element:
+    """A block or an inline of a document, with its byte range and the line it starts on.
+
+    `kind` and `detail` are the parser's: a heading's detail has its level, a link's its target. `text`
+    is the plain text of a heading, paragraph, code block or table cell.
+    """
+
+    __slots__ = ("detail", "end", "kind", "line", "start", "text")
+
+    def __init__(self, kind: str, detail: Any, start: int, end: int, line: int) -> None:
+        self.kind = kind
+        self.detail = detail
+        self.start = start
+        self.end = end
+        self.line = line
+        self.text = ""
+
+    @property
+    def level(self) -> int:
+        """The level of a heading."""
+        return int(self.detail["level"][1])
+
+
+def walk(data: bytes, body: int, kinds: Collection[str], *, tables: bool = False) -> Iterator[Element]:
+    """Yield the elements of these kinds in order; `body` is the byte where the frontmatter ends.
+
+    Kinds are the parser's: Heading, Paragraph, CodeBlock, Link, Image, HtmlBlock, InlineHtml and, with
+    `tables`, Table, TableHead, TableRow and TableCell.
+    """
+    import pyromark  # here, so that only parsing loads it
+
+    line, position = 1, 0  # of the last element
+    element: Element | None = None  # the one whose text is being read
+    words: list[str] = []
+    inline_html = "InlineHtml" in kinds
+    text = _parser_text(data, body)
+    parse = pyromark.events_with_range
+    for event, span in parse(text, options=pyromark.Options.ENABLE_TABLES) if tables else parse(text):
+        if element is not None:
+            words.append(_plain_text(event))
+        if type(event) is not dict:
+            continue
+        if "Start" in event:
+            tag: Any = event["Start"]  # a kind, or a mapping from it to its detail
+        elif inline_html and "InlineHtml" in event:
+            tag = "InlineHtml"
+        else:
+            if element is not None and "End" in event and element.kind in event["End"]:
+                element.text = "".join(words)
+                yield element
+                element = None
+            continue
+        kind = tag if type(tag) is str else next(iter(tag))
+        if kind in kinds:
+            start = body + span["start"]
+            line += newlines(data, position, start)
+            position = start
+            new = Element(kind, None if kind is tag else tag[kind], start, body + span["end"], line)
+            if kind in _WITH_TEXT:
+                element, words = new, []
+            else:
+                yield new
+
+
+def _plain_text(event: object) -> str:
+    """Return the text of an event: words, code, and line breaks as spaces."""
+    if isinstance(event, dict):
+        return str(event.get("Text") or event.get("Code") or "")
+    return " " if event in ("SoftBreak", "HardBreak") else ""
 
 
 class Heading:
@@ -37,79 +113,88 @@ class Heading:
         return f"<Heading {'#' * self.level} {self.text!r} {self.line}-{self.end_line}>"
 
 
-def headings(data: bytes, body: int = 0) -> list[Heading]:
-    """The headings of a document in order; `body` is the byte where its frontmatter ends."""
+def find_headings(data: bytes, body: int = 0) -> list[Heading]:
+    """Return the headings of a document in order; `body` is the byte where its frontmatter ends."""
+    if data.find(b"#", body) < 0 and data.find(b"=", body) < 0 and data.find(b"-", body) < 0:
+        return []  # nothing that could make a heading
     last_line = line_count(data) + 1
-    found: list[Heading] = []
-    line, counted = 1, 0
-    for level, text, position in _raw_headings(body_text(data, body)):
-        start = _line_start(data, counted, body + position)
-        line += newlines(data, counted, start)
-        counted = start
-        found.append(Heading(level, text, line, last_line, start, len(data)))
-    _close_sections(found)
-    return found
+    headings: list[Heading] = []
+    start = 0
+    for element in walk(data, body, ("Heading",)):
+        # The line starts after the last line end, or where the heading before it does.
+        position = element.start
+        start = max(data.rfind(b"\n", start, position), data.rfind(b"\r", start, position), start - 1) + 1
+        text = element.text.strip().replace("\0", "\ufffd")
+        headings.append(Heading(element.level, text, element.line, last_line, start, len(data)))
+    _close_sections(headings)
+    return headings
 
 
-def _raw_headings(text: str) -> Iterator[tuple[int, str, int]]:
-    """Level, plain text and byte position of each heading."""
-    if not ("#" in text or "=" in text or "-" in text):
-        return  # nothing that could make a heading
-    from pyromark import events_with_range  # here, so that what never parses does not load it
-
-    words: list[str] | None = None  # of the heading we are in
-    level = position = 0
-    events: Iterator[tuple[Any, Any]] = events_with_range(text)
-    for event, span in events:
-        if words is not None:
-            words.append(_plain(event))
-        if type(event) is not dict:
-            continue
-        if "Start" in event and "Heading" in event["Start"]:
-            level, position, words = int(event["Start"]["Heading"]["level"][1]), span["start"], []
-        elif words is not None and "End" in event and "Heading" in event["End"]:
-            yield level, "".join(words).strip().replace("\0", "\ufffd"), position
-            words = None
-
-
-def _plain(event: object) -> str:
-    """The plain text of something inside a heading: words, code, and line breaks as spaces."""
-    if isinstance(event, dict):
-        return str(event.get("Text") or event.get("Code") or "")
-    return " " if event in ("SoftBreak", "HardBreak") else ""
-
-
-def _close_sections(found: list[Heading]) -> None:
-    """Give each heading the place where the next one of its level or a higher one starts."""
+def _close_sections(headings: list[Heading]) -> None:
+    """End each section where the next heading of its level or a higher one starts."""
     following: list[Heading | None] = [None] * 7
-    for heading in reversed(found):
+    for heading in reversed(headings):
         after = following[heading.level]
         if after is not None:
             heading.end_line, heading.end = after.line, after.start
-        for level in range(heading.level, 7):
-            following[level] = heading
+        following[heading.level :] = [heading] * (7 - heading.level)
+
+
+class Link:
+    """A link or an image: where it leads, as it is written, and the line it stands on."""
+
+    __slots__ = ("image", "line", "target")
+
+    def __init__(self, target: str, line: int, image: bool) -> None:
+        self.target = target
+        self.line = line
+        self.image = image
+
+    def __repr__(self) -> str:
+        return f"<Link {self.target!r} line {self.line}>"
+
+
+def find_links(data: bytes, body: int = 0) -> list[Link]:
+    """Return the links and images of a document in order; `body` is the byte where its frontmatter ends."""
+    links: list[Link] = []
+    for element in walk(data, body, ("Link", "Image")):
+        mail = "mailto:" if element.detail["link_type"] == "Email" else ""
+        links.append(Link(mail + element.detail["dest_url"], element.line, element.kind == "Image"))
+    return links
+
+
+def split_target(target: str) -> tuple[str, str] | None:
+    """Return the path and the anchor that a link leads to, or None where it leads out to the network.
+
+    >>> split_target("a%20b.md#part"), split_target("https://example.com/")
+    (('a b.md', 'part'), None)
+    """
+    from urllib.parse import unquote, urlsplit  # only lint follows links; the build reads headings
+
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return None
+    if parts.scheme or parts.netloc:
+        return None
+    return unquote(parts.path), unquote(parts.fragment)
 
 
 def newlines(data: bytes, start: int, end: int) -> int:
-    """How many lines end in a byte range."""
+    """Return how many lines end in a byte range."""
     count = data.count(b"\n", start, end)
     returns = data.count(b"\r", start, end)
     return count + returns - data.count(b"\r\n", start, end) if returns else count
 
 
 def line_count(data: bytes) -> int:
-    """How many lines a document has, a last one without an end included."""
+    """Return how many lines a document has, a last one without an end included."""
     return newlines(data, 0, len(data)) + (1 if data and data[-1:] not in (b"\n", b"\r") else 0)
 
 
-def _line_start(data: bytes, known: int, position: int) -> int:
-    """Where the line of a position starts; `known` is the start of an earlier line."""
-    return max(data.rfind(b"\n", known, position), data.rfind(b"\r", known, position), known - 1) + 1
-
-
-def body_text(data: bytes, body: int) -> str:
-    """What the parser reads. It takes a lone CR for the end of a line in some places only, so it gets LF."""
+def _parser_text(data: bytes, body: int) -> str:
+    """Return the text to parse: with LF for a lone CR, which the parser does not see as a line end."""
     content = data[body:]
-    if content.count(b"\r") != content.count(b"\r\n"):
+    if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
         content = b"\r\n".join(part.replace(b"\r", b"\n") for part in content.split(b"\r\n"))
     return content.decode("utf-8", "replace")

@@ -1,44 +1,48 @@
-"""YAML 1.2's core schema, read safely: no dates, no octals, no yes/no, nothing that grows.
+"""Load YAML safely, with the core schema of YAML 1.2: no dates, no octals, no yes/no, bounded aliases.
 
-PyYAML gives the events of libyaml's parser; the values are made here, because its own
-constructors follow YAML 1.1 and expand aliases without bound. Every value is what JSON can
+PyYAML gives the events of libyaml's parser; this module makes the values, because PyYAML's own
+constructors follow YAML 1.1 and expand aliases without bound. Every value is one that JSON can
 hold: a mapping, a list, text, a number, true, false or null. Keys are text.
 
->>> load("released: 2024-05-01\\nstable: yes\\nmode: 0o17\\n").value
+>>> load_yaml("released: 2024-05-01\\nstable: yes\\nmode: 0o17\\n").value
 {'released': '2024-05-01', 'stable': 'yes', 'mode': 15}
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_NODES = 10_000  # values, each 64 characters of text as one, each alias with all that it stands for
 MAX_DEPTH = 64
+_TAGS = tuple(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))
 
 
-class Loaded(NamedTuple):
+class YamlDocument(NamedTuple):
     value: Any
     duplicates: tuple[str, ...]  # keys that a mapping sets more than once; the last one counts
     weight: int  # how many values it holds, counted as for MAX_NODES
 
 
 class NotYaml(Exception):
-    """The text is not YAML, or not within the limits; `line` counts from 0, where it is known."""
+    """The text is not YAML, or exceeds the limits. `line` counts from 0; None where it is unknown."""
 
     def __init__(self, problem: str, line: int | None = None) -> None:
         super().__init__(problem)
         self.line = line
 
 
-def load(text: str, max_nodes: int = MAX_NODES) -> Loaded:
-    """The value of a YAML document; raises NotYaml for anything that is none."""
-    return _simple(text, max_nodes) or parsed(text, max_nodes)
+def load_yaml(text: str, max_nodes: int = MAX_NODES) -> YamlDocument:
+    """Return the value of a YAML document; raises NotYaml for anything that is none."""
+    return _load_lines(text, max_nodes) or parse_yaml(text, max_nodes)
 
 
-def _simple(text: str, max_nodes: int) -> Loaded | None:
-    """The value of lines like `name: value` that need no parser, as those of most skills; None for others.
+def _load_lines(text: str, max_nodes: int) -> YamlDocument | None:
+    """Return the value of lines like `name: value`, as most skills have them; None for any other YAML.
 
-    A parser makes an object of each event, and takes ten times as long.
+    The parser makes an object of each event and takes ten times as long.
     """
     if not text.replace("\n", "").isprintable():
         return None
@@ -48,32 +52,37 @@ def _simple(text: str, max_nodes: int) -> Loaded | None:
         if not line:
             continue
         key, _, rest = line.partition(": ")
-        told = rest.strip(" ")
+        scalar = rest.strip(" ")
         if key in value or len(key) > 64 or not key.replace("-", "_").isidentifier() or not key.isascii():
             return None
-        if told[:1].isalpha():
-            if ": " in told or " #" in told or told[-1] == ":":
+        if scalar[:1].isalpha():
+            if ": " in scalar or " #" in scalar or scalar[-1] == ":":
                 return None
-            value[key] = plain(told)
-        elif (
-            len(told) > 1 and told[0] in "\"'" and told.find(told[0], 1) == len(told) - 1 and "\\" not in told
-        ):
-            told = value[key] = told[1:-1]
+            value[key] = resolve_scalar(scalar)
+        elif scalar[:1] in ("'", '"') and scalar.find(scalar[0], 1) == len(scalar) - 1 and "\\" not in scalar:
+            scalar = value[key] = scalar[1:-1]
         else:
             return None
-        weight += 2 + len(key) // 64 + len(told) // 64
-    return Loaded(value, (), weight) if value and weight <= max_nodes else None
+        weight += 2 + len(key) // 64 + len(scalar) // 64
+    return YamlDocument(value, (), weight) if value and weight <= max_nodes else None
 
 
-def parsed(text: str, max_nodes: int = MAX_NODES) -> Loaded:
-    """As `load`, of any YAML."""
+def parse_yaml(text: str, max_nodes: int = MAX_NODES) -> YamlDocument:
+    """Do the same with the parser, for any YAML."""
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     builder = _Builder(max_nodes)
+    for event in parse_yaml_events(text):
+        builder.add_event(event, yaml)
+    return YamlDocument(builder.result, tuple(dict.fromkeys(builder.duplicates)), builder.weight)
+
+
+def parse_yaml_events(text: str) -> Iterator[Any]:
+    """Yield the events of PyYAML's parser; raises NotYaml."""
+    import yaml
+
     try:
-        for event in yaml.parse(text, Loader=loader):
-            builder.take(event, yaml)
+        yield from yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line if error.problem_mark else None
         raise NotYaml(str(error.problem), line) from None
@@ -81,13 +90,12 @@ def parsed(text: str, max_nodes: int = MAX_NODES) -> Loaded:
         raise NotYaml(str(error).splitlines()[0]) from None
     except (ValueError, RecursionError) as error:
         raise NotYaml(str(error)) from None
-    return Loaded(builder.result, tuple(dict.fromkeys(builder.duplicates)), builder.weight)
 
 
-def plain(value: str) -> Any:
-    """What an unquoted scalar means in the core schema.
+def resolve_scalar(value: str) -> Any:
+    """Return the value of an unquoted scalar in the core schema.
 
-    >>> [plain(text) for text in ("~", "True", "0x1F", "1e3", "2024-05-01", "on")]
+    >>> [resolve_scalar(text) for text in ("~", "True", "0x1F", "1e3", "2024-05-01", "on")]
     [None, True, 31, 1000.0, '2024-05-01', 'on']
     """
     if value in ("", "~", "null", "Null", "NULL"):
@@ -103,7 +111,7 @@ def plain(value: str) -> Any:
 
 def _number(text: str) -> Any:
     digits = text[1:] if text[0] in "+-" else text
-    if digits.isdigit() and len(digits) <= 4000:  # beyond that Python refuses, and it is no number to anyone
+    if digits.isdigit() and len(digits) <= 4000:  # Python refuses longer ones
         return int(text)
     if text[:2] in ("0o", "0x") and text[2:].isalnum() and len(text) <= 3000:
         try:
@@ -120,7 +128,7 @@ def _number(text: str) -> Any:
 
 
 class _Node:
-    """A mapping or a list that is being filled, with its size when every alias is written out."""
+    """An open mapping or list, with its size when every alias is written out."""
 
     __slots__ = ("anchor", "height", "key", "value", "weight")
 
@@ -133,7 +141,7 @@ class _Node:
 
 
 class _Builder:
-    """Puts values together from parser events, without recursion."""
+    """Builds a value from parser events, without recursion."""
 
     def __init__(self, max_nodes: int) -> None:
         self.max_nodes = max_nodes
@@ -143,9 +151,9 @@ class _Builder:
         self._open: list[_Node] = []
         self._anchors: dict[str, tuple[Any, int, int]] = {}
 
-    def take(self, event: Any, yaml: Any) -> None:
+    def add_event(self, event: Any, yaml: Any) -> None:
         if isinstance(event, yaml.ScalarEvent):
-            self._scalar(event)
+            self._add_scalar(event)
         elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
             if len(self._open) >= MAX_DEPTH:
                 raise NotYaml(f"nested deeper than {MAX_DEPTH}")
@@ -159,16 +167,13 @@ class _Builder:
                 raise NotYaml(f"undefined alias '{event.anchor}'")
             self._add(*self._anchors[event.anchor], None)
 
-    def _scalar(self, event: Any) -> None:
+    def _add_scalar(self, event: Any) -> None:
         text = event.value.encode("utf-8", "replace").decode()
-        weight = 1 + len(text) // 64
-        untyped = event.tag is None and event.implicit[0]
-        if self._open and isinstance(self._open[-1].value, dict) and self._open[-1].key is None:
-            self._add(text, weight, 0, event.anchor)  # a key: text, whatever it looks like
-        elif untyped or event.tag in _TYPED:
-            self._add(plain(text), weight, 0, event.anchor)
-        else:
-            self._add(text, weight, 0, event.anchor)
+        plain = (event.tag is None and event.implicit[0]) or event.tag in _TAGS
+        # A key is text, whatever it looks like.
+        is_key = self._open and isinstance(self._open[-1].value, dict) and self._open[-1].key is None
+        value = resolve_scalar(text) if plain and not is_key else text
+        self._add(value, 1 + len(text) // 64, 0, event.anchor)
 
     def _add(self, value: Any, weight: int, height: int, anchor: str | None) -> None:
         if anchor is not None:
@@ -192,6 +197,3 @@ class _Builder:
                 self.duplicates.append(parent.key)
             parent.value[parent.key] = value
             parent.key = None
-
-
-_TYPED = tuple(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))

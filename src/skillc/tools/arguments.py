@@ -19,9 +19,16 @@ from typing import Any
 
 from skillc.errors import InvalidParameter
 from skillc.schema import TYPE_WORDS, has_type
-from skillc.skills import ParameterDefinition
-from skillc.skills.tools.parameters import MAX_INTEGER, NotOfType, Value, names, value_of
-from skillc.skills.tools.template import CommandTemplate, arguments as expand
+from skillc.skills import (
+    MAX_INTEGER,
+    CommandTemplate,
+    NotOfType,
+    ParameterDefinition,
+    Value,
+    fill_arguments,
+    join_names,
+    parse_value,
+)
 
 MAX_ARGUMENT = 128 * 1024 - 1  # bytes; Linux takes no longer one
 MAX_COMMAND = 1 << 20  # bytes of all arguments
@@ -35,7 +42,7 @@ def check_values(parameters: Sequence[ParameterDefinition], arguments: Mapping[s
     allowed_names = {parameter.name for parameter in parameters}
     for name in arguments:
         if name not in allowed_names:
-            raise InvalidParameter(name, f"unknown; there are {names(parameters)}")
+            raise InvalidParameter(name, f"unknown; there are {join_names(parameters)}")
     values: dict[str, Value] = {}
     for parameter in parameters:
         value = arguments.get(parameter.name)
@@ -92,7 +99,7 @@ def _describe(value: object) -> str:
 
 def build_command_line(template: CommandTemplate, values: Mapping[str, Value]) -> list[str]:
     """Return the program and its arguments; raises InvalidParameter for a value that looks like an option."""
-    arguments = expand(template, values)
+    arguments = fill_arguments(template, values)
     for argument in arguments:
         parameter = argument.begins_with
         if parameter is None or parameter.type in ("integer", "number"):
@@ -118,14 +125,14 @@ def parse_values(
     for name, text in pairs:
         parameter = by_name.get(name)
         if parameter is None:
-            raise InvalidParameter(name, f"unknown; there are {names(parameters)}")
+            raise InvalidParameter(name, f"unknown; there are {join_names(parameters)}")
         if parameter.type == "array":
             values.setdefault(name, []).extend(_parse_items(text))
         elif name in values:
             raise InvalidParameter(name, "given twice")
         else:
             try:
-                values[name] = value_of(parameter.type, text)
+                values[name] = parse_value(parameter.type, text)
             except NotOfType:
                 raise InvalidParameter(name, f"must be {TYPE_WORDS[parameter.type]}, not '{text}'") from None
     return values
@@ -133,7 +140,7 @@ def parse_values(
 
 def _parse_items(text: str) -> list[str]:
     try:
-        items = value_of("array", text)
+        items = parse_value("array", text)
     except NotOfType:
         return [text]
     return list(items) if isinstance(items, tuple) else [text]

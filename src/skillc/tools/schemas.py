@@ -12,9 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from skillc.schema import object_schema, property_schema
-from skillc.skills import ParameterDefinition
-from skillc.skills.tools.parameters import Value
-from skillc.skills.tools.template import Variable
+from skillc.skills import ParameterDefinition, Value, Variable
 from skillc.startup.digest import sha256_hex
 from skillc.text import one_line
 from skillc.tools.skill import Tool

@@ -10,8 +10,15 @@ from skillc import paths
 from skillc.errors import Diagnostic, InvalidTool, SkillNotFound, ToolNotFound, warning
 from skillc.library import Skill, locate_skill
 from skillc.library.stores import GLOBAL, at_path
-from skillc.skills import ParameterDefinition, SkillDefinition, read_definition, to_segment
-from skillc.skills.tools.template import CommandTemplate, InvalidTemplate, parse_template
+from skillc.skills import (
+    CommandTemplate,
+    InvalidTemplate,
+    ParameterDefinition,
+    SkillDefinition,
+    parse_template,
+    read_definition,
+    to_segment,
+)
 from skillc.tools.trust import TrustLevel
 
 if TYPE_CHECKING:

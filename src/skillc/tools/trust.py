@@ -16,7 +16,7 @@ from skillc import atomic, paths
 from skillc.errors import InvalidConfiguration, InvalidSkill
 from skillc.library import at_path
 from skillc.library.copies import ORIGIN
-from skillc.skills import list_files, source_hash
+from skillc.skills import hash_source, list_files
 from skillc.startup.digest import file_sha256_hex
 
 ALLOW, DENY = "allow", "deny"
@@ -66,7 +66,7 @@ def fingerprint(directory: str) -> Fingerprint:
     for file in files:
         with open(file.path, "rb") as stream:
             digests[file.name] = file_sha256_hex(stream, file.size)
-    return Fingerprint(source_hash(digests.items()), digests)
+    return Fingerprint(hash_source(digests.items()), digests)
 
 
 @dataclass(frozen=True, slots=True)

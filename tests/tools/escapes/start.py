@@ -128,7 +128,7 @@ def swapped_before(bench: Bench) -> bool:
 def digest(bench: Bench) -> str:
     """What an approval is bound to."""
     found = files.list_files(str(bench.skill), hidden=True)
-    return files.source_hash(
+    return files.hash_source(
         (file.name, sha256_hex((bench.skill / file.name).read_bytes())) for file in found
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from skillc.index.skills.tokens import words
 from skillc.index.skills.weights import BODY_LENGTH, HEAD_LENGTH, HEADING_COUNTS, NAME_COUNTS, weight
-from skillc.skills.markdown import headings
+from skillc.skills import find_headings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def explain(skill_id: str, description: str, data: bytes, weights: Weights, stem
     `data` is its SKILL.md, or its body alone. The heading is empty where the best part stands before any.
     """
     start = _body_start(data)
-    found = headings(data, start)
+    found = find_headings(data, start)
     fields = {
         "name": _words(f"{skill_id.rpartition('/')[2]} {_own_name(data[:start])}"),
         "description": _words(description),

@@ -89,12 +89,12 @@ def _understood(
     path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, searched: bool
 ) -> tuple[Reading, Source | None]:
     """What the bytes of a SKILL.md say."""
-    from skillc.skills import metadata, parse  # only where something changed
+    from skillc.skills import parse, read_metadata  # only where something changed
 
     document = parse(raw)
     directory = os.path.basename(os.path.dirname(path))
     try:
-        told = metadata(document, directory)
+        told = read_metadata(document, directory)
     except MissingField as error:
         noticed = [(d.code, "warning", d.message) for d in error.diagnostics]
         return Reading(stamp, noticed=(*noticed, _refused(error.code, error.message))), None
@@ -118,9 +118,9 @@ def _understood(
 
 
 def _violation(told: Metadata, directory: str) -> Noticed | None:
-    from skillc.skills.format import violations
+    from skillc.skills import find_violations
 
-    broken = violations(told, directory)
+    broken = find_violations(told, directory)
     return _refused("E010", f"breaks the Agent Skills format: {'; '.join(broken)}") if broken else None
 
 

@@ -12,7 +12,7 @@ from time import time_ns
 
 from skillc.index.skills.parse import UNSETTLED, trusted
 from skillc.paths import SKILL_FILES
-from skillc.skills.ids import is_segment, to_segment
+from skillc.skills import is_segment, to_segment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from skillc.paths import SKILL_FILE
-from skillc.skills import SkillId, is_name, metadata, parse, to_segment
-from skillc.skills.ids import is_segment
+from skillc.skills import SkillId, is_name, is_segment, parse, read_metadata, to_segment
 from skillc.startup.digest import sha256_hex
 from skillc.text import cut, one_line
 
@@ -84,7 +83,7 @@ class SkillEntry:
                 raise Refusal(
                     f"the frontmatter of its {SKILL_FILE} has another '{_quote(key)}' than announced"
                 )
-        metadata(document, self.path.name)
+        read_metadata(document, self.path.name)
 
 
 def _equal_json(one: Any, other: Any) -> bool:

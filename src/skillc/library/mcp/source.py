@@ -34,8 +34,7 @@ from skillc.library.mcp.entries import (
 )
 from skillc.library.source import ALL, SkillSource, SourceDiagnostic
 from skillc.paths import SKILL_FILE
-from skillc.skills import SkillId, parse, to_segment
-from skillc.skills.ids import is_segment
+from skillc.skills import SkillId, is_segment, parse, to_segment
 from skillc.text import one_line
 
 if TYPE_CHECKING:

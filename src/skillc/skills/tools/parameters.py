@@ -1,6 +1,6 @@
-"""The parameters of a tool: the table's rows, their types, and the defaults that descriptions state [D37].
+"""Read the parameters of a tool from its table: names, types, and defaults in descriptions [D37].
 
->>> stated_default("Max results (default: 10).")
+>>> find_default("Max results (default: 10).")
 '10'
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skillc.errors import Diagnostic, InvalidTool, warning
+from skillc.errors import Diagnostic, warning
 
 if TYPE_CHECKING:
     from skillc.skills.tools.blocks import ToolBlock
@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,3})
 
 @dataclass(frozen=True, slots=True)
 class ParameterDefinition:
-    """A parameter; `default` is what its description states, None where it states none."""
+    """A parameter of a tool; `default` is the one that its description states."""
 
     name: str
     type: str
@@ -40,60 +40,60 @@ class ParameterDefinition:
     default: Value | None = None
 
 
+class InvalidDefinition(ValueError):
+    """A skill or a tool with a fault; the message says which."""
+
+
 class NotOfType(ValueError):
-    """Text that is no value of a type."""
+    """Text that is no value of the type."""
 
 
-def read_parameters(
-    block: ToolBlock, refuse: Callable[[str], InvalidTool]
-) -> tuple[tuple[ParameterDefinition, ...], list[Diagnostic]]:
-    """The parameters of a tool's table, and what there is to say of them."""
+def read_parameters(block: ToolBlock) -> tuple[tuple[ParameterDefinition, ...], list[Diagnostic]]:
+    """Return the parameters of a tool's table, and diagnostics; raises InvalidDefinition."""
     if block.tables is None:
         return (), [warning("W061", block.title)]
     if not block.tables:
         return (), []
     if len(block.tables) > 1:
-        raise refuse("more than one table under Parameters")
+        raise InvalidDefinition("more than one table under Parameters")
     header, *rows = block.tables[0]
     columns = [cell.casefold() for cell in header]
-    for needed in ("name", "type"):
-        if columns.count(needed) != 1:
-            raise refuse(f"the parameter table needs one column '{needed.title()}'")
-    noticed: list[Diagnostic] = []
-    found: dict[str, ParameterDefinition] = {}
+    for column in ("name", "type"):
+        if columns.count(column) != 1:
+            raise InvalidDefinition(f"the parameter table needs one column '{column.title()}'")
+    diagnostics: list[Diagnostic] = []
+    parameters: dict[str, ParameterDefinition] = {}
     for row in rows:
         cells = dict(zip(columns, row, strict=False))
-        parameter = _parameter(cells, block.title, refuse, noticed)
-        if parameter.name in found:
-            raise refuse(f"duplicate parameter '{parameter.name}'")
-        found[parameter.name] = parameter
-    return tuple(found.values()), noticed
+        parameter = _read_row(cells, block.title, diagnostics)
+        if parameter.name in parameters:
+            raise InvalidDefinition(f"duplicate parameter '{parameter.name}'")
+        parameters[parameter.name] = parameter
+    return tuple(parameters.values()), diagnostics
 
 
-def _parameter(
-    cells: dict[str, str], tool: str, refuse: Callable[[str], InvalidTool], noticed: list[Diagnostic]
-) -> ParameterDefinition:
+def _read_row(cells: dict[str, str], tool: str, diagnostics: list[Diagnostic]) -> ParameterDefinition:
     name, kind = cells["name"], cells["type"].casefold()
     if not _NAME.fullmatch(name):
-        raise refuse(f"parameter '{name}': a name is 1 to 64 letters, digits, - and _")
+        raise InvalidDefinition(f"parameter '{name}': a name is 1 to 64 letters, digits, - and _")
     if kind not in TYPES:
-        raise refuse(f"parameter '{name}': type must be {', '.join(TYPES)}, not '{cells['type']}'")
+        raise InvalidDefinition(f"parameter '{name}': type must be {', '.join(TYPES)}, not '{cells['type']}'")
     required = cells.get("required", "").casefold()
     if required not in _REQUIRED:
-        raise refuse(f"parameter '{name}': required must be yes or no, not '{cells['required']}'")
+        raise InvalidDefinition(f"parameter '{name}': required must be yes or no, not '{cells['required']}'")
     description = cells.get("description", "")
-    stated = stated_default(description)
+    text = find_default(description)
     default = None
-    if stated is not None:
+    if text is not None:
         try:
-            default = value_of(kind, stated)
+            default = parse_value(kind, text)
         except NotOfType:
-            noticed.append(warning("W064", stated, name, tool, kind))
+            diagnostics.append(warning("W064", text, name, tool, kind))
     return ParameterDefinition(name, kind, _REQUIRED[required], description, default)
 
 
-def stated_default(description: str) -> str | None:
-    """The X of `(default: X)`; parentheses inside it are closed first."""
+def find_default(description: str) -> str | None:
+    """Return the X of `(default: X)` without its quotes; X may hold balanced parentheses."""
     start = _DEFAULT.search(description)
     if start is None:
         return None
@@ -101,16 +101,13 @@ def stated_default(description: str) -> str | None:
     for at in range(start.end(), len(description)):
         depth += {"(": 1, ")": -1}.get(description[at], 0)
         if not depth:
-            return _unquoted(description[start.end() : at].strip())
+            text = description[start.end() : at].strip()
+            return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
     return None
 
 
-def _unquoted(text: str) -> str:
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
-
-
-def value_of(kind: str, text: str) -> Value:
-    """Text as a value of a type; raises NotOfType. A list is JSON's."""
+def parse_value(kind: str, text: str) -> Value:
+    """Return text as a value of a type; raises NotOfType. A list is in JSON."""
     if kind == "string":
         return text
     if kind == "boolean":
@@ -118,7 +115,7 @@ def value_of(kind: str, text: str) -> Value:
             raise NotOfType(text)
         return text.casefold() == "true"
     if kind == "array":
-        return _list(text)
+        return _parse_list(text)
     if kind == "integer":
         if not _INTEGER.fullmatch(text) or abs(int(text)) > MAX_INTEGER:
             raise NotOfType(text)
@@ -128,7 +125,7 @@ def value_of(kind: str, text: str) -> Value:
     return int(text) if _INTEGER.fullmatch(text) else float(text)
 
 
-def _list(text: str) -> tuple[str, ...]:
+def _parse_list(text: str) -> tuple[str, ...]:
     try:
         items = json.loads(text)
     except (ValueError, RecursionError):
@@ -138,6 +135,6 @@ def _list(text: str) -> tuple[str, ...]:
     return tuple(items)
 
 
-def names(parameters: Sequence[ParameterDefinition]) -> str:
-    """Their names for a message."""
+def join_names(parameters: Sequence[ParameterDefinition]) -> str:
+    """Return their names for a message."""
     return ", ".join(parameter.name for parameter in parameters) or "none"

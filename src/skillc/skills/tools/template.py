@@ -1,7 +1,7 @@
-"""The command template of a tool: split into tokens once, filled with values after [D36 to D39].
+"""Split the command template of a tool into tokens once, and fill them with values later [D36 to D39].
 
-One token is one argument, whatever a value holds: nothing that a value contains is split, expanded
-or read again.
+`{{…}}` is atomic, everything else follows POSIX quoting. One token is one argument, whatever a value
+holds: no value is split, expanded or read again.
 
 >>> from skillc.skills import ParameterDefinition
 >>> count = ParameterDefinition("count", "integer")
@@ -14,31 +14,45 @@ or read again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from skillc.skills.tools.parameters import NotOfType, ParameterDefinition, Value, names, value_of
-from skillc.skills.tools.tokens import InvalidTemplate, Placeholder, tokenise
+from skillc.skills.tools.parameters import NotOfType, ParameterDefinition, Value, join_names, parse_value
 
-__all__ = ["CommandTemplate", "InvalidTemplate", "fill", "parse_template"]
-
+_QUOTABLE = '$`"\\\n'  # characters that a backslash quotes inside double quotes
 _SCHEMES = ("http://", "https://")
-# What a shell would act upon. Alone in a token it is most likely meant so; here it is plain text.
+# Alone in a token these are most likely meant for a shell; here they are plain text.
 _OPERATORS = frozenset(("|", "||", "&", "&&", ";", ">", ">>", "<", "<<", "2>&1", "2>", "&>", "*"))
+
+
+class InvalidTemplate(ValueError):
+    """A template with a fault; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    """`{{name}}` or `{{name:modifier}}`."""
+
+    name: str
+    modifier: str | None = None
+
+
+Pieces = tuple[str | Placeholder, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A parameter in a token. `flag` is what a true boolean emits, `default` what stands for no value.
+    """A parameter in a token.
 
-    `encoded`: percent-encoded, because it is in a URL.
+    `flag` is what a true boolean emits, `default` what stands for no value. In a URL the value is
+    percent-encoded.
     """
 
     parameter: ParameterDefinition
     flag: str | None = None
     default: Value | None = None
-    encoded: bool = False
+    in_url: bool = False
 
 
 Token = tuple[str | Variable, ...]
@@ -51,121 +65,230 @@ class CommandTemplate:
     program: str
     arguments: tuple[Token, ...]
     parameters: tuple[ParameterDefinition, ...] = ()
-    oddities: tuple[str, ...] = ()  # what looks like a shell's
+    oddities: tuple[str, ...] = ()  # tokens that look like a shell's
 
 
 def parse_template(text: str, parameters: Sequence[ParameterDefinition]) -> CommandTemplate:
-    """A template from a fenced block's text; raises InvalidTemplate."""
+    """Parse the text of a fenced block; raises InvalidTemplate."""
     first, *rest = tokenise(text)
-    if any(isinstance(piece, Placeholder) for piece in first.pieces):
+    if any(isinstance(piece, Placeholder) for piece in first[0]):
         raise InvalidTemplate("the program can't be a parameter")
-    program = "".join(str(piece) for piece in first.pieces)
+    program = _literal(first[0])
     if not program or "\0" in program:
         raise InvalidTemplate("there is no program")
     if "/" in program and any(part[:1] == "." and part not in (".", "..") for part in program.split("/")):
-        # Hidden files are not among the files that an approval is bound to.
+        # An approval is bound to a skill's files, and hidden ones are not among them.
         raise InvalidTemplate("the program is hidden; a name that starts with a dot is no part of a skill")
-    known = {parameter.name: parameter for parameter in parameters}
-    arguments = tuple(_token(token.pieces, known) for token in rest)
-    odd = [token.written for token in rest if token.bare and _is_a_shells(token.written)]
-    return CommandTemplate(program, arguments, tuple(parameters), tuple(odd))
+    by_name = {parameter.name: parameter for parameter in parameters}
+    arguments = tuple(_resolve(pieces, by_name) for pieces, _ in rest)
+    oddities = tuple(_literal(pieces) for pieces, bare in rest if bare and _is_shell_syntax(_literal(pieces)))
+    return CommandTemplate(program, arguments, tuple(parameters), oddities)
 
 
-def _is_a_shells(written: str) -> bool:
-    return written in _OPERATORS or written.startswith("$") or (written[:1] == "`" and len(written) > 1)
+def _literal(pieces: Pieces) -> str:
+    return "".join(piece for piece in pieces if isinstance(piece, str))
 
 
-def _token(pieces: Sequence[str | Placeholder], known: Mapping[str, ParameterDefinition]) -> Token:
-    """A token with its placeholders resolved; in a URL a variable must come after the authority."""
-    url = isinstance(pieces[0], str) and pieces[0].lower().startswith(_SCHEMES) if pieces else False
-    read = ""
+def _is_shell_syntax(text: str) -> bool:
+    return text in _OPERATORS or text.startswith("$") or (text[:1] == "`" and len(text) > 1)
+
+
+def tokenise(text: str) -> list[tuple[Pieces, bool]]:
+    """Return the tokens of a template, each with whether it is bare, without quotes; raises InvalidTemplate.
+
+    >>> [pieces for pieces, _ in tokenise("echo 'a b' x{{y}}")]
+    [('echo',), ('a b',), ('x', Placeholder(name='y', modifier=None))]
+    """
+    atoms = list(_split_atoms(text.replace("\r\n", "\n").replace("\r", "\n")))
+    tokens = list(_Reader(atoms).tokens())
+    if not tokens:
+        raise InvalidTemplate("the command is empty")
+    return tokens
+
+
+def _split_atoms(text: str) -> Iterator[str | Placeholder]:
+    """Yield characters and placeholders, in linear time."""
+    position = 0
+    while (start := text.find("{{", position)) >= 0:
+        end = text.find("}}", start + 2)
+        inner = text[start + 2 : end]
+        if end < 0 or "\n" in inner:
+            raise InvalidTemplate("'{{' is not closed")
+        yield from text[position:start]
+        name, colon, modifier = inner.partition(":")
+        yield Placeholder(name.strip(), modifier if colon else None)
+        position = end + 2
+    yield from text[position:]
+
+
+class _Reader:
+    """Reads the tokens of one logical line off a list of characters and placeholders."""
+
+    def __init__(self, atoms: list[str | Placeholder]) -> None:
+        self._atoms = atoms
+        self._at = 0
+
+    def tokens(self) -> Iterator[tuple[Pieces, bool]]:
+        line_over = has_tokens = False
+        while self._at < len(self._atoms):
+            atom = self._atoms[self._at]
+            if atom in (" ", "\t"):
+                self._at += 1
+            elif atom == "\n":
+                line_over = has_tokens
+                self._at += 1
+            elif atom == "\\" and self._next() == "\n":
+                self._at += 2
+            elif line_over:
+                raise InvalidTemplate("more than one line; put the steps into a script")
+            else:
+                has_tokens = True
+                yield self._read_token()
+
+    def _next(self) -> str | Placeholder | None:
+        return self._atoms[self._at + 1] if self._at + 1 < len(self._atoms) else None
+
+    def _read_token(self) -> tuple[Pieces, bool]:
+        """Read up to white space that is not quoted."""
+        pieces: list[str | Placeholder] = []
+        bare = True
+        while self._at < len(self._atoms) and (atom := self._atoms[self._at]) not in (" ", "\t", "\n"):
+            if atom in ("'", '"'):
+                bare = False
+                self._read_quotes(str(atom), pieces)
+            elif atom == "\\":
+                bare = False
+                self._read_escape(pieces)
+            else:
+                pieces.append(atom)
+                self._at += 1
+        return _join(pieces), bare
+
+    def _read_escape(self, pieces: list[str | Placeholder]) -> None:
+        """Read a backslash outside of quotes: the next character as it is; a newline joins lines."""
+        following = self._next()
+        if following is None:
+            raise InvalidTemplate("a backslash at the end quotes nothing")
+        if isinstance(following, Placeholder):
+            raise InvalidTemplate("a backslash before '{{' quotes nothing")
+        if following != "\n":
+            pieces.append(following)
+        self._at += 2
+
+    def _read_quotes(self, mark: str, pieces: list[str | Placeholder]) -> None:
+        pieces.append("")  # so that '' is a token
+        self._at += 1
+        while self._at < len(self._atoms):
+            atom, following = self._atoms[self._at], self._next()
+            if atom == mark:
+                self._at += 1
+                return
+            if mark == '"' and atom == "\\" and isinstance(following, str) and following in _QUOTABLE:
+                if following != "\n":
+                    pieces.append(following)
+                self._at += 2
+            else:
+                pieces.append(atom)
+                self._at += 1
+        raise InvalidTemplate(f"{mark} is not closed")
+
+
+def _join(pieces: list[str | Placeholder]) -> Pieces:
+    """Join neighbouring text to one piece; keep empty text only where there is nothing else."""
+    token: list[str | Placeholder] = []
+    for piece in pieces:
+        if isinstance(piece, str) and token and isinstance(token[-1], str):
+            token[-1] += piece
+        elif piece != "" or not token:
+            token.append(piece)
+    if len(token) > 1 and token[0] == "":
+        token.pop(0)
+    return tuple(token)
+
+
+def _resolve(pieces: Pieces, parameters: Mapping[str, ParameterDefinition]) -> Token:
+    """Resolve the placeholders of a token; in a URL a variable must come after the authority."""
+    in_url = isinstance(pieces[0], str) and pieces[0].lower().startswith(_SCHEMES) if pieces else False
+    prefix = ""
     token: list[str | Variable] = []
     for piece in pieces:
         if isinstance(piece, str):
             if "\0" in piece:
                 raise InvalidTemplate("it has a NUL byte")
-            read += piece
+            prefix += piece
             token.append(piece)
             continue
-        if url and not any(mark in read.partition("://")[2] for mark in "/?#"):
+        if in_url and not any(mark in prefix.partition("://")[2] for mark in "/?#"):
             raise InvalidTemplate(f"{{{{{piece.name}}}}} is in the host of a URL")
-        token.append(_variable(piece, known, url))
+        token.append(_variable(piece, parameters, in_url))
     return tuple(token)
 
 
-def _variable(placeholder: Placeholder, known: Mapping[str, ParameterDefinition], url: bool) -> Variable:
-    parameter = known.get(placeholder.name)
+def _variable(
+    placeholder: Placeholder, parameters: Mapping[str, ParameterDefinition], in_url: bool
+) -> Variable:
+    name, modifier = placeholder.name, placeholder.modifier
+    parameter = parameters.get(name)
     if parameter is None:
-        raise InvalidTemplate(
-            f"{{{{{placeholder.name}}}}} is no parameter; there are {names(list(known.values()))}"
-        )
-    modifier = placeholder.modifier
+        names = join_names(list(parameters.values()))
+        raise InvalidTemplate(f"{{{{{name}}}}} is no parameter; there are {names}")
     if modifier is None:
-        return Variable(parameter, default=parameter.default, encoded=url)
+        return Variable(parameter, default=parameter.default, in_url=in_url)
     if parameter.type == "boolean":
         return Variable(parameter, flag=modifier)
-    return Variable(parameter, default=_default(parameter, modifier), encoded=url)
-
-
-def _default(parameter: ParameterDefinition, text: str) -> Value:
-    """The default in `{{name:default}}`; for a list, JSON or its one item."""
+    default: Value
     try:
-        return value_of(parameter.type, text)
+        default = parse_value(parameter.type, modifier)
     except NotOfType:
-        if parameter.type == "array" and not text.startswith("["):
-            return (text,)
-        raise InvalidTemplate(f"default '{text}' of '{parameter.name}' is not of its type") from None
+        if parameter.type != "array" or modifier.startswith("["):
+            raise InvalidTemplate(f"default '{modifier}' of '{name}' is not of its type") from None
+        default = (modifier,)  # the one item of a list
+    return Variable(parameter, default=default, in_url=in_url)
 
 
 def fill(template: CommandTemplate, values: Mapping[str, Value]) -> list[str]:
-    """The arguments for checked values, the program first."""
-    return [template.program, *(argument.text for argument in arguments(template, values))]
+    """Return the program and its arguments for valid values."""
+    return [template.program, *(argument.text for argument in fill_arguments(template, values))]
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument as it will be passed.
+    """An argument as the program gets it.
 
-    `begins_with` is the parameter whose given value it starts with, where it stands for itself: not
-    after an option, whose value it would be, and not after `--`.
+    `begins_with` is the parameter whose given value it starts with. It is None after an option, whose
+    value this argument is, and after `--`.
     """
 
     text: str
     begins_with: ParameterDefinition | None = None
 
 
-def arguments(template: CommandTemplate, values: Mapping[str, Value]) -> list[Argument]:
-    """The arguments after the program, and which of them a program could take for an option."""
-    made: list[Argument] = []
+def fill_arguments(template: CommandTemplate, values: Mapping[str, Value]) -> list[Argument]:
+    """Return the arguments after the program, and which of them a program could take for an option."""
+    arguments: list[Argument] = []
     option = options_end = False  # whether the token before is an option; whether there was a `--`
     for token in template.arguments:
         literal = "".join(map(str, token)) if all(isinstance(piece, str) for piece in token) else None
-        texts = [literal] if literal is not None else _texts(token, values)
+        texts = [literal] if literal is not None else _fill_token(token, values)
         if not texts:
-            if option and not _is_flag(token):
-                made.pop()
+            is_flag = len(token) == 1 and isinstance(token[0], Variable) and token[0].flag is not None
+            if option and not is_flag:  # an option without its value goes too
+                arguments.pop()
             option = False
             continue
         for number, text in enumerate(texts):
             bare = not options_end and (number > 0 or not option)
-            made.append(Argument(text, _beginning(token, values) if bare else None))
-        option = literal is not None and _takes_a_value(literal)
+            arguments.append(Argument(text, _first_parameter(token, values) if bare else None))
+        # The next token may be the value of `-n` or `--limit`, but not of `--limit=5`, `-` and `--`.
+        option = (
+            literal is not None and literal[:1] == "-" and literal not in ("-", "--") and "=" not in literal
+        )
         options_end = options_end or literal == "--"
-    return made
+    return arguments
 
 
-def _takes_a_value(literal: str) -> bool:
-    """Whether what follows may be this option's value: `-n`, `--limit`, but not `--limit=5`, `-` and `--`."""
-    return literal.startswith("-") and literal not in ("-", "--") and "=" not in literal
-
-
-def _is_flag(token: Token) -> bool:
-    """Whether a token is a boolean's flag: it stands for itself, the option before is not its own."""
-    return len(token) == 1 and isinstance(token[0], Variable) and token[0].flag is not None
-
-
-def _texts(token: Token, values: Mapping[str, Value]) -> list[str]:
-    """What a token with variables becomes: nothing where one has no value, several for a list alone."""
+def _fill_token(token: Token, values: Mapping[str, Value]) -> list[str]:
+    """Return the texts of a token with variables: none where a value is missing, several for a list alone."""
     if len(token) == 1 and isinstance(token[0], Variable):
         value = _value(token[0], values)
         return list(value) if isinstance(value, tuple) else [] if value is None else [_as_text(value)]
@@ -178,15 +301,15 @@ def _texts(token: Token, values: Mapping[str, Value]) -> list[str]:
         if value is None or value == ():
             return []
         text = _as_text(value)
-        parts.append(quote(text, safe="", errors="surrogateescape") if piece.encoded else text)
+        parts.append(quote(text, safe="", errors="surrogateescape") if piece.in_url else text)
     return ["".join(parts)]
 
 
 def _value(variable: Variable, values: Mapping[str, Value]) -> Value | None:
-    given = values.get(variable.parameter.name)
+    value = values.get(variable.parameter.name)
     if variable.flag is not None:
-        return variable.flag if given is True or (given is None and variable.parameter.default) else None
-    return variable.default if given is None else given
+        return variable.flag if value is True or (value is None and variable.parameter.default) else None
+    return variable.default if value is None else value
 
 
 def _as_text(value: Value) -> str:
@@ -195,14 +318,12 @@ def _as_text(value: Value) -> str:
     return " ".join(value) if isinstance(value, tuple) else str(value)
 
 
-def _beginning(token: Token, values: Mapping[str, Value]) -> ParameterDefinition | None:
-    """The parameter whose given value a token starts with; what is empty starts nothing."""
+def _first_parameter(token: Token, values: Mapping[str, Value]) -> ParameterDefinition | None:
+    """Return the parameter whose given value a token starts with; empty values don't count."""
     for piece in token:
         if isinstance(piece, str):
             return None
         value = _value(piece, values)
-        if piece.flag is None and piece.parameter.name in values and value != "":
-            return piece.parameter
         if value != "":
-            return None
+            return piece.parameter if piece.flag is None and piece.parameter.name in values else None
     return None
