@@ -7,7 +7,7 @@ import sys
 
 from skillc.library import locate_skill
 from skillc.paths import config_files, current_directory
-from skillc.usage import logged
+from skillc.usage import run_logged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from skillc.errors import Diagnostic
     from skillc.library import Skill
-    from skillc.usage.log import Value
+    from skillc.usage import LogValue
 
     Result = TypeVar("Result")
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 def access(
     command: str,
     name: str,
-    noted: dict[str, Value],
+    noted: dict[str, LogValue],
     run: Callable[[Skill], Result],
-    learned: Callable[[Result], dict[str, Value]] = lambda result: {},
+    learned: Callable[[Result], dict[str, LogValue]] = lambda result: {},
 ) -> Result:
     """Run an operation on the skill called `name` and log it; `learned` adds what the result tells."""
     cwd = current_directory()
@@ -36,7 +36,7 @@ def access(
         from skillc.compiler import keep_indexed
 
         keep_indexed(skill, cwd)
-    result, diagnostics = logged(skill, command, noted, cwd, lambda: run(skill), learned)
+    result, diagnostics = run_logged(skill, command, noted, cwd, lambda: run(skill), learned)
     _warn(diagnostics)
     return result
 

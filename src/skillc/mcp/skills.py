@@ -15,7 +15,7 @@ from skillc.library import at_path, locate_skill
 from skillc.mcp.entries import MAX_BYTES, NotServed, SkillEntry, Stamps, entry_of, stamps_of
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId, list_files
-from skillc.usage import logged, record
+from skillc.usage import record_access, run_logged
 
 if TYPE_CHECKING:
     from skillc.library import Skill
@@ -125,9 +125,9 @@ class Shelf:
         known = next((file for file in entry.files if file.path == path), None)
         noted = {"path": path}
         if known is None:
-            record(skill, "open", {**noted}, f"file not found: '{path}'", self._place.cwd)
+            record_access(skill, "open", {**noted}, f"file not found: '{path}'", self._place.cwd)
             raise NotServed(f"nothing is served at {uri}")
-        data, _ = logged(skill, "open", {**noted}, self._place.cwd, lambda: _bytes(skill, path))
+        data, _ = run_logged(skill, "open", {**noted}, self._place.cwd, lambda: _bytes(skill, path))
         return data, path
 
 

@@ -14,7 +14,7 @@ from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.library import locate_skill
 from skillc.library.config import DIRECTORIES, FILE, SkillsConfig
 from skillc.library.repositories import resolve_repositories
-from skillc.usage import logged
+from skillc.usage import run_logged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from skillc.errors import Diagnostic
     from skillc.library import Skill
     from skillc.library.library import CompositeSkillSource
-    from skillc.usage.log import Value
+    from skillc.usage import LogValue
 
     Result = TypeVar("Result")
 
@@ -42,14 +42,14 @@ class Workplace:
         self,
         command: str,
         name: str,
-        noted: dict[str, Value],
+        noted: dict[str, LogValue],
         run: Callable[[Skill], Result],
-        learned: Callable[[Result], dict[str, Value]] = lambda result: {},
+        learned: Callable[[Result], dict[str, LogValue]] = lambda result: {},
     ) -> tuple[Result, tuple[Diagnostic, ...]]:
         """Run an operation on the skill called `name` and log it, as the command line does."""
         skill = locate_skill(name, self.cwd)
         keep_indexed(skill, self.cwd)
-        result, noticed = logged(skill, command, noted, self.cwd, lambda: run(skill), learned)
+        result, noticed = run_logged(skill, command, noted, self.cwd, lambda: run(skill), learned)
         return result, (*skill.diagnostics, *noticed)
 
     def settings(self) -> config.Config:

@@ -27,13 +27,13 @@ from skillc.tools.run import Approve, prepare, run_tool
 from skillc.tools.schemas import function_names, tool_schema, tool_words
 from skillc.tools.skill import Tool, load_executable
 from skillc.tools.trust import TrustStore
-from skillc.usage.log import logged
+from skillc.usage import run_logged
 
 if TYPE_CHECKING:
     from skillc.library.descriptors import SkillDescriptor
     from skillc.library.source import SkillSource
     from skillc.tools.envelope import Envelope
-    from skillc.usage.log import Value
+    from skillc.usage import LogValue
 
     AskPerson = Callable[[ApprovalRequest], bool | Awaitable[bool]]
 
@@ -163,8 +163,8 @@ class AgentTools:
             prepared = prepare(found, tool.name, arguments, mode=mode, cwd=cwd)
             return run_tool(prepared, ask, store=TrustStore(), cancel=cancel)
 
-        noted: dict[str, Value] = {"tool": tool.name, "mode": mode, "dry_run": False}
-        envelope, noticed = logged(
+        noted: dict[str, LogValue] = {"tool": tool.name, "mode": mode, "dry_run": False}
+        envelope, noticed = run_logged(
             found.stored(), "run", noted, cwd, operation, lambda done: {"success": done.success}
         )
         for diagnostic in noticed:

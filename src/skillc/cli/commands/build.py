@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.compiler import Published, Publisher
     from skillc.library import Skill
-    from skillc.usage.log import Value
+    from skillc.usage import LogValue
 
 COMMAND = Command(
     "build",
@@ -108,10 +108,10 @@ def run(arguments: Arguments) -> int:
 
 def _one(skill: Skill, job: Publisher, as_json: bool) -> int:
     from skillc.cli.output import print_json, warn
-    from skillc.usage import logged
+    from skillc.usage import run_logged
 
-    noted: dict[str, Value] = {"global": job.to_global, "force": job.force}
-    outcome, noticed = logged(skill, "build", noted, job.cwd, lambda: job.run(skill))
+    noted: dict[str, LogValue] = {"global": job.to_global, "force": job.force}
+    outcome, noticed = run_logged(skill, "build", noted, job.cwd, lambda: job.run(skill))
     warn((*skill.diagnostics, *noticed))
     _complain(outcome)
     if as_json:

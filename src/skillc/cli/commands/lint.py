@@ -123,7 +123,7 @@ def _report(skill: Skill, arguments: Arguments, cwd: str) -> Report:
     """Lint one skill, and note the access of one that was named."""
     from skillc.cli.output import warn
     from skillc.lint import fix_skill, lint_skill
-    from skillc.usage import logged
+    from skillc.usage import run_logged
 
     operation = fix_skill if arguments.given("fix") else lint_skill
     noted = {name: arguments.given(name) for name in ("force", "fix", "strict")}
@@ -133,7 +133,7 @@ def _report(skill: Skill, arguments: Arguments, cwd: str) -> Report:
 
     if arguments.given("all"):
         return run()
-    report, noticed = logged(skill, "lint", {**noted}, cwd, run)
+    report, noticed = run_logged(skill, "lint", {**noted}, cwd, run)
     warn(noticed)
     return report
 

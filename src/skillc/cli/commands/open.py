@@ -23,7 +23,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     from skillc.cli.access import access, write_bytes
-    from skillc.gateway import more_lines, open_file
+    from skillc.gateway import open_file, render_more_lines
 
     path, limit = arguments.text("path"), arguments.count("max_lines")
     opened = access(
@@ -36,5 +36,5 @@ def run(arguments: Arguments) -> int:
         return 0
     for piece in opened.pieces():
         write_bytes(piece)
-    write_bytes(more_lines(opened.more_lines))
+    write_bytes(render_more_lines(opened.more_lines))
     return 0

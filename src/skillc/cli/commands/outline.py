@@ -23,7 +23,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     from skillc.cli.access import access
-    from skillc.gateway import outline_lines, read_outline
+    from skillc.gateway import read_outline, render_outline
 
     level = arguments.count("level")
     name = arguments.text("skill")
@@ -33,6 +33,6 @@ def run(arguments: Arguments) -> int:
 
         print_json([entry.as_json() for entry in entries])
         return 0
-    for line in outline_lines(entries):
+    for line in render_outline(entries):
         print(line)
     return 0

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.tools import Answer, ApprovalRequest, Envelope, Run, Tool
-    from skillc.usage.log import Value
+    from skillc.usage import LogValue
 
 COMMAND = Command(
     "run",
@@ -52,21 +52,21 @@ def run(arguments: Arguments) -> int:
     from skillc.cli.output import print_json, warn
     from skillc.paths import current_directory
     from skillc.tools import find_skill, prepare
-    from skillc.usage import logged
+    from skillc.usage import run_logged
 
     given = _values(arguments)
     cwd = current_directory()
     found = find_skill(arguments.text("skill"), cwd)
     warn(found.diagnostics)
     tool, mode = arguments.text("tool"), arguments.text("mode")
-    noted: dict[str, Value] = {"tool": tool, "mode": mode, "dry_run": arguments.given("dry_run")}
+    noted: dict[str, LogValue] = {"tool": tool, "mode": mode, "dry_run": arguments.given("dry_run")}
 
     def operation() -> tuple[Run, Envelope | None]:
         prepared = prepare(found, tool, given, mode=mode, cwd=cwd)
         warn(prepared.diagnostics)
         return prepared, None if arguments.given("dry_run") else _run(prepared, arguments.given("yes"))
 
-    (prepared, envelope), noticed = logged(
+    (prepared, envelope), noticed = run_logged(
         found.stored(), "run", noted, cwd, operation, lambda done: {"success": _succeeded(done[1])}
     )
     warn(noticed)

@@ -11,7 +11,7 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.gateway import Found
+    from skillc.gateway import SearchResults
     from skillc.library import Skill
 
 COMMAND = Command(
@@ -66,18 +66,18 @@ def run(arguments: Arguments) -> int:
     return 0
 
 
-def _remark(found: Found, mode: str, skill: Skill, tokenizer: str) -> None:
+def _remark(found: SearchResults, mode: str, skill: Skill, tokenizer: str) -> None:
     """Say on stderr what helps: that the index is behind, or which words would have been found."""
-    from skillc.gateway import changed_files
+    from skillc.gateway import has_changes
 
-    if changed_files(skill, tokenizer):
+    if has_changes(skill, tokenizer):
         from skillc.cli.output import warn
         from skillc.errors import warning
 
         warn([warning("W004", skill.name, skill.name)])
     if mode == "all" and not found.results:
-        from skillc.gateway import hint
+        from skillc.gateway import explain_no_results
 
-        note = hint(skill, found.query, "--any", tokenizer)
+        note = explain_no_results(skill, found.query, "--any", tokenizer)
         if note:
             print(note, file=sys.stderr)

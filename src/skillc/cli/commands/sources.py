@@ -55,10 +55,10 @@ ASCII_LINES = ("|-- ", "`-- ", "|   ", "    ")
 
 def _marks() -> tuple[str, str, str, str]:
     """What the terminal can show."""
-    from skillc.gateway.sources import LINES
+    from skillc.gateway import TREE_MARKS
 
     try:
-        "".join(LINES).encode(sys.stdout.encoding or "ascii")
+        "".join(TREE_MARKS).encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
         return ASCII_LINES
-    return LINES
+    return TREE_MARKS

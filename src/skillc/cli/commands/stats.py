@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from skillc.errors import Diagnostic
     from skillc.library import Skill
     from skillc.usage import Filters, Stats
-    from skillc.usage.log import Value
+    from skillc.usage import LogValue
 
 COMMAND = Command(
     "stats",
@@ -66,7 +66,7 @@ def run(arguments: Arguments) -> int:
     return _answer(arguments)
 
 
-def _with_skills(arguments: Arguments, noted: dict[str, Value], run: Callable[[list[Skill]], Any]) -> Any:
+def _with_skills(arguments: Arguments, noted: dict[str, LogValue], run: Callable[[list[Skill]], Any]) -> Any:
     """Run an operation on the skill that is named, which is logged, or on all."""
     from skillc.cli.access import access
     from skillc.library import stored_skills
@@ -90,18 +90,18 @@ def _asked(arguments: Arguments) -> tuple[str, Filters]:
 
 def _answer(arguments: Arguments) -> int:
     from skillc.cli.output import print_json, warn
-    from skillc.usage import stats_of, stats_of_all
+    from skillc.usage import compute_stats
 
     as_json = arguments.text("format") == "json"
 
     def answer(skills: list[Skill]) -> tuple[Stats, list[tuple[str, int]]]:
         group, filters = _asked(arguments)
         if arguments.optional("skill") is not None:
-            return stats_of(skills[0], group, filters), []
-        stats = stats_of_all(skills, group, filters)
+            return compute_stats(skills[0], group, filters), []
+        stats = compute_stats(skills, group, filters)
         return stats, [] if as_json or group != "summary" else _by_skill(skills, filters)
 
-    noted: dict[str, Value] = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
+    noted: dict[str, LogValue] = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
     stats, skills = _with_skills(arguments, noted, answer)
     warn(stats.diagnostics)
     if as_json:
@@ -119,9 +119,9 @@ def _labels(skills: Sequence[Skill]) -> list[str]:
 
 def _by_skill(skills: Sequence[Skill], filters: Filters) -> list[tuple[str, int]]:
     """The accesses of each skill, most first."""
-    from skillc.usage import stats_of
+    from skillc.usage import compute_stats
 
-    totals = [sum(stats_of(skill, "commands", filters).data.values()) for skill in skills]
+    totals = [sum(compute_stats(skill, "commands", filters).data.values()) for skill in skills]
     return sorted(zip(_labels(skills), totals, strict=True), key=lambda count: (-count[1], count[0]))
 
 
@@ -129,16 +129,16 @@ def _prune(arguments: Arguments, given: str) -> int:
     from skillc.cli.output import print_json
     from skillc.cli.syntax import see
     from skillc.errors import InvalidOption, SkillcError
-    from skillc.usage import age, logs_of, prune_log
+    from skillc.usage import find_logs, parse_age, prune_log
 
     if arguments.texts("project") or any(arguments.optional(o) for o in ("since", "until", "html")):
         raise InvalidOption(f"--prune goes with no filter and no page; {see(COMMAND)}")
     failed: list[SkillcError] = []
 
     def prune(skills: list[Skill]) -> dict[str, int]:
-        days = age(given)
+        days = parse_age(given)
         removed: dict[str, int] = {}
-        for path, name in {path: skill.name for skill in skills for path in logs_of(skill)}.items():
+        for path, name in {path: skill.name for skill in skills for path in find_logs(skill)}.items():
             try:
                 removed[name] = removed.get(name, 0) + prune_log(path, days)
             except SkillcError as error:
@@ -162,7 +162,7 @@ def _page(arguments: Arguments, given: str) -> int:
     from skillc import atomic
     from skillc.cli.output import print_json, warn
     from skillc.paths import current_directory
-    from skillc.usage import GROUPS, by_day, stats_of, stats_of_all, usage_page
+    from skillc.usage import GROUPS, compute_stats, count_by_day, render_page
 
     name = arguments.optional("skill")
     path = os.path.join(current_directory(), given)
@@ -170,13 +170,13 @@ def _page(arguments: Arguments, given: str) -> int:
     def page(skills: list[Skill]) -> tuple[Diagnostic, ...]:
         _, filters = _asked(arguments)
         if name is None:
-            answers = {group: stats_of_all(skills, group, filters) for group in GROUPS}
+            answers = {group: compute_stats(skills, group, filters) for group in GROUPS}
         else:
-            answers = {group: stats_of(skills[0], group, filters) for group in GROUPS}
+            answers = {group: compute_stats(skills[0], group, filters) for group in GROUPS}
         unread, noticed = _unread(skills, filters)
         counts = _by_skill(skills, filters) if name is None else ()
         title = f"Usage of {skills[0].name}" if name is not None else "Usage of all skills"
-        text = usage_page(title, answers, by_day(skills, filters), unread, skills=counts)
+        text = render_page(title, answers, count_by_day(skills, filters), unread, skills=counts)
         atomic.write(path, text.encode("utf-8", "replace"))
         return (*answers["summary"].diagnostics, *noticed)
 
@@ -194,7 +194,7 @@ def _unread(
     """The sections of which nobody read a part, by file; of several skills, with their names."""
     from skillc.errors import unexpected, warning
     from skillc.gateway import read_outline
-    from skillc.usage import read_of, unread
+    from skillc.usage import find_reads, find_unread
 
     found: dict[str, list[tuple[int, str]]] = {}
     noticed: tuple[Diagnostic, ...] = ()
@@ -204,7 +204,7 @@ def _unread(
         except Exception as error:  # of one skill, which must not keep the others from their page
             noticed += (warning("W001", skill.source, unexpected(error).message),)
             continue
-        for file, entries in unread(headings, *read_of(skill, filters)).items():
+        for file, entries in find_unread(headings, *find_reads(skill, filters)).items():
             found[f"{label}: {file}" if len(skills) > 1 else file] = entries
     return found, noticed
 

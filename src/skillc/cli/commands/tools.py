@@ -31,13 +31,13 @@ def run(arguments: Arguments) -> int:
     from skillc.cli.output import print_json, warn
     from skillc.paths import current_directory
     from skillc.tools import as_format, find_skill, load_executable
-    from skillc.usage import logged
+    from skillc.usage import run_logged
 
     cwd = current_directory()
     found = find_skill(arguments.text("skill"), cwd)
     warn(found.diagnostics)
     form = arguments.text("format")
-    skill, noticed = logged(
+    skill, noticed = run_logged(
         found.stored(),
         "tools",
         {"format": form},

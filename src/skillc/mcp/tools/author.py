@@ -12,7 +12,7 @@ from skillc.mcp.tools import schemas
 from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition, lines
 from skillc.mcp.tools.gateway import SKILL
 from skillc.paths import require_home
-from skillc.usage import GROUPS, Filters, check_group, logged, stats_of, stats_of_all
+from skillc.usage import GROUPS, Filters, check_group, compute_stats, run_logged
 
 if TYPE_CHECKING:
     from skillc.errors import Diagnostic
@@ -62,7 +62,7 @@ def _build(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
     )
     skill = locate_skill(name, place.cwd)
     noted = {"global": publisher.to_global, "force": publisher.force}
-    published, noticed = logged(skill, "build", {**noted}, place.cwd, lambda: publisher.run(skill))
+    published, noticed = run_logged(skill, "build", {**noted}, place.cwd, lambda: publisher.run(skill))
     told = lines(settings.diagnostics, skill.diagnostics, noticed, published.built.diagnostics)
     told += lines(*(deployment.diagnostics for deployment in published.deployed))
     told += tuple(error.text() for error in published.failed)
@@ -72,7 +72,7 @@ def _build(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
 def _lint(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
     skill = locate_anything(given["skill"], place.cwd)
     noted = {"force": given["force"], "fix": False, "strict": given["strict"]}
-    report, noticed = logged(
+    report, noticed = run_logged(
         skill,
         "lint",
         {**noted},
@@ -96,12 +96,12 @@ def _stats(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
         return Filters.parse(since, until, given["project"], place.cwd)
 
     def of(skill: Skill) -> Stats:
-        return stats_of(skill, group, asked())
+        return compute_stats(skill, group, asked())
 
     noted = {"group_by": group, "since": since, "until": until}
     noticed: tuple[Diagnostic, ...] = ()
     if name is None:
-        found = stats_of_all(list(stored_skills(place.cwd)), group, asked())
+        found = compute_stats(list(stored_skills(place.cwd)), group, asked())
     else:
         found, noticed = place.access("stats", name, {**noted}, of)
     value = found.as_json()

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from skillc.errors import InvalidOption, warning
 from skillc.gateway import (
-    changed_files,
-    hint,
+    explain_no_results,
+    has_changes,
     list_sources,
     open_file,
-    outline_lines,
     read_outline,
+    render_outline,
     search_sections,
     show_section,
 )
@@ -21,7 +21,7 @@ from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition,
 from skillc.text import one_line
 
 if TYPE_CHECKING:
-    from skillc.gateway import Found, Opened
+    from skillc.gateway import OpenFile, SearchResults
     from skillc.library import Skill
     from skillc.mcp.workplace import Workplace
 
@@ -42,7 +42,7 @@ def _outline(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
         "outline", given["skill"], {"level": level}, lambda skill: read_outline(skill, level)
     )
     value = {"result": [entry.as_json() for entry in entries]}
-    return Answer(value, "\n".join(outline_lines(entries)), lines(noticed))
+    return Answer(value, "\n".join(render_outline(entries)), lines(noticed))
 
 
 def _show(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
@@ -77,7 +77,7 @@ def _open(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
     return Answer(value, text, lines(noticed))
 
 
-def _check_size(opened: Opened) -> None:
+def _check_size(opened: OpenFile) -> None:
     """A chat is no place for more; the file is closed."""
     limit = MAX_OPEN if opened.max_lines is None else MAX_CUT
     if opened.size > limit:
@@ -104,7 +104,7 @@ def _search(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
     settings = place.settings()
     query, setting = given["query"], settings.tokenizer
 
-    def find(skill: Skill) -> tuple[Skill, Found]:
+    def find(skill: Skill) -> tuple[Skill, SearchResults]:
         return skill, search_sections(
             skill, query, limit=given["limit"], mode=given["mode"], tokenizer=setting
         )
@@ -117,10 +117,10 @@ def _search(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
         lambda pair: {"result_count": len(pair[1].results)},
     )
     told = lines(settings.diagnostics, noticed)
-    if changed_files(skill, setting):
+    if has_changes(skill, setting):
         told += (warning("W004", skill.name, skill.name).line(),)
     if given["mode"] == "all" and not found.results:
-        told += tuple(filter(None, [hint(skill, query, 'mode "any"', setting)]))
+        told += tuple(filter(None, [explain_no_results(skill, query, 'mode "any"', setting)]))
     return Answer(found.as_json(), "\n".join(found.lines()), told)
 
 

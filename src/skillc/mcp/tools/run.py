@@ -11,12 +11,12 @@ from skillc.mcp.tools import schemas
 from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition, lines
 from skillc.startup.digest import sha256_hex
 from skillc.tools import Answer as Approval, TrustStore, find_skill, nobody_to_ask, prepare, run_tool, settle
-from skillc.usage import logged
+from skillc.usage import run_logged
 
 if TYPE_CHECKING:
     from skillc.mcp.workplace import Workplace
     from skillc.tools import ApprovalRequest, Run
-    from skillc.usage.log import Value
+    from skillc.usage import LogValue
 
 
 def _run(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
@@ -32,8 +32,8 @@ def _run(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
         raise NeedsApproval(subject, f"{request.text()}\n\nRun it, this once?", refusal)
 
     settle(prepared, approve, TrustStore())  # apart, so that a question is not logged as a failure
-    noted: dict[str, Value] = {"tool": tool, "mode": mode, "dry_run": False}
-    envelope, noticed = logged(
+    noted: dict[str, LogValue] = {"tool": tool, "mode": mode, "dry_run": False}
+    envelope, noticed = run_logged(
         found.stored(),
         "run",
         noted,
