@@ -534,7 +534,8 @@ def test_read_only_logs(
     (note_as_others_do if foreign else note)(skill, ROWS)
     if not folded and not foreign:  # as a process leaves it that ends without closing
         code = (
-            "import os, sys; from skillc.usage import log; log.append_row(sys.argv[1], sys.argv[2:]); os._exit(0)"
+            "import os, sys; from skillc.usage.log import append_row;"
+            " append_row(sys.argv[1], sys.argv[2:]); os._exit(0)"
         )
         row = ["2026-03-05T00:00:00Z", "r", "outline", "pdf", skill.source, "/w", "{}", ""]
         subprocess.run([sys.executable, "-c", code, str(log_of(skill)), *row], env=world.env, check=True)

@@ -33,9 +33,9 @@ def access(
     skill = locate_skill(name, cwd)
     _warn(skill.diagnostics)
     if skill.repository and not skill.recent:  # only then is there something to import
-        from skillc.compiler import keep_indexed
+        from skillc.compiler import keep_index_current
 
-        keep_indexed(skill, cwd)
+        keep_index_current(skill, cwd)
     result, diagnostics = run_logged(skill, command, noted, cwd, lambda: run(skill), learned)
     _warn(diagnostics)
     return result

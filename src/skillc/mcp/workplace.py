@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from skillc import paths, settings as config
-from skillc.compiler import keep_indexed
+from skillc.compiler import keep_index_current
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.library import locate_skill
 from skillc.library.config import DIRECTORIES, FILE, SkillsConfig
@@ -48,7 +48,7 @@ class Workplace:
     ) -> tuple[Result, tuple[Diagnostic, ...]]:
         """Run an operation on the skill called `name` and log it, as the command line does."""
         skill = locate_skill(name, self.cwd)
-        keep_indexed(skill, self.cwd)
+        keep_index_current(skill, self.cwd)
         result, noticed = run_logged(skill, command, noted, self.cwd, lambda: run(skill), learned)
         return result, (*skill.diagnostics, *noticed)
 

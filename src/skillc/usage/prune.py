@@ -60,7 +60,8 @@ def _remove_counts(connection: Connection, cutoff: str) -> None:
     """Remove the counts of rows before a day, and recount the rest of its week."""
     day = parse_time(cutoff) // DAY
     week = day // 7
-    with schema.Transaction(connection):
+    connection.execute("BEGIN IMMEDIATE")
+    with connection:  # commits, or rolls back after an exception
         connection.execute("DELETE FROM access_day WHERE day > ? AND day < ?", (schema.NO_DAY, day))
         connection.execute("DELETE FROM access_week WHERE week > ? AND week <= ?", (schema.NO_WEEK, week))
         schema.count_week(connection, week, cutoff[:-1], format_time((week + 1) * WEEK)[:-1])

@@ -119,29 +119,12 @@ def create_tables(connection: Connection) -> None:
     """Create what a log lacks, in one transaction; safe to repeat, also by several processes at once."""
     connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
     connection.execute("PRAGMA journal_mode=WAL").fetchall()
-    with Transaction(connection):
+    connection.execute("BEGIN IMMEDIATE")
+    with connection:  # commits, or rolls back after an exception
         for statement in _ROWS:
             connection.execute(statement)
         if not has_counts(connection):
             _count_all(connection)
-
-
-class Transaction:
-    """A write transaction: committed at the end of the block, rolled back after an exception."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def __enter__(self) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if kind is None:
-                self._connection.execute("COMMIT")
-        finally:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
 
 
 def has_counts(connection: Connection) -> bool:

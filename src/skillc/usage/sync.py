@@ -149,7 +149,8 @@ def _insert(target: str, rows: Sequence[Row]) -> int:
     connection = log.connect(target)
     try:
         schema.create_tables(connection)
-        with schema.Transaction(connection):
+        connection.execute("BEGIN IMMEDIATE")
+        with connection:  # commits, or rolls back after an exception
             new = _new_rows(connection, rows)
             connection.executemany(log.INSERT, new)
         log.checkpoint(connection, target)

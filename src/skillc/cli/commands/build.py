@@ -8,7 +8,9 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.compiler import Published, Publisher
+    from collections.abc import Callable
+
+    from skillc.compiler import Publication, PublishOptions
     from skillc.library import Skill
     from skillc.usage import LogValue
 
@@ -53,104 +55,113 @@ COMMAND = Command(
 )
 
 
-def _publisher(arguments: Arguments, cwd: str) -> Publisher:
-    """What the options ask for, for any skill."""
-    from skillc.cli.output import warn
-    from skillc.compiler import Publisher, targets
-    from skillc.settings import load
-
-    config = load(cwd)
-    warn(config.diagnostics)
-    return Publisher(
-        config,
-        cwd,
-        targets(arguments.text("target"), arguments.text("deploy"), cwd),
-        to_global=arguments.given("global"),
-        copy=arguments.given("copy"),
-        force=arguments.given("force"),
-    )
-
-
-def _complain(outcome: Published) -> None:
-    """Say on stderr what was repaired and what failed."""
-    from skillc.cli.output import warn
-
-    warn(outcome.built.diagnostics)
-    for deployment in outcome.deployed:
-        warn(deployment.diagnostics)
-    for error in outcome.failed:
-        print(error.text(), file=sys.stderr)
-
-
 def run(arguments: Arguments) -> int:
+    from skillc.cli.output import warn
     from skillc.cli.syntax import see
+    from skillc.compiler import PublishOptions, find_targets, publish_skill
     from skillc.errors import InvalidOption
     from skillc.library import locate_skill, stored_skills
     from skillc.paths import current_directory
+    from skillc.settings import load
 
     name = arguments.optional("skill")
     if (name is None) != arguments.given("all"):
         problem = "--all takes no <skill>" if name else "<skill> is missing; give one, or --all"
         raise InvalidOption(f"{problem}; {see(COMMAND)}")
-    job = _publisher(arguments, current_directory())
+    cwd = current_directory()
+    config = load(cwd)
+    warn(config.diagnostics)
+    options = PublishOptions(
+        find_targets(arguments.text("target"), arguments.text("deploy"), cwd),
+        to_global=arguments.given("global"),
+        copy=arguments.given("copy"),
+        force=arguments.given("force"),
+    )
     as_json = arguments.text("format") == "json"
+    imports: set[str] = set()  # with --watch, the copy of an imported folder follows its changes
+
+    def publish(skill: Skill, options: PublishOptions = options) -> Publication:
+        return publish_skill(skill, options, config, cwd, imports=imports)
+
+    def publish_one(skill: Skill) -> int:
+        return _publish_one(skill, options, cwd, publish, as_json)
+
     if arguments.given("watch"):
         from skillc.cli.watch import watch
 
         return watch(
-            lambda: list(stored_skills(job.cwd)) if name is None else [locate_skill(name, job.cwd)],
-            lambda skill: _one(skill, job, as_json),
+            lambda: list(stored_skills(cwd)) if name is None else [locate_skill(name, cwd)], publish_one
         )
     if name is None:
-        return _all(job, as_json)
-    return _one(locate_skill(name, job.cwd), job, as_json)
+        return _publish_all(list(stored_skills(cwd)), options, publish, as_json)
+    return publish_one(locate_skill(name, cwd))
 
 
-def _one(skill: Skill, job: Publisher, as_json: bool) -> int:
+def _complain(publication: Publication) -> None:
+    """Print warnings and failures to stderr."""
+    from skillc.cli.output import warn
+
+    warn(publication.diagnostics)
+    for error in publication.failures:
+        print(error.text(), file=sys.stderr)
+
+
+def _publish_one(
+    skill: Skill,
+    options: PublishOptions,
+    cwd: str,
+    publish: Callable[[Skill], Publication],
+    as_json: bool,
+) -> int:
     from skillc.cli.output import print_json, warn
     from skillc.usage import run_logged
 
-    noted: dict[str, LogValue] = {"global": job.to_global, "force": job.force}
-    outcome, noticed = run_logged(skill, "build", noted, job.cwd, lambda: job.run(skill))
-    warn((*skill.diagnostics, *noticed))
-    _complain(outcome)
+    arguments: dict[str, LogValue] = {"global": options.to_global, "force": options.force}
+    publication, diagnostics = run_logged(skill, "build", arguments, cwd, lambda: publish(skill))
+    warn((*skill.diagnostics, *diagnostics))
+    _complain(publication)
     if as_json:
-        print_json(outcome.as_json())
+        print_json(publication.as_json())
     else:
-        print(outcome.report())
-    return 1 if outcome.failed else 0
+        print(publication.report())
+    return 1 if publication.failures else 0
 
 
-def _all(job: Publisher, as_json: bool) -> int:
-    """Every skill of the stores; one that fails is reported and the others are built."""
+def _publish_all(
+    skills: list[Skill],
+    options: PublishOptions,
+    publish: Callable[[Skill, PublishOptions], Publication],
+    as_json: bool,
+) -> int:
+    """Publish every skill of the stores; one that fails is reported and does not stop the others."""
+    from dataclasses import replace
+
     from skillc.cli.output import print_json
     from skillc.cli.progress import Progress
     from skillc.errors import unexpected
-    from skillc.library import stored_skills
     from skillc.text import one_line
 
-    skills = list(stored_skills(job.cwd))
-    outcomes: list[Published] = []
+    publications: list[Publication] = []
     errors: list[dict[str, str]] = []
-    deployed: set[str] = set()  # of two with one name, agents get the one that the name means
+    names: set[str] = set()  # of two skills with one name, agents get the one that the name means
     with Progress(len(skills), "skills") as progress:
         for skill in skills:
             progress.step(skill.name)
             try:
-                outcome = job.run(skill, to_agents=skill.name not in deployed)
-                deployed.add(skill.name)
+                publication = publish(skill, replace(options, targets=()) if skill.name in names else options)
+                names.add(skill.name)
             except Exception as error:
                 coded = unexpected(error)
                 errors.append({"skill": skill.name, "code": coded.code, "message": coded.message})
                 progress.say(one_line(f"{coded.line()} ({skill.source})"))
                 continue
-            outcomes.append(outcome)
+            publications.append(publication)
             progress.clear()
-            _complain(outcome)
-    failed = len(errors) + sum(bool(outcome.failed) for outcome in outcomes)
+            _complain(publication)
+    failures = len(errors) + sum(bool(publication.failures) for publication in publications)
     if as_json:
-        print_json({"built": [outcome.as_json() for outcome in outcomes], "failed": errors})
+        print_json({"built": [publication.as_json() for publication in publications], "failed": errors})
     else:
-        unchanged = sum(outcome.built.status == "unchanged" for outcome in outcomes)
-        print(f"{len(outcomes)} of {len(skills)} skills built ({unchanged} unchanged), {failed} failed")
-    return 1 if failed else 0
+        unchanged = sum(publication.build.status == "unchanged" for publication in publications)
+        print(f"{len(publications)} of {len(skills)} skills built ({unchanged} unchanged), {failures} failed")
+    return 1 if failures else 0

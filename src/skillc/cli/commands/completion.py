@@ -144,9 +144,9 @@ def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
         if what == "repos":
             return _repositories(before)
         if what == "agents":
-            from skillc.compiler import known_agents
+            from skillc.compiler import read_agents
 
-            return [agent.name for agent in known_agents()]
+            return [agent.name for agent in read_agents()]
         if what in ("sections", "sources"):
             from skillc.gateway import read_outline
             from skillc.library import resolve

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
     from skillc.errors import Diagnostic
     from skillc.library import Skill
-    from skillc.usage import Filters, Stats
-    from skillc.usage import LogValue
+    from skillc.usage import Filters, LogValue, Stats
 
 COMMAND = Command(
     "stats",

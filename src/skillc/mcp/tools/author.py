@@ -6,7 +6,14 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from skillc.compiler import Publisher, list_skills, new_skill, new_store, targets
+from skillc.compiler import (
+    PublishOptions,
+    create_skill,
+    create_store,
+    find_targets,
+    list_skills,
+    publish_skill,
+)
 from skillc.lint import lint_skill, locate as locate_anything, summary
 from skillc.mcp.tools import schemas
 from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition, lines
@@ -28,7 +35,7 @@ GLOBAL = Parameter(
 def _init(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
     root = require_home() if given["global"] else place.cwd
     name = given["name"]
-    path = new_store(root) if name is None else new_skill(root, name)
+    path = create_store(root) if name is None else create_skill(root, name)
     text = f"Skills live in {path}" if name is None else f"Created {path}; write it, then build '{name}'"
     return Answer({"name": name, "path": path}, text)
 
@@ -51,22 +58,27 @@ def _build(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
 
     settings = place.settings()
     name = given["skill"]
-    publisher = Publisher(
-        settings,
-        place.cwd,
-        targets(given["target"], given["deploy"], place.cwd),
+    options = PublishOptions(
+        find_targets(given["target"], given["deploy"], place.cwd),
         to_global=given["global"],
         copy=given["copy"],
         force=given["force"],
-        progress=lambda done, total: call.progress(done, total, f"{done} of {total} files of '{name}'"),
     )
+
+    def progress(count: int, total: int) -> None:
+        call.progress(count, total, f"{count} of {total} files of '{name}'")
+
     skill = locate_skill(name, place.cwd)
-    noted = {"global": publisher.to_global, "force": publisher.force}
-    published, noticed = run_logged(skill, "build", {**noted}, place.cwd, lambda: publisher.run(skill))
-    told = lines(settings.diagnostics, skill.diagnostics, noticed, published.built.diagnostics)
-    told += lines(*(deployment.diagnostics for deployment in published.deployed))
-    told += tuple(error.text() for error in published.failed)
-    return Answer(published.as_json(), published.report(), told, failed=bool(published.failed))
+    publication, diagnostics = run_logged(
+        skill,
+        "build",
+        {"global": options.to_global, "force": options.force},
+        place.cwd,
+        lambda: publish_skill(skill, options, settings, place.cwd, progress=progress),
+    )
+    notes = lines(settings.diagnostics, skill.diagnostics, diagnostics, publication.diagnostics)
+    notes += tuple(error.text() for error in publication.failures)
+    return Answer(publication.as_json(), publication.report(), notes, failed=bool(publication.failures))
 
 
 def _lint(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
