@@ -10,7 +10,7 @@ import os
 
 from skillc.errors import SkillcError
 from skillc.index.sections import reader
-from skillc.skills.files import list_files
+from skillc.skills import list_files
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.library import Skill
-    from skillc.skills.files import SourceFile
+    from skillc.skills import SourceFile
 
 FileRecord = tuple[str, int, int, int]  # digest, size and two times of a file as the index holds them
 
@@ -65,7 +65,7 @@ def read_headings(connection: Connection, condition: str = "1", *values: str) ->
 
 def parse_headings(name: str, data: bytes) -> list[Heading]:
     """Return the headings of a Markdown file."""
-    from skillc.skills.document import parse  # only for a file that is not as it was indexed
+    from skillc.skills import parse  # only for a file that is not as it was indexed
 
     return [Heading(name, h.text, h.level, h.line, h.end_line) for h in parse(data).headings()]
 

@@ -7,7 +7,7 @@ from stat import S_ISREG
 
 from skillc import errors
 from skillc.errors import SkillcError
-from skillc.skills.files import list_files, resolve_inside
+from skillc.skills import list_files, resolve_inside
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from skillc import errors
-from skillc.skills.files import list_files, resolve_inside
+from skillc.skills import list_files, resolve_inside
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
