@@ -79,6 +79,7 @@ def publish_skill(
     config: Config,
     cwd: str,
     *,
+    deploy: bool = True,
     imports: set[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Publication:
@@ -102,7 +103,7 @@ def publish_skill(
     )
     deployments: list[Deployment] = []
     failures: list[SkillcError] = []
-    for target in options.targets:
+    for target in options.targets if deploy else ():
         try:
             deployments.append(
                 deploy_skill(skill, build.runtime, target, copy=options.copy, force=options.force)

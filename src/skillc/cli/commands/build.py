@@ -80,8 +80,8 @@ def run(arguments: Arguments) -> int:
     as_json = arguments.text("format") == "json"
     imports: set[str] = set()  # with --watch, the copy of an imported folder follows its changes
 
-    def publish(skill: Skill, options: PublishOptions = options) -> Publication:
-        return publish_skill(skill, options, config, cwd, imports=imports)
+    def publish(skill: Skill, deploy: bool = True) -> Publication:
+        return publish_skill(skill, options, config, cwd, deploy=deploy, imports=imports)
 
     def publish_one(skill: Skill) -> int:
         return _publish_one(skill, options, cwd, publish, as_json)
@@ -93,7 +93,7 @@ def run(arguments: Arguments) -> int:
             lambda: list(stored_skills(cwd)) if name is None else [locate_skill(name, cwd)], publish_one
         )
     if name is None:
-        return _publish_all(list(stored_skills(cwd)), options, publish, as_json)
+        return _publish_all(list(stored_skills(cwd)), publish, as_json)
     return publish_one(locate_skill(name, cwd))
 
 
@@ -127,15 +127,8 @@ def _publish_one(
     return 1 if publication.failures else 0
 
 
-def _publish_all(
-    skills: list[Skill],
-    options: PublishOptions,
-    publish: Callable[[Skill, PublishOptions], Publication],
-    as_json: bool,
-) -> int:
+def _publish_all(skills: list[Skill], publish: Callable[[Skill, bool], Publication], as_json: bool) -> int:
     """Publish every skill of the stores; one that fails is reported and does not stop the others."""
-    from dataclasses import replace
-
     from skillc.cli.output import print_json
     from skillc.cli.progress import Progress
     from skillc.errors import unexpected
@@ -148,7 +141,7 @@ def _publish_all(
         for skill in skills:
             progress.step(skill.name)
             try:
-                publication = publish(skill, replace(options, targets=()) if skill.name in names else options)
+                publication = publish(skill, skill.name not in names)
                 names.add(skill.name)
             except Exception as error:
                 coded = unexpected(error)
