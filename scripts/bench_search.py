@@ -22,13 +22,13 @@ EXAMPLE = Path(__file__).parent.parent / "examples" / "release-notes"
 SEARCHES = """
 import sqlite3, sys
 from time import perf_counter
-from skillc.compiler import index
-from skillc.gateway import search
+from skillc.gateway import search_sections
+from skillc.index.sections import reader
 from skillc.library import resolve
 
 times = int(sys.argv[1])
 skill = resolve("large", ".")
-path = index.open_for(skill, "ascii").path
+path = reader.open_for(skill, "ascii").path
 raw = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True, isolation_level=None)
 sql = '''
 SELECT file, section, snippet(sections, 2, '[MATCH]', '[/MATCH]', '...', 32), rank
@@ -49,7 +49,7 @@ queries = {
 for name, pattern in queries.items():
     expression = " ".join(f'"{word}"' for word in pattern.split())
     rows = raw.execute(sql, (expression, 10)).fetchall()
-    found = search(skill, pattern).results
+    found = search_sections(skill, pattern).results
     assert [(r.file, r.section, r.snippet, -r.score) for r in found] == rows, pattern
     ours, theirs = [], []
     quick = len(rows) < 10 or name == "one word"
@@ -57,7 +57,7 @@ for name, pattern in queries.items():
         query = pattern.replace("#", str(number))
         expression = " ".join(f'"{word}"' for word in query.split())
         start = perf_counter()
-        search(skill, query)
+        search_sections(skill, query)
         between = perf_counter()
         raw.execute(sql, (expression, 10)).fetchall()
         theirs.append(perf_counter() - between)

@@ -33,7 +33,7 @@ FILTERS = {
 COUNT = (
     "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('SELECT count(*) FROM access_log').fetchone()"
 )
-ADOPT = "import sys; from skillc.usage import tables; tables.reading(sys.argv[1]).close()"
+ADOPT = "import sys; from skillc.usage import schema; schema.open_log(sys.argv[1]).close()"
 
 
 def rows(count: int) -> Iterator[tuple[str | None, ...]]:

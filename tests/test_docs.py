@@ -7,7 +7,7 @@ from pathlib import Path
 
 from skillc import errors
 from skillc.cli import NAMES
-from skillc.compiler import known_agents
+from skillc.compiler import read_agents
 from skillc.errors import tree
 
 ROOT = Path(__file__).parent.parent
@@ -25,7 +25,7 @@ def test_readme_names_every_command() -> None:
     """[RFC-0007] a command that README does not mention is one that nobody finds."""
     readme = (ROOT / "README.md").read_text()
     assert [name for name in NAMES if f"skc {name}" not in readme] == []
-    assert f"[{len(known_agents())} are known]" in readme
+    assert f"[{len(read_agents())} are known]" in readme
 
 
 def test_readme_links_lead_somewhere() -> None:

@@ -14,24 +14,26 @@ import os
 
 from skillc import paths
 from skillc.library import locate_skill
-from skillc.usage import logged
+from skillc.usage import run_logged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Coroutine, Iterable
     from typing import Any, TypeVar
 
-    from skillc.compiler import Published, Publisher
+    from skillc.compiler import Publication, PublishOptions
     from skillc.engine import DefaultSkillEngine
     from skillc.errors import Diagnostic
-    from skillc.gateway import Entry, Found, Opened, Shown, Tree
+    from skillc.gateway import Heading, OpenFile, SearchResults, Section, SourceTree
     from skillc.index.skills.result import FoundSkill
     from skillc.library import Skill
     from skillc.library.config import SkillsConfig
     from skillc.library.library import CompositeSkillSource
     from skillc.lint import Report
     from skillc.settings import Settings
-    from skillc.usage.log import Value
+    from skillc.tools import Approve, RunResult, Values
+    from skillc.usage import LogValue
 
     Result = TypeVar("Result")
     Reporter = Callable[[str], None]
@@ -78,9 +80,9 @@ class Workspace:
         self,
         command: str,
         name: str,
-        arguments: dict[str, Value],
+        arguments: dict[str, LogValue],
         operation: Callable[[Skill], Result],
-        outcome: Callable[[Result], dict[str, Value]] = lambda result: {},
+        outcome: Callable[[Result], dict[str, LogValue]] = lambda result: {},
     ) -> Result:
         """Run an operation on the skill called `name` and log it as `command`.
 
@@ -92,12 +94,14 @@ class Workspace:
         self,
         skill: Skill,
         command: str,
-        arguments: dict[str, Value],
+        arguments: dict[str, LogValue],
         operation: Callable[[Skill], Result],
-        outcome: Callable[[Result], dict[str, Value]] = lambda result: {},
+        outcome: Callable[[Result], dict[str, LogValue]] = lambda result: {},
     ) -> Result:
         """Run an operation on a skill and log it."""
-        result, diagnostics = logged(skill, command, arguments, self.cwd, lambda: operation(skill), outcome)
+        result, diagnostics = run_logged(
+            skill, command, arguments, self.cwd, lambda: operation(skill), outcome
+        )
         self.tell(diagnostics)
         return result
 
@@ -110,12 +114,12 @@ class Workspace:
         skill = locate_skill(name, self.cwd)
         self.tell(skill.diagnostics)
         if index and skill.repository and not skill.recent:
-            from skillc.compiler import keep_indexed
+            from skillc.compiler import keep_index_current
 
-            keep_indexed(skill, self.cwd)
+            keep_index_current(skill, self.cwd)
         return skill
 
-    def outline(self, name: str, level: int | None = None) -> list[Entry]:
+    def outline(self, name: str, level: int | None = None) -> list[Heading]:
         """Return the headings of a skill's Markdown files, down to `level`."""
         from skillc.gateway import read_outline
 
@@ -123,7 +127,7 @@ class Workspace:
 
     def show(
         self, name: str, section: str, *, file: str | None = None, max_lines: int | None = None
-    ) -> Shown:
+    ) -> Section:
         """Return one section of a skill."""
         from skillc.gateway import show_section
 
@@ -143,9 +147,9 @@ class Workspace:
 
     def search(
         self, name: str, query: str, *, limit: int = 10, mode: str = "all", any_option: str = "--any"
-    ) -> Found:
+    ) -> SearchResults:
         """Return the sections of a skill that match; `any_option` is what the surface calls mode `any`."""
-        from skillc.gateway import changed_files, search_sections
+        from skillc.gateway import has_changes, search_sections
 
         tokenizer = self._tokenizer()
         skill = self.locate(name)
@@ -156,14 +160,14 @@ class Workspace:
             lambda skill: search_sections(skill, query, limit=limit, mode=mode, tokenizer=tokenizer),
             lambda found: {"result_count": len(found.results)},
         )
-        if changed_files(skill, tokenizer):
+        if has_changes(skill, tokenizer):
             from skillc.errors import warning
 
             self.tell((warning("W004", skill.name, skill.name),))
         if mode == "all" and not found.results:
-            from skillc.gateway import hint
+            from skillc.gateway import explain_no_results
 
-            note = hint(skill, query, any_option, tokenizer)
+            note = explain_no_results(skill, query, any_option, tokenizer)
             if note:
                 self.report(note)
         return found
@@ -173,12 +177,12 @@ class Workspace:
         name: str,
         path: str,
         max_lines: int | None = None,
-        check: Callable[[Opened], None] | None = None,
-    ) -> Opened:
+        check: Callable[[OpenFile], None] | None = None,
+    ) -> OpenFile:
         """Return a file of a skill; `check` may refuse it before the access counts as a success."""
         from skillc.gateway import open_file
 
-        def read(skill: Skill) -> Opened:
+        def read(skill: Skill) -> OpenFile:
             opened = open_file(skill, path, max_lines)
             if check is not None:
                 check(opened)
@@ -194,7 +198,7 @@ class Workspace:
         directory: str | None = None,
         limit: int = 100,
         pattern: str | None = None,
-    ) -> Tree:
+    ) -> SourceTree:
         """Return the files of a skill as a tree."""
         from skillc.gateway import list_sources
 
@@ -205,19 +209,34 @@ class Workspace:
             lambda skill: list_sources(skill, depth=depth, directory=directory, limit=limit, pattern=pattern),
         )
 
-    def build(self, skill: Skill, publisher: Publisher) -> Published:
-        """Import, build and deploy a skill as `publisher` has it."""
-        arguments: dict[str, Value] = {"global": publisher.to_global, "force": publisher.force}
-        published = self.operate_on(skill, "build", arguments, publisher.run)
-        self.tell_published(published)
-        return published
+    def build(
+        self,
+        skill: Skill,
+        options: PublishOptions,
+        *,
+        imports: set[str] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Publication:
+        """Import, build and deploy a skill; `imports` are the folders imported before, for --watch."""
+        from skillc.compiler import publish_skill
 
-    def tell_published(self, published: Published) -> None:
+        settings = self.settings()
+        arguments: dict[str, LogValue] = {"global": options.to_global, "force": options.force}
+        publication = self.operate_on(
+            skill,
+            "build",
+            arguments,
+            lambda skill: publish_skill(
+                skill, options, settings, self.cwd, imports=imports, progress=progress
+            ),
+        )
+        self.tell_publication(publication)
+        return publication
+
+    def tell_publication(self, publication: Publication) -> None:
         """Report what was repaired in a build and which deployments failed."""
-        self.tell(published.built.diagnostics)
-        for deployment in published.deployed:
-            self.tell(deployment.diagnostics)
-        for error in published.failed:
+        self.tell(publication.diagnostics)
+        for error in publication.failures:
             self.report(error.text())
 
     def lint(self, skill: Skill, *, fix: bool = False, force: bool = False, strict: bool = False) -> Report:
@@ -225,9 +244,34 @@ class Workspace:
         from skillc.lint import fix_skill, lint_skill
 
         check = fix_skill if fix else lint_skill
-        arguments: dict[str, Value] = {"force": force, "fix": fix, "strict": strict}
+        arguments: dict[str, LogValue] = {"force": force, "fix": fix, "strict": strict}
         return self.operate_on(
             skill, "lint", arguments, lambda skill: check(skill, force=force, strict=strict)
+        )
+
+    def run(
+        self,
+        name: str,
+        tool: str,
+        values: Values,
+        *,
+        mode: str = "Global",
+        approve: Approve | None = None,
+        dry_run: bool = False,
+        cancel: threading.Event | None = None,
+    ) -> RunResult:
+        """Run a tool of a skill, once it is approved; with `dry_run` only prepare it."""
+        from skillc.tools import ToolCall, find_skill, run_tool
+
+        location = find_skill(name, self.cwd)
+        self.tell(location.diagnostics)
+        call = ToolCall(location, tool, values, self.cwd, mode)
+        return self.operate_on(
+            location.library_skill(),
+            "run",
+            {"tool": tool, "mode": mode, "dry_run": dry_run},
+            lambda _: run_tool(call, approve, dry_run=dry_run, cancel=cancel, warn=self.tell),
+            lambda result: {"success": result.success},
         )
 
     # Operations on the library.

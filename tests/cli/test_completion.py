@@ -17,7 +17,7 @@ import pytest
 
 from skillc.cli import NAMES
 from skillc.cli.commands.completion import SCRIPTS
-from skillc.compiler import known_agents
+from skillc.compiler import read_agents
 from tests.conftest import World
 
 BASH = shutil.which("bash")
@@ -96,7 +96,7 @@ def test_values(shelf: World) -> None:
 
 def test_agents(shelf: World) -> None:
     """[D13] agents for --target, also after a comma."""
-    assert complete(shelf, "build", "pdf", "--target", "") == [agent.name for agent in known_agents()]
+    assert complete(shelf, "build", "pdf", "--target", "") == [agent.name for agent in read_agents()]
     assert complete(shelf, "build", "--target", "claude,curs") == ["claude,cursor"]
     assert complete(shelf, "build", "--target", "./x") == []
 

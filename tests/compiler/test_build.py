@@ -16,7 +16,7 @@ import yaml
 from hypothesis import example, given, settings, strategies as st
 
 from skillc.compiler import build_skill
-from skillc.compiler.build import Built
+from skillc.compiler.build import BuildResult
 from skillc.compiler.read_files import SETTLED_NS
 from skillc.errors import IndexUnusable, MissingField
 from skillc.gateway import search_sections, show_section
@@ -26,7 +26,7 @@ from skillc.skills import list_files
 from tests.conftest import World
 
 
-def built(world: World, name: str = "pdf", **options: bool) -> Built:
+def built(world: World, name: str = "pdf", **options: bool) -> BuildResult:
     return build_skill(resolve(name, str(world.project)), **options)  # type: ignore[arg-type]
 
 
@@ -35,7 +35,7 @@ def rows(path: str, query: str) -> list[Any]:
         return connection.execute(query).fetchall()
 
 
-def index_of(result: Built) -> str:
+def index_of(result: BuildResult) -> str:
     return index_file(result.runtime, result.skill.source)
 
 
@@ -199,7 +199,7 @@ def test_lower_case_skill_md(world: World) -> None:
 # Rebuilding
 
 
-def changes(result: Built) -> tuple[str, int]:
+def changes(result: BuildResult) -> tuple[str, int]:
     return result.status, result.changed
 
 

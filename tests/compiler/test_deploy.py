@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from skillc.cli import main
-from skillc.compiler import known_agents, targets
+from skillc.compiler import find_targets, read_agents
 from skillc.errors import InvalidOption
 from tests.conftest import World
 
@@ -149,7 +149,7 @@ def test_project_directories(world: World, source: Path) -> None:
 
 def test_table() -> None:
     """[D13] at least 70 agents, sorted, every name and alias once, sane relative directories."""
-    agents = known_agents()
+    agents = read_agents()
     assert len(agents) >= 70
     assert [agent.name for agent in agents] == sorted(agent.name for agent in agents)
     names = [name for agent in agents for name in (agent.name, *agent.aliases)]
@@ -169,14 +169,14 @@ def test_table() -> None:
 
 def test_rfc_agents() -> None:
     """[RFC-0001:C-DEPLOYMENT] the two directories that the RFC names."""
-    table = {agent.name: agent.user for agent in known_agents()}
+    table = {agent.name: agent.user for agent in read_agents()}
     assert (table["claude"], table["cursor"]) == (".claude/skills", ".cursor/skills")
 
 
 def test_every_agent_can_be_deployed_to(world: World, source: Path) -> None:
     """[D13] all at once, user and project directories."""
     for scope in ("user", "project"):
-        names = [agent.name for agent in known_agents() if getattr(agent, scope)]
+        names = [agent.name for agent in read_agents() if getattr(agent, scope)]
         deployed = build(world, "--deploy", scope, "--target", ",".join(names))["deployments"]
         assert len(deployed) == len({d["path"] for d in deployed}) > 30
         assert all(os.path.exists(os.path.join(d["path"], "SKILL.md")) for d in deployed)
@@ -186,7 +186,7 @@ def test_unknown_agent(world: World, source: Path) -> None:
     """[D13] E100, on one line that lists the known ones, and nothing is built."""
     result = world.fails("E100", "build", "pdf", "--target", "claude,cluade")
     assert len(result.stderr.splitlines()) == 1
-    assert all(agent.name in result.stderr for agent in known_agents())
+    assert all(agent.name in result.stderr for agent in read_agents())
     assert "did you mean claude" in result.stderr
     assert not world.runtime.exists()
     assert not (world.home / ".claude").exists()
@@ -200,7 +200,7 @@ def test_bad_targets(world: World, source: Path, text: str) -> None:
 
 def test_agents_without_such_a_directory(world: World, source: Path) -> None:
     """[D13] an agent that has no user or no project directory says so, and what to do."""
-    agents = known_agents()
+    agents = read_agents()
     homeless = next(agent for agent in agents if not agent.user)
     rootless = next(agent for agent in agents if not agent.project)
     assert "--deploy project" in world.fails("E100", "build", "pdf", "--target", homeless.name).stderr
@@ -210,11 +210,11 @@ def test_agents_without_such_a_directory(world: World, source: Path) -> None:
 
 def test_names_in_any_case(world: World) -> None:
     """[D13] Claude is claude; an alias is its agent."""
-    (upper,) = targets("CLAUDE", "user", "/x")
-    (alias,) = targets("claude-code", "user", "/x")
+    (upper,) = find_targets("CLAUDE", "user", "/x")
+    (alias,) = find_targets("claude-code", "user", "/x")
     assert upper.directory == alias.directory == str(world.home / ".claude" / "skills")
     with pytest.raises(InvalidOption):
-        targets("ＣＬＡＵＤＥ", "user", "/x")
+        find_targets("ＣＬＡＵＤＥ", "user", "/x")
 
 
 # What stands there already

@@ -180,4 +180,4 @@ def test_each_store_by_its_own_size(many: World) -> None:
     many.skill("bad", "bad", store=many.global_store)
     listing = list_skills(str(many.project))
     assert [entry.skill.scope for entry in listing.skills] == ["project"] * MANY + ["global"]
-    assert [Path(skill.source).name for skill, _ in listing.skipped] == ["bad"]
+    assert [Path(skill.source).name for skill, _ in listing.problems] == ["bad"]

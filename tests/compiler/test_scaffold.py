@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from skillc.compiler import new_skill
+from skillc.compiler import create_skill
 from skillc.errors import InvalidSkillId
 from tests.conftest import World
 
@@ -168,7 +168,7 @@ def test_name_with_a_hyphen_in_front(world: World, here: Path) -> None:
 def test_any_name(world: World, name: str) -> None:
     """[D30a] whatever is asked for, nothing is made outside of the store."""
     with contextlib.suppress(InvalidSkillId):
-        path = new_skill(str(world.project), name)
+        path = create_skill(str(world.project), name)
         assert Path(path).resolve() == world.store / name / "SKILL.md"
         os.unlink(path)
     assert all(entry.name == name for entry in world.store.iterdir())

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from hypothesis import given, strategies as st
 
-from skillc.compiler.stub import MAX_LINES, render
+from skillc.compiler.stub import MAX_LINES, render_stub
 from skillc.skills import parse
 from skillc.text import shell_quote, yaml_quote
 
@@ -27,7 +27,7 @@ def stub(
     count: int | None = None,
 ) -> str:
     references = references or []
-    return render("n", "d", "n", main or [], references, len(references) if count is None else count)
+    return render_stub("n", "d", "n", main or [], references, len(references) if count is None else count)
 
 
 def test_listing_is_the_rfcs_example() -> None:
@@ -111,7 +111,7 @@ def test_it_says_how_to_read_the_skill() -> None:
 
 def test_it_is_called_by_its_directory() -> None:
     """[D9] commands use the name that resolves, the frontmatter the source's."""
-    text = render("Name In Source", "d", "folder", [], [], 0)
+    text = render_stub("Name In Source", "d", "folder", [], [], 0)
     assert "skc outline folder\n" in text
     assert yaml.safe_load(text.split("---")[1])["name"] == "Name In Source"
 
@@ -119,7 +119,7 @@ def test_it_is_called_by_its_directory() -> None:
 @given(name=TEXT, description=TEXT)
 def test_frontmatter_reads_back_equal(name: str, description: str) -> None:
     """[D8] [RFC-0001:C-STUB] for any string, by another YAML reader and by ours."""
-    text = render(name, description, "x", [], [], 0)
+    text = render_stub(name, description, "x", [], [], 0)
     lines = text.split("\n")
     assert lines[0] == lines[3] == "---"
     fields = yaml.safe_load("\n".join(lines[1:3]))
@@ -147,7 +147,7 @@ def test_never_over_its_limits(
     extra: int,
 ) -> None:
     """[RFC-0001:C-CONSTRAINTS] [D8] at most 100 lines, however lines are counted."""
-    text = render(name, description, directory, main, references, len(references) + extra)
+    text = render_stub(name, description, directory, main, references, len(references) + extra)
     assert len(text.splitlines()) <= MAX_LINES == 100
     assert len(text.split("\n")) <= MAX_LINES
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import IndexCollision, IndexUnusable, SectionNotFound
-from skillc.gateway import changed_files, read_outline, search_sections, show_section
+from skillc.gateway import has_changes, read_outline, search_sections, show_section
 from skillc.index.sections import reader
 from skillc.library import Skill
 from skillc.paths import index_file
@@ -38,7 +38,7 @@ def read_everything(skill: Skill) -> None:
                 assert {type(result.file), type(result.section), type(result.snippet)} == {str}
         except (IndexUnusable, IndexCollision):
             pass
-    changed_files(skill)
+    has_changes(skill)
     for entry in read_outline(skill):
         assert isinstance(entry.level, int)
         assert isinstance(entry.line, int)

@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 from skillc.compiler import build_skill
 from skillc.compiler.read_files import SETTLED_NS
 from skillc.errors import SectionNotFound
-from skillc.gateway import changed_files, freshness, read_outline, search_sections, show, show_section
+from skillc.gateway import freshness, has_changes, read_outline, search_sections, show, show_section
 from skillc.library import Skill, resolve
 from tests.conftest import World, save
 from tests.gateway.conftest import SKILL, Run, code, made
@@ -90,7 +90,7 @@ def test_same_size_and_time(settled: Skill) -> None:
         assert lines_of(settled, str(number)) == f"# {number}\n\ntext\n"
         with pytest.raises(SectionNotFound):
             show_section(settled, "a")
-        assert changed_files(settled)
+        assert has_changes(settled)
         agree(settled)
 
 
@@ -110,11 +110,11 @@ def test_right_after_the_build(world: World) -> None:
 
 def test_touched(settled: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D18] new times and the same bytes: still the file that was indexed, by its hash."""
-    monkeypatch.setattr(show, "_parsed", None)  # nothing is parsed
+    monkeypatch.setattr(freshness, "parse_headings", None)  # nothing is parsed
     for path in ("SKILL.md", "a.md"):
         os.utime(Path(settled.source, path))
     assert lines_of(settled, "a") == "# A\n\ntext\n"
-    assert not changed_files(settled)
+    assert not has_changes(settled)
 
 
 def test_replaced_by_a_copy(settled: Skill) -> None:
@@ -122,7 +122,7 @@ def test_replaced_by_a_copy(settled: Skill) -> None:
     path = Path(settled.source, "a.md")
     save(path, path.read_bytes())
     assert lines_of(settled, "a") == "# A\n\ntext\n"
-    assert not changed_files(settled)
+    assert not has_changes(settled)
 
 
 def test_line_ends(settled: Skill) -> None:
@@ -155,7 +155,7 @@ def test_renamed(settled: Skill) -> None:
     with pytest.raises(SectionNotFound):
         show_section(settled, "a", file="a.md")
     agree(settled)
-    assert changed_files(settled)
+    assert has_changes(settled)
 
 
 def test_swapped(settled: Skill) -> None:
@@ -178,7 +178,7 @@ def test_removed(settled: Skill) -> None:
     Path(settled.source, "b").rmdir()
     with pytest.raises(SectionNotFound):
         show_section(settled, "c")
-    assert changed_files(settled)
+    assert has_changes(settled)
 
 
 def test_added(settled: Skill) -> None:
@@ -189,7 +189,7 @@ def test_added(settled: Skill) -> None:
     assert show_section(settled, "n").file == "link.md"
     assert show_section(settled, "n").ambiguous
     assert show_section(settled, "n", file="new/n.md").line == 1
-    assert changed_files(settled)
+    assert has_changes(settled)
 
 
 def test_no_longer_markdown(settled: Skill) -> None:
@@ -274,14 +274,14 @@ def test_edited_between_index_and_file(
     path = Path(settled.source, "a.md")
     if edited:
         save(path, "# A\n\ntext\n\n# More\n")
-    matching = show._Headings.matching
+    find = show._Headings.find
 
-    def looked_up(self: show._Headings, folded: str) -> list[show.Place]:
-        found = matching(self, folded)
+    def find_and_edit(self: show._Headings, query: str) -> list[freshness.Heading]:
+        headings = find(self, query)
         swap(path)
-        return found
+        return headings
 
-    monkeypatch.setattr(show._Headings, "matching", looked_up)
+    monkeypatch.setattr(show._Headings, "find", find_and_edit)
     if expected is None:
         with pytest.raises(SectionNotFound):
             show_section(settled, "a")
@@ -311,14 +311,14 @@ def test_written_while_it_is_read(settled: Skill, monkeypatch: pytest.MonkeyPatc
 def test_the_next_match_is_taken(settled: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D18] where the first match vanishes on the way, the second is shown."""
     save(Path(settled.source, "b/c.md"), "# A\n\nsecond\n")
-    matching = show._Headings.matching
+    find = show._Headings.find
 
-    def looked_up(self: show._Headings, folded: str) -> list[show.Place]:
-        found = matching(self, folded)
+    def find_and_edit(self: show._Headings, query: str) -> list[freshness.Heading]:
+        headings = find(self, query)
         Path(settled.source, "a.md").unlink(missing_ok=True)
-        return found
+        return headings
 
-    monkeypatch.setattr(show._Headings, "matching", looked_up)
+    monkeypatch.setattr(show._Headings, "find", find_and_edit)
     assert show_section(settled, "a").text == b"# A\n\nsecond\n"
 
 
@@ -366,7 +366,7 @@ def test_metadata_stays_strict(run: Run, settled: Skill) -> None:
 def test_unsettled_files_are_not_behind(world: World) -> None:
     """[D18] a build right after the files were written: they are unchanged, by their hash."""
     skill = made(world, "pdf", {"a.md": "# A\n", "b.png": b"\x89"})
-    assert not changed_files(skill)
+    assert not has_changes(skill)
     assert search_sections(skill, "a").results
 
 

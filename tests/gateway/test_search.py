@@ -13,8 +13,8 @@ from hypothesis import example, given, settings, strategies as st
 
 from skillc.compiler import build_skill
 from skillc.errors import EmptyQuery, InvalidOption
-from skillc.gateway import Found, search_sections
-from skillc.gateway.search import AT_ONCE, quoted, split
+from skillc.gateway import SearchResults, search_sections
+from skillc.gateway.search import MAX_TERMS, quote, split_query
 from skillc.index.sections import reader
 from skillc.library import Skill, resolve
 from skillc.paths import index_file
@@ -34,7 +34,7 @@ def database(skill: Skill) -> str:
     return index_file(skill.runtime(), skill.source)
 
 
-def places(found: Found) -> list[tuple[str, str]]:
+def places(found: SearchResults) -> list[tuple[str, str]]:
     return [(result.file, result.section) for result in found.results]
 
 
@@ -71,7 +71,7 @@ def test_ranking(library: Skill) -> None:
     """[RFC-0004:C-SEARCH] BM25, negated, so that the best is the highest, and first."""
     connection = sqlite3.connect(database(library))
     for query in ("tokens", "configure the", "authentication", "tokens tokens proxy"):
-        rows = connection.execute(SQL, (" ".join(quoted(word) for word in query.split()),)).fetchall()
+        rows = connection.execute(SQL, (" ".join(quote(word) for word in query.split()),)).fetchall()
         found = search_sections(library, query).results
         assert [(r.file, r.section, r.snippet, -r.score) for r in found] == rows
         scores = [r.score for r in found]
@@ -185,7 +185,7 @@ def test_accents_and_case(world: World) -> None:
 )
 def test_tokens(query: str, expression: str) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] split at ASCII white space alone, quotes doubled, each in quotes."""
-    assert " ".join(quoted(word) for word in split(query)) == expression
+    assert " ".join(quote(word) for word in split_query(query)) == expression
 
 
 @pytest.mark.slow
@@ -193,7 +193,7 @@ def test_tokens(query: str, expression: str) -> None:
 def test_any_tokens(query: str) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] no other character parts words, and the rest of them stays as it is."""
     shown = query.encode("utf-8", "backslashreplace").decode()
-    assert split(query) == [word.decode() for word in re.split(rb"[ \t\n\r]+", shown.encode()) if word]
+    assert split_query(query) == [word.decode() for word in re.split(rb"[ \t\n\r]+", shown.encode()) if word]
 
 
 def test_operators_are_words(library: Skill) -> None:
@@ -657,7 +657,7 @@ def test_a_megabyte(library: Skill, query: str) -> None:
 
 def test_many_words(world: World) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] more words than one expression holds must all be there, too."""
-    words = [f"word{n}" for n in range(5 * AT_ONCE)]
+    words = [f"word{n}" for n in range(5 * MAX_TERMS)]
     skill = made(
         world, "pdf", {"a.md": f"# A\n\n{' '.join(words)}\n", "b.md": f"# B\n\n{' '.join(words[:-1])}\n"}
     )
@@ -674,7 +674,7 @@ def test_many_words(world: World) -> None:
 
 def test_long_phrases(world: World) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] a phrase of any length is found, by its beginning."""
-    text = " ".join(f"word{n}" for n in range(5 * AT_ONCE))
+    text = " ".join(f"word{n}" for n in range(5 * MAX_TERMS))
     skill = made(world, "pdf", {"a.md": f"# A\n\n{text}\n", "b.md": f"# B\n\nword1 {text}\n"})
     assert len(search_sections(skill, text, mode="phrase").results) == 2
     assert search_sections(skill, text.replace("word5 ", ""), mode="phrase").results == []

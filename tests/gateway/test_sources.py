@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from skillc.errors import DirectoryNotFound, PathEscapes
 from skillc.gateway import list_sources
-from skillc.gateway.sources import matching
+from skillc.gateway.sources import match_paths
 from skillc.library import Skill
 from skillc.skills import list_files
 from tests.conftest import World
@@ -221,14 +221,14 @@ def test_pattern_with_the_others(cuda: Skill) -> None:
 @given(st.text(alphabet=st.sampled_from("*?[]!-^\\/.azAZ09é{}()|+$\n\0\ud800"), max_size=12) | st.text())
 def test_any_pattern(pattern: str) -> None:
     """[RFC-0002:C-SOURCES] no pattern whatever fails."""
-    assert set(matching(FILES, pattern)) <= set(FILES)
+    assert set(match_paths(FILES, pattern)) <= set(FILES)
 
 
 def test_patterns_take_no_time() -> None:
     """[RFC-0002:C-SOURCES] nor does one take longer than it should."""
     path = "/".join(["a" * 50] * 50)
-    assert matching([path], "/".join(["**", "*a*a*a*a*a*a*b"] * 20)) == []
-    assert matching([path], "**/" * 50 + "*a*") == [path]
+    assert match_paths([path], "/".join(["**", "*a*a*a*a*a*a*b"] * 20)) == []
+    assert match_paths([path], "**/" * 50 + "*a*") == [path]
 
 
 # JSON, options, errors

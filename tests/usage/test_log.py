@@ -21,8 +21,8 @@ from hypothesis import given, strategies as st
 from skillc.compiler import build_skill
 from skillc.errors import SkillcError
 from skillc.library import resolve
-from skillc.usage import logged, record
-from skillc.usage.log import WAL_LIMIT, as_json
+from skillc.usage import record_access, run_logged
+from skillc.usage.log import WAL_LIMIT, encode_arguments
 from tests.conftest import World
 
 SKC = [sys.executable, "-m", "skillc"]
@@ -179,7 +179,7 @@ def test_unexpected_failures(world: World, skill: Path) -> None:
         raise PermissionError(13, "Permission denied", "/x")
 
     with pytest.raises(PermissionError):
-        logged(found, "show", {}, str(world.project), fail)
+        run_logged(found, "show", {}, str(world.project), fail)
     assert rows(primary(world))[0]["error"] == "'/x': Permission denied"
 
 
@@ -220,7 +220,7 @@ def test_where_a_folder_is_logged(world: World) -> None:
 @given(st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text(), max_size=5))
 def test_arguments_are_json(arguments: dict[str, str | int | bool | None]) -> None:
     """[RFC-0007] whatever was given, `args` is a JSON object that says it."""
-    assert json.loads(as_json(arguments)) == arguments
+    assert json.loads(encode_arguments(arguments)) == arguments
 
 
 def test_bytes_that_are_no_text(world: World, skill: Path) -> None:
@@ -497,7 +497,7 @@ CHILDREN = textwrap.dedent(
             os.close(write)
             return pid, read
         for number in range(many):
-            assert not log.record(skill, "show", {"section": str(number)}, None, os.getcwd())
+            assert not log.record_access(skill, "show", {"section": str(number)}, None, os.getcwd())
             os.write(write, b".")
         os._exit(0)
     """
@@ -577,7 +577,7 @@ def test_a_log_that_is_replaced(world: World, skill: Path) -> None:
     """[RFC-0007] a process that lives long notices that its log was removed, or is another one."""
     found = resolve("pdf", str(world.project))
     for _ in range(3):
-        assert record(found, "show", {}, None, str(world.project)) == ()
+        assert record_access(found, "show", {}, None, str(world.project)) == ()
         assert len(rows(primary(world))) == 1
         for path in primary(world).parent.glob("logs.db*"):
             path.unlink()
@@ -589,10 +589,10 @@ def test_never_raises(world: World, skill: Path, monkeypatch: pytest.MonkeyPatch
     def fail(*_: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("skillc.usage.log.append", fail)
+    monkeypatch.setattr("skillc.usage.log.append_row", fail)
     found = resolve("pdf", str(world.project))
-    (diagnostic,) = record(found, "show", {}, None, str(world.project))
+    (diagnostic,) = record_access(found, "show", {}, None, str(world.project))
     assert diagnostic.line() + "\n" == LOGGING_DISABLED
     with pytest.raises(SkillcError) as caught:
-        logged(found, "show", {}, str(world.project), lambda: (_ for _ in ()).throw(SkillcError("x")))
+        run_logged(found, "show", {}, str(world.project), lambda: (_ for _ in ()).throw(SkillcError("x")))
     assert caught.value.diagnostics == (diagnostic,)

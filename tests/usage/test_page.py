@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from skillc.library import resolve
-from skillc.usage import Filters, Stats, unread, usage_page
+from skillc.usage import Filters, Stats, find_unread, render_page
 from skillc.usage.log import INSERT
 from tests.conftest import World
 
@@ -186,7 +186,7 @@ def test_nothing_yet(world: World) -> None:
 def test_filters_are_told() -> None:
     """[RFC-0003] what the page leaves out, it says."""
     found = Filters.parse("2026-03-01", "2026-04-01", ["/a<b>", "/c"], "/")
-    seen = check(usage_page("x", answers(["a"], found), [], {})).seen()
+    seen = check(render_page("x", answers(["a"], found), [], {})).seen()
     assert "only accesses since 2026-03-01T00:00:00Z, until 2026-04-01T00:00:00Z, in /a<b> or /c" in seen
 
 
@@ -195,7 +195,7 @@ def test_hostile_text(text: str) -> None:
     """[RFC-0003] whatever agents and authors wrote is shown as text, cut where it has no end."""
     hostile = {text: [(1, text), (3, text)]}
     page = check(
-        clean(usage_page(text, answers([text]), [("2026-03-01", 1)] * 2, hostile, skills=[(text, 1)]))
+        clean(render_page(text, answers([text]), [("2026-03-01", 1)] * 2, hostile, skills=[(text, 1)]))
     )
     harmless = "".join(c if c.isprintable() else " " for c in clean(text)[:200])
     assert " ".join(harmless.split()) in page.seen()
@@ -208,7 +208,7 @@ def test_hostile_text(text: str) -> None:
 def test_any_text(texts: list[str], title: str) -> None:
     """[RFC-0003] any text at all."""
     dead = {text: [(1, text)] for text in texts}
-    check(clean(usage_page(title, answers(list(dict.fromkeys(texts))), [], dead)))
+    check(clean(render_page(title, answers(list(dict.fromkeys(texts))), [], dead)))
 
 
 def test_hostile_skill(world: World) -> None:
@@ -232,13 +232,13 @@ def test_hostile_skill(world: World) -> None:
 
 def test_five_hundred_sections() -> None:
     """[RFC-0003] charts show the first, fold the rest away, and count what would be too much."""
-    page = check(usage_page("x", answers([f"Section {n}" for n in range(600)]), [], {}))
+    page = check(render_page("x", answers([f"Section {n}" for n in range(600)]), [], {}))
     assert "588 more" in page.seen()
     assert "and 100 more" in page.seen()
     assert "Section 499" in page.seen()
     assert "Section 500" not in page.seen()
     dead = {f"{n}.md": [(1, f"Heading {n}")] for n in range(501)}
-    folded = check(usage_page("x", answers([]), [], dead))
+    folded = check(render_page("x", answers([]), [], dead))
     assert [attributes for tag, attributes in folded.tags if tag == "details"] == [{}] * 501
 
 
@@ -250,7 +250,7 @@ def test_over_time(days: int, title: str, columns: int) -> None:
     from datetime import date, timedelta
 
     every = [((date(2020, 1, 1) + timedelta(days=n)).isoformat(), n % 5) for n in range(days)]
-    page = check(usage_page("x", answers([]), every, {}))
+    page = check(render_page("x", answers([]), every, {}))
     (drawing,) = [attributes for tag, attributes in page.tags if tag == "svg"]
     assert drawing["viewbox"] == f"0 0 {columns} 100"
     assert f"Accesses by {title}" in page.seen()
@@ -275,12 +275,12 @@ def test_unread() -> None:
         ("c d/ü.md", 1, "Opened"),
     ]
     shown = {("Shown", "a.md"), ("Part", "a.md"), ("Gone", "a.md")}
-    assert unread(headings, shown, {"./c d/ü.md", "nothing"}) == {
+    assert find_unread(headings, shown, {"./c d/ü.md", "nothing"}) == {
         "a.md": [(2, "Dead"), (4, "Dead too"), (3, "Other part")],
         "b.md": [(2, "Shown")],
     }
-    assert unread(headings, {("Top", "a.md"), ("Shown", "b.md")}, {"c d/ü.md"}) == {}
-    assert unread([], shown, set()) == {}
+    assert find_unread(headings, {("Top", "a.md"), ("Shown", "b.md")}, {"c d/ü.md"}) == {}
+    assert find_unread([], shown, set()) == {}
 
 
 def test_where_it_is_written(world: World) -> None:

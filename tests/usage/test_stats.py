@@ -27,16 +27,15 @@ from skillc.library import Skill, resolve, stored_skills
 from skillc.usage import (
     GROUPS,
     Filters,
-    age as age_in_days,
-    by_day,
-    logs_of,
+    compute_stats,
+    count_by_day,
+    find_logs,
+    find_reads,
+    parse_age as age_in_days,
     prune_log,
-    read_of,
-    stats_of,
-    stats_of_all,
 )
 from skillc.usage.log import INSERT, connect
-from skillc.usage.schema import create, is_counted
+from skillc.usage.schema import create_tables, has_counts
 from tests.conftest import World
 
 NOW = datetime.now(UTC)
@@ -70,7 +69,7 @@ def forget(skill: Skill) -> None:
 def note(skill: Skill, rows: list[Row]) -> None:
     """Add rows to a skill's log."""
     connection = connect(str(log_of(skill)))
-    create(connection)
+    create_tables(connection)
     with closing(connection):
         connection.execute("BEGIN")
         for time, command, arguments, error, cwd in rows:
@@ -177,7 +176,7 @@ def test_no_data(world: World, skill: Skill, group: str) -> None:
         Filters.parse("2026-04-01", "2026-02-01", [], "/"),
         Filters.parse(None, None, ["/nowhere"], "/"),
     ):
-        stats = stats_of(skill, group, found)
+        stats = compute_stats(skill, group, found)
         assert (stats.data, stats.start, stats.end) == (empty, None, None)
 
 
@@ -188,7 +187,7 @@ def test_unknown_group(world: World, skill: Skill, group: str) -> None:
         stderr = world.fails("E030", "stats", *name, "--group-by", group).stderr
         assert stderr == f"error[E030]: invalid query type: '{group}'\n"
     with pytest.raises(InvalidQueryType):
-        stats_of(skill, group)
+        compute_stats(skill, group)
 
 
 def test_unknown_skill(world: World) -> None:
@@ -209,13 +208,19 @@ def test_ties(skill: Skill) -> None:
         rows.append(("2026-01-01T00:00:00Z", "show", {"section": section, "file": ""}, file, "/x"))
     rng.shuffle(rows)
     note(skill, rows)
-    sections = [(entry["file"], entry["section"]) for entry in stats_of(skill, "sections").data]
+    sections = [(entry["file"], entry["section"]) for entry in compute_stats(skill, "sections").data]
     assert sections == sorted((file, section) for section, file in pairs)
     for group, field in (("files", "file"), ("search", "query")):
-        values = [entry[field] for entry in stats_of(skill, group).data]
+        values = [entry[field] for entry in compute_stats(skill, group).data]
         assert values == sorted(values)
-    assert [entry["project"] for entry in stats_of(skill, "projects").data] == ["/x", "/B", "/a", "/b", "/ä"]
-    errors = [(e["target"], e["command"], e["error"]) for e in stats_of(skill, "errors").data]
+    assert [entry["project"] for entry in compute_stats(skill, "projects").data] == [
+        "/x",
+        "/B",
+        "/a",
+        "/b",
+        "/ä",
+    ]
+    errors = [(e["target"], e["command"], e["error"]) for e in compute_stats(skill, "errors").data]
     assert errors == sorted(errors)
 
 
@@ -232,15 +237,15 @@ def test_rows_that_others_wrote(world: World, skill: Skill) -> None:
             INSERT, ("2026-01-01T10:00:00.123456+00:00", "", "show", "", "", "/w", b"\xff", "")
         )
         connection.commit()
-    assert stats_of(skill).data == {
+    assert compute_stats(skill).data == {
         "total_accesses": 8,
         "unique_sections": 1,
         "unique_files": 0,
         "error_count": 0,
     }
-    assert stats_of(skill, "sections").data == [{"section": "?", "file": "", "count": 1}]
-    assert by_day([skill]) == [("2026-01-01", 1)]
-    assert stats_of(skill, "commands", Filters.parse("2026-01-01T10:00:00Z", None, [], "/")).data == {
+    assert compute_stats(skill, "sections").data == [{"section": "?", "file": "", "count": 1}]
+    assert count_by_day([skill]) == [("2026-01-01", 1)]
+    assert compute_stats(skill, "commands", Filters.parse("2026-01-01T10:00:00Z", None, [], "/")).data == {
         "show": 1
     }
     for words in (
@@ -280,10 +285,10 @@ def test_times(skill: Skill, since: str | None, until: str | None, count: int) -
     """[RFC-0003] dates and RFC 3339, both ends inclusive; a part of a second is not the second before it."""
     note(skill, ROWS)
     found = Filters.parse(since, until, [], "/")
-    assert stats_of(skill, "summary", found).data["total_accesses"] == count
-    assert sum(stats_of(skill, "commands", found).data.values()) == count
-    assert sum(entry["count"] for entry in stats_of(skill, "projects", found).data) == count
-    assert sum(number for _, number in by_day([skill], found)) == count
+    assert compute_stats(skill, "summary", found).data["total_accesses"] == count
+    assert sum(compute_stats(skill, "commands", found).data.values()) == count
+    assert sum(entry["count"] for entry in compute_stats(skill, "projects", found).data) == count
+    assert sum(number for _, number in count_by_day([skill], found)) == count
 
 
 @pytest.mark.parametrize(
@@ -467,11 +472,11 @@ def check(skill: Skill, rows: list[Row], found: Filters) -> None:
     """Every group, every day and the period are what plain counting says."""
     expected = plain(rows, found)
     for group in GROUPS:
-        stats = stats_of(skill, group, found)
+        stats = compute_stats(skill, group, found)
         assert stats.data == expected[group], group
         assert (stats.start, stats.end) == expected["period"], group
         assert stats.diagnostics == ()
-    days = by_day([skill], found)
+    days = count_by_day([skill], found)
     assert {day: count for day, count in days if count} == expected["days"]
     assert [day for day, _ in days] == sorted({day for day, _ in days})
 
@@ -496,7 +501,7 @@ def test_logs_of_other_programs(skill: Skill, rows: list[Row], found: Filters, b
     note_as_others_do(skill, rows[:before])
     check(skill, rows[:before], found)
     with closing(sqlite3.connect(log_of(skill))) as connection:
-        assert is_counted(connection)
+        assert has_counts(connection)
         for time, command, arguments, error, cwd in rows[before:]:
             row = (time, "run", command, "pdf", skill.source, cwd, json.dumps(arguments), error)
             connection.execute(INSERT, row)
@@ -530,7 +535,8 @@ def test_read_only_logs(
     (note_as_others_do if foreign else note)(skill, ROWS)
     if not folded and not foreign:  # as a process leaves it that ends without closing
         code = (
-            "import os, sys; from skillc.usage import log; log.append(sys.argv[1], sys.argv[2:]); os._exit(0)"
+            "import os, sys; from skillc.usage.log import append_row;"
+            " append_row(sys.argv[1], sys.argv[2:]); os._exit(0)"
         )
         row = ["2026-03-05T00:00:00Z", "r", "outline", "pdf", skill.source, "/w", "{}", ""]
         subprocess.run([sys.executable, "-c", code, str(log_of(skill)), *row], env=world.env, check=True)
@@ -567,11 +573,11 @@ def test_logs_that_skills_share(world: World) -> None:
     world.ok("outline", str(world.root / "two" / "pdf"))
     one = resolve(str(world.root / "one" / "pdf"), str(world.project))
     two = resolve(str(world.root / "two" / "pdf"), str(world.project))
-    assert logs_of(one) == logs_of(two)
-    assert stats_of(one, "commands").data == {"outline": 2}
-    assert stats_of(two, "commands").data == {"outline": 1}
-    assert sum(count for _, count in by_day([one])) == 2
-    assert stats_of_all([one, two], "commands").data == {"outline": 3}
+    assert find_logs(one) == find_logs(two)
+    assert compute_stats(one, "commands").data == {"outline": 2}
+    assert compute_stats(two, "commands").data == {"outline": 1}
+    assert sum(count for _, count in count_by_day([one])) == 2
+    assert compute_stats([one, two], "commands").data == {"outline": 3}
 
 
 def test_a_project_and_the_home_have_it(world: World) -> None:
@@ -584,9 +590,9 @@ def test_a_project_and_the_home_have_it(world: World) -> None:
         world.ok("outline", "pdf", cwd=world.home)
     mine = resolve("pdf", str(world.project))
     theirs = resolve("pdf", str(world.home))
-    assert stats_of(mine, "commands").data == {"build": 1, "outline": 1}
-    assert stats_of(theirs, "commands").data == {"outline": 3}
-    assert stats_of_all([mine, theirs], "commands").data == {"outline": 4, "build": 1}
+    assert compute_stats(mine, "commands").data == {"build": 1, "outline": 1}
+    assert compute_stats(theirs, "commands").data == {"outline": 3}
+    assert compute_stats([mine, theirs], "commands").data == {"outline": 4, "build": 1}
 
 
 def test_a_skill_that_moved(world: World, skill: Skill) -> None:
@@ -622,7 +628,7 @@ def test_all_skills(world: World, skill: Skill) -> None:
         "  15  pdf\n"
         "   3  other\n"
     )
-    assert stats_of_all(list(stored_skills(str(world.project)))).data["total_accesses"] == 18
+    assert compute_stats(list(stored_skills(str(world.project)))).data["total_accesses"] == 18
 
 
 def test_all_of_none(world: World) -> None:
@@ -634,10 +640,10 @@ def test_all_of_none(world: World) -> None:
 def test_what_was_read(world: World, skill: Skill) -> None:
     """[RFC-0003] the sections that were shown and the files that were opened, failures not."""
     note(skill, ROWS)
-    shown, opened = read_of(skill)
+    shown, opened = find_reads(skill)
     assert shown == {("Forms", "SKILL.md"), ("Zebra", "A.md"), ("Alpha", "SKILL.md")}
     assert opened == {"A.md"}
-    assert read_of(skill, Filters.parse("2026-03-03", None, [], "/")) == (set(), set())
+    assert find_reads(skill, Filters.parse("2026-03-03", None, [], "/")) == (set(), set())
 
 
 # For people
@@ -762,7 +768,7 @@ def test_prune(world: World, skill: Skill, age: str, left: int) -> None:
     note(skill, rows)
     assert world.ok("stats", "--prune", age).stdout == f"Removed {7 - left} entries of 1 skill\n"
     assert sums(skill) == {left}
-    assert len(stats_of(skill, "sections").data) == len(stats_of(skill, "projects").data) == left
+    assert len(compute_stats(skill, "sections").data) == len(compute_stats(skill, "projects").data) == left
     check(skill, rows[:left], Filters())
     assert world.ok("stats", "--prune", age).stdout == "Removed 0 entries of 1 skill\n"
     with closing(sqlite3.connect(log_of(skill))) as connection:
@@ -829,9 +835,9 @@ def test_prune_shortens_the_file(world: World, skill: Skill) -> None:
             "-c",
             "import os, sys\n"
             "from skillc.library import resolve\n"
-            "from skillc.usage import record\n"
+            "from skillc.usage import record_access\n"
             "skill = resolve('pdf', os.getcwd())\n"
-            "for n in range(300): assert record(skill, 'outline', {}, None, os.getcwd()) == ()",
+            "for n in range(300): assert record_access(skill, 'outline', {}, None, os.getcwd()) == ()",
         ],
         cwd=world.project,
         env=world.env,

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from skillc.library import resolve
-from skillc.usage import stats_of, sync_logs
+from skillc.usage import compute_stats, sync_logs
 from skillc.usage.log import COLUMNS, INSERT
 from tests.conftest import World
 
@@ -80,8 +80,8 @@ def test_sync(world: World) -> None:
     assert not fallback(world.project).parent.parent.exists()
     assert world.ok("sync").stdout == NOTHING
     skill = resolve("pdf", str(world.project))
-    assert stats_of(skill).data["total_accesses"] == 3
-    assert stats_of(skill, "errors").data[0]["target"] == "nothing"
+    assert compute_stats(skill).data["total_accesses"] == 3
+    assert compute_stats(skill, "errors").data[0]["target"] == "nothing"
 
 
 def test_nothing_to_do(world: World) -> None:
@@ -157,7 +157,7 @@ def test_rows_that_are_there(world: World) -> None:
     leave(world.project, "pdf", [entry(0), entry(0), entry(0), entry(2)])
     assert world.ok("sync").stdout == "Synced 2 entries for 'pdf' (local logs removed)\n"
     assert sorted(rows(primary(world.runtime))) == sorted([*[entry(0)] * 3, entry(1), entry(2)])
-    assert stats_of(resolve("pdf", str(world.project))).data["total_accesses"] == 5
+    assert compute_stats(resolve("pdf", str(world.project))).data["total_accesses"] == 5
 
 
 def test_each_skill_alone(world: World) -> None:
@@ -324,7 +324,7 @@ def test_into_a_log_of_others(world: World) -> None:
     leave(world.project, "pdf", [entry(0), entry(1)])
     assert world.ok("sync").stdout == "Synced 1 entries for 'pdf' (local logs removed)\n"
     assert rows(path) == [entry(0), entry(1)]
-    assert stats_of(resolve("pdf", str(world.project))).data["total_accesses"] == 2
+    assert compute_stats(resolve("pdf", str(world.project))).data["total_accesses"] == 2
 
 
 def test_while_others_write(world: World) -> None:

@@ -36,7 +36,7 @@ from skillc.tools import (
     run_tool,
     tool_schema,
 )
-from skillc.usage import logged
+from skillc.usage import run_logged
 
 if TYPE_CHECKING:
     from skillc.engine import DefaultSkillEngine
@@ -143,7 +143,7 @@ class AgentTools:
         cwd = self._toolset.cwd or paths.current_directory()
         mode = self._toolset.mode
         call = ToolCall(location, tool.name, arguments, cwd, mode)
-        result, diagnostics = logged(
+        result, diagnostics = run_logged(
             location.library_skill(),
             "run",
             {"tool": tool.name, "mode": mode, "dry_run": False},

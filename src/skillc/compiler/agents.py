@@ -1,91 +1,75 @@
-"""Agents and the directories they look for skills in: one table, `agents.tsv` [D13]."""
+"""Agents and the directories in which they look for skills: one table, `agents.tsv` [D13]."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 from skillc import paths
 from skillc.errors import InvalidOption, SkillcError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from skillc.text import suggest
 
 USER = "user"
 PROJECT = "project"
-SCOPES = (USER, PROJECT)
 
 
+@dataclass(frozen=True)
 class Agent:
-    """An agent; a directory is empty where it has none of that kind."""
+    """An agent with its skill directories for the user and for a project; one that it lacks is empty."""
 
-    __slots__ = ("aliases", "display", "name", "project", "user")
-
-    def __init__(self, name: str, aliases: str, display: str, user: str, project: str) -> None:
-        self.name = name
-        self.aliases = tuple(filter(None, aliases.split(",")))
-        self.display = display
-        self.user = user
-        self.project = project
+    name: str
+    aliases: tuple[str, ...]
+    display: str
+    user: str
+    project: str
 
 
+@dataclass(frozen=True)
 class Target:
-    """A directory to deploy into, and what it is called in reports."""
+    """A directory to deploy into, with its name in reports."""
 
-    __slots__ = ("directory", "name")
-
-    def __init__(self, name: str, directory: str) -> None:
-        self.name = name
-        self.directory = directory
+    name: str
+    directory: str
 
 
-def known_agents() -> list[Agent]:
-    """The table, sorted by name."""
-    table = os.path.join(os.path.dirname(__file__), "agents.tsv")
-    with open(table, encoding="utf-8") as file:
-        return [Agent(*line.rstrip("\n").split("\t")) for line in file.readlines()[1:]]
+def read_agents() -> list[Agent]:
+    """Return the table, sorted by name."""
+    with open(os.path.join(os.path.dirname(__file__), "agents.tsv"), encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file.readlines()[1:]]
+    return [
+        Agent(name, tuple(filter(None, aliases.split(","))), display, user, project)
+        for name, aliases, display, user, project in rows
+    ]
 
 
-def targets(names: str, scope: str, cwd: str) -> list[Target]:
-    """The directories that a comma-separated list of agents and paths means."""
-    known: dict[str, Agent] = {}
-    for agent in known_agents():
-        known.update(dict.fromkeys((agent.name, *agent.aliases), agent))
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
-    if not wanted:
+def find_targets(names: str, scope: str, cwd: str) -> list[Target]:
+    """Return the directories that a comma-separated list of agents and paths means."""
+    agents = {name: agent for agent in read_agents() for name in (agent.name, *agent.aliases)}
+    targets: dict[str, Target] = {}
+    for name in filter(None, map(str.strip, names.split(","))):
+        target = _find_target(name, agents, scope, cwd)
+        targets.setdefault(target.directory, target)  # several agents share .agents/skills
+    if not targets:
         raise InvalidOption("--target needs at least one agent or path")
-    found: dict[str, Target] = {}
-    for name in wanted:
-        target = _target(name, known, scope, cwd)
-        found.setdefault(target.directory, target)  # several agents share .agents/skills
-    return list(found.values())
+    return list(targets.values())
 
 
-def _target(name: str, known: dict[str, Agent], scope: str, cwd: str) -> Target:
+def _find_target(name: str, agents: dict[str, Agent], scope: str, cwd: str) -> Target:
     if os.sep in name or "/" in name or name in (".", "..") or name.startswith("~"):
         return Target(name, os.path.abspath(os.path.join(cwd, os.path.expanduser(name))))
-    agent = known.get(name.lower())
+    agent = agents.get(name.lower())
     if agent is None:
-        raise InvalidOption(f'unknown agent "{name}" for --target; {_known_names(name, list(known))}')
+        similar = suggest(name.lower(), agents)
+        hint = f"did you mean {' or '.join(similar)}? " if similar else ""
+        raise InvalidOption(
+            f'unknown agent "{name}" for --target; {hint}it takes a path, such as ./skills, or:'
+            f" {', '.join(sorted(agents))}"
+        )
     directory = agent.user if scope == USER else agent.project
     if not directory:
         other = PROJECT if scope == USER else USER
         raise InvalidOption(f"{agent.display} has no {scope} directory for skills; use --deploy {other}")
-    return Target(agent.name, os.path.join(_base(scope, cwd), *directory.split("/")))
-
-
-def _base(scope: str, cwd: str) -> str:
-    if scope == PROJECT:
-        return next(paths.project_roots(cwd), cwd)
-    home = paths.user_home()
-    if home is None:
+    root = next(paths.project_roots(cwd), cwd) if scope == PROJECT else paths.user_home()
+    if root is None:
         raise SkillcError("there is no home directory to deploy into; set HOME or give --target a path")
-    return home
-
-
-def _known_names(name: str, known: Sequence[str]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name.lower(), known, n=3)
-    guess = f"did you mean {' or '.join(close)}? " if close else ""
-    return f"{guess}it takes a path, such as ./skills, or: {', '.join(sorted(known))}"
+    return Target(agent.name, os.path.join(root, *directory.split("/")))

@@ -1,8 +1,8 @@
-"""From a folder with SKILL.md to its compiled form: stub, manifest and index in the runtime directory.
+"""Build a skill: compile a folder with SKILL.md into stub, manifest and index in the runtime directory.
 
-Nothing half-done is ever seen [D11]. The index holds the manifest and the stub of its build, and
-renaming it is the moment the build becomes true; the two other files follow. A reader that meets
-the moment between takes the index's word (`index.belongs_to`), and the next build finishes it.
+Readers never see half a build [D11]. The index holds the manifest and the stub of its build, and the
+build takes effect when the index is renamed; the two other files follow. A reader that comes in between
+believes the index (`reader.belongs_to`), and the next build writes the missing files.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from skillc.errors import IndexCollision, InvalidSkill, SkillcError
 from skillc.index import manifest
 from skillc.index.sections import reader, writer as indexing
 from skillc.library import is_compiled
+from skillc.settings import load_settings
 from skillc.skills import list_files, main_file
 from skillc.startup.digest import sha256_hex
 from skillc.text import utf8_text
@@ -27,12 +28,14 @@ if TYPE_CHECKING:
     from skillc.library import Skill
     from skillc.skills import Metadata, SourceFile
 
-ATTEMPTS = 5  # builds of a folder that changes under them
-COPY_UP_TO = 0.5  # the share of changed bytes up to which the old index is copied, not written anew
+    Stamp = tuple[int, int, int]
+
+ATTEMPTS = 5  # builds of a folder that changes meanwhile
+MAX_COPY = 0.5  # share of changed bytes up to which a build starts from a copy of the last index
 
 
-class Built:
-    """What a build did: `status` is `built`, `updated` or `unchanged`; files are counted."""
+class BuildResult:
+    """The outcome of a build: `status` is `built`, `updated` or `unchanged`; files are counted."""
 
     __slots__ = ("changed", "diagnostics", "files", "runtime", "skill", "source_hash", "status")
 
@@ -63,12 +66,12 @@ def build_skill(
     to_global: bool = False,
     force: bool = False,
     progress: Callable[[int, int], None] | None = None,
-) -> Built:
-    """Compile a skill; what did not change since the last build is kept, unless `force` is given.
+) -> BuildResult:
+    """Compile a skill; without `force`, reuse what has not changed since the last build.
 
-    `formats` are those of `compiler.formats` that are indexed beside Markdown and plain text.
-    `progress` is told how many files are done, and of how many; what it raises ends the build, and
-    the last one still serves.
+    `formats` are those of `compiler.formats` that are indexed besides Markdown and plain text.
+    `progress` gets the number of files done and of all; an exception that it raises ends the build, and
+    the last one stays in use.
     """
     main = main_file(skill.source)
     if is_compiled(skill.source):
@@ -82,15 +85,30 @@ def build_skill(
                 try:
                     files = list_files(skill.source)
                     return _Build(skill, runtime, main, files, tokenizer, formats, progress).run(force)
-                except (_Changing, FileNotFoundError):
+                except (_SourceChanged, FileNotFoundError):
                     continue
     except reader.Error as error:
         raise SkillcError(f"'{runtime}': {error}; the last build still serves") from error
     raise SkillcError(f"'{skill.source}' changes while it is built; the last build still serves, try again")
 
 
-class _Changing(Exception):
-    """A file was changed between two looks at it; the build starts over."""
+def keep_index_current(skill: Skill, cwd: str) -> None:
+    """Build a repository's skill if it changed; skills of the stores are built by their authors.
+
+    A copy that was checked a moment ago has not changed. A failure is not reported here: a command that
+    needs the index says what is missing.
+    """
+    if not skill.repository or skill.recent:
+        return
+    config = load_settings(cwd)
+    try:
+        build_skill(skill, tokenizer=config.tokenizer, formats=config.formats)
+    except (SkillcError, OSError):
+        pass
+
+
+class _SourceChanged(Exception):
+    """A file changed during the build, which starts over."""
 
 
 class _Build:
@@ -104,46 +122,42 @@ class _Build:
         files: Sequence[SourceFile],
         tokenizer: str,
         formats: frozenset[str],
-        progress: Callable[[int, int], None] | None = None,
+        progress: Callable[[int, int], None] | None,
     ) -> None:
         self.skill = skill
         self.runtime = runtime
         self.progress = progress
         self.main = main
         self.files = files
-        self.setting = tokenizer
+        self.tokenizer = tokenizer
         self.formats = formats
         self.index_path = paths.index_file(runtime, skill.source)
         self.last_manifest = manifest.read(runtime)
-        # What the last index knows; empty where there is none to go on from.
+        # The last index; empty if there is none to start from.
         self.meta: dict[str, str] = {}
-        self.known: dict[str, indexing.Known] = {}
-        self.noticed: tuple[Diagnostic, ...] = ()
+        self.records: dict[str, indexing.Known] = {}
+        self.diagnostics: tuple[Diagnostic, ...] = ()
         self.main_digest = ""  # of the SKILL.md that name and description were read from
 
-    def run(self, force: bool) -> Built:
-        self._sweep()
-        if not force:
-            self._look_at_last_build()
-        if not self.meta:
-            return self._write(self.files, {}, set(), copy=False)
-        suspects = [file for file in self.files if self._looks_changed(file)]
-        gone = self.known.keys() - {utf8_text(file.name) for file in self.files}
-        if not suspects and not gone:
-            return self._keep()
-        changed, touched = self._sort_out(suspects)
-        whole = sum(file.size for file in self.files)
-        copy = sum(file.size for file in changed) <= whole * COPY_UP_TO
-        return self._write(changed if copy else self.files, touched, gone, copy=copy)
-
-    def _sweep(self) -> None:
-        """Remove what a killed build left; under the lock there is no other."""
+    def run(self, force: bool) -> BuildResult:
         manifests = os.path.dirname(paths.manifest_file(self.runtime))
         for directory in (self.runtime, manifests, paths.meta_directory(self.runtime)):
-            atomic.sweep(directory, older_than=0)
+            atomic.sweep(directory, older_than=0)  # leftovers of a killed build: the lock excludes others
+        if not force:
+            self._read_last_index()
+        if not self.meta:
+            return self._write(self.files, {}, set(), copy=False)
+        suspects = [file for file in self.files if self._stamp_differs(file)]
+        removals = self.records.keys() - {utf8_text(file.name) for file in self.files}
+        if not suspects and not removals:
+            self._write_beside_index(self.meta["stub"].encode(), self.meta["manifest"].encode())
+            return self._result("unchanged", 0, self.meta["source_hash"], self.diagnostics)
+        changes, stamps = self._compare(suspects)
+        copy = sum(file.size for file in changes) <= sum(file.size for file in self.files) * MAX_COPY
+        return self._write(changes if copy else self.files, stamps, removals, copy=copy)
 
-    def _look_at_last_build(self) -> None:
-        """Learn what the last index knows, unless it can't be read or was written otherwise."""
+    def _read_last_index(self) -> None:
+        """Read the last index, unless it is unreadable or would be written differently now."""
         try:
             connection = reader.connect(self.index_path)
         except reader.Unreadable:
@@ -152,143 +166,136 @@ class _Build:
             meta = reader.read_meta(connection)
             if meta["skill_path"] != utf8_text(self.skill.source):
                 raise IndexCollision(paths.path_hash(self.skill.source))
-            if indexing.is_current(meta, self.setting, self.formats):
+            if indexing.is_current(meta, self.tokenizer, self.formats):
                 indexing.probe(connection)
-                self.known = indexing.known_files(connection)
-                self.noticed = indexing.diagnostics(connection)
+                self.records = indexing.known_files(connection)
+                self.diagnostics = indexing.diagnostics(connection)
                 self.meta = meta
         except (reader.Unreadable, reader.Error):
             pass
         finally:
             connection.close()
 
-    def _looks_changed(self, file: SourceFile) -> bool:
-        known = self.known.get(utf8_text(file.name))
-        return known is None or known[1] != file.stamp
+    def _stamp_differs(self, file: SourceFile) -> bool:
+        record = self.records.get(utf8_text(file.name))
+        return record is None or record[1] != file.stamp
 
-    def _sort_out(
-        self, suspects: Sequence[SourceFile]
-    ) -> tuple[list[SourceFile], dict[str, tuple[int, int, int]]]:
-        """Which files hold something new, and the new stamps of those that were only touched."""
+    def _compare(self, suspects: Sequence[SourceFile]) -> tuple[list[SourceFile], dict[str, Stamp]]:
+        """Return the files with new content, and the new stamps of those that were only touched."""
         from skillc.compiler.read_files import fingerprint  # an unchanged skill is never read
 
-        changed: list[SourceFile] = []
-        touched: dict[str, tuple[int, int, int]] = {}
+        changes: list[SourceFile] = []
+        stamps: dict[str, Stamp] = {}
         for file in suspects:
-            known = self.known.get(utf8_text(file.name))
-            digest, stamp = fingerprint(file.path) if known else ("", file.stamp)
-            if known and known[0] == digest:
-                touched[file.name] = stamp
+            record = self.records.get(utf8_text(file.name))
+            digest, stamp = fingerprint(file.path) if record else ("", file.stamp)
+            if record and record[0] == digest:
+                stamps[file.name] = stamp
             else:
-                changed.append(file)
-        return changed, touched
-
-    def _keep(self) -> Built:
-        """The last build stands: make sure that stub and manifest are there too."""
-        self._put_beside_index(self.meta["stub"].encode(), self.meta["manifest"].encode())
-        return self._built("unchanged", 0, self.meta["source_hash"], self.noticed)
+                changes.append(file)
+        return changes, stamps
 
     def _write(
-        self,
-        changed: Sequence[SourceFile],
-        touched: dict[str, tuple[int, int, int]],
-        gone: set[str],
-        *,
-        copy: bool,
-    ) -> Built:
-        """Write a new index, from a copy of the last or from nothing, and make it true."""
+        self, changes: Sequence[SourceFile], stamps: dict[str, Stamp], removals: set[str], *, copy: bool
+    ) -> BuildResult:
+        """Write a new index, from a copy of the last or from nothing, and put it in place."""
         from skillc.compiler.read_files import read_all
 
-        metadata = self._metadata(anew=not copy or any(file.name == self.main for file in changed))
+        metadata = self._read_metadata(reuse=copy and all(file.name != self.main for file in changes))
         temporary = atomic.temporary_path(self.index_path)
         writer = None
         try:
             writer = indexing.Writer(
                 temporary,
-                reader.preference(self.setting),
+                reader.preference(self.tokenizer),
                 size=sum(file.size for file in self.files),
                 copy_of=self.index_path if copy else None,
             )
             if copy:
-                for name in gone.union(file.name for file in changed):
+                for name in removals.union(file.name for file in changes):
                     writer.remove(name)
-                for name, stamp in touched.items():
+                for name, stamp in stamps.items():
                     writer.restamp(name, stamp)
-            for done, content in enumerate(read_all(changed, self.formats), 1):
+            for count, content in enumerate(read_all(changes, self.formats), 1):
                 writer.add(content)
                 if self.progress:
-                    self.progress(done, len(changed))
+                    self.progress(count, len(changes))
             writer.flush()
-            return self._commit(writer, temporary, metadata, len(changed) + len(gone))
+            return self._commit(writer, temporary, metadata, len(changes) + len(removals))
         finally:
             if writer is not None:
                 writer.close()
             atomic.discard(temporary)
 
-    def _metadata(self, anew: bool) -> Metadata:
-        """Name and description; without them nothing is built [RFC-0001:C-INPUT]."""
+    def _read_metadata(self, reuse: bool) -> Metadata:
+        """Return name and description; without them nothing is built [RFC-0001:C-INPUT]."""
         from skillc.skills import Metadata, parse, read_metadata
 
-        if not anew:  # SKILL.md is as it was: no need to load a YAML parser
-            noticed = tuple(diagnostic for diagnostic in self.noticed if diagnostic.path == self.main)
-            return Metadata(self.meta["name"], self.meta["description"], {}, noticed)
+        if reuse:  # SKILL.md has not changed: no need to load a YAML parser
+            diagnostics = tuple(diagnostic for diagnostic in self.diagnostics if diagnostic.path == self.main)
+            return Metadata(self.meta["name"], self.meta["description"], {}, diagnostics)
         with open(os.path.join(self.skill.source, self.main), "rb") as file:
-            raw = file.read()
-        self.main_digest = sha256_hex(raw)
-        return read_metadata(parse(raw), self.skill.segment)
+            data = file.read()
+        self.main_digest = sha256_hex(data)
+        return read_metadata(parse(data), self.skill.segment)
 
-    def _commit(self, writer: indexing.Writer, temporary: str, metadata: Metadata, changed: int) -> Built:
-        from skillc.compiler import stub
+    def _commit(
+        self, writer: indexing.Writer, temporary: str, metadata: Metadata, changes: int
+    ) -> BuildResult:
+        from skillc.compiler.stub import MAX_REFERENCES, render_stub
         from skillc.skills import hash_source
 
         digests = writer.digests()
         if self.main_digest and digests[utf8_text(self.main)] != self.main_digest:
-            raise _Changing
-        whole = hash_source((file.name, digests[utf8_text(file.name)]) for file in self.files)
-        references, count = writer.references(self.main, stub.MAX_REFERENCES)
-        outline = writer.headings_of(self.main)
-        other = self.skill.repository if self.skill.copied else ""
-        text = stub.render(
-            metadata.name, metadata.description, self.skill.name, outline, references, count, other
+            raise _SourceChanged
+        whole_hash = hash_source((file.name, digests[utf8_text(file.name)]) for file in self.files)
+        references, count = writer.references(self.main, MAX_REFERENCES)
+        stub = render_stub(
+            metadata.name,
+            metadata.description,
+            self.skill.name,
+            writer.headings_of(self.main),
+            references,
+            count,
+            self.skill.repository if self.skill.copied else "",
         )
-        now = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())
-        if not changed:
-            now = self.meta["indexed_at"]  # files were only touched: it is the same build
-        new_manifest = manifest.render(metadata.name, self.skill.source, whole, now)
+        # If files were only touched, it is the same build.
+        now = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()) if changes else self.meta["indexed_at"]
+        new_manifest = manifest.render(metadata.name, self.skill.source, whole_hash, now)
         writer.note(self.main, metadata.diagnostics)
-        noticed = writer.diagnostics()
+        diagnostics = writer.diagnostics()
+        tokenizer = reader.preference(self.tokenizer)
         writer.finish(
             {
-                **indexing.metadata(
-                    self.skill.source, whole, reader.preference(self.setting), self.formats, now
-                ),
+                **indexing.metadata(self.skill.source, whole_hash, tokenizer, self.formats, now),
                 "name": metadata.name,
                 "description": metadata.description,
-                "stub": text,
+                "stub": stub,
                 "manifest": new_manifest.decode(),
                 "replaces": sha256_hex(self.last_manifest),
             }
         )
         os.replace(temporary, self.index_path)
-        self._put_beside_index(text.encode(), new_manifest)
-        status = "unchanged" if not changed else "updated" if self.last_manifest else "built"
-        return self._built(status, changed, whole, noticed)
+        self._write_beside_index(stub.encode(), new_manifest)
+        status = "unchanged" if not changes else "updated" if self.last_manifest else "built"
+        return self._result(status, changes, whole_hash, diagnostics)
 
-    def _put_beside_index(self, stub: bytes, new_manifest: bytes) -> None:
-        """Write the stub and, last, the manifest, where they are not there already."""
-        stub_path = paths.stub_file(self.runtime)
-        if not _holds(stub_path, stub):
-            atomic.write(stub_path, stub)
+    def _write_beside_index(self, stub: bytes, new_manifest: bytes) -> None:
+        """Write the stub and then the manifest, unless they are there already."""
+        path = paths.stub_file(self.runtime)
+        try:
+            with open(path, "rb") as file:
+                is_current = file.read() == stub
+        except OSError:
+            is_current = False
+        if not is_current:
+            atomic.write(path, stub)
         if self.last_manifest != new_manifest:
             atomic.write(paths.manifest_file(self.runtime), new_manifest)
 
-    def _built(self, status: str, changed: int, whole: str, noticed: tuple[Diagnostic, ...]) -> Built:
-        return Built(self.skill, self.runtime, status, len(self.files), changed, whole, noticed)
-
-
-def _holds(path: str, data: bytes) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read() == data
-    except OSError:
-        return False
+    def _result(
+        self, status: str, changed: int, whole_hash: str, diagnostics: tuple[Diagnostic, ...]
+    ) -> BuildResult:
+        return BuildResult(
+            self.skill, self.runtime, status, len(self.files), changed, whole_hash, diagnostics
+        )

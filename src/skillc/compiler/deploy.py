@@ -1,13 +1,15 @@
 """Put a compiled skill where an agent looks for it: a link, a junction or a copy [RFC-0001:C-DEPLOYMENT].
 
-The deployed name is never missing and never half there [D11]. What skc did not put there is only
-replaced with --force (E013), and what the skill itself lives in is never replaced.
+The deployed name is never missing or incomplete [D11]. A folder that skc did not put there is replaced
+only with --force (E013), and the folders of the skill itself never are.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from skillc import atomic, paths
 from skillc.errors import InvalidOption, TargetExists, warning
@@ -15,23 +17,20 @@ from skillc.index import manifest
 from skillc.paths import is_inside
 from skillc.text import utf8_text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.compiler.agents import Target
     from skillc.errors import Diagnostic
     from skillc.library import Skill
 
 
+@dataclass(frozen=True)
 class Deployment:
-    """Where a skill was deployed and how: `symlink`, `junction` or `copy`."""
+    """What `build` put into an agent's folder; `method` is `symlink`, `junction` or `copy`."""
 
-    __slots__ = ("diagnostics", "method", "path", "target")
-
-    def __init__(self, target: str, path: str, method: str, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
-        self.target = target
-        self.path = path
-        self.method = method
-        self.diagnostics = diagnostics
+    target: str
+    path: str
+    method: str
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def deploy_skill(
@@ -39,39 +38,36 @@ def deploy_skill(
 ) -> Deployment:
     """Deploy the compiled skill in `runtime` into an agent's directory."""
     path = os.path.join(target.directory, skill.segment)
-    _keep_off(skill, runtime, path)
-    _check(skill, path, force)
+    _check_overlap(skill, runtime, path)
+    if not force and os.path.lexists(path) and not _is_link(path):
+        source = manifest.parse(manifest.read(path)).get("source")
+        if source != utf8_text(skill.source):
+            raise TargetExists(path)
     os.makedirs(target.directory, exist_ok=True)
+    diagnostics: tuple[Diagnostic, ...] = ()
     if not copy:
         try:
             return Deployment(target.name, path, _link(runtime, path))
         except (OSError, NotImplementedError, AttributeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            noticed = (warning("W030", path, f"links can't be made there ({reason})"),)
-            _copy(runtime, path)
-            return Deployment(target.name, path, "copy", noticed)
+            diagnostics = (warning("W030", path, f"links can't be made there ({reason})"),)
     _copy(runtime, path)
-    return Deployment(target.name, path, "copy")
+    return Deployment(target.name, path, "copy", diagnostics)
 
 
-def _keep_off(skill: Skill, runtime: str, path: str) -> None:
-    """Refuse a target that is the skill, its place in a store (which may be a link), around it or in it."""
+def _check_overlap(skill: Skill, runtime: str, path: str) -> None:
+    """Raise InvalidOption for a target that is, contains or lies in a folder of the skill.
+
+    The folder in a store may be a link, so parents are resolved, but not the last part.
+    """
     place = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-    stored = os.path.join(paths.skills_store(skill.root), skill.name) if skill.stored else skill.source
-    for own in (skill.source, stored, runtime, os.path.realpath(runtime)):
+    entry = os.path.join(paths.skills_store(skill.root), skill.name) if skill.stored else skill.source
+    for own in (skill.source, entry, runtime, os.path.realpath(runtime)):
         own = os.path.join(os.path.realpath(os.path.dirname(own)), os.path.basename(own))
         if is_inside(own, place):
             raise InvalidOption(f'--target would replace the skill itself at "{path}"')
         if is_inside(place, own):
             raise InvalidOption(f'--target is inside the skill itself: "{path}"')
-
-
-def _check(skill: Skill, path: str, force: bool) -> None:
-    """Refuse to replace what skc did not put there, unless forced."""
-    if not os.path.lexists(path) or _is_link(path):
-        return
-    if not force and manifest.parse(manifest.read(path)).get("source") != utf8_text(skill.source):
-        raise TargetExists(path)
 
 
 def _is_link(path: str) -> bool:
@@ -96,7 +92,7 @@ def _link(runtime: str, path: str) -> str:
 
 
 def _copy(runtime: str, path: str) -> None:
-    """The stub and the manifest; index and logs stay in the runtime directory."""
+    """Copy the stub and the manifest; index and logs stay in the runtime directory."""
     parts = [paths.stub_file, paths.manifest_file]
     if not _is_link(path) and all(_same(part(runtime), part(path)) for part in parts):
         return

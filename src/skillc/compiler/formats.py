@@ -1,6 +1,6 @@
-"""Files besides Markdown and plain text, as documents to search: `[search] formats` [RFC-0004:C-FORMATS].
+"""Read files other than Markdown and plain text for search: `[search] formats` [RFC-0004:C-FORMATS].
 
-A document is a section's name and its text. What does not parse is one document, as it stands.
+A file gives documents: the name of a section and its text. One that can't be parsed is a single document.
 
 >>> documents("csv", "name,size\\npdf,3\\n")
 [('row 1', 'name: pdf\\nsize: 3')]
@@ -10,12 +10,19 @@ A document is a section's name and its text. What does not parse is one document
 
 from __future__ import annotations
 
+import csv
+import json
+import tomllib
+from io import StringIO
 from typing import TYPE_CHECKING, Any
+
+from skillc.skills import load_yaml
+from skillc.text import utf8_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# The endings of each format; a name in `[search] formats` switches all of its endings on.
+# File name extensions by format; `[search] formats` has names of formats.
 ENDINGS = {
     "csv": ("csv", "tsv"),
     "json": ("json",),
@@ -23,72 +30,61 @@ ENDINGS = {
     "toml": ("toml",),
     "code": ("py", "js", "ts", "rs", "jsx", "tsx", "mjs", "go", "java", "c", "h", "cpp", "rb", "sh"),
 }
-MAX_DOCUMENTS = 50_000  # of one file; what follows is left out
+MAX_DOCUMENTS = 50_000  # of one file; the rest is left out
 MAX_DEPTH = 100
 
-_COMMENTS = {"py": "#", "rb": "#", "sh": "#"}  # all others have //
+_COMMENTS = {"py": "#", "rb": "#", "sh": "#"}  # all others use //
 
 Document = tuple[str, str]
 
 
 def format_of(ending: str, formats: frozenset[str]) -> str:
-    """The format among `formats` that a file's ending belongs to, or none."""
+    """Return the format among `formats` that has a file name extension, or nothing."""
     return next((name for name in sorted(formats) if ending in ENDINGS[name]), "")
 
 
 def documents(format_name: str, text: str, ending: str = "") -> list[Document]:
-    """The documents of a file; half a character, which JSON can spell, becomes a question mark."""
-    found = _documents(format_name, text, ending)
-    return [(_storable(section), _storable(content)) for section, content in found]
-
-
-def _storable(text: str) -> str:
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    """Return the documents of a file; lone surrogates, which JSON can hold, become question marks."""
+    return [
+        (utf8_text(section, "replace"), utf8_text(content, "replace"))
+        for section, content in _documents(format_name, text, ending)
+    ]
 
 
 def _documents(format_name: str, text: str, ending: str) -> list[Document]:
     try:
         if format_name == "csv":
-            return list(_rows(text, "\t" if ending == "tsv" else ","))
+            return list(_read_rows(text, "\t" if ending == "tsv" else ","))
         if format_name == "code":
-            return [("", _with_comments_twice(text, _COMMENTS.get(ending, "//")))]
-        return list(_flattened(_parse(format_name, text)))
+            return [("", _repeat_comments(text, _COMMENTS.get(ending, "//")))]
+        return list(_flatten(_parse(format_name, text)))
     except Exception:
         return [("", text)]
 
 
-def _rows(text: str, delimiter: str) -> Iterator[Document]:
-    """Each row, with the header's names before its values."""
-    import csv
-    from io import StringIO
-
+def _read_rows(text: str, delimiter: str) -> Iterator[Document]:
+    """Yield a document for each row: its values, each after the name in the header."""
     reader = csv.reader(StringIO(text), delimiter=delimiter)
     header = next(reader, [])
     for number, row in enumerate(reader, 1):
         if number > MAX_DOCUMENTS:
             return
-        named = [f"{name}: {value}" for name, value in zip(header, row, strict=False) if value]
-        yield f"row {number}", "\n".join([*named, *row[len(header) :]])
+        pairs = [f"{name}: {value}" for name, value in zip(header, row, strict=False) if value]
+        yield f"row {number}", "\n".join([*pairs, *row[len(header) :]])
     if header and reader.line_num <= 1:
         yield "", text
 
 
 def _parse(format_name: str, text: str) -> Any:
     if format_name == "json":
-        import json
-
         return json.loads(text)
     if format_name == "toml":
-        import tomllib
-
         return tomllib.loads(text)
-    from skillc.skills import load_yaml
-
     return load_yaml(text).value
 
 
-def _flattened(value: Any) -> Iterator[Document]:
-    """A document for each top-level key or item: its values, each after the path that leads to it."""
+def _flatten(value: Any) -> Iterator[Document]:
+    """Yield a document for each top-level key or item: its values, each after its path."""
     if isinstance(value, dict):
         items = [(str(key), item) for key, item in value.items()]
     elif isinstance(value, list):
@@ -112,7 +108,7 @@ def _pairs(path: str, value: Any, depth: int) -> Iterator[str]:
         yield f"{path}: {value}"
 
 
-def _with_comments_twice(text: str, mark: str) -> str:
-    """Source code with its comments once more at the end, so that they weigh more than the code."""
+def _repeat_comments(text: str, mark: str) -> str:
+    """Return source code with its comments repeated at the end, so that they weigh more than the code."""
     comments = (line.partition(mark)[2].strip() for line in text.splitlines() if mark in line)
     return "\n".join([text, *filter(None, comments)])

@@ -1,4 +1,4 @@
-"""Take a folder from anywhere into a store, whole or not at all [D10]."""
+"""Copy a folder from elsewhere into a store, completely or not at all [D10]."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from skillc.paths import is_inside
 from skillc.skills import list_files, main_file, make_folder, parse, read_metadata
 
 
-def import_skill(found: Skill, cwd: str, *, force: bool = False) -> Skill:
+def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> Skill:
     """Copy a folder that is in no store into the project's store, or the global one.
 
-    Links inside the folder become the files they point to. Hidden files come along.
+    Links in the folder become the files they point to. Hidden files are copied too.
     """
-    main = main_file(found.source)
-    if is_compiled(found.source):
-        raise InvalidSkill(found.source, "a compiled skill; build its source")
+    main = main_file(skill.source)
+    if is_compiled(skill.source):
+        raise InvalidSkill(skill.source, "a compiled skill; build its source")
     scope, root = import_root(cwd)
     store = paths.skills_store(root)
-    path = os.path.join(store, found.name)
-    if is_inside(os.path.realpath(store), found.source):
-        raise InvalidOption(f'"{found.source}" holds the store it would be copied into')
+    path = os.path.join(store, skill.name)
+    if is_inside(os.path.realpath(store), skill.source):
+        raise InvalidOption(f'"{skill.source}" holds the store it would be copied into')
     if os.path.lexists(path) and not force:
         raise SkillExists(
-            found.name, f"hint: --force replaces it; 'skc build {path}' builds the one that is there"
+            skill.name, f"hint: --force replaces it; 'skc build {path}' builds the one that is there"
         )
-    list_files(found.source)  # a link that leaves ends the import here, and so does an unusable SKILL.md
-    with open(os.path.join(found.source, main), "rb") as file:
-        read_metadata(parse(file.read()), found.name)
+    list_files(skill.source)  # raises for a link that leaves the folder
+    with open(os.path.join(skill.source, main), "rb") as file:
+        read_metadata(parse(file.read()), skill.name)  # raises for an unusable SKILL.md
     os.makedirs(store, exist_ok=True)
     atomic.sweep(store)
-    make_folder(path, copy_of=found.source)
-    return Skill(found.name, os.path.realpath(path), scope, root, stored=True)
+    make_folder(path, copy_of=skill.source)
+    return Skill(skill.name, os.path.realpath(path), scope, root, stored=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
 
 from skillc.errors import MissingField, SkillcError, warning
 from skillc.index import manifest
@@ -14,50 +16,39 @@ from skillc.skills import hash_source, list_files, main_file, parse, read_metada
 from skillc.startup.digest import file_sha256_hex
 from skillc.text import utf8_text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from skillc.errors import Diagnostic
     from skillc.index.skills.rows import Entry
     from skillc.library import Skill
-    from skillc.skills import SourceFile
 
 NORMAL, NOT_BUILT, OBSOLETE = "normal", "not-built", "obsolete"
-STATUSES = (NORMAL, NOT_BUILT, OBSOLETE, "all")
-SCOPES = ("project", "global", "all")
-MANY = 200  # skills in a store that are asked of the library's index, which keeps what is larger
+MANY = 200  # skills from which a store is read through the skill index, which caches folders of that size
 
 
-class Listed:
+@dataclass(frozen=True)
+class SkillStatus:
     """A skill with its status and its runtime directory."""
 
-    __slots__ = ("runtime", "skill", "status")
-
-    def __init__(self, skill: Skill, status: str, runtime: str) -> None:
-        self.skill = skill
-        self.status = status
-        self.runtime = runtime
+    skill: Skill
+    status: str
+    runtime: str
 
 
+@dataclass(frozen=True)
 class Listing:
-    """What was found: `skills` after filters and limit, `total` before any, `filtered` before the limit."""
+    """The skills of the stores: `filtered` counts those that match, before the limit; `total` counts all."""
 
-    __slots__ = ("filtered", "skills", "skipped", "total")
-
-    def __init__(
-        self, skills: list[Listed], total: int, filtered: int, skipped: list[tuple[Skill, SkillcError]]
-    ) -> None:
-        self.skills = skills
-        self.total = total
-        self.filtered = filtered
-        self.skipped = skipped
+    skills: list[SkillStatus]
+    total: int
+    filtered: int
+    problems: list[tuple[Skill, SkillcError]]
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """What was skipped, as warnings."""
-        return [warning("W001", error.message, error.code).at(skill.source) for skill, error in self.skipped]
+        """Return a warning for each skill that was skipped."""
+        return [warning("W001", error.message, error.code).at(skill.source) for skill, error in self.problems]
 
     def as_json(self) -> dict[str, Any]:
         skills = [
@@ -82,36 +73,34 @@ def list_skills(
     limit: int | None = None,
     check_obsolete: bool = False,
 ) -> Listing:
-    """The skills of the stores; one whose SKILL.md can't be used is skipped and reported."""
-    found: list[Skill] = []
-    skipped: list[tuple[Skill, SkillcError]] = []
-    for store in _by_store(cwd):
-        known = _known(store)
-        for skill in store:
-            error = _problem(skill, known)
-            if error is None:
-                found.append(skill)
-            else:
-                skipped.append((skill, error))
-    wanted = [s for s in found if scope in ("all", s.scope) and (not pattern or fnmatchcase(s.name, pattern))]
-    compare = check_obsolete or status == OBSOLETE
-    stores: dict[str, tuple[str, list[str]]] = {}
-    listed = [_listed(skill, _runtime_stores(skill, stores), compare) for skill in wanted]
-    listed = [entry for entry in listed if status in ("all", entry.status)]
-    listed.sort(key=lambda entry: (entry.skill.scope != "project", entry.skill.name))  # nearest first stays
-    return Listing(listed[:limit], len(found), len(listed), skipped)
-
-
-def _by_store(cwd: str) -> list[list[Skill]]:
-    """The skills of the stores, those of each together."""
+    """List the skills of the stores; one with an unusable SKILL.md is skipped and reported."""
     stores: dict[str, list[Skill]] = {}
     for skill in stored_skills(cwd):
         stores.setdefault(skill.root, []).append(skill)
-    return list(stores.values())
+    compare = check_obsolete or status == OBSOLETE
+    entries: list[SkillStatus] = []
+    problems: list[tuple[Skill, SkillcError]] = []
+    total = 0
+    for skills in stores.values():
+        index = _read_index(skills)
+        places = skills[0].runtime_stores()  # the same for all skills of a store
+        existing = [place for place in places if os.path.isdir(place)]
+        for skill in skills:
+            error = _find_problem(skill, index)
+            if error is not None:
+                problems.append((skill, error))
+                continue
+            total += 1
+            if scope in ("all", skill.scope) and (not pattern or fnmatchcase(skill.name, pattern)):
+                entry = _find_status(skill, places[0], existing, compare)
+                if status in ("all", entry.status):
+                    entries.append(entry)
+    entries.sort(key=lambda entry: (entry.skill.scope != "project", entry.skill.name))  # nearest first stays
+    return Listing(entries[:limit], total, len(entries), problems)
 
 
-def _known(store: list[Skill]) -> Mapping[str, Entry]:
-    """What the library's index knows of a store of many skills, by path; few are read as quickly."""
+def _read_index(store: list[Skill]) -> Mapping[str, Entry]:
+    """Return the entries of the skill index for a large store, by path; a small one is read as quickly."""
     if len(store) <= MANY:
         return {}
     from skillc.index.skills.find import library  # most stores are small
@@ -119,18 +108,14 @@ def _known(store: list[Skill]) -> Mapping[str, Entry]:
     return library().folder(os.path.abspath(skills_store(store[0].root)), False).look().entries
 
 
-def _problem(skill: Skill, known: Mapping[str, Entry]) -> SkillcError | None:
-    """Why a SKILL.md can't be loaded: as the index says, where it says it in our words."""
+def _find_problem(skill: Skill, index: Mapping[str, Entry]) -> SkillcError | None:
+    """Return the error that loading a SKILL.md raises, from the index if it has the same error."""
     for name in SKILL_FILES:
-        entry = known.get(f"{skill.name}/{name}")
+        entry = index.get(f"{skill.name}/{name}")
         if entry is not None and entry.description is not None:
             return None
         if entry is not None and any(code == MissingField.code for code, _, _ in entry.noticed):
             return MissingField("description")
-    return _problem_read(skill)
-
-
-def _problem_read(skill: Skill) -> SkillcError | None:
     try:
         with open(os.path.join(skill.source, main_file(skill.source)), "rb") as file:
             read_metadata(parse(file.read()), skill.name)
@@ -141,46 +126,40 @@ def _problem_read(skill: Skill) -> SkillcError | None:
     return None
 
 
-def _runtime_stores(skill: Skill, known: dict[str, tuple[str, list[str]]]) -> tuple[str, list[str]]:
-    """Where a skill would be compiled to, and where it may be: the same for all skills of a store."""
-    if skill.root not in known:
-        stores = skill.runtime_stores()
-        known[skill.root] = stores[0], [store for store in stores if os.path.isdir(store)]
-    return known[skill.root]
-
-
-def _listed(skill: Skill, stores: tuple[str, list[str]], check_obsolete: bool) -> Listed:
-    """A skill with its status; `stores` are those of `_runtime_stores`."""
-    first, there = stores
-    for store in there:
+def _find_status(skill: Skill, default: str, stores: list[str], compare: bool) -> SkillStatus:
+    """Return a skill's status from the first of `stores` that has its build; `default` is where to build."""
+    for store in stores:
         runtime = os.path.join(store, skill.folder)
-        written = manifest.read(runtime)
-        fields = manifest.parse(written) if written else {}
-        built = fields.get("source_hash")
+        data = manifest.read(runtime)
+        fields = manifest.parse(data) if data else {}
+        digest = fields.get("source_hash")
         # A runtime directory of the same name may hold another project's skill.
-        if isinstance(built, str) and built and fields.get("source", skill.source) == utf8_text(skill.source):
-            obsolete = check_obsolete and current_hash(skill) != _built_hash(skill, runtime, built)
-            return Listed(skill, OBSOLETE if obsolete else NORMAL, runtime)
-    return Listed(skill, NOT_BUILT, os.path.join(first, skill.folder))
+        if (
+            isinstance(digest, str)
+            and digest
+            and fields.get("source", skill.source) == utf8_text(skill.source)
+        ):
+            is_obsolete = compare and _current_hash(skill) != _build_hash(skill, runtime, digest)
+            return SkillStatus(skill, OBSOLETE if is_obsolete else NORMAL, runtime)
+    return SkillStatus(skill, NOT_BUILT, os.path.join(default, skill.folder))
 
 
-def _built_hash(skill: Skill, runtime: str, built: str) -> str:
-    """The hash of the last build, also of one that was killed before its manifest was there."""
+def _build_hash(skill: Skill, runtime: str, digest: str) -> str:
+    """Return the hash of the last build, also of one that was killed before it wrote its manifest."""
     try:
-        found = reader.peek(runtime, skill.source)
+        meta = reader.peek(runtime, skill.source)
     except reader.Unreadable:
-        return built
-    return found["source_hash"] if reader.belongs_to(found, manifest.read(runtime)) else built
+        return digest
+    return meta["source_hash"] if reader.belongs_to(meta, manifest.read(runtime)) else digest
 
 
-def current_hash(skill: Skill) -> str | None:
-    """The hash of a skill's files as they are now; None where they can't be read."""
-
-    def digest(source: SourceFile) -> str:
-        with open(source.path, "rb") as file:
-            return file_sha256_hex(file, source.size)
-
+def _current_hash(skill: Skill) -> str | None:
+    """Return the hash of a skill's files as they are now; None if they can't be read."""
+    digests: list[tuple[str, str]] = []
     try:
-        return hash_source((file.name, digest(file)) for file in list_files(skill.source))
+        for source in list_files(skill.source):
+            with open(source.path, "rb") as file:
+                digests.append((source.name, file_sha256_hex(file, source.size)))
+        return hash_source(digests)
     except (OSError, SkillcError):
         return None

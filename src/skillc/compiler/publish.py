@@ -1,102 +1,113 @@
-"""A skill from wherever it lies to the agents that read it: imported, built and deployed in one go."""
+"""Publish a skill from any folder to the agents that read it: import, build and deploy."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from skillc.compiler.build import build_skill
 from skillc.compiler.deploy import deploy_skill
 from skillc.compiler.importer import import_skill
 from skillc.errors import SkillcError, unexpected
+from skillc.text import one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from skillc.compiler.agents import Target
-    from skillc.compiler.build import Built
+    from skillc.compiler.build import BuildResult
     from skillc.compiler.deploy import Deployment
+    from skillc.errors import Diagnostic
     from skillc.library import Skill
     from skillc.settings import Settings
 
 
-class Published:
-    """A skill that was built, and how each of its deployments went."""
+@dataclass(frozen=True)
+class PublishOptions:
+    """Where and how to publish.
 
-    __slots__ = ("built", "deployed", "failed")
+    `to_global` builds into the home's runtime directory, `copy` deploys copies instead of links, and
+    `force` builds from scratch and replaces whatever stands where the skill is imported or deployed.
+    """
 
-    def __init__(self, built: Built, deployed: list[Deployment], failed: list[SkillcError]) -> None:
-        self.built = built
-        self.deployed = deployed
-        self.failed = failed
+    targets: Sequence[Target] = ()
+    to_global: bool = False
+    copy: bool = False
+    force: bool = False
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A skill that was built, with its deployments and the errors of those that failed."""
+
+    build: BuildResult
+    deployments: tuple[Deployment, ...]
+    failures: tuple[SkillcError, ...]
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        return (*self.build.diagnostics, *(d for each in self.deployments for d in each.diagnostics))
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "skill": self.built.skill.name,
-            "status": self.built.status,
-            "source_path": self.built.skill.source,
-            "runtime_path": self.built.runtime,
-            "source_hash": self.built.source_hash,
-            "files": self.built.files,
-            "changed": self.built.changed,
-            "deployments": [{"target": d.target, "path": d.path, "method": d.method} for d in self.deployed],
-            "warnings": [d.line() for d in self.built.diagnostics],
+            "skill": self.build.skill.name,
+            "status": self.build.status,
+            "source_path": self.build.skill.source,
+            "runtime_path": self.build.runtime,
+            "source_hash": self.build.source_hash,
+            "files": self.build.files,
+            "changed": self.build.changed,
+            "deployments": [
+                {"target": d.target, "path": d.path, "method": d.method} for d in self.deployments
+            ],
+            "warnings": [diagnostic.line() for diagnostic in self.build.diagnostics],
         }
 
     def report(self) -> str:
-        """The same for people."""
-        from skillc.text import one_line
-
-        built = self.built
-        files = f"{built.files} file{'' if built.files == 1 else 's'}"
-        detail = files if built.status == "unchanged" else f"{files}, {built.changed} changed"
-        lines = [f"{built.status.capitalize()} '{built.skill.name}' ({detail}) in {built.runtime}"]
-        lines += [f"  {d.target}: {d.path} ({d.method})" for d in self.deployed]
+        """Return the same as text."""
+        build = self.build
+        files = f"{build.files} file{'' if build.files == 1 else 's'}"
+        detail = files if build.status == "unchanged" else f"{files}, {build.changed} changed"
+        lines = [f"{build.status.capitalize()} '{build.skill.name}' ({detail}) in {build.runtime}"]
+        lines += [f"  {d.target}: {d.path} ({d.method})" for d in self.deployments]
         return "\n".join(map(one_line, lines))
 
 
-class Publisher:
-    """What is asked for, for any skill. `progress` hears of every file that is read, and may raise."""
+def publish_skill(
+    skill: Skill,
+    options: PublishOptions,
+    config: Settings,
+    cwd: str,
+    *,
+    deploy: bool = True,
+    imports: set[str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Publication:
+    """Import, build and deploy a skill; a target that fails does not stop the others.
 
-    def __init__(
-        self,
-        config: Settings,
-        cwd: str,
-        targets: Sequence[Target],
-        *,
-        to_global: bool = False,
-        copy: bool = False,
-        force: bool = False,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> None:
-        self.config = config
-        self.cwd = cwd
-        self.targets = targets
-        self.to_global = to_global
-        self.copy = copy
-        self.force = force
-        self.progress = progress
-        self.imported: set[str] = set()
-
-    def run(self, skill: Skill, *, to_agents: bool = True) -> Published:
-        """Import, build and deploy one skill; a target that fails does not keep it from the others."""
-        if not skill.stored:
-            again = skill.source in self.imported  # --watch: the folder changed, and its copy follows
-            folder = skill.source
-            skill = import_skill(skill, self.cwd, force=self.force or again)
-            self.imported.add(folder)
-        built = build_skill(
-            skill,
-            tokenizer=self.config.tokenizer,
-            formats=self.config.formats,
-            to_global=self.to_global,
-            force=self.force,
-            progress=self.progress,
-        )
-        deployed: list[Deployment] = []
-        failed: list[SkillcError] = []
-        for target in self.targets if to_agents else ():
-            try:
-                deployed.append(deploy_skill(skill, built.runtime, target, copy=self.copy, force=self.force))
-            except (SkillcError, OSError) as error:
-                failed.append(unexpected(error))
-        return Published(built, deployed, failed)
+    `imports` collects the folders that were imported: importing one of them again replaces its copy, so
+    that `--watch` can follow changes. `progress` gets the number of files done and of all, and may raise.
+    """
+    if not skill.stored:
+        imports = set() if imports is None else imports
+        folder = skill.source
+        skill = import_skill(skill, cwd, force=options.force or folder in imports)
+        imports.add(folder)
+    build = build_skill(
+        skill,
+        tokenizer=config.tokenizer,
+        formats=config.formats,
+        to_global=options.to_global,
+        force=options.force,
+        progress=progress,
+    )
+    deployments: list[Deployment] = []
+    failures: list[SkillcError] = []
+    for target in options.targets if deploy else ():
+        try:
+            deployments.append(
+                deploy_skill(skill, build.runtime, target, copy=options.copy, force=options.force)
+            )
+        except (SkillcError, OSError) as error:
+            failures.append(unexpected(error))
+    return Publication(build, tuple(deployments), tuple(failures))

@@ -1,12 +1,12 @@
-"""The stub: a small SKILL.md that shows an agent what there is and how to fetch it.
+"""The stub: a small SKILL.md that shows an agent the outline of a skill and how to fetch its parts.
 
 Structure without content [RFC-0001:C-STUB, C-SECTIONS, C-CONSTRAINTS; D8, D9]. It has at most
-MAX_LINES lines because every part of it has a limit; what is left out is counted.
+MAX_LINES lines because each of its parts has a limit; it counts what it leaves out.
 """
 
 from __future__ import annotations
 
-from skillc.text import fold_line, shell_quote, yaml_quote
+from skillc.text import cut, fold_line, shell_quote, yaml_quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ skc sources {skill}
 """
 
 
-def render(
+def render_stub(
     name: str,
     description: str,
     directory: str,
@@ -55,12 +55,12 @@ def render(
     reference_count: int,
     repository: str = "",
 ) -> str:
-    """The stub's text, which names the `repository` that a skill comes from, if it is another's.
+    """Return the text of the stub.
 
-    `main` are level and text of SKILL.md's headings; `references` are the first
-    MAX_REFERENCES other documents by path, each with its label and description.
+    `main` has level and text of each heading of SKILL.md; `references` label and description of the
+    first MAX_REFERENCES other documents by path. `repository` is where a copied skill comes from.
     """
-    lines = [*_main_lines(main), *_reference_lines(references, reference_count)]
+    lines = [*_render_headings(main), *_render_references(references, reference_count)]
     return _TEMPLATE.format(
         name=yaml_quote(name),
         description=yaml_quote(description),
@@ -71,32 +71,30 @@ def render(
     )
 
 
-def _main_lines(headings: Iterable[tuple[int, str]]) -> list[str]:
-    """H1 and H2 of SKILL.md, up to the first that is over a limit; the rest are counted."""
+def _render_headings(headings: Iterable[tuple[int, str]]) -> list[str]:
+    """Return H1 and H2 of SKILL.md up to the first that is over a limit, and a count of the others."""
     lines: list[str] = []
-    top = left_out = 0
+    top = rest = 0
     for level, text in headings:
         if level > 2:
             continue
         top += level == 1
-        if left_out or len(lines) >= MAX_SECTIONS or top > MAX_TOP_SECTIONS:
-            left_out += 1
+        if rest or len(lines) >= MAX_SECTIONS or top > MAX_TOP_SECTIONS:
+            rest += 1
         else:
             lines.append(f"{'  ' * (level - 1)}- {fold_line(text)}")
-    if left_out:
-        lines.append(f"- ... ({left_out} more)")
+    if rest:
+        lines.append(f"- ... ({rest} more)")
     return lines
 
 
-def _reference_lines(references: Sequence[tuple[str, str | None]], count: int) -> list[str]:
-    """The other documents under one label, with their descriptions."""
+def _render_references(references: Sequence[tuple[str, str | None]], count: int) -> list[str]:
+    """Return the other documents under one label, with their descriptions."""
     if not count:
         return []
     lines = ["- References (query by title only)"]
     for label, description in references[:MAX_REFERENCES]:
-        text = fold_line(description or "")
-        if len(text) > MAX_DESCRIPTION:
-            text = text[: MAX_DESCRIPTION - 1].rstrip() + "…"
+        text = cut(fold_line(description or ""), MAX_DESCRIPTION)
         lines.append(f"  - {fold_line(label)}{' — ' + text if text else ''}")
     if count > MAX_REFERENCES:
         lines.append(f"  - ... ({count - MAX_REFERENCES} more)")

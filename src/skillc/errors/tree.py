@@ -307,3 +307,7 @@ class LintFailed(Invalid):
 
 for _error in [value for value in vars().values() if isinstance(value, type)]:
     _error.__module__ = SkillcError.__module__  # where they are imported from, for who reads a traceback
+
+
+class Question(Exception):
+    """An operation can't go on before a person answers: no failure, and not logged."""

@@ -1,7 +1,7 @@
-"""What an agent reads of a skill: its outline, a section, a file, the list of files, what a search finds.
+"""What an agent reads of a skill: its outline, a section, a file, the list of files, search results.
 
-Works on the source folder, through the compiler's index; never on the stub. Returns values;
-printing them is a surface's job.
+Works on the source folder through the section index, never on the stub. Returns values; printing them
+is a surface's job.
 """
 
 from __future__ import annotations
@@ -10,35 +10,33 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.gateway.freshness import changed_files as changed_files
-    from skillc.gateway.open import Opened as Opened, more_lines as more_lines, open_file as open_file
-    from skillc.gateway.outline import (
-        Entry as Entry,
-        outline_lines as outline_lines,
-        read_outline as read_outline,
+    from skillc.gateway.freshness import Heading as Heading, has_changes as has_changes
+    from skillc.gateway.open import (
+        OpenFile as OpenFile,
+        open_file as open_file,
+        render_more_lines as render_more_lines,
     )
+    from skillc.gateway.outline import read_outline as read_outline, render_outline as render_outline
     from skillc.gateway.search import (
-        Found as Found,
-        Result as Result,
-        hint as hint,
+        SearchResults as SearchResults,
+        explain_no_results as explain_no_results,
         search_sections as search_sections,
     )
-    from skillc.gateway.show import Shown as Shown, show_section as show_section
+    from skillc.gateway.show import Section as Section, show_section as show_section
     from skillc.gateway.sources import (
-        LINES as LINES,
-        Node as Node,
-        Tree as Tree,
+        TREE_MARKS as TREE_MARKS,
+        SourceTree as SourceTree,
         list_sources as list_sources,
     )
 
 __getattr__ = front_door(
     __name__,
     {
-        "open": "Opened more_lines open_file",
-        "freshness": "changed_files",
-        "search": "Found Result hint search_sections",
-        "outline": "Entry read_outline outline_lines",
-        "show": "Shown show_section",
-        "sources": "LINES Node Tree list_sources",
+        "open": "OpenFile open_file render_more_lines",
+        "freshness": "Heading has_changes",
+        "search": "SearchResults explain_no_results search_sections",
+        "outline": "read_outline render_outline",
+        "show": "Section show_section",
+        "sources": "TREE_MARKS SourceTree list_sources",
     },
 )

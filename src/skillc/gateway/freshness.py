@@ -1,4 +1,8 @@
-"""Which sources of a skill are still those that were indexed: by size and times, then by hash [D18]."""
+"""Compare the source files with their index records: by size and times, then by hash [D18].
+
+The headings of a file come from the index as long as the file is the one that was indexed, and from
+the file itself otherwise.
+"""
 
 from __future__ import annotations
 
@@ -12,44 +16,84 @@ from skillc.text import utf8_text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
+    from typing import Any
 
     from skillc.library import Skill
     from skillc.skills import SourceFile
 
-# Digest, size and times of a file as the index holds it.
-Known = tuple[str, int, int, int]
+FileRecord = tuple[str, int, int, int]  # digest, size and two times of a file as the index holds them
 
-# Bytes; the compiler's limit. Of a larger Markdown file no headings are known, built or not.
+# Bytes; the compiler's limit. The headings of a larger Markdown file are not read, with or without an index.
 MAX_TEXT = 32 * 1024 * 1024
 
 
-def indexed_files(connection: Connection) -> dict[str, Known]:
-    """Every file that an index knows, by its name as it is shown."""
+class Heading:
+    """A heading and its section: the lines from `line` up to, but without, `end_line`."""
+
+    __slots__ = ("end_line", "file", "heading", "level", "line")
+
+    def __init__(self, file: str, heading: str, level: int, line: int, end_line: int) -> None:
+        self.file = file
+        self.heading = heading
+        self.level = level
+        self.line = line
+        self.end_line = end_line
+
+    def as_json(self) -> dict[str, Any]:
+        return {field: getattr(self, field) for field in ("file", "level", "heading", "line")}
+
+
+def read_file_records(connection: Connection) -> dict[str, FileRecord]:
+    """Return the record of every indexed file, by its name as it is shown."""
     rows = connection.execute("SELECT path, digest, size, modified_ns, changed_ns FROM files")
     return {row[0]: row[1:] for row in rows}
 
 
-def markdown_files(skill: Skill) -> dict[str, SourceFile]:
-    """The Markdown files as they are now, by their names as they are shown, bytewise by path."""
+def read_headings(connection: Connection, condition: str = "1", *values: str) -> list[Heading]:
+    """Return the indexed headings that meet an SQL condition, in order."""
+    rows = connection.execute(
+        f"SELECT file, text, level, start_line, end_line FROM headings WHERE {condition} ORDER BY id",  # noqa: S608 -- our own
+        values,
+    )
+    try:
+        return [
+            Heading(file, str(text), int(level), int(line), int(end)) for file, text, level, line, end in rows
+        ]
+    except (TypeError, ValueError) as error:
+        raise reader.Error(f"damaged: {error}") from None
+
+
+def parse_headings(name: str, data: bytes) -> list[Heading]:
+    """Return the headings of a Markdown file."""
+    from skillc.skills import parse  # only for a file that is not as it was indexed
+
+    return [Heading(name, h.text, h.level, h.line, h.end_line) for h in parse(data).headings()]
+
+
+def list_markdown(skill: Skill) -> dict[str, SourceFile]:
+    """Return the Markdown files by their names as they are shown, in bytewise order of their paths."""
     files = list_files(skill.source)
     return {utf8_text(file.name): file for file in files if file.name[-3:].lower() == ".md"}
 
 
-def changed_text(file: SourceFile, known: Known | None) -> bytes | None:
-    """The bytes of a file that is not as it was indexed; None where it is, none where it is gone."""
-    if known is not None and known[1:] == file.stamp:
+def read_if_changed(file: SourceFile, record: FileRecord | None) -> bytes | None:
+    """Return the bytes of a file that differs from its record, None for one that does not.
+
+    A file that is too large or has just been removed counts as empty.
+    """
+    if record is not None and record[1:] == file.stamp:
         return None
     if file.size > MAX_TEXT:
         return b""
     try:
-        data, _ = read(file.path)
+        data, _ = read_with_stamp(file.path)
     except FileNotFoundError:
         return b""
-    return None if is_known(data, known) else data
+    return None if matches_record(data, record) else data
 
 
-def read(path: str) -> tuple[bytes, tuple[int, int, int] | None]:
-    """A file's bytes, and its stamp where nothing was written while they were read."""
+def read_with_stamp(path: str) -> tuple[bytes, tuple[int, int, int] | None]:
+    """Return a file's bytes and its stamp, None for the stamp if the file was written meanwhile."""
     with open(path, "rb") as file:
         before = _stamp(file.fileno())
         data = file.read()
@@ -61,37 +105,36 @@ def _stamp(descriptor: int) -> tuple[int, int, int]:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def is_known(data: bytes, known: Known | None) -> bool:
-    """Whether these are the bytes that were indexed."""
-    if known is None or known[1] != len(data):
+def matches_record(data: bytes, record: FileRecord | None) -> bool:
+    """Return whether these bytes are the ones that were indexed."""
+    if record is None or record[1] != len(data):
         return False
-    from skillc.startup.digest import sha256_hex  # only where the times of a file tell nothing
+    from skillc.startup.digest import sha256_hex  # only where the times differ
 
-    return sha256_hex(data) == known[0]
+    return sha256_hex(data) == record[0]
 
 
-def changed_files(skill: Skill, tokenizer: str = "ascii") -> bool:
-    """Whether any file was changed, added or removed since the index was built.
+def has_changes(skill: Skill, tokenizer: str = "ascii") -> bool:
+    """Return whether any file was changed, added or removed since the index was built.
 
-    So that a search can say that it answers from an index that is behind. Sources that can't be
-    listed are not those that were indexed.
+    A search uses this to say that its index is out of date. Sources that can't be listed count as changed.
     """
     try:
-        known = indexed_files(reader.open_for(skill, tokenizer).connection)
+        records = read_file_records(reader.open_for(skill, tokenizer).connection)
         files = list_files(skill.source)
-        return len(files) != len(known) or any(
-            _changed(file, known.get(utf8_text(file.name))) for file in files
+        return len(files) != len(records) or any(
+            _differs(file, records.get(utf8_text(file.name))) for file in files
         )
     except (SkillcError, reader.Error, OSError):
         return True
 
 
-def _changed(file: SourceFile, known: Known | None) -> bool:
-    if known is None or known[1] != file.size:
+def _differs(file: SourceFile, record: FileRecord | None) -> bool:
+    if record is None or record[1] != file.size:
         return True
-    if known[1:] == file.stamp:
+    if record[1:] == file.stamp:
         return False
-    from skillc.startup.digest import file_sha256_hex
+    from skillc.startup.digest import file_sha256_hex  # only where the times differ
 
     with open(file.path, "rb") as source:
-        return file_sha256_hex(source, file.size) != known[0]
+        return file_sha256_hex(source, file.size) != record[0]

@@ -1,83 +1,59 @@
 """`outline`: every heading of a skill's Markdown files [RFC-0002:C-OUTLINE, D14].
 
-Read from the sources; where the index knows a file as it is now, from there, which spares loading
-a Markdown and a YAML parser.
+Headings of unchanged files come from the index: that saves loading a Markdown and a YAML parser.
 """
 
 from __future__ import annotations
 
 from skillc.errors import SkillcError
-from skillc.gateway.freshness import changed_text, indexed_files, markdown_files
+from skillc.gateway import freshness
 from skillc.index.sections import reader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
 
-    from skillc.gateway.freshness import Known
+    from skillc.gateway.freshness import FileRecord, Heading
     from skillc.library import Skill
 
 
-class Entry:
-    """A heading and where it stands."""
-
-    __slots__ = ("file", "heading", "level", "line")
-
-    def __init__(self, file: str, level: int, heading: str, line: int) -> None:
-        self.file = file
-        self.level = level
-        self.heading = heading
-        self.line = line
-
-    def as_json(self) -> dict[str, Any]:
-        return {field: getattr(self, field) for field in ("file", "level", "heading", "line")}
+def read_outline(skill: Skill, level: int | None = None) -> list[Heading]:
+    """Return the headings of all Markdown files down to `level`, files in bytewise order of their paths."""
+    records, headings = _read_index(skill)
+    outline: list[Heading] = []
+    for name, file in freshness.list_markdown(skill).items():
+        data = freshness.read_if_changed(file, records.get(name))
+        outline += headings.get(name, ()) if data is None else freshness.parse_headings(name, data)
+    return outline if level is None else [heading for heading in outline if heading.level <= level]
 
 
-def read_outline(skill: Skill, level: int | None = None) -> list[Entry]:
-    """The headings of all Markdown files, files bytewise by path, down to `level`."""
-    known, indexed = _indexed(skill)
-    entries: list[Entry] = []
-    for name, file in markdown_files(skill).items():
-        text = changed_text(file, known.get(name))
-        entries += indexed.get(name, ()) if text is None else _parsed(name, text)
-    return entries if level is None else [entry for entry in entries if entry.level <= level]
-
-
-def outline_lines(entries: Iterable[Entry]) -> Iterator[str]:
-    """An outline for reading: each file's path, then its headings, indented [D14]."""
+def render_outline(headings: Iterable[Heading]) -> Iterator[str]:
+    """Yield an outline as text: each file's path, then its headings, indented [D14]."""
     from skillc.text import one_line
 
     file = None
-    for entry in entries:
-        if entry.file != file:
-            file = entry.file
+    for heading in headings:
+        if heading.file != file:
+            file = heading.file
             yield one_line(file)
-        yield f"{'  ' * max(1, entry.level - 1)}{'#' * entry.level} {one_line(entry.heading)}".rstrip()
+        indent = "  " * max(1, heading.level - 1)
+        yield f"{indent}{'#' * heading.level} {one_line(heading.heading)}".rstrip()
 
 
-def _indexed(skill: Skill) -> tuple[dict[str, Known], dict[str, list[Entry]]]:
-    """The files that the index knows, and their headings; nothing without an index to read."""
+def _read_index(skill: Skill) -> tuple[dict[str, FileRecord], dict[str, list[Heading]]]:
+    """Return the indexed files and their headings; nothing without a readable index."""
     try:
         connection = reader.open_any(skill)
-    except SkillcError:  # no home that could have one
+    except SkillcError:  # there is no home that could hold one
         connection = None
     if connection is None:
         return {}, {}
     try:
-        known = indexed_files(connection)
-        entries: dict[str, list[Entry]] = {}
-        rows = connection.execute("SELECT file, level, text, start_line FROM headings ORDER BY id")
-        for file, level, text, line in rows:
-            entries.setdefault(file, []).append(Entry(file, int(level), str(text), int(line)))
-    except (reader.Error, TypeError, ValueError):
+        headings: dict[str, list[Heading]] = {}
+        for heading in freshness.read_headings(connection):
+            headings.setdefault(heading.file, []).append(heading)
+        return freshness.read_file_records(connection), headings
+    except reader.Error:
         return {}, {}
     finally:
         connection.close()
-    return known, entries
-
-
-def _parsed(name: str, text: bytes) -> list[Entry]:
-    from skillc.skills import parse  # only for a file that the index does not know
-
-    return [Entry(name, h.level, h.text, h.line) for h in parse(text).headings()]

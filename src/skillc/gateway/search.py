@@ -1,4 +1,4 @@
-"""`search`: sections that hold the words of a query, best first [RFC-0004:C-SEARCH, C-QUERY-SYNTAX]."""
+"""`search`: the sections that match a query, best first [RFC-0004:C-SEARCH, C-QUERY-SYNTAX]."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
     Row = tuple[str, str, str, float]
 
-ALL, ANY, PHRASE, RAW = "all", "any", "phrase", "raw"  # how the words of a query are put together
+ALL, ANY, PHRASE, RAW = "all", "any", "phrase", "raw"  # how the words of a query are combined
 
-AT_ONCE = 64  # words in one FTS5 expression, each of which takes memory; words of a phrase
-MAX_RAW = 10_000  # characters of an expression in FTS5's own language
-MAX_COUNTED = 16  # words that are looked up one by one to say which of them occur
+MAX_TERMS = 64  # words in one FTS5 expression, where each takes memory, and in one phrase
+MAX_RAW = 10_000  # characters of a query in FTS5's own syntax
+MAX_HINTS = 16  # words that are looked up one by one to tell which of them occur
 
-# How many sections match, up to one more than are wanted. Finding none is half as dear without an order.
+# Counts matches up to one more than the limit. Finding none costs half as much without an order.
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM sections WHERE sections MATCH ? LIMIT ?)"
 _BEST = """
 SELECT file, section, snippet(sections, 2, '[MATCH]', '[/MATCH]', '...', 32), {score}
 FROM sections WHERE sections MATCH ? ORDER BY {score} LIMIT ?
 """
-# By `rank` FTS5 puts rows in order before snippets are made of them, and weighs each word twice for it;
-# where all rows are wanted, that is lost.
-_OF_MANY, _OF_FEW = _BEST.format(score="rank"), _BEST.format(score="bm25(sections)")
+# With `rank` FTS5 sorts before it makes snippets, at the price of weighing each word twice. That pays only
+# when some matches are over the limit.
+_BEST_OF_MANY, _BEST_OF_FEW = _BEST.format(score="rank"), _BEST.format(score="bm25(sections)")
 
 
-class Result:
-    """A section that was found; a higher score is a better one."""
+class SearchResult:
+    """A section that matches; a higher score is better."""
 
     __slots__ = ("file", "score", "section", "snippet")
 
@@ -45,12 +45,12 @@ class Result:
         self.score = score
 
 
-class Found:
-    """The results of a search. Where there are none, `hint` says which words would find something."""
+class SearchResults:
+    """The sections that match a query, best first."""
 
     __slots__ = ("query", "results")
 
-    def __init__(self, query: str, results: list[Result]) -> None:
+    def __init__(self, query: str, results: list[SearchResult]) -> None:
         self.query = query
         self.results = results
 
@@ -60,7 +60,7 @@ class Found:
         return {"query": self.query, "results": results}
 
     def lines(self) -> Iterator[str]:
-        """The results for reading."""
+        """Yield the results as lines of text."""
         from skillc.text import one_line
 
         for result in self.results:
@@ -72,59 +72,57 @@ class Found:
 
 def search_sections(
     skill: Skill, query: str, *, limit: int = 10, mode: str = ALL, tokenizer: str = "ascii"
-) -> Found:
-    """The sections that match, at most `limit`; raises EmptyQuery for a query without words."""
-    words = split(query)
+) -> SearchResults:
+    """Return at most `limit` sections that match; raise EmptyQuery for a query without words."""
+    words = split_query(query)
     if not words:
         raise errors.EmptyQuery
-    opened = reader.open_for(skill, tokenizer)
-    if opened.segmented:
+    index = reader.open_for(skill, tokenizer)
+    connection = index.connection
+    if index.segmented:
         words = [reader.segment(word) for word in words]
     try:
         if mode == ALL:
-            rows = _all(opened.connection, words, limit)
+            rows = _match_all(connection, words, limit)
         elif mode == ANY:
-            rows = _rows(opened.connection, " OR ".join(map(quoted, _distinct(words)[:AT_ONCE])), limit)
+            rows = _match(connection, " OR ".join(map(quote, _distinct(words)[:MAX_TERMS])), limit)
         elif mode == PHRASE:
-            rows = _rows(opened.connection, quoted(" ".join(words)), limit)
+            rows = _match(connection, quote(" ".join(words)), limit)
         else:
-            rows = _raw(opened.connection, query, opened.segmented, limit)
-        return Found(query, [_result(row, opened.segmented) for row in rows])
+            rows = _match_raw(connection, query, index.segmented, limit)
+        return SearchResults(query, [_read_result(row, index.segmented) for row in rows])
     except reader.Error:
         raise errors.IndexUnusable(skill.name) from None
 
 
-def hint(skill: Skill, query: str, any_words: str, tokenizer: str = "ascii") -> str:
-    """Which words of a query that found nothing do occur, for `any_words` to rank by; empty if none does.
+def explain_no_results(skill: Skill, query: str, any_words: str, tokenizer: str = "ascii") -> str:
+    """Return a note that names the words of a failed query that do occur, or nothing if none does.
 
-    Apart from `search`, so that a search costs what its SQL costs, also when it finds nothing.
+    `any_words` is how to search for any of them. This is not part of a search, so that one without
+    results costs no more than its SQL.
     """
-    words = _distinct(split(query))[:MAX_COUNTED]
-    counts = _occurring(skill, words, tokenizer) if len(words) > 1 else []
-    if not counts:
+    words = _distinct(split_query(query))[:MAX_HINTS]
+    if len(words) == 1:
         return ""
     from skillc.text import one_line
 
-    told = ", ".join(f"{one_line(word)} ({count})" for word, count in counts)
-    return f"note: no section holds all words; these occur: {told}; {any_words} ranks by them"
-
-
-def _occurring(skill: Skill, words: list[str], tokenizer: str) -> list[tuple[str, int]]:
-    """The words that some section holds, and how many sections."""
-    opened = reader.open_for(skill, tokenizer)
-    spell = reader.segment if opened.segmented else str
+    index = reader.open_for(skill, tokenizer)
+    spell = reader.segment if index.segmented else str
     sql = "SELECT count(*) FROM sections WHERE sections MATCH ?"
     try:
         counts = [
-            (word, opened.connection.execute(sql, (quoted(spell(word)),)).fetchone()[0]) for word in words
+            (word, index.connection.execute(sql, (quote(spell(word)),)).fetchone()[0]) for word in words
         ]
     except reader.Error:
         raise errors.IndexUnusable(skill.name) from None
-    return [(word, count) for word, count in counts if count]
+    hints = ", ".join(f"{one_line(word)} ({count})" for word, count in counts if count)
+    return (
+        f"note: no section holds all words; these occur: {hints}; {any_words} ranks by them" if hints else ""
+    )
 
 
-def split(query: str) -> list[str]:
-    """The words of a query: split at ASCII white space only."""
+def split_query(query: str) -> list[str]:
+    """Return the words of a query, split at ASCII white space only."""
     if query.isprintable():  # then it has no other space than U+0020
         return query.split()
     query = utf8_text(query)
@@ -133,112 +131,107 @@ def split(query: str) -> list[str]:
     return [word for word in query.split(" ") if word]
 
 
-def quoted(word: str) -> str:
-    """A word, or several as a phrase, as FTS5 takes it literally.
+def quote(word: str) -> str:
+    """Return a word or a phrase quoted, so that FTS5 takes it literally.
 
-    >>> print(quoted('"special"'))
+    >>> print(quote('"special"'))
     \"\"\"special\"\"\"
     """
-    if len(word) >= 2 * AT_ONCE:
-        word = _beginning(word)
+    if len(word) >= 2 * MAX_TERMS:
+        word = _cut_phrase(word)
     return '"' + word.replace('"', '""').replace("\0", " ") + '"'
 
 
-def _beginning(phrase: str) -> str:
-    """What a phrase is found by: its first words, because FTS5 takes time for each that grows with them."""
-    from unicodedata import category  # only for phrases of such length
+def _cut_phrase(phrase: str) -> str:
+    """Return the first words of a phrase: the time that FTS5 takes for one grows faster than its length."""
+    from unicodedata import category  # only for long phrases
 
     count, inside = 0, False
     for position, character in enumerate(phrase):
-        kind = category(character)  # FTS5 takes letters, numbers, private use and accents for words
-        word = kind[0] in "LN" or kind == "Co" or "\u0300" <= character <= "\u036f"
-        if word and not inside:
+        kind = category(character)  # to FTS5 letters, numbers, private use and accents are words
+        is_word = kind[0] in "LN" or kind == "Co" or "\u0300" <= character <= "\u036f"
+        if is_word and not inside:
             count += 1
-            if count > AT_ONCE:
+            if count > MAX_TERMS:
                 return phrase[:position]
-        inside = word
+        inside = is_word
     return phrase
 
 
-def _result(row: Row, segmented: bool) -> Result:
-    """A row as it is told; its rank is the lower the better."""
+def _read_result(row: Row, segmented: bool) -> SearchResult:
+    """Return a row as a result; a lower rank is better."""
     file, section, snippet, rank = row
     if not (isinstance(file, str) and isinstance(section, str) and isinstance(snippet, str)):
-        raise reader.Error("not text")  # in an index that is damaged
+        raise reader.Error("not text")  # the index is damaged
     if segmented:
         file, section, snippet = map(reader.unsegment, (file, section, snippet))
-    return Result(file, section, snippet, -rank)
+    return SearchResult(file, section, snippet, -rank)
 
 
-def _rows(connection: Connection, expression: str, limit: int) -> list[Row]:
-    """The best rows that match, in their order."""
+def _match(connection: Connection, expression: str, limit: int) -> list[Row]:
+    """Return the best rows that match, in order."""
     count = connection.execute(_COUNT, (expression, limit + 1)).fetchone()[0]
     if not count:
         return []
-    best = _OF_FEW if count <= limit else _OF_MANY
+    best = _BEST_OF_FEW if count <= limit else _BEST_OF_MANY
     return connection.execute(best, (expression, limit)).fetchall()
 
 
-def _all(connection: Connection, words: list[str], limit: int) -> list[Row]:
-    """Rows that hold all words."""
-    if len(words) <= AT_ONCE:
-        return _rows(connection, " ".join(map(quoted, words)), limit)
-    terms = [quoted(word) for word in _distinct(words)]
-    parts = [" ".join(terms[start : start + AT_ONCE]) for start in range(0, len(terms), AT_ONCE)]
-    if len(parts) == 1:
-        return _rows(connection, parts[0], limit)
-    return _all_of_many(connection, parts, limit)
+def _match_all(connection: Connection, words: list[str], limit: int) -> list[Row]:
+    """Return the best rows that contain all words.
+
+    Words beyond what one expression takes are matched in batches; the first batch ranks the rows.
+    """
+    terms = [quote(word) for word in (words if len(words) <= MAX_TERMS else _distinct(words))]
+    batches = [" ".join(terms[start : start + MAX_TERMS]) for start in range(0, len(terms), MAX_TERMS)]
+    if len(batches) == 1:
+        return _match(connection, batches[0], limit)
+    sql = "SELECT rowid FROM sections WHERE sections MATCH ?"
+    matches = {row[0] for row in connection.execute(sql, (batches[0],))}
+    for batch in batches[1:]:
+        if matches:
+            matches.intersection_update(row[0] for row in connection.execute(sql, (batch,)))
+    if not matches:
+        return []
+    rows = connection.execute(_BEST_OF_MANY.replace("SELECT ", "SELECT rowid, ", 1), (batches[0], -1))
+    return [row[1:] for row in rows if row[0] in matches][:limit]
 
 
 def _distinct(words: list[str]) -> list[str]:
-    """The words that are more than punctuation, each once, whatever its case and punctuation."""
-    alike: dict[str, str] = {}
+    """Return each word once, ignoring case and punctuation, without words that are only punctuation."""
+    distinct: dict[str, str] = {}
     for word in words:
         letters = "".join([c if c.isalnum() else " " for c in word]).split()
-        alike.setdefault(" ".join(letters).casefold(), word)
-    punctuation = alike.pop("", "")
-    return list(alike.values()) or [punctuation]
+        distinct.setdefault(" ".join(letters).casefold(), word)
+    punctuation = distinct.pop("", "")
+    return list(distinct.values()) or [punctuation]
 
 
-def _all_of_many(connection: Connection, parts: list[str], limit: int) -> list[Row]:
-    """More words than one expression takes: their rows are met part by part, ranked by the first part."""
-    holding: set[int] | None = None
-    for part in parts:
-        rows = {
-            row[0] for row in connection.execute("SELECT rowid FROM sections WHERE sections MATCH ?", (part,))
-        }
-        holding = rows if holding is None else holding & rows
-        if not holding:
-            return []
-    ranked = connection.execute(_OF_MANY.replace("SELECT ", "SELECT rowid, ", 1), (parts[0], -1))
-    return [row[1:] for row in ranked if row[0] in (holding or ())][:limit]
-
-
-def _raw(connection: Connection, query: str, segmented: bool, limit: int) -> list[Row]:
-    """A query in FTS5's own language."""
+def _match_raw(connection: Connection, query: str, segmented: bool, limit: int) -> list[Row]:
+    """Return the rows that match a query in FTS5's own syntax."""
     query = utf8_text(query)
     if segmented:
         query = reader.segment(query)
     if len(query) > MAX_RAW:
         raise errors.InvalidOption(f"--raw query is longer than {MAX_RAW} characters")
-    query = " " + query.replace("\0", " ")  # a space, because FTS5 has commands that start with an asterisk
+    query = " " + query.replace("\0", " ")  # a leading space, because a leading asterisk is a command to FTS5
     try:
-        if "*" in query:  # the words that begin so are looked up each time, which is most of the work
-            return connection.execute(_OF_MANY, (query, limit)).fetchall()
-        return _rows(connection, query, limit)
+        if "*" in query:  # expanding prefixes is most of the work, so do it once
+            return connection.execute(_BEST_OF_MANY, (query, limit)).fetchall()
+        return _match(connection, query, limit)
     except reader.Error:
-        _check(query)
+        _check_syntax(query)
         raise  # the index is damaged
 
 
-def _check(query: str) -> None:
-    """Raise InvalidOption for what is not FTS5's language: it fails in an empty table, too."""
+def _check_syntax(query: str) -> None:
+    """Raise InvalidOption for a query that fails in an empty table, too."""
     from skillc.startup.sqlite import connect
 
     empty = connect(":memory:")
     empty.execute("CREATE VIRTUAL TABLE sections USING fts5(file, section, content)")
     try:
-        _rows(empty, query, 1)
+        _match(empty, query, 1)
     except reader.Error as error:
         raise errors.InvalidOption(f"--raw query is not FTS5 syntax: {error}") from None
     finally:

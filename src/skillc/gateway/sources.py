@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Node:
-    """An entry: a file, or a directory that is opened (`files` is 0) or not (`files` counts all below)."""
+    """A file or a directory of the tree; `files` counts the files of a directory that is not expanded."""
 
     __slots__ = ("depth", "files", "is_directory", "last", "name", "path")
 
@@ -27,15 +27,15 @@ class Node:
         self.depth = depth
         self.is_directory = is_directory
         self.files = 0
-        self.last = False  # of its directory
+        self.last = False  # in its directory
 
 
-# What stands before an entry, before the last one of a directory, and below each of the two.
-LINES = ("├── ", "└── ", "│   ", "    ")
+# The marks before an entry, before the last entry of a directory, and below each of the two.
+TREE_MARKS = ("├── ", "└── ", "│   ", "    ")
 
 
-class Tree:
-    """The entries in order, at most as many as were asked for, and how many more there are."""
+class SourceTree:
+    """The entries of a skill's folder in order, up to a limit, and how many more there are."""
 
     __slots__ = ("entries", "more", "root")
 
@@ -52,16 +52,16 @@ class Tree:
         ]
         return {"root": self.root, "entries": entries, "more": self.more}
 
-    def lines(self, marks: tuple[str, str, str, str] = LINES) -> Iterator[str]:
-        """The tree as people draw it."""
+    def lines(self, marks: tuple[str, str, str, str] = TREE_MARKS) -> Iterator[str]:
+        """Yield the tree as lines of text."""
         from skillc.text import one_line
 
         entry, last_entry, below, below_last = marks
         yield f"{one_line(self.root)}/"
-        ended: dict[int, bool] = {}  # whether the directory at a depth has shown its last entry
+        is_last: dict[int, bool] = {}  # by depth, for the branch down to the current entry
         for node in self.entries:
-            ended[node.depth] = node.last
-            bars = "".join(below_last if ended[depth] else below for depth in range(1, node.depth))
+            is_last[node.depth] = node.last
+            bars = "".join(below_last if is_last[depth] else below for depth in range(1, node.depth))
             count = f" ({node.files} files)" if node.files else ""
             slash = "/" if node.is_directory else ""
             yield f"{bars}{last_entry if node.last else entry}{one_line(node.name)}{slash}{count}"
@@ -76,24 +76,24 @@ def list_sources(
     directory: str | None = None,
     limit: int = 100,
     pattern: str | None = None,
-) -> Tree:
-    """The tree of a skill's files; raises PathEscapes or DirectoryNotFound for `directory`.
+) -> SourceTree:
+    """Return the tree of a skill's files; raise PathEscapes or DirectoryNotFound for `directory`.
 
-    A `pattern` without a `/` is matched with a file's name, one with a `/` with its path in the
-    skill: there `*` stays in one directory, and `**` stands for any number of them.
+    A `pattern` without a `/` matches file names. One with a `/` matches paths in the skill: `*` stays
+    within one directory, `**` matches any number of them.
     """
-    prefix = _prefix(skill, directory) if directory is not None else ""
+    prefix = _read_prefix(skill, directory) if directory is not None else ""
     names = [utf8_text(file.name) for file in list_files(skill.source)]
     if prefix:
         names = [name for name in names if name.startswith(prefix)]
     if pattern is not None:
-        names = matching(names, pattern)
-    entries = _entries(names, prefix, depth)
-    return Tree(prefix.rstrip("/") or skill.name, entries[:limit], max(0, len(entries) - limit))
+        names = match_paths(names, pattern)
+    entries = _list_entries(names, prefix, depth)
+    return SourceTree(prefix.rstrip("/") or skill.name, entries[:limit], max(0, len(entries) - limit))
 
 
-def _prefix(skill: Skill, directory: str) -> str:
-    """A directory as the beginning of its files' names."""
+def _read_prefix(skill: Skill, directory: str) -> str:
+    """Return a directory as the prefix of its files' names."""
     from skillc.gateway.open import MAX_PATH  # only with --dir
 
     if len(directory) > MAX_PATH:
@@ -102,21 +102,21 @@ def _prefix(skill: Skill, directory: str) -> str:
     if not os.path.isdir(real):
         raise errors.DirectoryNotFound(directory)
     parts = directory.replace(os.sep, "/").split("/")
-    if os.pardir in parts:  # which leads elsewhere behind a link
+    if os.pardir in parts:  # the parent of a link is not where the path suggests
         parts = os.path.relpath(real, os.path.realpath(skill.source)).split(os.sep)
     return utf8_text("".join(f"{part}/" for part in parts if part not in ("", os.curdir)))
 
 
-def matching(names: Iterable[str], pattern: str) -> list[str]:
-    """The paths that match, by their last part or, if the pattern has a `/`, as a whole.
+def match_paths(names: Iterable[str], pattern: str) -> list[str]:
+    """Return the paths that match, by file name or, if the pattern has a `/`, as a whole.
 
     >>> paths = ["SKILL.md", "docs/a.md", "docs/deep/b.md"]
-    >>> matching(paths, "*.md") == paths
+    >>> match_paths(paths, "*.md") == paths
     True
-    >>> matching(paths, "docs/*.md"), matching(paths, "docs/**/*.md")
+    >>> match_paths(paths, "docs/*.md"), match_paths(paths, "docs/**/*.md")
     (['docs/a.md'], ['docs/a.md', 'docs/deep/b.md'])
     """
-    from fnmatch import translate  # only with --pattern: these cost as much as the rest of the command
+    from fnmatch import translate  # only with --pattern: they cost as much as the rest of the command
     from re import compile
 
     if "/" not in pattern:
@@ -126,27 +126,27 @@ def matching(names: Iterable[str], pattern: str) -> list[str]:
     if pattern.endswith("/"):
         parts.append("**")
     tests = [compile(translate(part)).match for part in parts]
-    return [name for name in names if _path_matches(name.split("/"), parts, tests)]
+    return [name for name in names if _matches(name.split("/"), parts, tests)]
 
 
-def _path_matches(path: list[str], pattern: list[str], tests: Sequence[Callable[[str], object]]) -> bool:
-    """Whether the parts of a path match those of a pattern, in order, `**` any number of them."""
-    reached = {0}  # how many parts of the pattern may be behind us
-    for number in range(len(path) + 1):
-        for at, part in enumerate(pattern):
-            if part == "**" and at in reached:
-                reached.add(at + 1)
-        if number < len(path):
-            going = (at for at in reached if at < len(pattern) and tests[at](path[number]))
-            reached = {at if pattern[at] == "**" else at + 1 for at in going}
-    return len(pattern) in reached
+def _matches(path: list[str], pattern: list[str], tests: Sequence[Callable[[str], object]]) -> bool:
+    """Return whether the parts of a path match those of a pattern, where `**` matches any number of parts."""
+    states = {0}  # the numbers of pattern parts that can have been used up so far
+    for position in range(len(path) + 1):
+        for state, part in enumerate(pattern):
+            if part == "**" and state in states:
+                states.add(state + 1)
+        if position < len(path):
+            steps = (s for s in states if s < len(pattern) and tests[s](path[position]))
+            states = {s if pattern[s] == "**" else s + 1 for s in steps}
+    return len(pattern) in states
 
 
-def _entries(names: Iterable[str], prefix: str, depth: int | None) -> list[Node]:
-    """Every file and directory down to `depth` levels."""
+def _list_entries(names: Iterable[str], prefix: str, depth: int | None) -> list[Node]:
+    """Return every file and directory down to `depth` levels."""
     entries: list[Node] = []
     directories: dict[str, Node] = {}  # by path
-    last: dict[str, Node] = {}  # of each directory, by its path
+    last: dict[str, Node] = {}  # the last entry of each directory, by the directory's path
 
     def add(path: str, parent: str, level: int, is_directory: bool) -> Node:
         node = last[parent] = Node(path, level, is_directory)
@@ -172,6 +172,6 @@ def _entries(names: Iterable[str], prefix: str, depth: int | None) -> list[Node]
 
 
 def _directories_first(name: str) -> list[tuple[bool, bytes]]:
-    """The order of files in the tree: at each level directories before files, each bytewise."""
+    """Return the sort key of a path: at each level directories before files, both bytewise."""
     *directories, file = name.encode().split(b"/")
     return [*((False, directory) for directory in directories), (True, file)]

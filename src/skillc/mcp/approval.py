@@ -25,7 +25,7 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from skillc.errors import SkillcError
+from skillc.errors import Question, SkillcError
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -39,7 +39,7 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-class NeedsApproval(Exception):
+class NeedsApproval(Question):
     """What is to be approved: a `question` for a person, and a `refusal` where there is no person.
 
     `subject` names what the approval is bound to, such as the digest of a skill's files.

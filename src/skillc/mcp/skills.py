@@ -15,7 +15,7 @@ from skillc.library import at_path, locate_skill
 from skillc.mcp.entries import MAX_BYTES, NotServed, SkillEntry, Stamps, entry_of, stamps_of
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId, list_files
-from skillc.usage import logged, record
+from skillc.usage import record_access, run_logged
 
 if TYPE_CHECKING:
     from skillc.library import Skill
@@ -129,9 +129,9 @@ class ServedSkills:
     def _read(self, entry: SkillEntry, path: str, uri: str) -> tuple[bytes, str]:
         skill = at_path(entry.directory)
         if not any(file.path == path for file in entry.files):
-            record(skill, "open", {"path": path}, f"file not found: '{path}'", self._workspace.cwd)
+            record_access(skill, "open", {"path": path}, f"file not found: '{path}'", self._workspace.cwd)
             raise NotServed(f"nothing is served at {uri}")
-        data, _ = logged(skill, "open", {"path": path}, self._workspace.cwd, lambda: _read(skill, path))
+        data, _ = run_logged(skill, "open", {"path": path}, self._workspace.cwd, lambda: _read(skill, path))
         return data, path
 
 

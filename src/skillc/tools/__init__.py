@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Run as Run,
         RunResult as RunResult,
         ToolCall as ToolCall,
+        Values as Values,
         approval_advice as approval_advice,
         approve_run as approve_run,
         prepare as prepare,
@@ -57,7 +58,7 @@ __getattr__ = front_door(
         "approval": "Answer ApprovalRequest Entry allow deny list_entries prune trust_status",
         "arguments": "parse_values",
         "envelope": "Envelope",
-        "run": "Approve Run RunResult ToolCall approval_advice approve_run prepare run_tool start_run",
+        "run": "Approve Run RunResult ToolCall Values approval_advice approve_run prepare run_tool start_run",
         "schemas": "describe_tool format_tools function_names manifest tool_schema",
         "skill": (
             "ExecutableSkill SkillLocation Tool find_skill load_executable locate_in_library locate_in_source"

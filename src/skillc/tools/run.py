@@ -25,7 +25,7 @@ from skillc.tools.skill import SkillLocation, Tool, load_executable
 from skillc.tools.trust import ALLOW, DENY, Fingerprint, TrustLevel, TrustStore, fingerprint, may_run
 
 Approve = Callable[[ApprovalRequest], Answer]
-Values = Mapping[str, Any]
+Values = Mapping[str, Any] | Callable[[Tool], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class ToolCall:
 
     skill: SkillLocation
     tool: str
-    values: Values | Callable[[Tool], Values]
+    values: Values
     cwd: str
     mode: str = "Global"
 

@@ -1,6 +1,6 @@
 """What agents did: the access log, its statistics, and moving logs to where they belong.
 
-Knows rows, not meanings: which command logs what is the surfaces' business.
+Stores and counts rows; which arguments a command logs is the surfaces' business.
 """
 
 from __future__ import annotations
@@ -9,31 +9,32 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.usage.counts import logs_of as logs_of
-    from skillc.usage.log import logged as logged, record as record
-    from skillc.usage.page import unread as unread, usage_page as usage_page
-    from skillc.usage.prune import age as age, prune_log as prune_log
-    from skillc.usage.query import Filters as Filters
+    from skillc.usage.log import (
+        LogValue as LogValue,
+        record_access as record_access,
+        run_logged as run_logged,
+    )
+    from skillc.usage.page import find_unread as find_unread, render_page as render_page
+    from skillc.usage.prune import parse_age as parse_age, prune_log as prune_log
+    from skillc.usage.query import Filters as Filters, find_logs as find_logs
     from skillc.usage.stats import (
         GROUPS as GROUPS,
         Stats as Stats,
-        by_day as by_day,
         check_group as check_group,
-        read_of as read_of,
-        stats_of as stats_of,
-        stats_of_all as stats_of_all,
+        compute_stats as compute_stats,
+        count_by_day as count_by_day,
+        find_reads as find_reads,
     )
-    from skillc.usage.sync import Synced as Synced, sync_logs as sync_logs
+    from skillc.usage.sync import sync_logs as sync_logs
 
 __getattr__ = front_door(
     __name__,
     {
-        "counts": "logs_of",
-        "query": "Filters",
-        "log": "logged record",
-        "page": "unread usage_page",
-        "prune": "age prune_log",
-        "stats": "GROUPS Stats by_day check_group read_of stats_of stats_of_all",
-        "sync": "Synced sync_logs",
+        "log": "record_access run_logged",
+        "query": "Filters find_logs",
+        "page": "find_unread render_page",
+        "prune": "parse_age prune_log",
+        "stats": "GROUPS Stats check_group compute_stats count_by_day find_reads",
+        "sync": "sync_logs",
     },
 )

@@ -1,10 +1,8 @@
-"""The access log: one row for every command that met a skill, so that authors learn what agents use.
+"""The access log: one row for every command on a skill, so that authors learn what agents use.
 
-SQLite in the runtime directory, written by many processes at once. WAL and a busy time-out let them
-pass each other; the connection is never closed, because closing it would checkpoint and wait for
-the disk. What that leaves in the WAL is folded back once it has grown (RFC-0007).
-
-Its tables, and the counts that a trigger keeps beside the rows, are those of `usage.tables`.
+An SQLite database in the runtime directory that many processes write at once, in WAL mode with a busy
+time-out. Connections are never closed: that would checkpoint and wait for the disk. The WAL is
+checkpointed when it has grown (RFC-0007). `usage.schema` has the tables.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from __future__ import annotations
 import os
 from time import gmtime, sleep, strftime, time
 
-from skillc import paths
+from skillc import errors, paths
 from skillc.errors import SkillcError, unexpected, warning
 from skillc.startup import sqlite
 from skillc.text import utf8_text
@@ -26,14 +24,16 @@ if TYPE_CHECKING:
     from skillc.errors import Diagnostic
     from skillc.library import Skill
 
-    Value = str | int | bool | None
+    LogValue = str | int | bool | None
     Row = tuple[str | None, ...]
     Result = TypeVar("Result")
 
 BUSY_SECONDS = 20.0
-WAL_LIMIT = 1 << 18  # bytes; the next process reads all of it before it can write, folding waits for the disk
-KEPT_OPEN = 8
-STALE_SECONDS = 3600  # a fallback log this old has been forgotten (W003)
+WAL_LIMIT = (
+    1 << 18
+)  # bytes; each process reads the whole WAL before it writes, a checkpoint waits for the disk
+MAX_CONNECTIONS = 8
+STALE_SECONDS = 3600  # age from which a fallback log is reported (W003)
 
 COLUMNS = "timestamp, run_id, command, skill, skill_path, cwd, args, error"
 INSERT = f"INSERT INTO access_log({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 -- our own words
@@ -44,24 +44,24 @@ def log_file(runtime: str) -> str:
 
 
 def fallback_directory(project: str) -> str:
-    """Where a project keeps accesses that could not be logged where they belong, by skill."""
+    """Return the directory of a project's fallback logs, one for each skill."""
     return os.path.join(project, paths.DIRECTORY, "logs")
 
 
 def fallback_file(project: str, skill: str) -> str:
-    """Where accesses go while the runtime directory can't be written; `skc sync` moves them."""
+    """Return the log to use while the runtime directory can't be written; `skc sync` moves its rows."""
     return log_file(os.path.join(fallback_directory(project), skill))
 
 
 def fallback_lock(project: str) -> str:
-    """Held by who writes a fallback log and by who moves one, so that no row falls between them."""
+    """Return the lock that is held while a fallback log is written or moved, so that no row is lost."""
     return os.path.join(fallback_directory(project), ".lock")
 
 
-def record(
-    skill: Skill, command: str, arguments: dict[str, Value], error: str | None, cwd: str
+def record_access(
+    skill: Skill, command: str, arguments: dict[str, LogValue], error: str | None, cwd: str
 ) -> tuple[Diagnostic, ...]:
-    """Note an access. Never fails: what can't be logged is a diagnostic."""
+    """Log an access. Never fails: a row that can't be written is a diagnostic."""
     now = time()
     row = (
         strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(now)),
@@ -70,99 +70,101 @@ def record(
         utf8_text(skill.name),
         utf8_text(skill.source),
         utf8_text(os.path.realpath(cwd)),
-        as_json(arguments),
+        encode_arguments(arguments),
         error if error is None else utf8_text(error),
     )
-    stale = _stale(fallback_file(cwd, skill.folder), skill.name, now)
+    diagnostics = _check_fallback(fallback_file(cwd, skill.folder), skill.name, now)
     try:
-        append(log_file(runtime_in_use(skill)), row)
-    except Exception:  # whatever it was: logging never fails a command
+        append_row(log_file(find_runtime(skill)), row)
+    except Exception:  # of any kind: logging never fails a command
         try:
             _append_to_fallback(cwd, skill.folder, row)
         except Exception:
-            return (*stale, warning("W002"))
-    return stale
+            return (*diagnostics, warning("W002"))
+    return diagnostics
 
 
-def logged(
+def run_logged(
     skill: Skill,
     command: str,
-    arguments: dict[str, Value],
+    arguments: dict[str, LogValue],
     cwd: str,
-    run: Callable[[], Result],
-    learned: Callable[[Result], dict[str, Value]] = lambda result: {},
+    operation: Callable[[], Result],
+    outcome: Callable[[Result], dict[str, LogValue]] = lambda result: {},
 ) -> tuple[Result, tuple[Diagnostic, ...]]:
-    """Run an operation on a skill and note it, failures too; `learned` adds what its result tells."""
+    """Run an operation on a skill and log it, failures too; `outcome` adds arguments from its result."""
     try:
-        result = run()
+        result = operation()
     except SkillcError as error:
-        error.diagnostics = (*error.diagnostics, *record(skill, command, arguments, error.message, cwd))
+        error.diagnostics = (
+            *error.diagnostics,
+            *record_access(skill, command, arguments, error.message, cwd),
+        )
         raise
     except Exception as error:
-        record(skill, command, arguments, unexpected(error).message, cwd)
+        if not isinstance(error, errors.Question):
+            record_access(skill, command, arguments, unexpected(error).message, cwd)
         raise
-    return result, record(skill, command, arguments | learned(result), None, cwd)
+    return result, record_access(skill, command, arguments | outcome(result), None, cwd)
 
 
-def runtime_in_use(skill: Skill) -> str:
-    """The runtime directory that is in use: the one that was built, else the one that would be."""
+def find_runtime(skill: Skill) -> str:
+    """Return the runtime directory that has an index, else the one that a build would use."""
     first, *others = skill.runtimes()
-    if not any(map(os.path.isdir, others)):  # most often; the name of the index need not be computed
+    if not any(map(os.path.isdir, others)):  # the usual case, which saves computing the index's name
         return first
-    built = (r for r in (first, *others) if os.path.exists(paths.index_file(r, skill.source)))
-    return next(built, first)
+    indexes = (r for r in (first, *others) if os.path.exists(paths.index_file(r, skill.source)))
+    return next(indexes, first)
 
 
-def append(path: str, row: Row) -> None:
-    """Add a row to a log, which is made if need be; raises what sqlite or the system does."""
+def append_row(path: str, row: Row) -> None:
+    """Add a row to a log, and create the log if necessary; raise errors of SQLite and the system."""
     connection = _connection(path)
     deadline = time() + BUSY_SECONDS
-    made = False
+    is_new = False
     while True:
         try:
+            if is_new:
+                from skillc.usage.schema import create_tables  # once in the life of a log
+
+                create_tables(connection)
             connection.execute(INSERT, row)
             break
         except sqlite.OperationalError as error:
-            problem = error
-        if "no such table" in str(problem) and not made:
-            from skillc.usage.schema import create  # once in the life of a log
-
-            try:
-                create(connection)
-                made = True
-                continue
-            except sqlite.OperationalError as error:
-                problem = error
-        if "lock" not in str(problem) or time() > deadline:
-            raise problem
-        sleep(0.005)
-    fold(connection, path)
+            problem = str(error)
+            if "no such table" in problem and not is_new:
+                is_new = True
+            elif "lock" not in problem or time() > deadline:
+                raise
+            else:
+                sleep(0.005)
+    checkpoint(connection, path)
 
 
 def _append_to_fallback(cwd: str, skill: str, row: Row) -> None:
-    from skillc.atomic import Lock  # only where the log is not where it belongs
+    from skillc.atomic import Lock  # only for fallback logs
 
     path = fallback_file(cwd, skill)
     os.makedirs(fallback_directory(cwd), exist_ok=True)
     with Lock(fallback_lock(cwd)):
-        append(path, row)
-        os.utime(path)  # its age counts from the last access; what is in the WAL does not touch it
+        append_row(path, row)
+        os.utime(path)  # its age counts from the last access, and a row in the WAL does not touch the file
 
 
-# A cache of the connections last used, by path: closing one would wait for the disk.
-_kept: dict[str, tuple[Connection, tuple[int, int] | None]] = {}
+# The connections last used, with the identity of their file, by path; at most MAX_CONNECTIONS.
+_connections: dict[str, tuple[Connection, tuple[int, int] | None]] = {}
 
 
 def _connection(path: str) -> Connection:
-    """The connection that is open for a log, as long as it is still that file."""
-    kept = _kept.pop(path, None)
-    if kept is None or kept[1] is None or kept[1] != _identity(path):
+    """Return the open connection to a log, or a new one if the path is another file by now."""
+    connection, identity = _connections.pop(path, (None, None))
+    if connection is None or identity is None or identity != _identity(path):
         connection = connect(path)
-        kept = (connection, _identity(path))
-    if len(_kept) >= KEPT_OPEN:
-        _kept.pop(next(iter(_kept)))
-    _kept[path] = kept
-    return kept[0]
+        identity = _identity(path)
+    if len(_connections) >= MAX_CONNECTIONS:
+        _connections.pop(next(iter(_connections)))
+    _connections[path] = (connection, identity)
+    return connection
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -174,7 +176,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def connect(path: str) -> Connection:
-    """A connection for writing; the directory is made if need be."""
+    """Open a log for writing; create its directory if necessary."""
     try:
         connection = _open(path)
     except sqlite.OperationalError:
@@ -189,8 +191,8 @@ def _open(path: str) -> Connection:
     return sqlite.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
 
 
-def fold(connection: Connection, path: str) -> None:
-    """Fold the WAL back into the log when it has grown, unless others are at it."""
+def checkpoint(connection: Connection, path: str) -> None:
+    """Checkpoint the WAL if it has grown, unless the log is busy."""
     try:
         if os.stat(f"{path}-wal").st_size > WAL_LIMIT:
             connection.execute("PRAGMA busy_timeout=0")
@@ -200,7 +202,8 @@ def fold(connection: Connection, path: str) -> None:
         pass
 
 
-def _stale(fallback: str, skill: str, now: float) -> tuple[Diagnostic, ...]:
+def _check_fallback(fallback: str, skill: str, now: float) -> tuple[Diagnostic, ...]:
+    """Return a warning for a fallback log that waits for `skc sync` for long."""
     try:
         age = now - os.stat(fallback).st_mtime
     except OSError:
@@ -212,20 +215,20 @@ def _run_id(now: float) -> str:
     return strftime("%Y%m%dT%H%M%SZ-", gmtime(now)) + os.urandom(2).hex()
 
 
-def as_json(arguments: dict[str, Value]) -> str:
-    """Arguments as a JSON object, without loading `json`, which costs more than the row."""
-    return "{" + ", ".join(f"{_quoted(key)}: {_json(item)}" for key, item in arguments.items()) + "}"
+def encode_arguments(arguments: dict[str, LogValue]) -> str:
+    """Return arguments as a JSON object, without loading `json`, which costs more than the row."""
+    return "{" + ", ".join(f"{_quote(key)}: {_encode(value)}" for key, value in arguments.items()) + "}"
 
 
-def _json(item: Value) -> str:
-    if isinstance(item, str):
-        return _quoted(utf8_text(item))
-    return "null" if item is None else "true" if item is True else "false" if item is False else str(item)
+def _encode(value: LogValue) -> str:
+    if isinstance(value, str):
+        return _quote(utf8_text(value))
+    return "null" if value is None else "true" if value is True else "false" if value is False else str(value)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
-    from _json import encode_basestring_ascii  # for what has to be escaped
+    from _json import encode_basestring_ascii  # only for text that needs escapes
 
     return encode_basestring_ascii(text)

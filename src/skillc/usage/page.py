@@ -1,120 +1,68 @@
-"""Usage as one page for a browser: self-contained, no scripts, nothing loaded from anywhere."""
+"""Usage as one page for a browser: self-contained, without scripts and requests."""
 
 from __future__ import annotations
 
+import os
 from datetime import date
 from html import escape
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any
+
+from skillc.text import cut
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from skillc.usage.stats import Stats
 
-SHOWN = 12  # rows of a chart; the rest are folded away
-LISTED = 500  # rows of a chart with those folded away; what is left out is counted
-LETTERS = 240  # of a text that someone else wrote
+VISIBLE_ROWS = 12  # of a chart; the others are collapsed
+MAX_ROWS = 500  # of a chart; the others are counted
+MAX_TEXT = 240  # characters of a logged text
 
-# A column for each day up to so many of them, then for each week, then for each month.
-DAYS, WEEKS = 100, 800
-
-_STYLE = """
-:root {
-  color-scheme: light dark;
-  --ink: #1b2130; --soft: #626b7d; --line: #e3e6ec; --paper: #f5f6f9; --card: #fff;
-  --bar: #4263eb; --track: #edf0f7; --bad: #d6453d;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ink: #e4e8f1; --soft: #98a1b3; --line: #2a3040; --paper: #0f131b; --card: #171c27;
-    --bar: #7b93ff; --track: #232a39; --bad: #ff7a70;
-  }
-}
-* { box-sizing: border-box; }
-body {
-  margin: 0 auto; max-width: 72rem; padding: clamp(1rem, 4vw, 2.5rem);
-  background: var(--paper); color: var(--ink); font: 15px/1.45 system-ui, sans-serif;
-}
-h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 .25rem; overflow-wrap: anywhere; }
-h2 { font-size: 1rem; margin: 0 0 .9rem; }
-p { margin: 0; }
-.soft, small, figcaption { color: var(--soft); font-size: .85rem; }
-.count, figcaption { font-variant-numeric: tabular-nums; }
-main, .charts > div { display: grid; gap: 1rem; min-width: 0; }
-main { margin-top: 1.25rem; }
-.charts {
-  display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 25rem), 1fr));
-  gap: 1rem; align-items: start;
-}
-section {
-  background: var(--card); border: 1px solid var(--line); border-radius: .75rem;
-  padding: 1.1rem 1.25rem; min-width: 0;
-}
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: 1rem; }
-.tiles b { display: block; font-size: 1.7rem; line-height: 1.2; font-variant-numeric: tabular-nums; }
-.row {
-  display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: .15rem 1rem; align-items: end;
-  padding: .3rem 0;
-}
-.what { overflow-wrap: anywhere; }
-.what small { margin-inline-start: .5rem; }
-.track { grid-column: 1 / -1; background: var(--track); border-radius: .2rem; }
-.bar { background: var(--bar); height: .4rem; border-radius: .2rem; min-width: 3px; }
-.bad .bar { background: var(--bad); }
-figure { margin: 0; }
-figcaption { display: flex; justify-content: space-between; gap: 1rem; padding-top: .4rem; }
-svg { width: 100%; height: 9rem; display: block; border-bottom: 1px solid var(--line); }
-svg rect { fill: var(--bar); }
-summary { cursor: pointer; overflow-wrap: anywhere; }
-.row + details > summary { color: var(--soft); font-size: .85rem; margin-top: .5rem; }
-.unread { margin-top: .75rem; columns: 26rem auto; column-gap: 2.25rem; }
-.unread details { padding: .2rem 0; }
-.unread summary { break-after: avoid; }
-ul { list-style: none; margin: .25rem 0 .6rem; padding: 0 0 0 .9rem; border-left: 2px solid var(--line); }
-li { break-inside: avoid; overflow-wrap: anywhere; padding: .05rem 0; }
-"""
+# Maximum number of days that are shown by day, and by week; more are shown by month.
+MAX_DAYS, MAX_WEEK_DAYS = 100, 800
 
 
-def unread(
-    headings: Iterable[tuple[str, int, str]], shown: Collection[tuple[str, str]], opened: Collection[str]
+def find_unread(
+    headings: Iterable[tuple[str, int, str]], sections: Collection[tuple[str, str]], files: Collection[str]
 ) -> dict[str, list[tuple[int, str]]]:
-    """The sections of which no part was read, by file, as (level, heading).
+    """Return the sections of which no part was read, by file, as (level, heading).
 
-    `headings` are (file, level, heading) in their order, `shown` (heading, file). A section is read
-    with the one around it, and in part with each one in it.
+    `headings` are (file, level, heading) in order; `sections`, as (heading, file), and `files` were read.
+    Reading a section reads its subsections, and a part of the sections around it.
 
-    >>> unread([("a.md", 1, "A"), ("a.md", 2, "B"), ("a.md", 2, "C"), ("b.md", 1, "D")], {("B", "a.md")}, ())
+    >>> headings = [("a.md", 1, "A"), ("a.md", 2, "B"), ("a.md", 2, "C"), ("b.md", 1, "D")]
+    >>> find_unread(headings, {("B", "a.md")}, ())
     {'a.md': [(2, 'C')], 'b.md': [(1, 'D')]}
     """
-    files: dict[str, list[tuple[int, str]]] = {}
+    outlines: dict[str, list[tuple[int, str]]] = {}
     for file, level, heading in headings:
-        files.setdefault(file, []).append((level, heading))
-    whole = {normpath(file) for file in opened}
-    found = {}
-    for file, entries in files.items():
-        asked = [(heading, file) in shown for _, heading in entries]
-        left = [] if file in whole else _unread(entries, asked)
-        if left:
-            found[file] = left
-    return found
+        outlines.setdefault(file, []).append((level, heading))
+    whole_files = {normpath(file) for file in files}
+    unread = {}
+    for file, outline in outlines.items():
+        hits = [(heading, file) in sections for _, heading in outline]
+        rest = [] if file in whole_files else _find_unread(outline, hits)
+        if rest:
+            unread[file] = rest
+    return unread
 
 
-def _unread(entries: Sequence[tuple[int, str]], asked: Sequence[bool]) -> list[tuple[int, str]]:
-    read = [False] * len(entries)
-    around: list[int] = []  # the sections that the one at hand stands in
-    for number, (level, _) in enumerate(entries):
-        while around and entries[around[-1]][0] >= level:
-            around.pop()
-        if asked[number]:
-            for outer in around:
-                read[outer] = True
-        read[number] = asked[number] or any(asked[outer] for outer in around)
-        around.append(number)
-    return [entry for entry, was in zip(entries, read, strict=True) if not was]
+def _find_unread(outline: Sequence[tuple[int, str]], hits: Sequence[bool]) -> list[tuple[int, str]]:
+    is_read = [False] * len(outline)
+    ancestors: list[int] = []
+    for number, (level, _) in enumerate(outline):
+        while ancestors and outline[ancestors[-1]][0] >= level:
+            ancestors.pop()
+        if hits[number]:
+            for ancestor in ancestors:
+                is_read[ancestor] = True
+        is_read[number] = hits[number] or any(hits[ancestor] for ancestor in ancestors)
+        ancestors.append(number)
+    return [heading for heading, read in zip(outline, is_read, strict=True) if not read]
 
 
-def usage_page(
+def render_page(
     title: str,
     answers: Mapping[str, Stats],
     days: Sequence[tuple[str, int]],
@@ -122,10 +70,10 @@ def usage_page(
     *,
     skills: Sequence[tuple[str, int]] = (),
 ) -> str:
-    """The page: totals, accesses over time, and charts of sections, files, searches and errors.
+    """Return the page: totals, accesses over time, and charts of sections, files, searches and errors.
 
-    `answers` holds a Stats for each group, `unread` the sections of which nobody read a part, by file,
-    `skills` the accesses of each, where the page is about several.
+    `answers` has the Stats of each group, `unread` the result of `find_unread`, and `skills` the accesses
+    of each skill if the page is about several.
     """
     summary = answers["summary"]
     by_skill = [{"skill": name, "count": count} for name, count in skills]
@@ -139,41 +87,42 @@ def usage_page(
         _Bars("Commands", by_command, "command"),
         _Bars("Projects", answers["projects"].data, "project"),
     ]
-    body = [_tiles(summary.data), _over_time(days), _two_columns(charts), _nobody_reads(unread)]
+    body = [_tiles(summary.data), _over_time(days), _two_columns(charts), _unread_sections(unread)]
+    with open(os.path.join(os.path.dirname(__file__), "page.css"), encoding="utf-8") as file:
+        style = file.read()
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_shown(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        f'<header><h1 dir="auto">{_shown(title)}</h1>{_scope(summary)}</header>\n<main>\n'
+        f"<title>{_escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        f'<header><h1 dir="auto">{_escape(title)}</h1>{_scope(summary)}</header>\n<main>\n'
         + "\n".join(filter(None, body))
         + "\n</main>\n</body>\n</html>\n"
     )
 
 
-def _shown(text: str) -> str:
-    """Text of others as HTML: cut to a length that can be read, without characters that do things."""
-    cut = text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"
-    return escape(cut.translate(_HARMLESS))
+def _escape(text: str) -> str:
+    """Return logged text as HTML: at most MAX_TEXT characters, without control characters."""
+    return escape(cut(text, MAX_TEXT).translate(_CONTROLS))
 
 
-# Control characters, and those that turn the direction of what follows.
-_HARMLESS = dict.fromkeys(
+# Control characters, and those that change the direction of text.
+_CONTROLS = dict.fromkeys(
     [*range(0x20), *range(0x7F, 0xA0), 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)], " "
 )
 
 
 def _scope(summary: Stats) -> str:
-    """When and where the accesses were that the page is about."""
+    """Return the period and the filters of the page."""
     filters = summary.filters
     if summary.start and summary.end:
         first, last = summary.start[:10], summary.end[:10]
-        period = f"{_shown(first)} to {_shown(last)}" if first != last else _shown(first)
+        period = f"{_escape(first)} to {_escape(last)}" if first != last else _escape(first)
     else:
         period = "No accesses yet"
-    asked = [f"since {filters.since}"] if filters.since else []
-    asked += [f"until {filters.until}"] if filters.until else []
-    asked += [f"in {' or '.join(filters.projects)}"] if filters.projects else []
-    only = f" (only accesses {_shown(', '.join(asked))})" if asked else ""
+    conditions = [f"since {filters.since}"] if filters.since else []
+    conditions += [f"until {filters.until}"] if filters.until else []
+    conditions += [f"in {' or '.join(filters.projects)}"] if filters.projects else []
+    only = f" (only accesses {_escape(', '.join(conditions))})" if conditions else ""
     return f'<p class="soft">{period}{only}</p>'
 
 
@@ -191,22 +140,22 @@ def _tiles(data: Mapping[str, int]) -> str:
 
 
 def _over_time(days: Sequence[tuple[str, int]]) -> str:
-    """A column for each day, week or month from the first to the last, also where there was nothing."""
+    """Return a chart with a column for each day, week or month, also for those without accesses."""
     if len(days) < 2:
         return ""
-    unit = "day" if len(days) <= DAYS else "week" if len(days) <= WEEKS else "month"
+    unit = "day" if len(days) <= MAX_DAYS else "week" if len(days) <= MAX_WEEK_DAYS else "month"
     columns: dict[str, int] = {}
     for day, count in days:
         name = _column_of(day, unit)
         columns[name] = columns.get(name, 0) + count
     highest = max(columns.values()) or 1
-    drawn = "".join(
+    bars = "".join(
         _column(number, name, count, highest) for number, (name, count) in enumerate(columns.items()) if count
     )
     return (
         f"<section><h2>Accesses by {unit}</h2><figure>"
         f'<svg viewBox="0 0 {len(columns)} 100" preserveAspectRatio="none" role="img"'
-        f' aria-label="Accesses by {unit}, at most {highest:,}">{drawn}</svg>'
+        f' aria-label="Accesses by {unit}, at most {highest:,}">{bars}</svg>'
         f"<figcaption><span>{days[0][0]}</span><span>at most {highest:,} a {unit}</span>"
         f"<span>{days[-1][0]}</span></figcaption></figure></section>"
     )
@@ -228,7 +177,7 @@ def _column(number: int, name: str, count: int, highest: int) -> str:
 
 
 class _Bars:
-    """A chart with a bar for each entry; the first ones are shown, the others folded away."""
+    """A chart with a bar for each entry; the first are visible, the others collapsed."""
 
     def __init__(
         self, title: str, data: Sequence[Mapping[str, Any]], name: str, detail: str = "", css: str = ""
@@ -240,25 +189,26 @@ class _Bars:
         self.css = css
 
     def height(self) -> int:
-        """How tall it is, in rows; the title is as tall as two."""
-        return min(len(self.data), SHOWN) + 2
+        """Return the height in rows; the title is as tall as two."""
+        return min(len(self.data), VISIBLE_ROWS) + 2
 
     def html(self) -> str:
         if not self.data:
             return f'<section><h2>{self.title}</h2><p class="soft">None.</p></section>'
         highest = max(entry["count"] for entry in self.data) or 1
-        rows = [_bar(entry, self.name, self.detail, highest) for entry in self.data[:LISTED]]
-        folded = ""
-        if len(self.data) > SHOWN:
-            beyond = len(self.data) - LISTED
-            more = f'<p class="soft">and {beyond:,} more</p>' if beyond > 0 else ""
-            summary = f"<summary>{len(self.data) - SHOWN:,} more</summary>"
-            folded = f"<details>{summary}{''.join(rows[SHOWN:])}{more}</details>"
-        return f'<section class="{self.css}"><h2>{self.title}</h2>{"".join(rows[:SHOWN])}{folded}</section>'
+        rows = [_bar(entry, self.name, self.detail, highest) for entry in self.data[:MAX_ROWS]]
+        more = ""
+        if len(self.data) > VISIBLE_ROWS:
+            beyond = len(self.data) - MAX_ROWS
+            count = f'<p class="soft">and {beyond:,} more</p>' if beyond > 0 else ""
+            summary = f"<summary>{len(self.data) - VISIBLE_ROWS:,} more</summary>"
+            more = f"<details>{summary}{''.join(rows[VISIBLE_ROWS:])}{count}</details>"
+        visible = "".join(rows[:VISIBLE_ROWS])
+        return f'<section class="{self.css}"><h2>{self.title}</h2>{visible}{more}</section>'
 
 
 def _two_columns(charts: Iterable[_Bars]) -> str:
-    """Charts side by side, each below those of the shorter column."""
+    """Arrange charts in two columns: each goes to the shorter one."""
     columns: tuple[list[_Bars], list[_Bars]] = ([], [])
     for chart in charts:
         min(columns, key=lambda column: sum(other.height() for other in column)).append(chart)
@@ -267,8 +217,8 @@ def _two_columns(charts: Iterable[_Bars]) -> str:
 
 
 def _bar(entry: Mapping[str, Any], name: str, detail: str, highest: int) -> str:
-    small = f"<small>{_text(entry, detail)}</small>" if detail and entry[detail] else ""
-    what = _text(entry, name) if entry[name] else '<span class="soft">(nothing)</span>'
+    small = f"<small>{_entry_text(entry, detail)}</small>" if detail and entry[detail] else ""
+    what = _entry_text(entry, name) if entry[name] else '<span class="soft">(nothing)</span>'
     width = 100 * entry["count"] / highest
     return (
         f'<div class="row"><div class="what">{what}{small}</div><div class="count">{entry["count"]:,}</div>'
@@ -276,18 +226,18 @@ def _bar(entry: Mapping[str, Any], name: str, detail: str, highest: int) -> str:
     )
 
 
-def _text(entry: Mapping[str, Any], name: str) -> str:
-    """A text in the direction of its own script; paths go from left to right in any."""
+def _entry_text(entry: Mapping[str, Any], name: str) -> str:
+    """Return a text in the direction of its script; paths run from left to right in any."""
     direction = ' dir="ltr"' if name in ("file", "project") else ""
-    return f"<bdi{direction}>{_shown(entry[name])}</bdi>"
+    return f"<bdi{direction}>{_escape(entry[name])}</bdi>"
 
 
-def _nobody_reads(unread: Mapping[str, Sequence[tuple[int, str]]]) -> str:
-    """What could go, or should be found more easily."""
+def _unread_sections(unread: Mapping[str, Sequence[tuple[int, str]]]) -> str:
+    """Return the sections that could be removed, or should be easier to find."""
     if not unread:
         return '<section><h2>Sections nobody reads</h2><p class="soft">None.</p></section>'
     total = sum(map(len, unread.values()))
-    files = "".join(_file(file, entries, folded=total > LISTED) for file, entries in unread.items())
+    files = "".join(_file(file, entries, collapsed=total > MAX_ROWS) for file, entries in unread.items())
     return (
         f'<section><h2>Sections nobody reads <span class="soft">{total:,}</span></h2>'
         f'<p class="soft">No part of these was shown, and their files were not opened.</p>'
@@ -295,13 +245,13 @@ def _nobody_reads(unread: Mapping[str, Sequence[tuple[int, str]]]) -> str:
     )
 
 
-def _file(file: str, entries: Sequence[tuple[int, str]], *, folded: bool) -> str:
+def _file(file: str, entries: Sequence[tuple[int, str]], *, collapsed: bool) -> str:
     top = min(level for level, _ in entries)
     items = "".join(
-        f'<li style="padding-left:{(level - top) * 0.9:.1f}rem"><bdi>{_shown(heading)}</bdi></li>'
+        f'<li style="padding-left:{(level - top) * 0.9:.1f}rem"><bdi>{_escape(heading)}</bdi></li>'
         for level, heading in entries
     )
     return (
-        f'<details{"" if folded else " open"}><summary><bdi dir="ltr">{_shown(file)}</bdi>'
+        f'<details{"" if collapsed else " open"}><summary><bdi dir="ltr">{_escape(file)}</bdi>'
         f" <small>{len(entries):,}</small></summary><ul>{items}</ul></details>"
     )

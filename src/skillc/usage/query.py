@@ -1,4 +1,8 @@
-"""Which accesses count, and how a stretch of time falls into whole days or weeks (RFC-0003)."""
+"""Query access logs through filters (RFC-0003).
+
+Whole days and weeks come from the tables of counts; the rest, and all of a log that has no counts,
+comes from the rows.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,28 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from skillc.errors import InvalidFilter
+from skillc.errors import InvalidFilter, SkillcError, warning
+from skillc.library import resolve
+from skillc.startup import sqlite
 from skillc.text import utf8_text
+from skillc.usage import schema
+from skillc.usage.log import log_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from sqlite3 import Connection
+
+    from skillc.errors import Diagnostic
+    from skillc.library import Skill
+
+    Period = tuple[str | None, str | None]
 
 DAY, WEEK = 86_400, 604_800  # seconds
+FAILED = ""  # the topic of failures
 EVER = 1 << 40  # more days than a date can count
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799  # that a date can have
+_FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799  # the range of dates
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d:)(\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d))?", re.ASCII)
 
 
@@ -36,10 +51,10 @@ class Filters:
 
     @classmethod
     def parse(cls, since: str | None, until: str | None, projects: Sequence[str], cwd: str) -> Filters:
-        """Filters as they are given; raises InvalidFilter."""
+        """Return filters from the texts of options; raise InvalidFilter."""
         return cls(
-            None if since is None else timestamp(_second(since, up=True)),
-            None if until is None else timestamp(_second(until, up=False)),
+            None if since is None else format_time(_parse_filter_time(since, up=True)),
+            None if until is None else format_time(_parse_filter_time(until, up=False)),
             tuple(_directory(project, cwd) for project in projects),
         )
 
@@ -47,71 +62,268 @@ class Filters:
         return {"since": self.since, "until": self.until, "projects": list(self.projects)}
 
     def split(self, unit: int) -> Split:
-        """The time between `since` and `until` in whole units of so many seconds, and what is left.
+        """Split the time between `since` and `until` into whole units of so many seconds, and the rest.
 
         >>> filters = Filters("2026-03-01T00:00:00Z", "2026-03-03T09:59:59Z")
         >>> split = filters.split(DAY)
         >>> split.last - split.first, split.rest
         (1, (('2026-03-03T00:00:00Z', '2026-03-03T09:59:59Z'),))
         """
-        since = None if self.since is None else second(self.since)
-        until = None if self.until is None else second(self.until)
+        since = None if self.since is None else parse_time(self.since)
+        until = None if self.until is None else parse_time(self.until)
         first = -EVER if since is None else -(-since // unit)
         last = EVER if until is None else (until + 1) // unit - 1
         if first > last:
             return Split(0, -1, ((self.since, self.until),))
-        before = since is not None and since % unit != 0
-        after = until is not None and (until + 1) % unit != 0
-        rest = (
-            *([(self.since, timestamp(first * unit - 1))] if before else []),
-            *([(timestamp((last + 1) * unit), self.until)] if after else []),
-        )
-        return Split(first, last, rest)
+        rest: list[Period] = []
+        if since is not None and since % unit != 0:
+            rest.append((self.since, format_time(first * unit - 1)))
+        if until is not None and (until + 1) % unit != 0:
+            rest.append((format_time((last + 1) * unit), self.until))
+        return Split(first, last, tuple(rest))
 
 
 @dataclass(frozen=True)
 class Split:
-    """Whole units from `first` to `last`, numbered from 1970-01-01, none if `last` is before `first`;
-    and the `rest`, from one second to another, in the order of time."""
+    """Whole units from `first` to `last`, counted from 1970-01-01, and the periods that are left, in order.
+
+    There is no whole unit if `last` is before `first`.
+    """
 
     first: int
     last: int
-    rest: tuple[tuple[str | None, str | None], ...]
+    rest: tuple[Period, ...]
 
 
-def second(moment: str) -> int:
-    """The second that a timestamp of the log names, counted from 1970-01-01."""
-    return int((datetime.fromisoformat(moment) - _EPOCH).total_seconds())
+def parse_time(time: str) -> int:
+    """Return a time of the log in seconds from 1970-01-01."""
+    return int((datetime.fromisoformat(time) - _EPOCH).total_seconds())
 
 
-def timestamp(seconds: int) -> str:
-    """A second as the log writes it; one that no date has is the first or the last that one has."""
-    moment = _EPOCH + timedelta(seconds=min(max(seconds, _FIRST_SECOND), _LAST_SECOND))
-    return moment.isoformat().replace("+00:00", "Z")
+def format_time(seconds: int) -> str:
+    """Return a time as the log writes it, limited to the range of dates."""
+    time = _EPOCH + timedelta(seconds=min(max(seconds, _FIRST_SECOND), _LAST_SECOND))
+    return time.isoformat().replace("+00:00", "Z")
 
 
-def _second(text: str, *, up: bool) -> int:
-    """The second that RFC 3339 or a date names; a part of one is rounded into the period."""
+def _parse_filter_time(text: str, *, up: bool) -> int:
+    """Return the second of an RFC 3339 time or a date; a fraction is rounded `up` or down."""
     match = _TIME.fullmatch(text)
     try:
         if match is None:
             raise ValueError
         day, minute, seconds, fraction, zone = match.groups()
-        leap = seconds == "60"  # which clocks do not have: the next one
-        time = f"{minute or '00:00:'}{'59' if leap else seconds or '00'}{(zone or 'Z').upper()}"
-        moment = int((datetime.fromisoformat(f"{day}T{time}") - _EPOCH).total_seconds()) + leap
-        moment += up and bool((fraction or "").strip("0"))
-        if not _FIRST_SECOND <= moment <= _LAST_SECOND:
+        is_leap = seconds == "60"  # clocks don't have it: take the next second
+        time = f"{minute or '00:00:'}{'59' if is_leap else seconds or '00'}{(zone or 'Z').upper()}"
+        second = parse_time(f"{day}T{time}") + is_leap
+        second += up and bool((fraction or "").strip("0"))
+        if not _FIRST_SECOND <= second <= _LAST_SECOND:
             raise ValueError
     except (ValueError, OverflowError):
         raise InvalidFilter(
             f"{text} is neither a date (2026-03-02) nor a time with its zone (2026-03-02T10:00:00Z)"
         ) from None
-    return moment
+    return second
 
 
 def _directory(project: str, cwd: str) -> str:
-    """A project's directory as the log writes it; it need not be there any more."""
+    """Return a project's directory as the log writes it; it need not exist any more."""
     if not project or "\0" in project:
         raise InvalidFilter("a project is a directory, not nothing")
     return utf8_text(os.path.realpath(os.path.join(cwd, project)))
+
+
+def find_logs(skill: Skill) -> list[str]:
+    """Return the logs of a skill: it may have been built for the project and globally."""
+    paths = [log_file(runtime) for runtime in skill.runtimes()]
+    return [path for path in paths if os.path.exists(path)]
+
+
+class Logs:
+    """The logs of skills, seen through filters; a log that can't be read is skipped and reported."""
+
+    def __init__(self, skills: Sequence[Skill], filters: Filters) -> None:
+        self.filters = filters
+        self.diagnostics: tuple[Diagnostic, ...] = ()
+        self._skills = skills
+        self._logs: list[_Log] = []
+
+    def __enter__(self) -> Logs:
+        # Folders outside the stores share the global log of their name, also with a project's skill that
+        # was built globally: a log may be read for several folders, and be the own log of one of them.
+        folders: dict[str, set[str]] = {}
+        own = set()
+        for skill in self._skills:
+            for path in find_logs(skill):
+                folders.setdefault(path, set()).add(utf8_text(skill.source))
+            if skill.stored:
+                own.add(log_file(skill.runtime()))
+        for path in folders:
+            connection = schema.open_log(path)
+            if connection is None:
+                self.diagnostics += (warning("W001", path, "it can't be read as an access log"),)
+            else:
+                self._logs.append(_Log(path, connection, self.filters, folders[path], path in own))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for log in self._logs:
+            log.connection.close()
+
+    def period(self) -> Period:
+        """Return the times of the first and the last access."""
+        first = min(filter(None, (log.end("min") for log in self._logs)), default=None)
+        return first, max(filter(None, (log.end("max") for log in self._logs)), default=None)
+
+    def totals(self, by: str) -> dict[Any, tuple[int, int]]:
+        """Count accesses and failures by `command`, `cwd` or `day`."""
+        totals: dict[Any, tuple[int, int]] = {}
+        for log in self._logs:
+            for key, count, failures in log.totals(by):
+                before = totals.get(key, (0, 0))
+                totals[key] = (before[0] + count, before[1] + failures)
+        return totals
+
+    def kinds(self, *topics: str) -> Iterator[tuple[str, str, str, int]]:
+        """Yield command, arguments, error (or nothing) and count; a kind may come more than once.
+
+        Topics are commands that succeeded, or FAILED.
+        """
+        for log in self._logs:
+            yield from log.kinds(topics)
+
+
+class _Log:
+    """One log, seen through filters."""
+
+    def __init__(
+        self, path: str, connection: Connection, filters: Filters, folders: set[str], own: bool
+    ) -> None:
+        self.connection = connection
+        connection.execute("BEGIN")  # all queries see the log at one moment
+        self._path = path
+        self._filters = filters
+        self._has_counts = schema.has_counts(connection)
+        about = ("NOT IN", self._other_skills(folders)) if own else ("IN", sorted(folders))
+        self._where, self._values = _condition(filters.projects, *about)
+        inside = outside = 0  # places that match and that don't
+        if self._has_counts:
+            query = f"SELECT coalesce(sum({self._where}), 0), count(*) FROM access_place r"  # noqa: S608
+            inside, places = next(self._query(query, self._values))
+            outside = places - inside
+        self._everywhere = self._has_counts and not outside
+        # Add up the places that match, or subtract the others from the total if they are fewer.
+        self._matches = f"SELECT r.id FROM access_place r WHERE {self._where}"  # noqa: S608
+        self._place, self._count, self._failed = f"place IN ({self._matches})", "count", "failed"
+        if outside < inside:
+            others = f"SELECT r.id FROM access_place r WHERE NOT ({self._where})"  # noqa: S608
+            self._place = f"place IN (SELECT 0 UNION ALL {others})"
+            self._count, self._failed = "iif(place, -count, count)", "iif(place, -failed, failed)"
+
+    def _other_skills(self, folders: set[str]) -> list[str]:
+        """Return the folders in this log that are skills other than `folders`.
+
+        Accesses of a folder that is gone count: the skill may have moved from there.
+        """
+        table = "access_place" if self._has_counts else "access_log"
+        paths = [path for (path,) in self._query(f"SELECT DISTINCT skill_path FROM {table}", [])]  # noqa: S608
+        return [path for path in paths if path not in folders and _is_skill(path)]
+
+    def _split(self, unit: int) -> Split:
+        if self._has_counts:
+            return self._filters.split(unit)
+        return Split(0, -1, ((self._filters.since, self._filters.until),))
+
+    def totals(self, by: str) -> Iterator[tuple[Any, int, int]]:
+        """Yield accesses and failures by `command`, `cwd` or `day`; a key may come more than once."""
+        split = self._split(DAY)
+        if split.first <= split.last:
+            query = (
+                f"SELECT {by}, sum({self._count}) AS n, sum({self._failed}) FROM access_day"  # noqa: S608
+                f" WHERE {self._place} AND day BETWEEN ? AND ? GROUP BY 1 HAVING n > 0"
+            )
+            if by == "cwd":
+                query = (
+                    "SELECT r.cwd, sum(count), sum(failed) FROM access_day, access_place r"  # noqa: S608
+                    f" WHERE place = r.id AND {self._where} AND day BETWEEN ? AND ? GROUP BY 1"
+                )
+            yield from self._query(query, [*self._values, split.first, split.last])
+        key = schema.day_sql("r") if by == "day" else f"r.{by}"
+        columns = f"{key}, count(*), sum({schema.failure_sql('r')})"
+        for since, until in split.rest:
+            yield from self._rows(columns, since, until, "GROUP BY 1")
+
+    def kinds(self, topics: Sequence[str]) -> Iterator[tuple[str, str, str, int]]:
+        """Yield command, arguments, error and count."""
+        split = self._split(WEEK)
+        marks = ", ".join("?" * len(topics))
+        if split.first <= split.last:
+            yield from self._query(
+                "SELECT command, args, error, n FROM access_kind JOIN ("  # noqa: S608
+                f" SELECT kind, sum({self._count}) AS n FROM access_week WHERE {self._place}"
+                f" AND topic IN ({marks}) AND week BETWEEN ? AND ? GROUP BY kind HAVING n > 0) ON id = kind",
+                [*self._values, *topics, split.first, split.last],
+            )
+        columns = "r.command, r.args, coalesce(r.error, ''), count(*)"
+        tail = f"AND {schema.topic_sql('r')} IN ({marks}) GROUP BY 1, 2, 3"
+        for since, until in split.rest:
+            yield from self._rows(columns, since, until, tail, *topics)
+
+    def end(self, function: str) -> str | None:
+        """Return the time of the first (`min`) or the last (`max`) access."""
+        for since, until in self._periods(function):
+            for (time,) in self._rows(f"{function}(r.timestamp)", since, until):
+                if time is not None:
+                    return str(time)
+        return None
+
+    def _periods(self, function: str) -> list[Period]:
+        """Return the periods to search for the first or the last access, in that order; none is long."""
+        if self._everywhere or not self._has_counts:
+            return [(self._filters.since, self._filters.until)]  # by the index, or slow in any case
+        split = self._split(DAY)
+        periods = list(split.rest)
+        days = self._query(
+            f"SELECT {function}(day) FROM access_day"  # noqa: S608
+            f" WHERE place IN ({self._matches}) AND day BETWEEN ? AND ?",
+            [*self._values, max(split.first, schema.NO_DAY + 1), split.last],
+        )
+        for (day,) in days:
+            if day is not None:
+                periods.append((format_time(day * DAY), format_time((day + 1) * DAY - 1)))
+        return sorted(periods, key=lambda period: period[0] or "", reverse=function == "max")
+
+    def _rows(
+        self, columns: str, since: str | None, until: str | None, tail: str = "", *values: str
+    ) -> Iterator[Any]:
+        """Yield columns of the rows of a period; the final Z is cut because other writers may omit it."""
+        first, last = since[:-1] if since else "", until or chr(0x10FFFF)
+        return self._query(
+            f"SELECT {columns} FROM access_log r"  # noqa: S608
+            f" WHERE r.timestamp >= ? AND r.timestamp <= ? AND {self._where} {tail}",
+            [first, last, *self._values, *values],
+        )
+
+    def _query(self, query: str, values: Sequence[str | int]) -> Iterator[Any]:
+        try:
+            yield from self.connection.execute(query, values)
+        except sqlite.Error as error:
+            raise SkillcError(f"'{self._path}': {error}") from None
+
+
+def _is_skill(path: str) -> bool:
+    try:
+        return os.path.isabs(path) and bool(resolve(path, path))
+    except SkillcError:
+        return False
+
+
+def _condition(projects: Sequence[str], about: str, folders: Sequence[str]) -> tuple[str, list[str]]:
+    """Return an SQL condition and its values for rows or places r: in a project, `IN` or `NOT IN` folders."""
+    inside, values = [], []
+    for project in projects:
+        below = project if project.endswith(os.sep) else project + os.sep
+        inside.append("r.cwd = ? OR (r.cwd >= ? AND r.cwd < ?)")
+        values += [project, below, below[:-1] + chr(ord(os.sep) + 1)]
+    where = f"({' OR '.join(inside) or '1'}) AND r.skill_path {about} ({', '.join('?' * len(folders))})"
+    return where, [*values, *folders]

@@ -1,12 +1,12 @@
-"""The tables of an access log: the rows, and beside them counts, so that years of rows need no reading.
+"""The tables of an access log: the rows, and counts of them, so that years of rows need not be read.
 
-A row is an access of a kind (what was asked), at a place (where it was asked, of which folder) and a
-time. `access_kind` and `access_place` list those once; `access_day` counts accesses by place, day and
-command, `access_week` by place, week and kind. Place 0 is everywhere. A trigger keeps the counts, so
-they are never behind the rows, whoever writes them.
+A row is an access of a kind (command, arguments, error) at a place (working directory, skill folder) and
+a time. `access_kind` and `access_place` list those once; `access_day` counts accesses by place, day and
+command, `access_week` by place, week and kind. Place 0 is the total of all places. A trigger updates the
+counts, so that they match the rows of every writer.
 
-Days are numbered from 1970-01-01, and seven of them are a week. `topic` is the command, or empty for
-what failed: it keeps searches, of which there are many kinds, and failures apart from what was read.
+Days are numbered from 1970-01-01; a week is seven of them. `topic` is the command, or empty for a failure:
+it separates searches, of which there are many kinds, and failures from reads.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-NO_DAY, NO_WEEK = -719_163, -102_737  # of a time that nobody can read: before there were days
-PAGE_SIZE = 1024  # an access changes a few bytes on each of several pages, and the WAL takes whole ones
-CHUNK = 300_000  # rows that are counted at a time
+NO_DAY, NO_WEEK = -719_163, -102_737  # of a time that can't be parsed: before the first date
+PAGE_SIZE = 1024  # an access changes a few bytes on each of several pages, and the WAL holds whole pages
+BATCH = 300_000  # rows counted at a time
 CACHE = 131_072  # KiB of memory for that, at most
 
 _ROWS = (
@@ -80,19 +80,19 @@ _COUNTS = {
 }
 
 
-def day_of(row: str) -> str:
-    """SQL for the day of a row."""
+def day_sql(row: str) -> str:
+    """Return SQL for the day of a row."""
     return f"coalesce(CAST(strftime('%s', {row}.timestamp) AS INTEGER) / 86400, {NO_DAY})"
 
 
-def failed_of(row: str) -> str:
-    """SQL for whether a row is a failure."""
+def failure_sql(row: str) -> str:
+    """Return SQL for whether a row is a failure."""
     return f"coalesce({row}.error, '') <> ''"
 
 
-def topic_of(row: str) -> str:
-    """SQL for the topic of a row."""
-    return f"iif({failed_of(row)}, '', {row}.command)"
+def topic_sql(row: str) -> str:
+    """Return SQL for the topic of a row."""
+    return f"iif({failure_sql(row)}, '', {row}.command)"
 
 
 _PLACE = "(SELECT id FROM access_place WHERE cwd = new.cwd AND skill_path = new.skill_path)"
@@ -105,62 +105,45 @@ _TRIGGER = f"""CREATE TRIGGER access_counted AFTER INSERT ON access_log BEGIN
     INSERT INTO access_kind(command, args, error)
     VALUES (new.command, new.args, coalesce(new.error, '')) ON CONFLICT DO NOTHING;
     INSERT INTO access_day VALUES
-        (0, {day_of("new")}, new.command, 1, {failed_of("new")}),
-        ({_PLACE}, {day_of("new")}, new.command, 1, {failed_of("new")})
+        (0, {day_sql("new")}, new.command, 1, {failure_sql("new")}),
+        ({_PLACE}, {day_sql("new")}, new.command, 1, {failure_sql("new")})
     ON CONFLICT DO UPDATE SET count = count + 1, failed = failed + excluded.failed;
     INSERT INTO access_week VALUES
-        (0, {topic_of("new")}, {day_of("new")} / 7, {_KIND}, 1),
-        ({_PLACE}, {topic_of("new")}, {day_of("new")} / 7, {_KIND}, 1)
+        (0, {topic_sql("new")}, {day_sql("new")} / 7, {_KIND}, 1),
+        ({_PLACE}, {topic_sql("new")}, {day_sql("new")} / 7, {_KIND}, 1)
     ON CONFLICT DO UPDATE SET count = count + 1;
 END"""  # noqa: S608 -- our own words
 
 
-def create(connection: Connection) -> None:
-    """Make what is missing in a log, in one step; harmless where all is there, or others are at it."""
+def create_tables(connection: Connection) -> None:
+    """Create what a log lacks, in one transaction; safe to repeat, also by several processes at once."""
     connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
     connection.execute("PRAGMA journal_mode=WAL").fetchall()
-    with writing(connection):
+    connection.execute("BEGIN IMMEDIATE")
+    with connection:  # commits, or rolls back after an exception
         for statement in _ROWS:
             connection.execute(statement)
-        if not is_counted(connection):
+        if not has_counts(connection):
             _count_all(connection)
 
 
-class writing:  # noqa: N801 -- reads as a verb: with writing(connection)
-    """A transaction, whole or not at all."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def __enter__(self) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if kind is None:
-                self._connection.execute("COMMIT")
-        finally:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-
-
-def is_counted(connection: Connection) -> bool:
-    """Whether the counts are there, and kept as they are kept here."""
-    known = dict(connection.execute("SELECT name, sql FROM sqlite_master").fetchall())
-    return known.keys() >= _COUNTS.keys() and known.get("access_counted") == _TRIGGER
+def has_counts(connection: Connection) -> bool:
+    """Return whether a log has the counts and this version's trigger."""
+    objects = dict(connection.execute("SELECT name, sql FROM sqlite_master").fetchall())
+    return objects.keys() >= _COUNTS.keys() and objects.get("access_counted") == _TRIGGER
 
 
 def _count_all(connection: Connection) -> None:
-    """Make the counts anew, from all rows there are; a minute or two for ten million."""
+    """Rebuild the counts from all rows; a minute or two for ten million."""
     connection.execute(f"PRAGMA cache_size=-{CACHE}")
     connection.execute("DROP TRIGGER IF EXISTS access_counted")
     for table, statement in _COUNTS.items():
         connection.execute(f"DROP TABLE IF EXISTS {table}")
         connection.execute(statement)
     first, last = connection.execute("SELECT min(rowid), max(rowid) FROM access_log").fetchone()
-    for start in range(first or 0, (last or -1) + 1, CHUNK):
+    for start in range(first or 0, (last or -1) + 1, BATCH):
         for statement in (_LIST_PLACES, _LIST_KINDS, _COUNT_DAYS, _COUNT_WEEKS):
-            connection.execute(statement.format(rows="r.rowid >= ? AND r.rowid < ?"), (start, start + CHUNK))
+            connection.execute(statement.format(rows="r.rowid >= ? AND r.rowid < ?"), (start, start + BATCH))
     connection.execute(
         "INSERT INTO access_day SELECT 0, day, command, sum(count), sum(failed) FROM access_day GROUP BY 2, 3"
     )
@@ -169,7 +152,7 @@ def _count_all(connection: Connection) -> None:
 
 
 def count_week(connection: Connection, week: int, since: str, before: str) -> None:
-    """Count the rows of a week that has no counts: those from one second to before another."""
+    """Count the rows of a week without counts, from one time to before another."""
     connection.execute(_COUNT_WEEKS.format(rows="r.timestamp >= ? AND r.timestamp < ?"), (since, before))
     connection.execute(_COUNT_EVERYWHERE.format(weeks="week = ?"), (week,))
 
@@ -184,7 +167,7 @@ SELECT DISTINCT r.command, r.args, coalesce(r.error, '') FROM access_log r WHERE
 """
 _COUNT_DAYS = f"""
 INSERT INTO access_day
-SELECT p.id, {day_of("r")}, r.command, count(*), sum({failed_of("r")})
+SELECT p.id, {day_sql("r")}, r.command, count(*), sum({failure_sql("r")})
 FROM access_log r, access_place p
 WHERE {{rows}} AND p.cwd = r.cwd AND p.skill_path = r.skill_path
 GROUP BY 1, 2, 3
@@ -192,7 +175,7 @@ ON CONFLICT DO UPDATE SET count = count + excluded.count, failed = failed + excl
 """  # noqa: S608 -- our own words
 _COUNT_WEEKS = f"""
 INSERT INTO access_week
-SELECT p.id, {topic_of("r")}, {day_of("r")} / 7, k.id, count(*)
+SELECT p.id, {topic_sql("r")}, {day_sql("r")} / 7, k.id, count(*)
 FROM access_log r, access_place p, access_kind k
 WHERE {{rows}} AND p.cwd = r.cwd AND p.skill_path = r.skill_path
     AND k.args = r.args AND k.command = r.command AND k.error = coalesce(r.error, '')
@@ -205,19 +188,19 @@ SELECT 0, topic, week, kind, sum(count) FROM access_week WHERE {weeks} GROUP BY 
 """
 
 
-def reading(path: str) -> Connection | None:
-    """A connection for reading, None for what can't be read as a log.
+def open_log(path: str) -> Connection | None:
+    """Open a log for reading; return None for a file that is none.
 
-    A log that has no counts gets them, where it can be written.
+    A log without counts gets them if it can be written.
     """
-    connection = open_to_read(path)
+    connection = open_database(path)
     if connection is None:
         return None
     try:
-        if not is_counted(connection):
-            create(connection)
+        if not has_counts(connection):
+            create_tables(connection)
     except sqlite.Error:
-        pass  # it is read row by row
+        pass  # its rows are read instead
     try:
         connection.execute(f"SELECT {COLUMNS} FROM access_log LIMIT 1").fetchone()  # noqa: S608
     except sqlite.Error:
@@ -226,9 +209,9 @@ def reading(path: str) -> Connection | None:
     return connection
 
 
-def open_to_read(path: str) -> Connection | None:
-    """A connection for reading that changes nothing, None for what is no database."""
-    # The last is for a directory that can't be written: SQLite must not want files of its own there.
+def open_database(path: str) -> Connection | None:
+    """Open a database without changing it; return None for a file that is none."""
+    # The last mode is for a directory that can't be written, where SQLite can't create its own files.
     for mode in ("mode=rw", "mode=ro", "mode=ro&immutable=1"):
         try:
             connection = sqlite.connect(
@@ -241,12 +224,9 @@ def open_to_read(path: str) -> Connection | None:
             connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
         except sqlite.Error:
             continue
-        connection.text_factory = _decoded
+        connection.text_factory = lambda data: data.decode(
+            "utf-8", "replace"
+        )  # other programs may write rows
         connection.execute("PRAGMA synchronous=NORMAL")
         return connection
     return None
-
-
-def _decoded(data: bytes) -> str:
-    """Text of a log, which others may have written."""
-    return data.decode("utf-8", "replace")

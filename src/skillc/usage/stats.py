@@ -8,17 +8,16 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from skillc.errors import InvalidQueryType
-from skillc.usage.counts import FAILED, Logs
-from skillc.usage.query import Filters
+from skillc.library import Skill
+from skillc.usage.query import FAILED, Filters, Logs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from skillc.errors import Diagnostic
-    from skillc.library import Skill
 
-    Counts = dict[tuple[str, ...], int]
-    Asked = tuple[str, dict[str, Any], str, int]
+    Key = tuple[str, ...]
+    Counts = dict[Key, int]
 
 GROUPS = ("summary", "sections", "files", "commands", "projects", "errors", "search")
 _ALL = Filters()
@@ -50,30 +49,33 @@ class Stats:
 
 
 def check_group(group: str) -> None:
+    """Raise InvalidQueryType for a group that does not exist."""
     if group not in GROUPS:
         raise InvalidQueryType(group)
 
 
-def stats_of(skill: Skill, group: str = "summary", filters: Filters = _ALL) -> Stats:
-    """The accesses of one skill; none is an empty result."""
+def compute_stats(skills: Skill | Sequence[Skill], group: str = "summary", filters: Filters = _ALL) -> Stats:
+    """Count the accesses of one skill, or of several together."""
     check_group(group)
-    with Logs([skill], filters) as logs:
+    one = skills if isinstance(skills, Skill) else None
+    with Logs([skills] if isinstance(skills, Skill) else skills, filters) as logs:
+        start, end = logs.period()
         return Stats(
-            skill.name, skill.source, group, filters, *logs.period(), _DATA[group](logs), logs.diagnostics
+            one.name if one else None,
+            one.source if one else None,
+            group,
+            filters,
+            start,
+            end,
+            _count_group(logs, group),
+            logs.diagnostics,
         )
 
 
-def stats_of_all(skills: Sequence[Skill], group: str = "summary", filters: Filters = _ALL) -> Stats:
-    """The accesses of several skills together."""
-    check_group(group)
+def count_by_day(skills: Sequence[Skill], filters: Filters = _ALL) -> list[tuple[str, int]]:
+    """Count the accesses of each day from the first to the last, days without any included."""
     with Logs(skills, filters) as logs:
-        return Stats(None, None, group, filters, *logs.period(), _DATA[group](logs), logs.diagnostics)
-
-
-def by_day(skills: Sequence[Skill], filters: Filters = _ALL) -> list[tuple[str, int]]:
-    """Accesses on each day from the first to the last, days without any too."""
-    with Logs(skills, filters) as logs:
-        counts = {day + _FIRST_DAY: count for day, (count, _) in logs.total("day").items()}
+        counts = {day + _FIRST_DAY: count for day, (count, _) in logs.totals("day").items()}
     days = [day for day in counts if 1 <= day <= date.max.toordinal()]
     if not days:
         return []
@@ -82,119 +84,102 @@ def by_day(skills: Sequence[Skill], filters: Filters = _ALL) -> list[tuple[str, 
     ]
 
 
-def read_of(skill: Skill, filters: Filters = _ALL) -> tuple[set[tuple[str, str]], set[str]]:
-    """What was read of a skill: the sections shown, as (heading, file), and the files opened."""
+def find_reads(skill: Skill, filters: Filters = _ALL) -> tuple[set[tuple[str, str]], set[str]]:
+    """Return what was read of a skill: sections, as (heading, file), and whole files."""
     with Logs([skill], filters) as logs:
-        shown = {(section, file) for section, file in _sections(logs)}
-        return shown, {_word(asked, "path") for _, asked, _, _ in _asked(logs, "open")}
+        sections = {(section, file) for section, file in _count(_accesses(logs, "show"), _section)}
+        return sections, {access.text("path") for access in _accesses(logs, "open")}
 
 
-def _summary(logs: Logs) -> dict[str, int]:
-    totals = logs.total("command").values()
-    read = list(_asked(logs, "show", "open"))
-    return {
-        "total_accesses": sum(count for count, _ in totals),
-        "unique_sections": len(_sections_of(read)),
-        "unique_files": len(_files_of(read)),
-        "error_count": sum(failed for _, failed in totals),
-    }
+@dataclass(slots=True)  # not frozen, because there may be a million
+class _Access:
+    """A command with its arguments, its error or nothing, and how often it was used."""
+
+    command: str
+    arguments: dict[str, Any]
+    error: str
+    count: int
+
+    def text(self, name: str) -> str:
+        value = self.arguments.get(name)
+        return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
-def _sections(logs: Logs) -> Counts:
-    return _sections_of(_asked(logs, "show"))
+def _accesses(logs: Logs, *topics: str) -> Iterator[_Access]:
+    for command, args, error, count in logs.kinds(*topics):
+        try:
+            arguments = json.loads(args)
+        except (ValueError, RecursionError):  # other programs may write rows
+            arguments = None
+        yield _Access(command, arguments if isinstance(arguments, dict) else {}, error, count)
 
 
-def _sections_of(read: Iterable[Asked]) -> Counts:
-    return _added(
-        ((section, _word(asked, "file")), count)
-        for command, asked, _, count in read
-        if command == "show" and (section := _word(asked, "section"))
-    )
+# What a group counts: the key of an access, or None for one that does not count.
 
 
-def _files(logs: Logs) -> Counts:
-    return _files_of(_asked(logs, "show", "open"))
+def _section(access: _Access) -> Key | None:
+    section = access.text("section") if access.command == "show" else ""
+    return (section, access.text("file")) if section else None
 
 
-def _files_of(read: Iterable[Asked]) -> Counts:
-    return _added(
-        ((file,), count)
-        for _, asked, _, count in read
-        if (file := _word(asked, "file") or _word(asked, "path"))
-    )
+def _file(access: _Access) -> Key | None:
+    file = access.text("file") or access.text("path")
+    return (file,) if file else None
 
 
-def _commands(logs: Logs) -> dict[str, int]:
-    totals: Counts = {(command,): count for command, (count, _) in logs.total("command").items()}
-    return {command: count for (command,), count in _most_first(totals)}
+def _error(access: _Access) -> Key | None:
+    texts = map(access.text, ("section", "query", "path", "file", "dir"))
+    return next(filter(None, texts), ""), access.command, access.error
 
 
-def _projects(logs: Logs) -> Counts:
-    return {(cwd,): count for cwd, (count, _) in logs.total("cwd").items()}
+def _search(access: _Access) -> Key | None:
+    return (access.text("query"),) if access.command == "search" else None
 
 
-def _errors(logs: Logs) -> Counts:
-    failed = _asked(logs, FAILED)
-    return _added(((_target(asked), command, error), count) for command, asked, error, count in failed)
-
-
-def _searches(logs: Logs) -> Counts:
-    searched = _asked(logs, "search", FAILED)
-    return _added(
-        ((_word(asked, "query"),), count) for command, asked, _, count in searched if command == "search"
-    )
-
-
-def _listed(
-    count: Callable[[Logs], Counts], *names: str, from_last: bool = False
-) -> Callable[[Logs], list[dict[str, Any]]]:
-    """A group that is a list of entries with these names and `count`, most first."""
-    return lambda logs: [
-        dict(zip(names, key, strict=True), count=number)
-        for key, number in _most_first(count(logs), from_last=from_last)
-    ]
-
-
-_DATA: dict[str, Callable[[Logs], Any]] = {
-    "summary": _summary,
-    "sections": _listed(_sections, "section", "file", from_last=True),
-    "files": _listed(_files, "file"),
-    "commands": _commands,
-    "projects": _listed(_projects, "project"),
-    "errors": _listed(_errors, "target", "command", "error"),
-    "search": _listed(_searches, "query"),
+# The topics of a group, the key of its accesses, and the names of the key's parts.
+_LISTS: dict[str, tuple[Key, Callable[[_Access], Key | None], Key]] = {
+    "sections": (("show",), _section, ("section", "file")),
+    "files": (("show", "open"), _file, ("file",)),
+    "errors": ((FAILED,), _error, ("target", "command", "error")),
+    "search": (("search", FAILED), _search, ("query",)),
 }
 
 
-def _most_first(counts: Counts, *, from_last: bool = False) -> list[tuple[tuple[str, ...], int]]:
-    """By count, downwards; what is equal by its names, in their order or from the last on."""
-    step = -1 if from_last else 1
+def _count(accesses: Iterable[_Access], key: Callable[[_Access], Key | None]) -> Counts:
+    counts: Counts = {}
+    for access in accesses:
+        name = key(access)
+        if name is not None:
+            counts[name] = counts.get(name, 0) + access.count
+    return counts
+
+
+def _count_group(logs: Logs, group: str) -> Any:
+    if group == "summary":
+        return _summarize(logs)
+    if group in ("commands", "projects"):
+        totals = logs.totals("command" if group == "commands" else "cwd")
+        counts = _sort({(name,): count for name, (count, _) in totals.items()})
+        if group == "commands":
+            return {command: count for (command,), count in counts}
+        return [{"project": cwd, "count": count} for (cwd,), count in counts]
+    topics, key, names = _LISTS[group]
+    counts = _sort(_count(_accesses(logs, *topics), key), by_last=group == "sections")
+    return [dict(zip(names, values, strict=True), count=count) for values, count in counts]
+
+
+def _summarize(logs: Logs) -> dict[str, int]:
+    totals = logs.totals("command").values()
+    reads = list(_accesses(logs, "show", "open"))
+    return {
+        "total_accesses": sum(count for count, _ in totals),
+        "unique_sections": len(_count(reads, _section)),
+        "unique_files": len(_count(reads, _file)),
+        "error_count": sum(failures for _, failures in totals),
+    }
+
+
+def _sort(counts: Counts, *, by_last: bool = False) -> list[tuple[Key, int]]:
+    """Sort by count, highest first; equal counts by their keys, or by the last part of their keys."""
+    step = -1 if by_last else 1
     return sorted(counts.items(), key=lambda item: (-item[1], item[0][::step]))
-
-
-def _added(counts: Iterable[tuple[tuple[str, ...], int]]) -> Counts:
-    total: Counts = {}
-    for key, count in counts:
-        total[key] = total.get(key, 0) + count
-    return total
-
-
-def _asked(logs: Logs, *topics: str) -> Iterator[Asked]:
-    """Commands with their arguments, the error or nothing, and how often."""
-    for command, args, error, count in logs.kinds(*topics):
-        try:
-            asked = json.loads(args)
-        except (ValueError, RecursionError):  # rows that someone else wrote
-            asked = None
-        yield command, asked if isinstance(asked, dict) else {}, error, count
-
-
-def _word(asked: dict[str, Any], name: str) -> str:
-    value = asked.get(name)
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
-
-
-def _target(asked: dict[str, Any]) -> str:
-    """What was asked for in vain."""
-    words = (_word(asked, name) for name in ("section", "query", "path", "file", "dir"))
-    return next(filter(None, words), "")

@@ -1,4 +1,4 @@
-"""Move accesses that were logged beside a project into the logs they belong to (RFC-0007)."""
+"""Move the rows of a project's fallback logs into the logs they belong to (RFC-0007)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from skillc.usage import log, schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from contextlib import AbstractContextManager
     from sqlite3 import Connection
 
     from skillc.library import Skill
@@ -24,100 +23,93 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Synced:
-    """How many entries of a skill were moved, or would be."""
+class SyncResult:
+    """How many rows of a skill were moved, or would be."""
 
     skill: str
     entries: int
 
 
-def local_skills(project: str) -> list[str]:
-    """The skills that have a fallback log in a project."""
-    try:
-        names = sorted(os.listdir(log.fallback_directory(project)))
-    except OSError:
-        return []
-    return [name for name in names if os.path.exists(log.fallback_file(project, name))]
-
-
 def sync_logs(
     project: str, skill: str | None, *, dry_run: bool = False
-) -> tuple[list[Synced], list[SkillcError]]:
-    """Move a project's fallback logs, all or one skill's; each skill stands alone."""
-    names = local_skills(project)
+) -> tuple[list[SyncResult], list[SkillcError]]:
+    """Move a project's fallback logs, all or one skill's; one that fails does not stop the others."""
+    directory = log.fallback_directory(project)
+    try:
+        names = sorted(os.listdir(directory))
+    except OSError:
+        names = []
+    names = [name for name in names if os.path.exists(log.fallback_file(project, name))]
     if skill is not None:
         if skill not in names:
             raise NoLocalLogs
         names = [skill]
-    done: list[Synced] = []
-    failed: list[SkillcError] = []
+    results: list[SyncResult] = []
+    failures: list[SkillcError] = []
     for name in names:
         try:
-            done.append(Synced(name, _would_move(project, name) if dry_run else _move(project, name)))
+            count = _count_new(project, name) if dry_run else _move(project, name)
+            results.append(SyncResult(name, count))
         except SkillcError as error:
-            failed.append(error)
-    return done, failed
+            failures.append(error)
+    return results, failures
 
 
-def _would_move(project: str, name: str) -> int:
-    entries = 0
-    for target, rows in _by_target(project, name).items():
-        connection = schema.open_to_read(target) if os.path.exists(target) else None
+def _count_new(project: str, name: str) -> int:
+    """Return how many rows of a skill would be moved."""
+    count = 0
+    for target, rows in _group_by_target(project, name).items():
+        connection = schema.open_database(target) if os.path.exists(target) else None
         try:
-            entries += len(rows if connection is None else _new(connection, rows))
+            count += len(rows if connection is None else _new_rows(connection, rows))
         except sqlite.Error:
             raise SyncNotWritable(target) from None
         finally:
             if connection is not None:
                 connection.close()
-    return entries
+    return count
 
 
 def _move(project: str, name: str) -> int:
-    """Move a skill's rows, and no others: who writes to its fallback log meanwhile waits."""
-    with _lock(project):
-        moved = 0
-        for target, rows in _by_target(project, name).items():
+    """Move the rows of a skill; writers to its fallback log wait meanwhile."""
+    root = log.fallback_directory(project)
+    # Where the directory can't be written, there are no writers and no lock can be made.
+    lock = atomic.Lock(log.fallback_lock(project)) if os.access(root, os.W_OK) else nullcontext()
+    with lock:
+        count = 0
+        for target, rows in _group_by_target(project, name).items():
             try:
-                moved += _insert(target, rows)
+                count += _insert(target, rows)
             except (OSError, sqlite.Error):
                 raise SyncNotWritable(target) from None
-        directory = os.path.join(log.fallback_directory(project), name)
+        directory = os.path.join(root, name)
         atomic.discard(directory)
         if os.path.exists(directory):
-            raise SkillcError(f"synced {moved} entries for '{name}', but '{directory}' can't be removed")
-        return moved
+            raise SkillcError(f"synced {count} entries for '{name}', but '{directory}' can't be removed")
+        return count
 
 
-def _lock(project: str) -> AbstractContextManager[None]:
-    lock = atomic.Lock(log.fallback_lock(project))
-    if os.access(log.fallback_directory(project), os.W_OK):
-        return lock
-    return nullcontext()  # where nobody can write
-
-
-def _by_target(project: str, name: str) -> dict[str, list[Row]]:
-    """The rows of a fallback log, by the log that they belong to."""
-    path = log.fallback_file(project, name)
+def _group_by_target(project: str, name: str) -> dict[str, list[Row]]:
+    """Return the rows of a fallback log, by the log that they belong to."""
     targets: dict[tuple[str, str], str] = {}
-    found: dict[str, list[Row]] = {}
-    for row in _rows(path):
+    groups: dict[str, list[Row]] = {}
+    for row in _read_rows(log.fallback_file(project, name)):
         folder, cwd = str(row[4]), str(row[5])
         if (folder, cwd) not in targets:
-            targets[folder, cwd] = log.log_file(_runtime(name, folder, cwd, project))
-        found.setdefault(targets[folder, cwd], []).append(row)
-    return found
+            targets[folder, cwd] = log.log_file(_find_runtime(name, folder, cwd, project))
+        groups.setdefault(targets[folder, cwd], []).append(row)
+    return groups
 
 
-def _rows(path: str) -> list[Row]:
-    connection = schema.open_to_read(path)
+def _read_rows(path: str) -> list[Row]:
+    connection = schema.open_database(path)
     if connection is None and not os.path.exists(path):
-        return []  # someone else has just moved them
+        return []  # another process has just moved them
     if connection is None:
         raise SyncNotReadable(path)
     try:
         if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-            return []  # of a process that was killed before it could write
+            return []  # its process was killed before it could write
         return connection.execute(f"SELECT {log.COLUMNS} FROM access_log ORDER BY rowid").fetchall()  # noqa: S608
     except sqlite.Error:
         raise SyncNotReadable(path) from None
@@ -125,57 +117,56 @@ def _rows(path: str) -> list[Row]:
         connection.close()
 
 
-def _runtime(name: str, folder: str, cwd: str, project: str) -> str:
-    """The runtime directory of the skill that a row is about, also of one that moved or is gone."""
-    named = [skill for place in (cwd, project) if (skill := _found(name, place))]
-    same = [skill for skill in named if utf8_text(skill.source) == folder]
-    there = _found(folder, project) if os.path.isabs(folder) else None
-    for skill in (*same, there, *named):
+def _find_runtime(name: str, folder: str, cwd: str, project: str) -> str:
+    """Return the runtime directory of the skill that a row is about, even if it has moved or is gone."""
+    by_name = [skill for place in (cwd, project) if (skill := _find_skill(name, place))]
+    same_folder = [skill for skill in by_name if utf8_text(skill.source) == folder]
+    by_folder = _find_skill(folder, project) if os.path.isabs(folder) else None
+    for skill in (*same_folder, by_folder, *by_name):
         if skill is not None:
-            return log.runtime_in_use(skill)
+            return log.find_runtime(skill)
     root = at_path(folder).root if os.path.isabs(folder) else ""
     if not root or not os.path.isdir(os.path.join(root, paths.DIRECTORY)):
         root = paths.require_home()
     return os.path.join(paths.runtime_store(root), name)
 
 
-def _found(name: str, place: str) -> Skill | None:
-    """The skill of a path or of a folder's name: `billing+refunds` is one in a collection."""
+def _find_skill(name: str, place: str) -> Skill | None:
+    """Return the skill of a path or of a runtime folder's name: `billing+refunds` is in a collection."""
     try:
         return resolve(name, place)
     except SkillcError:
-        pass
+        if "+" not in name or os.path.isabs(name):
+            return None
     try:
-        return (
-            locate_skill(name.replace("+", "/"), place) if "+" in name and not os.path.isabs(name) else None
-        )
+        return locate_skill(name.replace("+", "/"), place)
     except SkillcError:
         return None
 
 
 def _insert(target: str, rows: Sequence[Row]) -> int:
-    """Add the rows that are not there yet, in one step; how many those were."""
+    """Add the new rows in one transaction, and return their number."""
     connection = log.connect(target)
     try:
-        schema.create(connection)
-        with schema.writing(connection):
-            new = _new(connection, rows)
+        schema.create_tables(connection)
+        connection.execute("BEGIN IMMEDIATE")
+        with connection:  # commits, or rolls back after an exception
+            new = _new_rows(connection, rows)
             connection.executemany(log.INSERT, new)
-        log.fold(connection, target)
+        log.checkpoint(connection, target)
     finally:
         connection.close()
     return len(new)
 
 
-def _new(connection: Connection, rows: Sequence[Row]) -> list[Row]:
-    """The rows that are not there yet: an earlier sync may have moved them and failed to remove them."""
+def _new_rows(connection: Connection, rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that a log lacks: an earlier sync may have moved some and failed to remove them."""
     same = " AND ".join(f"{column} IS ?" for column in log.COLUMNS.split(", "))
-    known = dict.fromkeys(rows, 0)
-    for row in known:
-        known[row] = connection.execute(f"SELECT count(*) FROM access_log WHERE {same}", row).fetchone()[0]  # noqa: S608
+    query = f"SELECT count(*) FROM access_log WHERE {same}"  # noqa: S608
+    copies = {row: connection.execute(query, row).fetchone()[0] for row in dict.fromkeys(rows)}
     new = []
     for row in rows:
-        known[row] -= 1
-        if known[row] < 0:
+        copies[row] -= 1
+        if copies[row] < 0:
             new.append(row)
     return new

@@ -7,9 +7,9 @@ from skillc.cli.output import print_json
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
 from skillc.cli.watch import watch
-from skillc.compiler import Published, Publisher, targets
+from skillc.compiler import Publication, PublishOptions, find_targets, publish_skill
 from skillc.errors import InvalidOption, unexpected
-from skillc.library import Skill, stored_skills
+from skillc.library import stored_skills
 from skillc.text import one_line
 from skillc.workspace import Workspace
 
@@ -59,58 +59,56 @@ def run(arguments: Arguments) -> int:
         problem = "--all takes no <skill>" if name else "<skill> is missing; give one, or --all"
         raise InvalidOption(f"{problem}; {see(COMMAND)}")
     here = workspace()
-    publisher = Publisher(
-        here.settings(),
-        here.cwd,
-        targets(arguments.text("target"), arguments.text("deploy"), here.cwd),
+    options = PublishOptions(
+        find_targets(arguments.text("target"), arguments.text("deploy"), here.cwd),
         to_global=arguments.given("global"),
         copy=arguments.given("copy"),
         force=arguments.given("force"),
     )
     as_json = arguments.text("format") == "json"
     if arguments.given("watch"):
+        imports: set[str] = set()
         return watch(
             lambda: list(stored_skills(here.cwd)) if name is None else [here.locate(name, index=False)],
-            lambda skill: _build(here, skill, publisher, as_json),
+            lambda skill: _print(here.build(skill, options, imports=imports), as_json),
         )
     if name is None:
-        return _build_all(here, publisher, as_json)
-    return _build(here, here.locate(name, index=False), publisher, as_json)
+        return _build_all(here, options, as_json)
+    return _print(here.build(here.locate(name, index=False), options), as_json)
 
 
-def _build(here: Workspace, skill: Skill, publisher: Publisher, as_json: bool) -> int:
-    published = here.build(skill, publisher)
+def _print(publication: Publication, as_json: bool) -> int:
     if as_json:
-        print_json(published.as_json())
+        print_json(publication.as_json())
     else:
-        print(published.report())
-    return 1 if published.failed else 0
+        print(publication.report())
+    return 1 if publication.failures else 0
 
 
-def _build_all(here: Workspace, publisher: Publisher, as_json: bool) -> int:
+def _build_all(here: Workspace, options: PublishOptions, as_json: bool) -> int:
     """Build every skill of the stores; one that fails is reported and the others are built."""
-    skills = list(stored_skills(here.cwd))
-    results: list[Published] = []
+    skills, settings = list(stored_skills(here.cwd)), here.settings()
+    results: list[Publication] = []
     errors: list[dict[str, str]] = []
     names: set[str] = set()  # of two skills with one name, agents get the one that the name means
     with Progress(len(skills), "skills") as progress:
         for skill in skills:
             progress.step(skill.name)
             try:
-                published = publisher.run(skill, to_agents=skill.name not in names)
+                result = publish_skill(skill, options, settings, here.cwd, deploy=skill.name not in names)
             except Exception as error:
                 coded = unexpected(error)
                 errors.append({"skill": skill.name, "code": coded.code, "message": coded.message})
                 progress.say(one_line(f"{coded.line()} ({skill.source})"))
                 continue
             names.add(skill.name)
-            results.append(published)
+            results.append(result)
             progress.clear()
-            here.tell_published(published)
-    failures = len(errors) + sum(bool(published.failed) for published in results)
+            here.tell_publication(result)
+    failures = len(errors) + sum(bool(result.failures) for result in results)
     if as_json:
-        print_json({"built": [published.as_json() for published in results], "failed": errors})
+        print_json({"built": [result.as_json() for result in results], "failed": errors})
     else:
-        unchanged = sum(published.built.status == "unchanged" for published in results)
+        unchanged = sum(result.build.status == "unchanged" for result in results)
         print(f"{len(results)} of {len(skills)} skills built ({unchanged} unchanged), {failures} failed")
     return 1 if failures else 0

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from skillc.cli import NAMES, load
 from skillc.cli.syntax import Argument, Arguments, Command, Option
-from skillc.compiler import known_agents
+from skillc.compiler import read_agents
 from skillc.errors import InvalidOption, SkillcError
 from skillc.gateway import read_outline
 from skillc.library import resolve, stored_skills
@@ -141,7 +141,7 @@ def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
         if what == "repos":
             return _repositories(before)
         if what == "agents":
-            return [agent.name for agent in known_agents()]
+            return [agent.name for agent in read_agents()]
         if what in ("sections", "sources"):
             skill = resolve(before[1], current_directory())
             if what == "sources":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillc.cli.output import print_json
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-from skillc.compiler import new_skill, new_store
+from skillc.compiler import create_skill, create_store
 from skillc.paths import current_directory, require_home
 
 COMMAND = Command(
@@ -19,7 +19,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     root = require_home() if arguments.given("global") else current_directory()
     name = arguments.optional("name")
-    path = new_store(root) if name is None else new_skill(root, name)
+    path = create_store(root) if name is None else create_skill(root, name)
     if arguments.text("format") == "json":
         print_json({"name": name, "path": path})
     elif name is None:

@@ -23,7 +23,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     from skillc.cli import workspace
     from skillc.cli.output import print_json, write_bytes
-    from skillc.gateway import more_lines
+    from skillc.gateway import render_more_lines
 
     opened = workspace().open(arguments.text("skill"), arguments.text("path"), arguments.count("max_lines"))
     if arguments.text("format") == "json":
@@ -31,5 +31,5 @@ def run(arguments: Arguments) -> int:
         return 0
     for piece in opened.pieces():
         write_bytes(piece)
-    write_bytes(more_lines(opened.more_lines))
+    write_bytes(render_more_lines(opened.more_lines))
     return 0

@@ -22,7 +22,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     from skillc.cli import workspace
-    from skillc.gateway import outline_lines
+    from skillc.gateway import render_outline
 
     entries = workspace().outline(arguments.text("skill"), arguments.count("level"))
     if arguments.text("format") == "json":
@@ -30,6 +30,6 @@ def run(arguments: Arguments) -> int:
 
         print_json([entry.as_json() for entry in entries])
         return 0
-    for line in outline_lines(entries):
+    for line in render_outline(entries):
         print(line)
     return 0

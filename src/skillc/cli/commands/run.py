@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import signal
 import sys
+import threading
+from collections.abc import Callable
+from typing import Any
 
+from skillc.cli import workspace
+from skillc.cli.approval import ask_to_run, terminal
+from skillc.cli.output import print_json
 from skillc.cli.syntax import Argument, Arguments, Command, Option
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import threading
-    from collections.abc import Callable
-    from typing import Any
-
-    from skillc.tools import Answer, ApprovalRequest, RunResult, Tool, ToolCall
+from skillc.errors import InvalidOption
+from skillc.tools import Answer, ApprovalRequest, Tool, parse_values
 
 COMMAND = Command(
     "run",
@@ -47,26 +49,26 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli.output import print_json, warn
-    from skillc.paths import current_directory
-    from skillc.tools import ToolCall, find_skill
-    from skillc.usage import logged
-
+    yes, dry_run = arguments.given("yes"), arguments.given("dry_run")
     values = _values(arguments)
-    cwd = current_directory()
-    location = find_skill(arguments.text("skill"), cwd)
-    warn(location.diagnostics)
-    tool, mode, dry_run = arguments.text("tool"), arguments.text("mode"), arguments.given("dry_run")
-    call = ToolCall(location, tool, values, cwd, mode)
-    result, diagnostics = logged(
-        location.library_skill(),
-        "run",
-        {"tool": tool, "mode": mode, "dry_run": dry_run},
-        cwd,
-        lambda: _run(call, dry_run, arguments.given("yes")),
-        lambda result: {"success": result.success},
+    cancel = threading.Event()
+    interrupts = None if dry_run else _Interrupts(cancel)
+
+    def approve(request: ApprovalRequest) -> Answer:
+        if yes or interrupts is None:
+            return Answer.ONCE
+        with interrupts:
+            return ask_to_run(request)
+
+    result = workspace().run(
+        arguments.text("skill"),
+        arguments.text("tool"),
+        values,
+        mode=arguments.text("mode"),
+        approve=approve if yes or terminal() else None,
+        dry_run=dry_run,
+        cancel=cancel,
     )
-    warn(diagnostics)
     envelope = result.envelope
     if envelope is None:
         print_json(result.run.as_json())
@@ -81,78 +83,42 @@ def run(arguments: Arguments) -> int:
     return 0 if envelope.success else 1
 
 
-def _run(call: ToolCall, dry_run: bool, yes: bool) -> RunResult:
-    """Run it; an interrupt stops the command, and its envelope is printed all the same."""
-    import threading
-
-    from skillc.cli.approval import ask_to_run, terminal
-    from skillc.cli.output import warn
-    from skillc.tools import Answer, run_tool
-
-    cancel = threading.Event()
-    if dry_run:
-        return run_tool(call, dry_run=True, warn=warn)
-    asking = _Interrupts(cancel)
-
-    def approve(request: ApprovalRequest) -> Answer:
-        if yes:
-            return Answer.ONCE
-        with asking:
-            return ask_to_run(request)
-
-    return run_tool(call, approve if yes or terminal() else None, cancel=cancel, warn=warn)
-
-
 class _Interrupts:
     """SIGINT and SIGTERM cancel the run; while a question is open they end the command instead."""
 
     def __init__(self, cancel: threading.Event) -> None:
-        import signal
-
         self._cancel = cancel
-        self._asking = False
+        self._question = False
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._met)
+            signal.signal(number, self._handle)
 
-    def _met(self, number: int, frame: object) -> None:
-        if self._asking:
+    def _handle(self, number: int, frame: object) -> None:
+        if self._question:
             raise KeyboardInterrupt
         self._cancel.set()
 
     def __enter__(self) -> None:
-        self._asking = True
+        self._question = True
 
     def __exit__(self, *_: object) -> None:
-        self._asking = False
+        self._question = False
 
 
 def _values(arguments: Arguments) -> Callable[[Tool], dict[str, Any]]:
-    """The parameters that were given, once the tool's types are known."""
-    from skillc.errors import InvalidOption
-
-    whole = _object(arguments.optional("json"))
+    """Return the parameters of the command line, as a function of the tool, which has their types."""
+    values = _json_object(arguments.optional("json"))
     pairs: list[tuple[str, str]] = []
     for text in arguments.texts("param"):
         name, equals, value = text.partition("=")
         if not equals:
             raise InvalidOption(f'--param takes <name>=<value>, not "{text}"')
-        if name in whole:
+        if name in values:
             raise InvalidOption(f"'{name}' is given by --param and by --json")
         pairs.append((name, value))
-
-    def values(tool: Tool) -> dict[str, Any]:
-        from skillc.tools import parse_values
-
-        return whole | parse_values(tool.parameters, pairs)
-
-    return values
+    return lambda tool: values | parse_values(tool.parameters, pairs)
 
 
-def _object(text: str | None) -> dict[str, Any]:
-    import json
-
-    from skillc.errors import InvalidOption
-
+def _json_object(text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
     try:

@@ -47,15 +47,15 @@ def run(arguments: Arguments) -> int:
     return 0
 
 
-ASCII_LINES = ("|-- ", "`-- ", "|   ", "    ")
+ASCII_MARKS = ("|-- ", "`-- ", "|   ", "    ")
 
 
 def _marks() -> tuple[str, str, str, str]:
     """Return the lines of the tree that the terminal can show."""
-    from skillc.gateway import LINES
+    from skillc.gateway import TREE_MARKS
 
     try:
-        "".join(LINES).encode(sys.stdout.encoding or "ascii")
+        "".join(TREE_MARKS).encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
-        return ASCII_LINES
-    return LINES
+        return ASCII_MARKS
+    return TREE_MARKS

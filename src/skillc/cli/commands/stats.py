@@ -21,16 +21,15 @@ from skillc.usage import (
     GROUPS,
     Filters,
     Stats,
-    age,
-    by_day,
     check_group,
-    logs_of,
+    compute_stats,
+    count_by_day,
+    find_logs,
+    find_reads,
+    find_unread,
+    parse_age,
     prune_log,
-    read_of,
-    stats_of,
-    stats_of_all,
-    unread,
-    usage_page,
+    render_page,
 )
 
 COMMAND = Command(
@@ -109,8 +108,8 @@ def _print_stats(arguments: Arguments) -> int:
         check_group(group)
         filters = _filters(arguments)
         if arguments.optional("skill") is not None:
-            return stats_of(skills[0], group, filters), []
-        stats = stats_of_all(skills, group, filters)
+            return compute_stats(skills[0], group, filters), []
+        stats = compute_stats(skills, group, filters)
         return stats, [] if as_json or group != "summary" else _by_skill(skills, filters)
 
     log = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
@@ -131,7 +130,7 @@ def _labels(skills: Sequence[Skill]) -> list[str]:
 
 def _by_skill(skills: Sequence[Skill], filters: Filters) -> list[tuple[str, int]]:
     """Return the number of accesses of each skill, most first."""
-    totals = [sum(stats_of(skill, "commands", filters).data.values()) for skill in skills]
+    totals = [sum(compute_stats(skill, "commands", filters).data.values()) for skill in skills]
     return sorted(zip(_labels(skills), totals, strict=True), key=lambda count: (-count[1], count[0]))
 
 
@@ -141,9 +140,9 @@ def _prune(arguments: Arguments, oldest: str) -> int:
     errors: list[SkillcError] = []
 
     def prune(skills: list[Skill]) -> dict[str, int]:
-        days = age(oldest)
+        days = parse_age(oldest)
         counts: dict[str, int] = {}
-        for path, name in {path: skill.name for skill in skills for path in logs_of(skill)}.items():
+        for path, name in {path: skill.name for skill in skills for path in find_logs(skill)}.items():
             try:
                 counts[name] = counts.get(name, 0) + prune_log(path, days)
             except SkillcError as error:
@@ -169,13 +168,13 @@ def _write_page(arguments: Arguments, file: str) -> int:
         check_group(arguments.text("group_by"))
         filters = _filters(arguments)
         if name is None:
-            stats = {group: stats_of_all(skills, group, filters) for group in GROUPS}
+            stats = {group: compute_stats(skills, group, filters) for group in GROUPS}
         else:
-            stats = {group: stats_of(skills[0], group, filters) for group in GROUPS}
+            stats = {group: compute_stats(skills[0], group, filters) for group in GROUPS}
         sections, diagnostics = _unread(skills, filters)
         counts = _by_skill(skills, filters) if name is None else ()
         title = f"Usage of {skills[0].name}" if name is not None else "Usage of all skills"
-        text = usage_page(title, stats, by_day(skills, filters), sections, skills=counts)
+        text = render_page(title, stats, count_by_day(skills, filters), sections, skills=counts)
         atomic.write(path, text.encode("utf-8", "replace"))
         return (*stats["summary"].diagnostics, *diagnostics)
 
@@ -199,7 +198,7 @@ def _unread(
         except Exception as error:  # one bad skill must not cost the others their page
             diagnostics += (warning("W001", skill.source, unexpected(error).message),)
             continue
-        for file, entries in unread(headings, *read_of(skill, filters)).items():
+        for file, entries in find_unread(headings, *find_reads(skill, filters)).items():
             sections[f"{label}: {file}" if len(skills) > 1 else file] = entries
     return sections, diagnostics
 

@@ -5,13 +5,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from skillc.compiler import Publisher, list_skills, new_skill, new_store, targets
+from skillc.compiler import PublishOptions, create_skill, create_store, find_targets, list_skills
 from skillc.library import Skill, stored_skills
 from skillc.lint import locate, summary
 from skillc.mcp.tools.definition import Answer, Call, Count, SkillName, tool
 from skillc.mcp.tools.results import BuildResult, InitResult, LintResult, ListResult, StatsResult
 from skillc.paths import require_home
-from skillc.usage import Filters, Stats, check_group, stats_of, stats_of_all
+from skillc.usage import Filters, Stats, check_group, compute_stats
 
 Global = Annotated[bool, Field(description="Use the home directory's store instead of the project's.")]
 
@@ -25,7 +25,7 @@ def skc_init(
     """Make a new skill with a SKILL.md to fill in or, without a name, the folder that skills live in. An
     existing skill is never overwritten."""
     root = require_home() if to_global else call.workspace.cwd
-    path = new_store(root) if name is None else new_skill(root, name)
+    path = create_store(root) if name is None else create_skill(root, name)
     text = f"Skills live in {path}" if name is None else f"Created {path}; write it, then build '{name}'"
     return Answer({"name": name, "path": path}, text)
 
@@ -80,17 +80,13 @@ def skc_build(
     """Compile a skill into a stub with a search index, and deploy it to agents. Needed once before skc_show
     and skc_search, and again after its files changed."""
     here = call.workspace
-    publisher = Publisher(
-        here.settings(),
-        here.cwd,
-        targets(target, deploy, here.cwd),
-        to_global=to_global,
-        copy=as_copy,
-        force=force,
+    options = PublishOptions(find_targets(target, deploy, here.cwd), to_global, as_copy, force)
+    publication = here.build(
+        here.locate(skill, index=False),
+        options,
         progress=lambda done, total: call.progress(done, total, f"{done} of {total} files of '{skill}'"),
     )
-    published = here.build(here.locate(skill, index=False), publisher)
-    return Answer(published.as_json(), published.report(), failed=bool(published.failed))
+    return Answer(publication.as_json(), publication.report(), failed=bool(publication.failures))
 
 
 @tool("Check a skill", "gateway", LintResult, slow=True)
@@ -132,10 +128,10 @@ def skc_stats(
         return Filters.parse(since, until, project or [], here.cwd)
 
     def count(one: Skill) -> Stats:
-        return stats_of(one, group_by, filters())
+        return compute_stats(one, group_by, filters())
 
     if skill is None:
-        stats = stats_of_all(list(stored_skills(here.cwd)), group_by, filters())
+        stats = compute_stats(list(stored_skills(here.cwd)), group_by, filters())
     else:
         log = {"group_by": group_by, "since": since, "until": until}
         stats = here.operate("stats", skill, {**log}, count)

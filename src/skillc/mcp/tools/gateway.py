@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from skillc.errors import InvalidOption
-from skillc.gateway import Opened, outline_lines
+from skillc.gateway import OpenFile, render_outline
 from skillc.mcp.tools.definition import Answer, Call, Count, SkillName, tool, whole_number
 from skillc.mcp.tools.results import FileResult, OutlineResult, SearchResult, SectionResult, SourcesResult
 from skillc.text import one_line
@@ -26,7 +26,7 @@ def skc_outline(
     """List the headings of all Markdown files of a skill, so that you can fetch just the sections you need
     with skc_show. Start here when a skill is large or new to you."""
     entries = call.workspace.outline(skill, level)
-    return Answer({"result": [entry.as_json() for entry in entries]}, "\n".join(outline_lines(entries)))
+    return Answer({"result": [entry.as_json() for entry in entries]}, "\n".join(render_outline(entries)))
 
 
 @tool("Show a section of a skill", "gateway", SectionResult)
@@ -61,14 +61,14 @@ def skc_open(
     return Answer(value, text)
 
 
-def _check_size(opened: Opened) -> None:
+def _check_size(file: OpenFile) -> None:
     """Refuse a file that is too large for a conversation, and close it."""
-    limit = MAX_OPEN if opened.max_lines is None else MAX_CUT
-    if opened.size > limit:
-        for _ in opened.pieces():
+    limit = MAX_OPEN if file.max_lines is None else MAX_CUT
+    if file.size > limit:
+        for _ in file.pieces():
             break
-        hint = '; give "max_lines"' if opened.size <= MAX_CUT else ""
-        raise InvalidOption(f"'{opened.path}' is over {limit >> 20} MiB{hint}")
+        hint = '; give "max_lines"' if file.size <= MAX_CUT else ""
+        raise InvalidOption(f"'{file.path}' is over {limit >> 20} MiB{hint}")
 
 
 @tool("Files of a skill", "gateway", SourcesResult)

@@ -8,17 +8,7 @@ from skillc.errors import ApprovalRequired
 from skillc.mcp.approval import NeedsApproval
 from skillc.mcp.tools.definition import Answer, Call, tool
 from skillc.mcp.tools.results import EnvelopeResult
-from skillc.tools import (
-    Answer as Approval,
-    ApprovalRequest,
-    ToolCall,
-    TrustStore,
-    approval_advice,
-    approve_run,
-    find_skill,
-    prepare,
-    start_run,
-)
+from skillc.tools import Answer as Approval, ApprovalRequest, approval_advice
 
 
 @tool(
@@ -44,24 +34,17 @@ def run_tool(
     skill first). It runs without a shell, in a sandbox, and the person is asked for approval first unless it
     was given before. Returns the output and the exit code."""
     here = call.workspace
-    location = find_skill(skill, here.cwd)
-    run = prepare(ToolCall(location, tool, parameters or {}, here.cwd, mode))
 
     def approve(request: ApprovalRequest) -> Approval:
         if call.approved == request.subject:
             return Approval.ONCE
-        refusal = ApprovalRequired(location.argument, approval_advice(location.argument))
+        refusal = ApprovalRequired(skill, approval_advice(skill))
         raise NeedsApproval(request.subject, f"{request.text()}\n\nRun it, this once?", refusal)
 
-    approve_run(run, approve, TrustStore())  # apart, so that a question is not logged as a failure
-    here.tell((*location.diagnostics, *run.diagnostics))
-    envelope = here.operate_on(
-        location.library_skill(),
-        "run",
-        {"tool": tool, "mode": mode, "dry_run": False},
-        lambda _: start_run(run, approve, cancel=call.cancelled),
-        lambda envelope: {"success": envelope.success},
-    )
+    envelope = here.run(
+        skill, tool, parameters or {}, mode=mode, approve=approve, cancel=call.cancelled
+    ).envelope
+    assert envelope is not None
     if envelope.stopped is not None:
         here.report(envelope.stopped.text())
     text = envelope.output or envelope.error or "(no output)"
