@@ -26,10 +26,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillc.index.meaning import rerank
-from skillc.index.skills import score
 from skillc.index.skills.find import Library, Part
 from skillc.index.skills.result import FoundSkill
-from skillc.index.skills.speed import scorer
 from skillc.skills import metadata, parse
 
 if TYPE_CHECKING:
@@ -143,11 +141,8 @@ def main() -> None:
 def ways(library: Library, parts: Sequence[Part]) -> dict[str, Find]:
     """How to find, as far as it is installed."""
     found: dict[str, Find] = {"python": lambda task: library.find(parts, task, LIMIT)}
-    best = scorer()
-    if best is not score.best:
-        found["numpy"] = lambda task: library.find(parts, task, LIMIT, best=best)
     if rerank.installed():
-        found["reranked"] = lambda task: rerank.find(library, parts, task, LIMIT, lambda *_: True, best)
+        found["reranked"] = lambda task: rerank.find(library, parts, task, LIMIT, lambda *_: True)
     return found
 
 

@@ -211,20 +211,6 @@ def test_lists_are_kept_as_they_are(weights: dict[int, int]) -> None:
         assert dict(unpacked(packed_list(weights.items(), size), size)) == weights
 
 
-def test_numpy_and_python_score_alike() -> None:
-    """[LIB: SkillEngine trait (revised)] the extra makes it faster and nothing else."""
-    arrays = pytest.importorskip("skillc.index.skills.arrays")
-    rng = random.Random(5)
-    for size in (1, 7, 300, 5000):
-        lists = []
-        for count in (0, 1, size // 99, size // 9, size // 3, size):
-            pairs = [(slot, rng.randint(1, 255)) for slot in rng.sample(range(size), count)]
-            lists.append((rng.random(), packed_list(pairs, size)))
-        for wanted in (1, 5, 16, 10_000):
-            for some in (lists, lists[:3], lists[3:4], []):
-                assert arrays.best(size, some, wanted) == scoring.best(size, some, wanted)
-
-
 @pytest.mark.parametrize("shares", [(1.0, 1.0, 1.0, 1.0), (1.0, 0.01, 0.9, 0.01), (0.01, 1.0, 0.01, 1.0)])
 def test_scores_are_sums(shares: tuple[float, ...]) -> None:
     """[LIB: SkillEngine trait (revised)] scores are what the lists say; the lowest slot comes first."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-import numpy
+import numpy  # type: ignore[import-not-found, unused-ignore] # as ONNX Runtime below
 
 from skillc.index.meaning.wordpieces import pieces, vocabulary
 
