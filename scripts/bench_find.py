@@ -41,8 +41,8 @@ connection.execute("COMMIT")
 # Brings the index up to date with the folder, however shortly ago it was looked at.
 INDEX = """
 import sys
-from skillc.index.skills.find import library
-library().folder(sys.argv[1], False).searchable(anew=True)
+from skillc.index.skills import skill_index
+skill_index().folder(sys.argv[1], False).refresh(force=True)
 """
 
 LISTS = """
@@ -60,10 +60,10 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 SEARCHES = """
 import sys
 from time import perf_counter
-from skillc.index.skills.find import Part, library
+from skillc.index.skills import Searchable, skill_index
 root, times = sys.argv[1], int(sys.argv[2])
-shared = library()
-parts = [Part("bench", shared.folder(root, False))]
+shared = skill_index()
+parts = [Searchable("bench", shared.folder(root, False))]
 tasks = sys.stdin.read().split("\\0")
 shared.find(parts, tasks[0], 10)
 for task in tasks * times:

@@ -26,8 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillc.index.meaning import rerank
-from skillc.index.skills.find import Library, Part
-from skillc.index.skills.result import FoundSkill
+from skillc.index.skills import FoundSkill, Searchable, SkillIndex
 from skillc.skills import metadata, parse
 
 if TYPE_CHECKING:
@@ -115,8 +114,10 @@ def main() -> None:
     parser.add_argument("--misses", action="store_true", help="show what was not found first")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        library = Library(given.index or f"{place}/library.db")
-        parts = [Part(folder.name, library.folder(str(folder.resolve()), False)) for folder in given.folder]
+        library = SkillIndex(given.index or f"{place}/library.db")
+        parts = [
+            Searchable(folder.name, library.folder(str(folder.resolve()), False)) for folder in given.folder
+        ]
         start = time.perf_counter()
         library.find(parts, "index", 1)
         print(f"indexed in {time.perf_counter() - start:.1f} s")
@@ -138,7 +139,7 @@ def main() -> None:
                 measure(questions, names.values(), ask, given.misses and way in ("python", "reranked"))
 
 
-def ways(library: Library, parts: Sequence[Part]) -> dict[str, Find]:
+def ways(library: SkillIndex, parts: Sequence[Searchable]) -> dict[str, Find]:
     """How to find, as far as it is installed."""
     found: dict[str, Find] = {"python": lambda task: library.find(parts, task, LIMIT)}
     if rerank.installed():

@@ -50,9 +50,9 @@ class Progress:
 def watch_reading() -> None:
     """Show how far it is whenever the library has many files to read."""
     if sys.stderr.isatty():
-        from skillc.index.skills.find import library
+        from skillc.index.skills import skill_index
 
-        library().database.watch = _reading
+        skill_index().database.on_progress = _reading
 
 
 def _reading(root: str, done: int, total: int) -> None:

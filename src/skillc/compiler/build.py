@@ -13,7 +13,19 @@ from time import gmtime, strftime
 from skillc import atomic, paths
 from skillc.errors import IndexCollision, InvalidSkill, SkillcError
 from skillc.index import manifest
-from skillc.index.sections import reader, writer as indexing
+from skillc.index.sections import (
+    DatabaseError,
+    SectionWriter,
+    UnreadableIndex,
+    choose_tokenizer,
+    connect,
+    index_metadata,
+    is_reusable,
+    probe_index,
+    read_diagnostics,
+    read_file_states,
+    read_meta,
+)
 from skillc.library import is_compiled
 from skillc.skills import list_files, main_file
 from skillc.startup.digest import sha256_hex
@@ -24,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from skillc.errors import Diagnostic
+    from skillc.index.sections import FileState
     from skillc.library import Skill
     from skillc.skills import Metadata, SourceFile
 
@@ -84,7 +97,7 @@ def build_skill(
                     return _Build(skill, runtime, main, files, tokenizer, formats, progress).run(force)
                 except (_Changing, FileNotFoundError):
                     continue
-    except reader.Error as error:
+    except DatabaseError as error:
         raise SkillcError(f"'{runtime}': {error}; the last build still serves") from error
     raise SkillcError(f"'{skill.source}' changes while it is built; the last build still serves, try again")
 
@@ -117,7 +130,7 @@ class _Build:
         self.last_manifest = manifest.read(runtime)
         # What the last index knows; empty where there is none to go on from.
         self.meta: dict[str, str] = {}
-        self.known: dict[str, indexing.Known] = {}
+        self.known: dict[str, FileState] = {}
         self.noticed: tuple[Diagnostic, ...] = ()
         self.main_digest = ""  # of the SKILL.md that name and description were read from
 
@@ -145,19 +158,19 @@ class _Build:
     def _look_at_last_build(self) -> None:
         """Learn what the last index knows, unless it can't be read or was written otherwise."""
         try:
-            connection = reader.connect(self.index_path)
-        except reader.Unreadable:
+            connection = connect(self.index_path)
+        except UnreadableIndex:
             return
         try:
-            meta = reader.read_meta(connection)
+            meta = read_meta(connection)
             if meta["skill_path"] != utf8_text(self.skill.source):
                 raise IndexCollision(paths.path_hash(self.skill.source))
-            if indexing.is_current(meta, self.setting, self.formats):
-                indexing.probe(connection)
-                self.known = indexing.known_files(connection)
-                self.noticed = indexing.diagnostics(connection)
+            if is_reusable(meta, self.setting, self.formats):
+                probe_index(connection)
+                self.known = read_file_states(connection)
+                self.noticed = read_diagnostics(connection)
                 self.meta = meta
-        except (reader.Unreadable, reader.Error):
+        except (UnreadableIndex, DatabaseError):
             pass
         finally:
             connection.close()
@@ -203,9 +216,9 @@ class _Build:
         temporary = atomic.beside(self.index_path)
         writer = None
         try:
-            writer = indexing.Writer(
+            writer = SectionWriter(
                 temporary,
-                reader.preference(self.setting),
+                choose_tokenizer(self.setting),
                 size=sum(file.size for file in self.files),
                 copy_of=self.index_path if copy else None,
             )
@@ -237,7 +250,7 @@ class _Build:
         self.main_digest = sha256_hex(raw)
         return metadata(parse(raw), self.skill.segment)
 
-    def _commit(self, writer: indexing.Writer, temporary: str, metadata: Metadata, changed: int) -> Built:
+    def _commit(self, writer: SectionWriter, temporary: str, metadata: Metadata, changed: int) -> Built:
         from skillc.compiler import stub
         from skillc.skills import source_hash
 
@@ -255,13 +268,11 @@ class _Build:
         if not changed:
             now = self.meta["indexed_at"]  # files were only touched: it is the same build
         new_manifest = manifest.render(metadata.name, self.skill.source, whole, now)
-        writer.note(self.main, metadata.diagnostics)
+        writer.set_diagnostics(self.main, metadata.diagnostics)
         noticed = writer.diagnostics()
         writer.finish(
             {
-                **indexing.metadata(
-                    self.skill.source, whole, reader.preference(self.setting), self.formats, now
-                ),
+                **index_metadata(self.skill.source, whole, choose_tokenizer(self.setting), self.formats, now),
                 "name": metadata.name,
                 "description": metadata.description,
                 "stub": text,

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from skillc.errors import MissingField, SkillcError, warning
 from skillc.index import manifest
-from skillc.index.sections import reader
+from skillc.index.sections import UnreadableIndex, is_of_build, read_index_meta
 from skillc.library import stored_skills
 from skillc.paths import SKILL_FILES, skills_store
 from skillc.skills import list_files, main_file, metadata, parse, source_hash
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.errors import Diagnostic
-    from skillc.index.skills.rows import Entry
+    from skillc.index.skills import Entry
     from skillc.library import Skill
     from skillc.skills import SourceFile
 
@@ -114,9 +114,9 @@ def _known(store: list[Skill]) -> Mapping[str, Entry]:
     """What the library's index knows of a store of many skills, by path; few are read as quickly."""
     if len(store) <= MANY:
         return {}
-    from skillc.index.skills.find import library  # most stores are small
+    from skillc.index.skills import skill_index  # most stores are small
 
-    return library().folder(os.path.abspath(skills_store(store[0].root)), False).look().entries
+    return skill_index().folder(os.path.abspath(skills_store(store[0].root)), False).snapshot().entries
 
 
 def _problem(skill: Skill, known: Mapping[str, Entry]) -> SkillcError | None:
@@ -125,7 +125,7 @@ def _problem(skill: Skill, known: Mapping[str, Entry]) -> SkillcError | None:
         entry = known.get(f"{skill.name}/{name}")
         if entry is not None and entry.description is not None:
             return None
-        if entry is not None and any(code == MissingField.code for code, _, _ in entry.noticed):
+        if entry is not None and any(code == MissingField.code for code, _, _ in entry.diagnostics):
             return MissingField("description")
     return _problem_read(skill)
 
@@ -167,10 +167,10 @@ def _listed(skill: Skill, stores: tuple[str, list[str]], check_obsolete: bool) -
 def _built_hash(skill: Skill, runtime: str, built: str) -> str:
     """The hash of the last build, also of one that was killed before its manifest was there."""
     try:
-        found = reader.peek(runtime, skill.source)
-    except reader.Unreadable:
+        found = read_index_meta(runtime, skill.source)
+    except UnreadableIndex:
         return built
-    return found["source_hash"] if reader.belongs_to(found, manifest.read(runtime)) else built
+    return found["source_hash"] if is_of_build(found, manifest.read(runtime)) else built
 
 
 def current_hash(skill: Skill) -> str | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from skillc.errors import SkillcError
-from skillc.index.sections import reader
+from skillc.index import stamp_of
+from skillc.index.sections import DatabaseError, open_index
 from skillc.skills.files import list_files
 from skillc.text import utf8_text
 
@@ -51,14 +52,9 @@ def changed_text(file: SourceFile, known: Known | None) -> bytes | None:
 def read(path: str) -> tuple[bytes, tuple[int, int, int] | None]:
     """A file's bytes, and its stamp where nothing was written while they were read."""
     with open(path, "rb") as file:
-        before = _stamp(file.fileno())
+        before = stamp_of(os.fstat(file.fileno()))
         data = file.read()
-        return data, before if before == _stamp(file.fileno()) else None
-
-
-def _stamp(descriptor: int) -> tuple[int, int, int]:
-    status = os.fstat(descriptor)
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+        return data, before if before == stamp_of(os.fstat(file.fileno())) else None
 
 
 def is_known(data: bytes, known: Known | None) -> bool:
@@ -77,12 +73,12 @@ def changed_files(skill: Skill, tokenizer: str = "ascii") -> bool:
     listed are not those that were indexed.
     """
     try:
-        known = indexed_files(reader.open_for(skill, tokenizer).connection)
+        known = indexed_files(open_index(skill, tokenizer).connection)
         files = list_files(skill.source)
         return len(files) != len(known) or any(
             _changed(file, known.get(utf8_text(file.name))) for file in files
         )
-    except (SkillcError, reader.Error, OSError):
+    except (SkillcError, DatabaseError, OSError):
         return True
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from skillc.errors import SkillcError
 from skillc.gateway.freshness import changed_text, indexed_files, markdown_files
-from skillc.index.sections import reader
+from skillc.index.sections import DatabaseError, open_stale_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def outline_lines(entries: Iterable[Entry]) -> Iterator[str]:
 def _indexed(skill: Skill) -> tuple[dict[str, Known], dict[str, list[Entry]]]:
     """The files that the index knows, and their headings; nothing without an index to read."""
     try:
-        connection = reader.open_any(skill)
+        connection = open_stale_index(skill)
     except SkillcError:  # no home that could have one
         connection = None
     if connection is None:
@@ -70,7 +70,7 @@ def _indexed(skill: Skill) -> tuple[dict[str, Known], dict[str, list[Entry]]]:
         rows = connection.execute("SELECT file, level, text, start_line FROM headings ORDER BY id")
         for file, level, text, line in rows:
             entries.setdefault(file, []).append(Entry(file, int(level), str(text), int(line)))
-    except (reader.Error, TypeError, ValueError):
+    except (DatabaseError, TypeError, ValueError):
         return {}, {}
     finally:
         connection.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc import errors
-from skillc.index.sections import reader
+from skillc.index.sections import DatabaseError, open_index, segment, unsegment
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -77,9 +77,9 @@ def search_sections(
     words = split(query)
     if not words:
         raise errors.EmptyQuery
-    opened = reader.open_for(skill, tokenizer)
+    opened = open_index(skill, tokenizer)
     if opened.segmented:
-        words = [reader.segment(word) for word in words]
+        words = [segment(word) for word in words]
     try:
         if mode == ALL:
             rows = _all(opened.connection, words, limit)
@@ -90,7 +90,7 @@ def search_sections(
         else:
             rows = _raw(opened.connection, query, opened.segmented, limit)
         return Found(query, [_result(row, opened.segmented) for row in rows])
-    except reader.Error:
+    except DatabaseError:
         raise errors.IndexUnusable(skill.name) from None
 
 
@@ -111,14 +111,14 @@ def hint(skill: Skill, query: str, any_words: str, tokenizer: str = "ascii") -> 
 
 def _occurring(skill: Skill, words: list[str], tokenizer: str) -> list[tuple[str, int]]:
     """The words that some section holds, and how many sections."""
-    opened = reader.open_for(skill, tokenizer)
-    spell = reader.segment if opened.segmented else str
+    opened = open_index(skill, tokenizer)
+    spell = segment if opened.segmented else str
     sql = "SELECT count(*) FROM sections WHERE sections MATCH ?"
     try:
         counts = [
             (word, opened.connection.execute(sql, (quoted(spell(word)),)).fetchone()[0]) for word in words
         ]
-    except reader.Error:
+    except DatabaseError:
         raise errors.IndexUnusable(skill.name) from None
     return [(word, count) for word, count in counts if count]
 
@@ -164,9 +164,9 @@ def _result(row: Row, segmented: bool) -> Result:
     """A row as it is told; its rank is the lower the better."""
     file, section, snippet, rank = row
     if not (isinstance(file, str) and isinstance(section, str) and isinstance(snippet, str)):
-        raise reader.Error("not text")  # in an index that is damaged
+        raise DatabaseError("not text")  # in an index that is damaged
     if segmented:
-        file, section, snippet = map(reader.unsegment, (file, section, snippet))
+        file, section, snippet = map(unsegment, (file, section, snippet))
     return Result(file, section, snippet, -rank)
 
 
@@ -218,7 +218,7 @@ def _raw(connection: Connection, query: str, segmented: bool, limit: int) -> lis
     """A query in FTS5's own language."""
     query = utf8_text(query)
     if segmented:
-        query = reader.segment(query)
+        query = segment(query)
     if len(query) > MAX_RAW:
         raise errors.InvalidOption(f"--raw query is longer than {MAX_RAW} characters")
     query = " " + query.replace("\0", " ")  # a space, because FTS5 has commands that start with an asterisk
@@ -226,7 +226,7 @@ def _raw(connection: Connection, query: str, segmented: bool, limit: int) -> lis
         if "*" in query:  # the words that begin so are looked up each time, which is most of the work
             return connection.execute(_OF_MANY, (query, limit)).fetchall()
         return _rows(connection, query, limit)
-    except reader.Error:
+    except DatabaseError:
         _check(query)
         raise  # the index is damaged
 
@@ -239,7 +239,7 @@ def _check(query: str) -> None:
     empty.execute("CREATE VIRTUAL TABLE sections USING fts5(file, section, content)")
     try:
         _rows(empty, query, 1)
-    except reader.Error as error:
+    except DatabaseError as error:
         raise errors.InvalidOption(f"--raw query is not FTS5 syntax: {error}") from None
     finally:
         empty.close()

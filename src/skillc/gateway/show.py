@@ -10,7 +10,7 @@ import os
 
 from skillc import errors
 from skillc.gateway.freshness import changed_text, indexed_files, is_known, markdown_files, read
-from skillc.index.sections import reader
+from skillc.index.sections import DatabaseError, open_index
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -81,7 +81,7 @@ def show_section(
     tokenizer: str = "ascii",
 ) -> Shown:
     """The section under a heading; raises SectionNotFound with headings like it."""
-    opened = reader.open_for(skill, tokenizer)
+    opened = open_index(skill, tokenizer)
     section = utf8_text(section)
     try:
         headings = _Headings(skill, opened.connection, file)
@@ -95,7 +95,7 @@ def show_section(
                     kept = lines if max_lines is None else lines[:max_lines]
                     return Shown(place, b"".join(kept), len(lines) - len(kept), len(matches) > 1)
         raise errors.SectionNotFound(section.strip(), headings.like(_queries(section)[0].casefold()))
-    except reader.Error:
+    except DatabaseError:
         raise errors.IndexUnusable(skill.name) from None
 
 
@@ -165,7 +165,7 @@ class _Headings:
                 if file in self._files and file not in self._anew
             ]
         except (TypeError, ValueError) as error:
-            raise reader.Error(f"damaged: {error}") from None
+            raise DatabaseError(f"damaged: {error}") from None
 
     def _of_changed_files(self) -> Iterator[Place]:
         for places in self._anew.values():

@@ -13,8 +13,7 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.errors import Diagnostic
-    from skillc.index.skills.find import Part
-    from skillc.index.skills.result import FoundSkill
+    from skillc.index.skills import FoundSkill, Searchable
 
 MAX_LIMIT = 1000
 MAX_TASK = 16 << 20  # characters that are read from standard input
@@ -45,9 +44,9 @@ def run(arguments: Arguments) -> int:
 
         print_json({"query": task, "results": [skill.as_json() for skill in found]})
     else:
-        from skillc.index.skills.lines import lines
+        from skillc.index.skills import format_results
 
-        for line in lines(found):
+        for line in format_results(found):
             print(line)
     return 0
 
@@ -66,9 +65,9 @@ def _found(task: str, limit: int, rerank: bool) -> list[FoundSkill]:
     return prompting.run(engine.find(task, limit, rerank=rerank), engine.source)
 
 
-def _in_folders(parts: list[Part], task: str, limit: int, rerank: bool) -> list[FoundSkill]:
+def _in_folders(parts: list[Searchable], task: str, limit: int, rerank: bool) -> list[FoundSkill]:
     from skillc.cli.progress import watch_reading
-    from skillc.index.skills.find import library
+    from skillc.index.skills import skill_index
 
     watch_reading()
 
@@ -76,10 +75,10 @@ def _in_folders(parts: list[Part], task: str, limit: int, rerank: bool) -> list[
         return not needs
 
     if not rerank:
-        return library().find(parts, task, limit, may_use)
+        return skill_index().find(parts, task, limit, may_use)
     from skillc.index.meaning import rerank as reranking
 
-    return reranking.find(library(), parts, task, limit, may_use, tell=_tell)
+    return reranking.find(skill_index(), parts, task, limit, may_use, tell=_tell)
 
 
 def _tell(diagnostic: Diagnostic) -> None:

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillc.engine.tools import TOOLS
-from skillc.index.skills.lines import lines
+from skillc.index.skills import format_results
 from skillc.mcp.tools import schemas
 from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition
 
 if TYPE_CHECKING:
-    from skillc.index.skills.result import FoundSkill
+    from skillc.index.skills import FoundSkill
     from skillc.mcp.workplace import Workplace
 
 MAX_FOUND = 1000  # as the command has it
@@ -34,7 +34,7 @@ async def _find(place: Workplace, given: Mapping[str, Any], call: Call) -> Answe
 def _told(task: str, found: list[FoundSkill]) -> Answer:
     """Why each fits is looked up in its file."""
     value = {"query": task, "results": [skill.as_json() for skill in found]}
-    return Answer(value, "\n".join(lines(found)))
+    return Answer(value, "\n".join(format_results(found)))
 
 
 async def _load(place: Workplace, given: Mapping[str, Any], call: Call) -> Answer:
