@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from skillc.compiler import build_skill
+from skillc.index import SETTLED_NS
 from skillc.errors import SectionNotFound
 from skillc.gateway import changed_files, freshness, read_outline, search_sections, show, show_section
-from skillc.index import SETTLED_NS, stamp_of
 from skillc.library import Skill, resolve
 from tests.conftest import World, save
 from tests.gateway.conftest import SKILL, Run, code, made
@@ -294,15 +294,17 @@ def test_edited_between_index_and_file(
 def test_written_while_it_is_read(settled: Skill, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D18] a file that is written in place during the read is taken for what was read."""
     path = Path(settled.source, "a.md")
+    stamp = freshness._stamp
     calls = []
 
-    def write_after_the_first(status: os.stat_result) -> tuple[int, int, int]:
-        calls.append(status)
+    def write_after_the_first(descriptor: int) -> tuple[int, int, int]:
+        calls.append(descriptor)
+        found = stamp(descriptor)
         if len(calls) == 1:
             path.write_text("moved\n\n# A\n\nother\n")
-        return stamp_of(status)
+        return found
 
-    monkeypatch.setattr(freshness, "stamp_of", write_after_the_first)
+    monkeypatch.setattr(freshness, "_stamp", write_after_the_first)
     assert show_section(settled, "a").text == b"# A\n\nother\n"
 
 

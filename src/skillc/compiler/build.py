@@ -228,7 +228,7 @@ class _Build:
                 for name, stamp in touched.items():
                     writer.restamp(name, stamp)
             for done, content in enumerate(read_all(changed, self.formats), 1):
-                writer.add(content)
+                writer.add(*content)
                 if self.progress:
                     self.progress(done, len(changed))
             writer.flush()

@@ -7,7 +7,6 @@ from time import time_ns
 
 from skillc.errors import warning
 from skillc.index import Pool, can_fork, count_cores, settle, stamp_of
-from skillc.index.sections import Content
 from skillc.skills import parse
 from skillc.startup.digest import file_sha256_hex, sha256_hex
 
@@ -39,11 +38,11 @@ def _ending(name: str) -> str:
     return name.rpartition(".")[2].lower() if "." in name else ""
 
 
-def read_all(files: Sequence[SourceFile], formats: frozenset[str] = frozenset()) -> Iterator[Content]:
-    """Yield the contents of `files`, in order."""
+def read_all(files: Sequence[SourceFile], formats: frozenset[str] = frozenset()) -> Iterator[tuple[Any, ...]]:
+    """Yield the arguments of `SectionWriter.add` for each file, in order."""
     text = sum(file.size for file in files if kind(file.name))
     workers = count_cores() - 1 if text >= PARALLEL_FROM and can_fork() else 0
-    return (Content(*fields) for fields in Pool(FileReader, formats).run(files, workers, fork=True))
+    return Pool(FileReader, formats).run(files, workers, fork=True)
 
 
 def fingerprint(path: str) -> tuple[str, Stamp]:
@@ -54,7 +53,7 @@ def fingerprint(path: str) -> tuple[str, Stamp]:
 
 
 class FileReader:
-    """Reads files of some formats; called with a file, it returns the arguments of its Content."""
+    """Reads files of some formats; called with a file, it returns what `read_all` yields."""
 
     def __init__(self, formats: frozenset[str]) -> None:
         self._formats = formats

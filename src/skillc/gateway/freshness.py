@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from skillc.errors import SkillcError
-from skillc.index import stamp_of
 from skillc.index.sections import DatabaseError, open_index
 from skillc.skills.files import list_files
 from skillc.text import utf8_text
@@ -52,9 +51,14 @@ def changed_text(file: SourceFile, known: Known | None) -> bytes | None:
 def read(path: str) -> tuple[bytes, tuple[int, int, int] | None]:
     """A file's bytes, and its stamp where nothing was written while they were read."""
     with open(path, "rb") as file:
-        before = stamp_of(os.fstat(file.fileno()))
+        before = _stamp(file.fileno())
         data = file.read()
-        return data, before if before == stamp_of(os.fstat(file.fileno())) else None
+        return data, before if before == _stamp(file.fileno()) else None
+
+
+def _stamp(descriptor: int) -> tuple[int, int, int]:
+    status = os.fstat(descriptor)
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def is_known(data: bytes, known: Known | None) -> bool:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         unsegment as unsegment,
     )
     from skillc.index.sections.writer import (
-        Content as Content,
         FileState as FileState,
         SectionWriter as SectionWriter,
         index_metadata as index_metadata,
@@ -36,7 +35,6 @@ __getattr__ = front_door(
     {
         "reader": "DatabaseError SectionIndex UnreadableIndex choose_tokenizer connect is_of_build "
         "open_index open_stale_index read_index_meta read_meta segment unsegment",
-        "writer": "Content SectionWriter index_metadata is_reusable probe_index read_diagnostics "
-        "read_file_states",
+        "writer": "SectionWriter index_metadata is_reusable probe_index read_diagnostics read_file_states",
     },
 )

@@ -16,8 +16,17 @@ from skillc.text import utf8_text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
+    from typing import Protocol
 
-    from skillc.library import Skill
+    class Skill(Protocol):
+        """A skill of the library, as far as its index is concerned."""
+
+        name: str
+        source: str
+
+        def runtimes(self) -> list[str]: ...
+        def built(self) -> list[tuple[str, str, str]]: ...
+
 
 SCHEMA_VERSION = 2
 REQUIRED_KEYS = ("skill_path", "source_hash", "schema_version", "tokenizer")

@@ -7,6 +7,7 @@ a copy of the old one, so that unchanged files are not indexed again [D12].
 from __future__ import annotations
 
 import os
+from itertools import chain
 
 from skillc.errors import Diagnostic
 from skillc.index.cjk import segment
@@ -55,48 +56,6 @@ CREATE TABLE files (
 """
 _BUILD_KEYS = {"name", "description", "stub", "manifest", "indexed_at"}  # metadata for the next build
 _HEADING_INDEX = "CREATE INDEX IF NOT EXISTS idx_headings_text ON headings(text COLLATE NOCASE)"
-
-
-class Content:
-    """What a file holds: its hash and stamp and, of a document, its text and headings.
-
-    A Markdown file has `data`; other files have `documents`, each a section and a text, or none if
-    they are not indexed. `diagnostics` are codes and messages.
-    """
-
-    __slots__ = (
-        "body",
-        "data",
-        "description",
-        "diagnostics",
-        "digest",
-        "documents",
-        "headings",
-        "name",
-        "stamp",
-    )
-
-    def __init__(
-        self,
-        name: str,
-        digest: str,
-        stamp: Stamp,
-        data: bytes = b"",
-        body: int = 0,
-        headings: Sequence[Heading] = (),
-        description: str | None = None,
-        diagnostics: Sequence[tuple[str, str]] = (),
-        documents: Sequence[tuple[str, str]] = (),
-    ) -> None:
-        self.name = name
-        self.digest = digest
-        self.stamp = stamp
-        self.data = data
-        self.body = body
-        self.headings = headings
-        self.description = description
-        self.diagnostics = diagnostics
-        self.documents = documents
 
 
 def read_file_states(connection: Connection) -> dict[str, FileState]:
@@ -170,24 +129,46 @@ class SectionWriter:
         )
         self._connection.execute("DELETE FROM files WHERE path = ?", (utf8_text(name),))
 
-    def add(self, content: Content) -> None:
-        """Add a file that the index does not have."""
-        name = utf8_text(content.name)
+    def add(
+        self,
+        name: str,
+        digest: str,
+        stamp: Stamp,
+        data: bytes = b"",
+        body: int = 0,
+        headings: Sequence[Heading] = (),
+        description: str | None = None,
+        diagnostics: Iterable[tuple[str, str]] = (),
+        documents: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        """Add a file that the index does not have.
+
+        A Markdown file has `data`, of which the frontmatter ends at `body`; other files have `documents`,
+        each a section and a text, or none if they are not indexed.
+        """
+        name = utf8_text(name)
         row, heading = self._next_row, self._next_heading
         self._connection.executemany(
             "INSERT INTO sections(rowid, file, section, content) VALUES (?, ?, ?, ?)",
-            self._sections(name, content),
+            self._rows(name, chain(documents, _sections(data, body, headings))),
         )
         self._headings += [
             (heading + n, name, text, level, line, end_line)
-            for n, (level, text, line, end_line, _, _) in enumerate(content.headings)
+            for n, (level, text, line, end_line, _, _) in enumerate(headings)
         ]
-        self._next_heading += len(content.headings)
-        counts = (row, self._next_row - row, heading, len(content.headings))
-        diagnostics = _join(content.diagnostics)
-        self._files.append((name, content.digest, *content.stamp, *counts, content.description, diagnostics))
+        self._next_heading += len(headings)
+        counts = (row, self._next_row - row, heading, len(headings))
+        self._files.append((name, digest, *stamp, *counts, description, _join(diagnostics)))
         if len(self._headings) > BATCH:
             self.flush()
+
+    def _rows(self, name: str, sections: Iterable[tuple[str, str]]) -> Iterator[tuple[int, str, str, str]]:
+        for section, text in sections:
+            self._next_row += 1
+            if self._cjk:
+                yield self._next_row - 1, segment(name), segment(section), segment(text)
+            else:
+                yield self._next_row - 1, name, section, text
 
     def flush(self) -> None:
         """Insert the small rows that are pending: one `executemany` is cheaper than many."""
@@ -196,23 +177,6 @@ class SectionWriter:
             "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._files
         )
         self._headings, self._files = [], []
-
-    def _sections(self, name: str, content: Content) -> Iterator[tuple[int, str, str, str]]:
-        """Yield the rows of a file: one for each section, one for the text before the first."""
-        for section, text in content.documents:
-            yield self._row(name, section, text)
-        data = content.data
-        opening_end = content.headings[0][4] if content.headings else len(data)
-        pieces = [("", content.body, opening_end)] if data[content.body : opening_end].strip() else []
-        pieces += [(text, start, end) for _, text, _, _, start, end in content.headings]
-        for section, start, end in pieces:
-            yield self._row(name, section, data[start:end].decode("utf-8", "replace"))
-
-    def _row(self, name: str, section: str, text: str) -> tuple[int, str, str, str]:
-        self._next_row += 1
-        if self._cjk:
-            return self._next_row - 1, segment(name), segment(section), segment(text)
-        return self._next_row - 1, name, section, text
 
     def restamp(self, name: str, stamp: Stamp) -> None:
         """Give a file that was touched but not changed its new stamp."""
@@ -276,6 +240,15 @@ def _copy(source: str, target: str) -> None:
             old.seek(0)
             new.seek(0)
             shutil.copyfileobj(old, new, 1 << 20)
+
+
+def _sections(data: bytes, body: int, headings: Sequence[Heading]) -> Iterator[tuple[str, str]]:
+    """Yield heading and text of each section, the text before the first heading included."""
+    first = headings[0][4] if headings else len(data)
+    if data[body:first].strip():
+        yield "", data[body:first].decode("utf-8", "replace")
+    for _, heading, _, _, start, end in headings:
+        yield heading, data[start:end].decode("utf-8", "replace")
 
 
 def _join(diagnostics: Iterable[tuple[str, str]]) -> str:

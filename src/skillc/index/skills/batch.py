@@ -7,7 +7,7 @@ from time import time_ns
 
 from skillc.index.skills.parse import parse_skill_file
 from skillc.index.skills.postings import MAX_SLOTS, SegmentLists, invert
-from skillc.index.skills.snapshot import Entry, folder_number
+from skillc.index.skills.snapshot import Entry, find_folder
 from skillc.index.skills.tokens import Stemmer
 from skillc.index.skills.weights import weigh_terms
 from skillc.index.workers import Pool, can_spawn, count_cores
@@ -122,7 +122,7 @@ class Statistics:
         self.skills = sum(skills for _, skills in database.read(self._segments)) if database.exists() else 0
 
     def _segments(self, execute: Any) -> list[tuple[int, int]]:
-        folder = folder_number(execute, *self._key)
+        folder, _ = find_folder(execute, *self._key)
         rows = execute("SELECT number, skills FROM segments WHERE folder = ?", (folder,)).fetchall()
         return list(rows)
 

@@ -89,14 +89,8 @@ class SkillIndex:
             raise EmptyQuery
         for attempt in range(ATTEMPTS):
             numbers = [repository.folder.refresh(force=attempt > 0) for repository in repositories]
-            search = _Search(
-                self,
-                [r for r, number in zip(repositories, numbers, strict=True) if number is not None],
-                [number for number in numbers if number is not None],
-                task,
-                max(limit, 0),
-                may_use,
-            )
+            pairs = [(r, n) for r, n in zip(repositories, numbers, strict=True) if n is not None]
+            search = _Search(self, pairs, task, max(limit, 0), may_use)
             with self.lock:
                 results, is_current = search.run()
             if is_current:
@@ -116,20 +110,14 @@ def skill_index() -> SkillIndex:
 
 
 class _Search:
-    """One search through some repositories, whose folders have these numbers in their databases."""
+    """One search through repositories, each with the number of its folder in its database."""
 
     def __init__(
-        self,
-        index: SkillIndex,
-        repositories: list[Searchable],
-        numbers: list[int],
-        task: str,
-        limit: int,
-        may_use: MayUse,
+        self, index: SkillIndex, pairs: list[tuple[Searchable, int]], task: str, limit: int, may_use: MayUse
     ) -> None:
         self._index = index
-        self._repositories = repositories
-        self._numbers = numbers
+        self._repositories = [repository for repository, _ in pairs]
+        self._numbers = [number for _, number in pairs]
         self._task = task
         self._limit = limit
         self._may_use = may_use

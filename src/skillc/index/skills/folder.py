@@ -12,7 +12,7 @@ from time import perf_counter, time
 from skillc.index.skills.database import LOCK_TIMEOUT
 from skillc.index.skills.parse import MAX_SKILL_FILE
 from skillc.index.skills.scan import Walk
-from skillc.index.skills.snapshot import Snapshot, folder_number, folder_revision, load_snapshot, stored_path
+from skillc.index.skills.snapshot import Snapshot, find_folder, load_snapshot, stored_path
 from skillc.index.stamps import UNSETTLED, stamp_file
 
 TYPE_CHECKING = False
@@ -70,7 +70,7 @@ class Folder:
 
     def is_read_by(self, reader: FolderReader) -> bool:
         """Return whether an open index still has this folder under the reader's number."""
-        return folder_number(reader.execute, self.root, self.strict) == reader.folder
+        return find_folder(reader.execute, self.root, self.strict)[0] == reader.folder
 
     def is_current(self, path: str | bytes, stamp: Stamp) -> bool:
         """Return whether a SKILL.md is the one that was indexed."""
@@ -114,7 +114,7 @@ class Folder:
 
     def _number_if_complete(self, execute: Any) -> int | None:
         """Return the folder's number, if the index has the text of all its skills."""
-        number = folder_number(execute, self.root, self.strict)
+        number, _ = find_folder(execute, self.root, self.strict)
         missing = (
             "SELECT 1 FROM skills WHERE folder = ? AND description IS NOT NULL AND segment IS NULL LIMIT 1"
         )
@@ -154,7 +154,7 @@ class Folder:
         """Return our own last snapshot, unless another process has changed the index since."""
         last = self._snapshot
         if last is not None and self.database.exists():
-            revision = self.database.read(lambda execute: folder_revision(execute, self.root, self.strict))
+            _, revision = self.database.read(lambda execute: find_folder(execute, self.root, self.strict))
             last = last if revision == last.revision else None
         return last or self._load()
 
@@ -195,15 +195,14 @@ class Folder:
         # The first time, a folder is stored only as a whole.
         is_whole = revision is not None or len(todo) == len(walk.files)
         if is_whole and (with_text or len(walk.files) > MANY or self._is_stored):
-            from skillc.index.skills.writer import Update  # most scans find no changes
+            from skillc.index.skills.writer import update_folder  # most scans find no changes
 
-            update = Update(
-                *(self.root, self.strict, os.path.dirname(self.database.path), last.revision),
-                {file.path for file in walk.files},
-                None if same_directories else walk.directories,
-                batch,
+            paths = {file.path for file in walk.files}
+            directories = None if same_directories else walk.directories
+            result = self.database.write(
+                lambda execute: update_folder(execute, self, last.revision, paths, directories, batch),
+                LOCK_TIMEOUT if with_text else SHORT_TIMEOUT,
             )
-            result = self.database.write(update.apply, LOCK_TIMEOUT if with_text else SHORT_TIMEOUT)
             self._is_stored = self._is_stored or result is not None
             revision = result or revision
             if result == 0:  # the index has another revision: plan again

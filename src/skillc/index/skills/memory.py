@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillc.index.skills.batch import Batch, Statistics
 from skillc.index.skills.database import IN_MEMORY, Database
 from skillc.index.skills.postings import MAX_SLOTS, SegmentLists, invert
-from skillc.index.skills.snapshot import Entry, folder_number
+from skillc.index.skills.snapshot import Entry, find_folder
 from skillc.index.skills.weights import SkillText, weigh_terms
 from skillc.index.skills.writer import save_folder, write_batch
 
@@ -71,7 +71,7 @@ class MemoryFolder:
         return batch
 
     def refresh(self, force: bool = False) -> int | None:
-        return self.database.read(lambda execute: folder_number(execute, *_KEY))
+        return self.database.read(lambda execute: find_folder(execute, *_KEY)[0])
 
     def is_read_by(self, reader: FolderReader) -> bool:
         return True

@@ -15,7 +15,7 @@ from skillc.index.skills.weights import K1, idf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from typing import Any
 
     from skillc.index.skills.tokens import Stemmer
@@ -55,17 +55,6 @@ class FolderReader:
 class Candidate:
     """A skill that may fit, with its row in the index. `precedence` is its repository's, from 0."""
 
-    __slots__ = (
-        "capabilities",
-        "description",
-        "digest",
-        "path",
-        "precedence",
-        "score",
-        "skill_id",
-        "stamp",
-    )
-
     def __init__(self, precedence: int, score: float, row: Sequence[Any]) -> None:
         self.precedence = precedence
         self.score = score
@@ -94,27 +83,27 @@ class Segment:
         """Return how many heads and bodies have each of some terms."""
         if len(self._counts) > MAX_COUNTS:
             self._counts.clear()
-        cache = self._counts
-        new = [term for term in terms if term not in cache]
-        if new:
-            sql = "SELECT term, heads, bodies FROM postings WHERE segment = ? AND term"
-            rows = {term: (heads, bodies) for term, heads, bodies in self._select(execute, sql, new)}
-            cache.update({term: rows.get(term, (0, 0)) for term in new})
-        return {term: cache[term] for term in terms}
+        self._fill(execute, "heads, bodies", terms, self._counts, (0, 0))
+        return {term: self._counts[term] for term in terms}
 
-    def lists(self, execute: Any, terms: Iterable[str]) -> dict[str, tuple[bytes, bytes]]:
+    def lists(self, execute: Any, terms: Collection[str]) -> dict[str, tuple[bytes, bytes]]:
         """Return the posting lists of each term, for head and body."""
         if self._list_bytes > MAX_LISTS:
             self._lists.clear()
             self._list_bytes = 0
-        cache = self._lists
+        rows = self._fill(execute, "head, body", terms, self._lists, (b"", b""))
+        self._list_bytes += sum(len(head) + len(body) for head, body in rows)
+        return self._lists
+
+    def _fill(
+        self, execute: Any, columns: str, terms: Collection[str], cache: dict[str, Any], default: Any
+    ) -> Collection[Any]:
+        """Select the terms that are not in a cache, add them, and return their rows."""
         new = [term for term in terms if term not in cache]
-        if new:
-            sql = "SELECT term, head, body FROM postings WHERE segment = ? AND term"
-            rows = {term: (head, body) for term, head, body in self._select(execute, sql, new)}
-            cache.update({term: rows.get(term, (b"", b"")) for term in new})
-            self._list_bytes += sum(len(head) + len(body) for head, body in rows.values())
-        return cache
+        sql = f"SELECT term, {columns} FROM postings WHERE segment = ? AND term"  # noqa: S608
+        rows = {term: pair for term, *pair in self._select(execute, sql, new)}
+        cache.update({term: rows.get(term, default) for term in new})
+        return rows.values()
 
     def rows(self, execute: Any, slots: Sequence[int]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of the offered skills in some slots, the slot first."""
@@ -160,7 +149,14 @@ class Query:
         candidates: list[Candidate] = []
         ends: list[Order] = []
         for precedence, execute, segment in self._segments:
-            slots = top_slots(segment.size, self._shares(segment.lists(execute, self.weights)), limit)
+            lists = segment.lists(execute, self.weights)
+            shares = [
+                (weight / self._highest, data)
+                for term, weights in self.weights.items()
+                for weight, data in zip(weights, lists[term], strict=True)
+                if data
+            ]
+            slots = top_slots(segment.size, shares, limit)
             scores = {slot: round(SCALE * self._highest * score, 4) for slot, score in slots}
             rows = {row[0]: row[1:] for row in segment.rows(execute, list(scores))}
             candidates += [Candidate(precedence, scores[slot], row) for slot, row in rows.items()]
@@ -170,15 +166,6 @@ class Query:
         candidates.sort(key=Candidate.order)
         return candidates, min(ends, default=None)
 
-    def _shares(self, lists: dict[str, tuple[bytes, bytes]]) -> list[tuple[float, bytes]]:
-        """Return the lists of a segment with their weights as shares of the highest."""
-        return [
-            (weight / self._highest, data)
-            for term, pair in self.weights.items()
-            for weight, data in zip(pair, lists[term], strict=True)
-            if data
-        ]
-
     def word(self, term: str) -> str:
         """Return the task's own word for a term."""
         return self._words[term].decode("utf-8", "replace")
@@ -186,32 +173,25 @@ class Query:
     def _weigh(self) -> dict[str, tuple[float, float]]:
         """Return the weights of the strongest terms in head and body."""
         total = sum(segment.size for _, _, segment in self._segments)
-        counts = _add_counts(
-            [segment.counts(execute, self._counts) for _, execute, segment in self._segments]
-        )
+        counts: dict[str, tuple[int, int]] = {}  # in heads and bodies of all segments
+        for _, execute, segment in self._segments:
+            more = segment.counts(execute, self._counts)
+            if counts:
+                more = {
+                    t: (counts[t][0] + heads, counts[t][1] + bodies) for t, (heads, bodies) in more.items()
+                }
+            counts = more
         weights, strength = {}, {}
         for term, count in self._counts.items():
             heads, bodies = counts.get(term, (0, 0))
             if heads or bodies:
-                more = STOP_WORD_SKILLS if self._words[term] in STOP_WORDS else 0
+                extra = STOP_WORD_SKILLS if self._words[term] in STOP_WORDS else 0
                 boost = sqrt(count)  # a term that occurs four times counts twice
-                head = boost * idf(heads + more, total + more)
-                body = boost * idf(bodies + more, total + more) * BODY
+                head = boost * idf(heads + extra, total + extra)
+                body = boost * idf(bodies + extra, total + extra) * BODY
                 strength[term] = min(head, body)
                 weights[term] = head if heads else 0.0, body if bodies else 0.0
         if len(weights) <= MAX_TERMS:
             return weights
         strongest = sorted(weights, key=lambda term: (-strength[term], term))[:MAX_TERMS]
         return {term: weights[term] for term in strongest}
-
-
-def _add_counts(counts: list[dict[str, tuple[int, int]]]) -> dict[str, tuple[int, int]]:
-    """Return how many heads and bodies of all segments have each term."""
-    if len(counts) == 1:
-        return counts[0]
-    sums: dict[str, tuple[int, int]] = {}
-    for segment in counts:
-        for term, (heads, bodies) in segment.items():
-            before = sums.get(term, (0, 0))
-            sums[term] = before[0] + heads, before[1] + bodies
-    return sums

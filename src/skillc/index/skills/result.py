@@ -24,18 +24,6 @@ class FoundSkill:
     `also` names where else it is: repository and ID. `directory` is its folder, where it has one.
     """
 
-    __slots__ = (
-        "_explain",
-        "_explanation",
-        "also",
-        "description",
-        "directory",
-        "id",
-        "name",
-        "score",
-        "source_name",
-    )
-
     def __init__(
         self,
         candidate: Candidate,

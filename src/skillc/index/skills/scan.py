@@ -58,21 +58,7 @@ class SkillFile:
 
 
 class Walk:
-    """A walk through a folder. `error` is why the root could not be read.
-
-    `directories` and `files` are those of the last walk.
-    """
-
-    __slots__ = (
-        "_last_directories",
-        "_last_files",
-        "_root",
-        "_start",
-        "diagnostics",
-        "directories",
-        "error",
-        "files",
-    )
+    """A walk through a folder, given what the last walk found. `error` is why the root could not be read."""
 
     def __init__(self, root: str, directories: dict[str, Directory], files: Mapping[str, SkillFile]) -> None:
         self._root = root
@@ -101,16 +87,14 @@ class Walk:
             return []
         directory = self._last_directories.get(path)
         if directory is not None and self._is_unchanged(path, directory):
-            self._keep(path, directory)
-            return [self._child(path, prefix, name, links) for name in directory.children]
+            self.directories[path] = self._with_collection(path, directory)
+            children = [(_join(path, name), name) for name in directory.children]
+            return [(child, self._prefix(child, prefix, name), links) for child, name in children]
         return self._list(path, prefix, links)
 
-    def _child(
-        self, path: str, prefix: str, name: str, links: frozenset[str]
-    ) -> tuple[str, str, frozenset[str]]:
-        child = _join(path, name)
-        file = self._last_files.get(child)
-        return child, file.skill_id if file is not None else _extend(prefix, name), links
+    def _prefix(self, path: str, parent: str, name: str) -> str:
+        file = self._last_files.get(path)
+        return file.skill_id if file is not None else _extend(parent, name)
 
     def _check_file(self, file: SkillFile) -> bool:
         """Return whether a SKILL.md of the last walk is still there, and add it as it is now."""
@@ -135,14 +119,15 @@ class Walk:
             return False
         return (status.st_mtime_ns, status.st_ctime_ns) == directory.stamp[1:]
 
-    def _keep(self, path: str, directory: Directory) -> None:
-        if directory.collection_stamp:
-            file = os.path.join(self._root, path, COLLECTION_FILE)
-            stamp = _collection_stamp(file, self._start)
-            if stamp != directory.collection_stamp:
-                collection = read_first_line(file) if stamp else ""
-                directory = Directory(directory.stamp, directory.children, collection, stamp)
-        self.directories[path] = directory
+    def _with_collection(self, path: str, directory: Directory) -> Directory:
+        """Return an unchanged directory with its COLLECTION.md as it is now."""
+        if not directory.collection_stamp:
+            return directory
+        file = os.path.join(self._root, path, COLLECTION_FILE)
+        stamp = _collection_stamp(file, self._start)
+        if stamp == directory.collection_stamp:
+            return directory
+        return Directory(directory.stamp, directory.children, read_first_line(file) if stamp else "", stamp)
 
     def _list(self, path: str, prefix: str, links: frozenset[str]) -> Pending:
         where = os.path.join(self._root, path) if path else self._root

@@ -121,25 +121,16 @@ class Snapshot:
         )
 
 
-def folder_number(execute: Any, root: str, strict: bool) -> int | None:
-    """Return the number of a folder, None where the index has nothing of it."""
-    row = execute("SELECT number FROM folders WHERE root = ? AND strict = ?", _key(root, strict)).fetchone()
-    return row[0] if row else None
-
-
-def folder_revision(execute: Any, root: str, strict: bool) -> int | None:
-    """Return a number that changes with what the index has of a folder, None where that is nothing."""
-    row = execute("SELECT revision FROM folders WHERE root = ? AND strict = ?", _key(root, strict)).fetchone()
-    return row[0] if row else None
-
-
-def _key(root: str, strict: bool) -> tuple[str | bytes, int]:
-    return stored_path(root), int(strict)
+def find_folder(execute: Any, root: str, strict: bool) -> tuple[int | None, int | None]:
+    """Return a folder's number and its revision, which changes with its rows; None where it has none."""
+    key = stored_path(root), int(strict)
+    row = execute("SELECT number, revision FROM folders WHERE root = ? AND strict = ?", key).fetchone()
+    return row or (None, None)
 
 
 def load_snapshot(execute: Any, root: str, strict: bool) -> Snapshot:
     """Return a folder as the index has it."""
-    number = folder_number(execute, root, strict)
+    number, revision = find_folder(execute, root, strict)
     if number is None:
         return Snapshot({}, {}, [], None, None)
     entries: dict[str, Entry] = {}
@@ -163,7 +154,7 @@ def load_snapshot(execute: Any, root: str, strict: bool) -> Snapshot:
         parent, _, name = path.rpartition("/")
         if path and parent in directories:
             directories[parent].children.append(name)
-    return Snapshot(directories, entries, [], None, folder_revision(execute, root, strict))
+    return Snapshot(directories, entries, [], None, revision)
 
 
 def stored_path(path: str) -> str | bytes:

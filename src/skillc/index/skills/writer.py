@@ -6,7 +6,7 @@ import os
 
 from skillc.index.skills.merge import merge_if_due, next_segment
 from skillc.index.skills.postings import MAX_SLOTS
-from skillc.index.skills.snapshot import folder_number, folder_revision, stored_path
+from skillc.index.skills.snapshot import find_folder, stored_path
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.index.skills.batch import Batch
+    from skillc.index.skills.folder import Folder
     from skillc.index.skills.scan import Directory
 
 FEW = 500  # skills of a batch up to which each ID is checked by itself
@@ -22,45 +23,37 @@ FEW = 500  # skills of a batch up to which each ID is checked by itself
 _INSERT = "INSERT INTO skills VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
-class Update:
-    """The change from one snapshot of a folder to the next; `cache` holds folders that come and go."""
+def update_folder(
+    execute: Any,
+    folder: Folder,
+    revision: int | None,
+    paths: set[str],
+    directories: dict[str, Directory] | None,
+    batch: Batch,
+) -> int:
+    """Write the change to a folder that now has these paths; `directories` is None where they are the same.
 
-    def __init__(
-        self,
-        root: str,
-        strict: bool,
-        cache: str,
-        revision: int | None,
-        paths: set[str],
-        directories: dict[str, Directory] | None,
-        batch: Batch,
-    ) -> None:
-        self._key = root, strict
-        self._cache = cache
-        self._revision = revision
-        self._paths = paths
-        self._directories = directories
-        self._batch = batch
-
-    def apply(self, execute: Any) -> int:
-        """Write it; return the folder's new revision, or 0 where the index has another than expected."""
-        if folder_revision(execute, *self._key) != self._revision:
-            return 0
-        rows = execute("SELECT path FROM skills WHERE folder = ?", (folder_number(execute, *self._key),))
-        last = {path if type(path) is str else os.fsdecode(path) for (path,) in rows.fetchall()}
-        if not last:
-            _remove_vanished_folders(execute, self._cache)
-        number = save_folder(execute, *self._key, self._directories, last - self._paths)
-        if self._batch.entries:
-            write_batch(execute, number, self._batch)
-        return folder_revision(execute, *self._key) or 0
+    Return the new revision, or 0 where the index does not have the one that the change starts from.
+    """
+    key = folder.root, folder.strict
+    number, current = find_folder(execute, *key)
+    if current != revision:
+        return 0
+    rows = execute("SELECT path FROM skills WHERE folder = ?", (number,)).fetchall()
+    last = {path if type(path) is str else os.fsdecode(path) for (path,) in rows}
+    if not last:
+        _remove_vanished_folders(execute, os.path.dirname(folder.database.path))
+    number = save_folder(execute, *key, directories, last - paths)
+    if batch.entries:
+        write_batch(execute, number, batch)
+    return find_folder(execute, *key)[1] or 0
 
 
 def save_folder(
     execute: Any, root: str, strict: bool, directories: dict[str, Directory] | None, gone: Iterable[str]
 ) -> int:
     """Save a folder's directories, where they changed, and remove skills; return its number."""
-    number = folder_number(execute, root, strict)
+    number, _ = find_folder(execute, root, strict)
     if number is None:
         # A random first revision: a rebuilt index must not be taken for the one before.
         sql = "INSERT INTO folders (root, strict, revision) VALUES (?, ?, random() & 0xFFFFFFFFFFFF)"
