@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from skillc.compiler import build_skill
-from skillc.index import SETTLED_NS
 from skillc.errors import SectionNotFound
 from skillc.gateway import changed_files, freshness, read_outline, search_sections, show, show_section
+from skillc.index import SETTLED_NS
 from skillc.library import Skill, resolve
 from tests.conftest import World, save
 from tests.gateway.conftest import SKILL, Run, code, made

@@ -2,7 +2,7 @@
 
 Nothing half-done is ever seen [D11]. The index holds the manifest and the stub of its build, and
 renaming it is the moment the build becomes true; the two other files follow. A reader that meets
-the moment between takes the index's word (`index.belongs_to`), and the next build finishes it.
+the moment between takes the index's word (`index.sections.is_of_build`), and the next build finishes it.
 """
 
 from __future__ import annotations

@@ -31,6 +31,12 @@ def stamp_file(path: str) -> Stamp | None:
         return None
 
 
+def has_times(path: str, times: tuple[int, int]) -> bool:
+    """Return whether a directory has this mtime and ctime, and so holds the same names as then."""
+    stamp = stamp_file(path)
+    return stamp is not None and stamp[1:] == times
+
+
 def settle(stamp: Stamp, now: int) -> Stamp:
     """Return a stamp as it may be stored: with UNSETTLED for a time too recent to be trusted."""
     size, modified, changed = stamp

@@ -61,9 +61,9 @@ def read_batch(
         jobs = [(slot, os.path.join(root, file.path), file.skill_id) for slot, file in enumerate(group)]
         values: list[tuple[int, Values]] = []
         lists = SegmentLists()
-        for chunk, inverted in read_chunks(jobs, strict, statistics):
+        for chunk, chunk_lists in read_chunks(jobs, strict, statistics):
             values += chunk
-            lists.add(inverted)
+            lists.add(chunk_lists)
             on_progress(start + len(values))
         values.sort(key=lambda pair: pair[0])
         batch.entries += [Entry(group[slot].path, group[slot].skill_id, *fields) for slot, fields in values]

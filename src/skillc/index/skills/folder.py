@@ -13,7 +13,7 @@ from skillc.index.skills.database import LOCK_TIMEOUT
 from skillc.index.skills.parse import MAX_SKILL_FILE
 from skillc.index.skills.scan import Walk
 from skillc.index.skills.snapshot import Snapshot, find_folder, load_snapshot, stored_path
-from skillc.index.stamps import UNSETTLED, stamp_file
+from skillc.index.stamps import UNSETTLED, has_times, stamp_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,13 +128,11 @@ class Folder:
             return None
         sql = "SELECT path, modified, changed FROM directories WHERE folder = ? LIMIT ?"
         directories = execute(sql, (row[0], FEW_DIRECTORIES + 1)).fetchall()
-        if len(directories) <= FEW_DIRECTORIES and not all(map(self._is_unchanged, directories)):
-            return None
+        if len(directories) <= FEW_DIRECTORIES:
+            for path, modified, changed in directories:
+                if not has_times(self._path(path), (modified, changed)):
+                    return None
         return self._number_if_complete(execute)
-
-    def _is_unchanged(self, row: tuple[str | bytes, int, int]) -> bool:
-        stamp = stamp_file(f"{self.root}/{os.fsdecode(row[0])}")
-        return stamp is not None and stamp[1:] == row[1:]
 
     def _scan(self, with_text: bool) -> Snapshot:
         plan = self._plan(self._last_snapshot(), with_text)
@@ -169,18 +167,10 @@ class Folder:
         start = perf_counter()
         walk = Walk(self.root, last.directories, last.entries)
         self._scan_seconds = perf_counter() - start
-        if with_text and last.revision is None:  # the index has nothing: all must be written at once
-            return last, walk, walk.files
-        entries = last.entries
-        return (
-            last,
-            walk,
-            [
-                file
-                for file in walk.files
-                if file.path not in entries or entries[file.path].is_outdated(file, with_text)
-            ],
-        )
+        entries, todo = last.entries, walk.files
+        if not with_text or last.revision is not None:  # else the index has nothing and needs all
+            todo = [f for f in todo if f.path not in entries or entries[f.path].is_outdated(f, with_text)]
+        return last, walk, todo
 
     def _carry_out(self, last: Snapshot, walk: Walk, todo: list[SkillFile], with_text: bool) -> Snapshot:
         if walk.error is not None:

@@ -94,10 +94,10 @@ def _merge_lists(
             slots, skills = sizes[segment]
             heads += _move(decode_list(head, slots), segment, new_slots)
             old = list(decode_list(body, slots))
-            moved = _move(old, segment, new_slots)
-            bodies += moved
+            new = _move(old, segment, new_slots)
+            bodies += new
             # A skill may have the term and not keep it; assume that as many of those are gone as of all.
-            total += len(moved) + round(max(0, count - len(old)) * skills / slots)
+            total += len(new) + round(max(0, count - len(old)) * skills / slots)
         if heads or bodies or total >= MIN_FREQUENCY:
             yield term, total, heads, bodies
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from time import time_ns
 
-from skillc.index.stamps import UNSETTLED, settle, stamp_of
+from skillc.index.stamps import UNSETTLED, has_times, settle, stamp_of
 from skillc.paths import SKILL_FILES
 from skillc.skills.ids import is_segment, to_segment
 
@@ -86,7 +86,7 @@ class Walk:
         if file is not None and self._check_file(file):
             return []
         directory = self._last_directories.get(path)
-        if directory is not None and self._is_unchanged(path, directory):
+        if directory is not None and has_times(f"{self._root}/{path}", directory.stamp[1:]):
             self.directories[path] = self._with_collection(path, directory)
             children = [(_join(path, name), name) for name in directory.children]
             return [(child, self._prefix(child, prefix, name), links) for child, name in children]
@@ -109,15 +109,6 @@ class Walk:
         stamp = stamp_of(status)
         self.files.append(file if file.stamp == stamp else SkillFile(file.path, file.skill_id, stamp))
         return True
-
-    def _is_unchanged(self, path: str, directory: Directory) -> bool:
-        if directory.stamp[1] == UNSETTLED:
-            return False
-        try:
-            status = os.stat(f"{self._root}/{path}")
-        except OSError:
-            return False
-        return (status.st_mtime_ns, status.st_ctime_ns) == directory.stamp[1:]
 
     def _with_collection(self, path: str, directory: Directory) -> Directory:
         """Return an unchanged directory with its COLLECTION.md as it is now."""
