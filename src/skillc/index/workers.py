@@ -92,7 +92,13 @@ class Pool:
     def _fork(self, jobs: Sequence[Any], pipes: list[BinaryIO], waits: list[Callable[[], object]]) -> None:
         reading, writing = os.pipe()
         _widen(writing)
-        child = os.fork()
+        try:
+            child = os.fork()
+        except OSError:
+            os.close(reading)
+            os.close(writing)
+            pipes.append(BytesIO())
+            return
         if child:
             os.close(writing)
             pipes.append(os.fdopen(reading, "rb", buffering=PIPE))
