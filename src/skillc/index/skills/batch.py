@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from time import time_ns
 
+from skillc.index.skills.database import select_in
 from skillc.index.skills.parse import parse_skill_file
 from skillc.index.skills.postings import MAX_SLOTS, SegmentLists, invert
 from skillc.index.skills.snapshot import Entry, find_folder
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 PARALLEL_FROM = 400  # files that are worth starting other processes
 CHUNK = 2000  # files that are inverted together
 GROUP = 50  # files whose words are stemmed together
-MAX_VALUES = 500  # in an SQL statement
 
 
 class Batch:
@@ -132,15 +132,10 @@ class Statistics:
 
         def query(execute: Any) -> dict[bytes, int]:
             counts: dict[bytes, int] = {}
+            sql = "SELECT term, bodies FROM postings WHERE segment = ? AND term"
             for segment, _ in self._segments(execute):
-                for start in range(0, len(values), MAX_VALUES):
-                    group = values[start : start + MAX_VALUES]
-                    marks = ", ".join("?" * len(group))
-                    for term, skills in execute(
-                        f"SELECT term, bodies FROM postings WHERE segment = ? AND term IN ({marks})",  # noqa: S608
-                        (segment, *group),
-                    ):
-                        counts[term.encode()] = counts.get(term.encode(), 0) + skills
+                for term, skills in select_in(execute, sql, segment, values):
+                    counts[term.encode()] = counts.get(term.encode(), 0) + skills
             return counts
 
         return self._database.read(query)

@@ -14,13 +14,14 @@ from skillc.startup.sqlite import Error, OperationalError, connect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, TypeVar
 
     Result = TypeVar("Result")
 
 VERSION = 3  # of the tables; a file with another one is rebuilt
 LOCK_TIMEOUT = 30.0  # seconds to wait for another process that writes
+MAX_VALUES = 500  # in a statement
 IN_MEMORY = ":memory:"
 
 _TABLES = """
@@ -215,6 +216,14 @@ class Database:
             self._connection = self._connect()
         except Error:
             self.move_to_memory()
+
+
+def select_in(execute: Any, sql: str, key: Any, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a statement with one parameter, `key`, that is continued by `IN (values)`."""
+    for start in range(0, len(values), MAX_VALUES):
+        group = values[start : start + MAX_VALUES]
+        marks = ", ".join("?" * len(group))
+        yield from execute(f"{sql} IN ({marks})", (key, *group)).fetchall()
 
 
 def _is_damage(error: Error) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+from skillc.index.skills.database import select_in
 from skillc.index.skills.score import top_slots
 from skillc.index.skills.tokens import STOP_WORDS, split_words
 from skillc.index.skills.weights import K1, idf
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 MAX_TERMS = 64  # of a task: the strongest
 MAX_WORDS = 20_000  # of a task that are read
 BODY = 0.8  # what the body counts against name and description
-MAX_VALUES = 500  # in an SQL statement
 STOP_WORD_SKILLS = 200  # that are assumed to have a stop word, beside those that do
 MAX_SEGMENTS = 100  # whose caches are kept
 MAX_COUNTS = 50_000  # terms of a segment whose counts are cached
@@ -101,7 +101,7 @@ class Segment:
         """Select the terms that are not in a cache, add them, and return their rows."""
         new = [term for term in terms if term not in cache]
         sql = f"SELECT term, {columns} FROM postings WHERE segment = ? AND term"  # noqa: S608
-        rows = {term: pair for term, *pair in self._select(execute, sql, new)}
+        rows = {term: pair for term, *pair in select_in(execute, sql, self.number, new)}
         cache.update({term: rows.get(term, default) for term in new})
         return rows.values()
 
@@ -111,13 +111,7 @@ class Segment:
             "SELECT slot, path, id, description, capabilities, digest, size, modified, changed "
             "FROM skills WHERE segment = ? AND offered AND slot"
         )
-        return self._select(execute, sql, slots)
-
-    def _select(self, execute: Any, sql: str, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-        for start in range(0, len(values), MAX_VALUES):
-            group = values[start : start + MAX_VALUES]
-            marks = ", ".join("?" * len(group))
-            yield from execute(f"{sql} IN ({marks})", (self.number, *group)).fetchall()
+        return select_in(execute, sql, self.number, slots)
 
 
 class Query:
