@@ -41,8 +41,8 @@ connection.execute("COMMIT")
 # Brings the index up to date with the folder, however shortly ago it was looked at.
 INDEX = """
 import sys
-from skillc.index.skills.find import library
-library().folder(sys.argv[1], False).searchable(anew=True)
+from skillc.index.skills import skill_index
+skill_index().folder(sys.argv[1], False).refresh(force=True)
 """
 
 LISTS = """
@@ -60,18 +60,15 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 SEARCHES = """
 import sys
 from time import perf_counter
-from skillc.index.skills.find import Part, library
-from skillc.library.finding import scoring
-from skillc.index.skills.speed import scorer
-root, kind, times = sys.argv[1], sys.argv[2], int(sys.argv[3])
-best = scorer() if kind == "numpy" else scoring.best
-shared = library()
-parts = [Part("bench", shared.folder(root, False))]
+from skillc.index.skills import Searchable, skill_index
+root, times = sys.argv[1], int(sys.argv[2])
+shared = skill_index()
+parts = [Searchable("bench", shared.folder(root, False))]
 tasks = sys.stdin.read().split("\\0")
-shared.find(parts, tasks[0], 10, best=best)
+shared.find(parts, tasks[0], 10)
 for task in tasks * times:
     start = perf_counter()
-    shared.find(parts, task, 10, best=best)
+    shared.find(parts, task, 10)
     print(perf_counter() - start)
 """
 
@@ -197,16 +194,14 @@ def _searches(bench: Bench, root: Path, paths: list[Path]) -> None:
         words = path.read_text(errors="replace").partition("\n---\n")[2].split()
         pages.append(" ".join(words[:400]) or "nothing")
         short.append(" ".join(rng.sample(words, min(4, len(words)))) or "nothing")
-    for kind in ("numpy", "python"):
-        for name, tasks, limits in (("pages", pages, (5, 15, 30, 60)), ("short", short, (2, 8, 2, 8))):
-            times = sorted(_run(bench, SEARCHES, [str(root), kind, "3"], "\0".join(tasks)))
-            median, late = times[len(times) // 2] * 1e3, times[int(len(times) * 0.95)] * 1e3
-            first = 0 if kind == "numpy" else 2
-            print(
-                f"{f'find, {name}, {kind}: median, p95':<44} {median:>6.2f} ms {late:>7.2f} ms"
-                f"  limits {limits[first]} and {limits[first + 1]} ms",
-                flush=True,
-            )
+    for name, tasks, limits in (("pages", pages, (30, 60)), ("short", short, (2, 8))):
+        times = sorted(_run(bench, SEARCHES, [str(root), "3"], "\0".join(tasks)))
+        median, late = times[len(times) // 2] * 1e3, times[int(len(times) * 0.95)] * 1e3
+        print(
+            f"{f'find, {name}: median, p95':<44} {median:>6.2f} ms {late:>7.2f} ms"
+            f"  limits {limits[0]} and {limits[1]} ms",
+            flush=True,
+        )
 
 
 def _run(bench: Bench, code: str, words: list[str], task: str) -> list[float]:

@@ -26,10 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillc.index.meaning import rerank
-from skillc.index.skills import score
-from skillc.index.skills.find import Library, Part
-from skillc.index.skills.result import FoundSkill
-from skillc.index.skills.speed import scorer
+from skillc.index.skills import FoundSkill, Searchable, SkillIndex
 from skillc.skills import parse, read_metadata
 
 if TYPE_CHECKING:
@@ -117,8 +114,10 @@ def main() -> None:
     parser.add_argument("--misses", action="store_true", help="show what was not found first")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        library = Library(given.index or f"{place}/library.db")
-        parts = [Part(folder.name, library.folder(str(folder.resolve()), False)) for folder in given.folder]
+        library = SkillIndex(given.index or f"{place}/library.db")
+        parts = [
+            Searchable(folder.name, library.folder(str(folder.resolve()), False)) for folder in given.folder
+        ]
         start = time.perf_counter()
         library.find(parts, "index", 1)
         print(f"indexed in {time.perf_counter() - start:.1f} s")
@@ -140,14 +139,11 @@ def main() -> None:
                 measure(questions, names.values(), ask, given.misses and way in ("python", "reranked"))
 
 
-def ways(library: Library, parts: Sequence[Part]) -> dict[str, Find]:
+def ways(library: SkillIndex, parts: Sequence[Searchable]) -> dict[str, Find]:
     """How to find, as far as it is installed."""
     found: dict[str, Find] = {"python": lambda task: library.find(parts, task, LIMIT)}
-    best = scorer()
-    if best is not score.best:
-        found["numpy"] = lambda task: library.find(parts, task, LIMIT, best=best)
     if rerank.installed():
-        found["reranked"] = lambda task: rerank.find(library, parts, task, LIMIT, lambda *_: True, best)
+        found["reranked"] = lambda task: rerank.find(library, parts, task, LIMIT, lambda *_: True)
     return found
 
 

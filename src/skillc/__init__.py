@@ -156,38 +156,39 @@ __all__ = [
 ]
 
 
-__getattr__ = front_door(
-    __name__,
-    {
-        "engine.events": "SkillEvent SkillResolutionFailed SkillsResolved",
-        "engine.agent": "AgentBuildConfig AgentFactory BuiltAgent",
-        "engine.prompts": "ModelInput model_input",
-        "engine.engine": "DefaultSkillEngine EngineOptions ResolvedSkill",
-        "engine.sync": "SyncSkillEngine",
-        "engine.tools": "ToolDefinition ToolResult",
-        "engine.turn": "Turn prepare_turn",
-        "errors": (
-            "ApprovalRequired CannotRun DirectoryNotFound EmptyQuery FileNotFound IndexCollision "
-            "IndexUnusable InvalidConfiguration InvalidFilter InvalidOption InvalidParameter "
-            "InvalidQueryType InvalidSkill InvalidSkillId InvalidTool LintFailed MissingExtra "
-            "MissingField NoLocalLogs PathEscapes RepositoryUnavailable SandboxUnavailable "
-            "SectionNotFound SkillExists SkillNotFound SkillcError SyncNotReadable "
-            "SyncNotWritable TargetExists TimedOut ToolNotFound"
-        ),
-        "library.library": "CompositeSkillSource NamedSource",
-        "library.config": "SkillsConfig",
-        "library.descriptors": "SkillCollection SkillDescriptor SkillDocument SkillFilter SkillScope",
-        "library.embedded": "EmbeddedSkillSource",
-        "library.filesystem": "FilesystemSkillSource",
-        "library.git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
-        "library.http": "BearerAuth HeaderAuth HttpSkillSource",
-        "library.mcp": "McpSkillSource",
-        "library.memory": "InMemorySkillSource",
-        "library.repositories": "resolve_repositories",
-        "library.source": "SkillSource",
-        "library.wrappers": "FilteredSkillSource PrefixedSkillSource RenamedSkillSource",
-        "skills.ids": "SkillId",
-        "adapters": "SkillToolset",
-        "tools": "ApprovalRequest",
-    },
-)
+if not TYPE_CHECKING:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "engine.events": "SkillEvent SkillResolutionFailed SkillsResolved",
+            "engine.agent": "AgentBuildConfig AgentFactory BuiltAgent",
+            "engine.prompts": "ModelInput model_input",
+            "engine.engine": "DefaultSkillEngine EngineOptions ResolvedSkill",
+            "engine.sync": "SyncSkillEngine",
+            "engine.tools": "ToolDefinition ToolResult",
+            "engine.turn": "Turn prepare_turn",
+            "errors": (
+                "ApprovalRequired CannotRun DirectoryNotFound EmptyQuery FileNotFound IndexCollision "
+                "IndexUnusable InvalidConfiguration InvalidFilter InvalidOption InvalidParameter "
+                "InvalidQueryType InvalidSkill InvalidSkillId InvalidTool LintFailed MissingExtra "
+                "MissingField NoLocalLogs PathEscapes RepositoryUnavailable SandboxUnavailable "
+                "SectionNotFound SkillExists SkillNotFound SkillcError SyncNotReadable "
+                "SyncNotWritable TargetExists TimedOut ToolNotFound"
+            ),
+            "library.library": "CompositeSkillSource NamedSource",
+            "library.config": "SkillsConfig",
+            "library.descriptors": "SkillCollection SkillDescriptor SkillDocument SkillFilter SkillScope",
+            "library.embedded": "EmbeddedSkillSource",
+            "library.filesystem": "FilesystemSkillSource",
+            "library.git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
+            "library.http": "BearerAuth HeaderAuth HttpSkillSource",
+            "library.mcp": "McpSkillSource",
+            "library.memory": "InMemorySkillSource",
+            "library.repositories": "resolve_repositories",
+            "library.source": "SkillSource",
+            "library.wrappers": "FilteredSkillSource PrefixedSkillSource RenamedSkillSource",
+            "skills.ids": "SkillId",
+            "adapters": "SkillToolset",
+            "tools": "ApprovalRequest",
+        },
+    )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from skillc.engine import DefaultSkillEngine
     from skillc.errors import Diagnostic
     from skillc.gateway import Heading, OpenFile, SearchResults, Section, SourceTree
-    from skillc.index.skills.result import FoundSkill
+    from skillc.index.skills import FoundSkill
     from skillc.library import Skill
     from skillc.library.config import SkillsConfig
     from skillc.library.library import CompositeSkillSource
@@ -287,16 +287,16 @@ class Workspace:
         if parts is None:
             engine = self.engine()
             return self.wait(engine.find(task, limit, rerank=rerank))
-        from skillc.index.skills.find import library
+        from skillc.index.skills import skill_index
 
         def may_use(skill_id: str, needs: tuple[str, ...]) -> bool:
             return not needs
 
         if not rerank:
-            return library().find(parts, task, limit, may_use)
+            return skill_index().find(parts, task, limit, may_use)
         from skillc.index.meaning import rerank as meaning
 
-        return meaning.find(library(), parts, task, limit, may_use, tell=lambda one: self.tell((one,)))
+        return meaning.find(skill_index(), parts, task, limit, may_use, tell=lambda one: self.tell((one,)))
 
     def engine(self) -> DefaultSkillEngine:
         """Return the engine over all configured repositories; raises InvalidConfiguration."""

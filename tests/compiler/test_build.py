@@ -17,9 +17,9 @@ from hypothesis import example, given, settings, strategies as st
 
 from skillc.compiler import build_skill
 from skillc.compiler.build import BuildResult
-from skillc.compiler.read_files import SETTLED_NS
 from skillc.errors import IndexUnusable, MissingField
 from skillc.gateway import search_sections, show_section
+from skillc.index import SETTLED_NS
 from skillc.library import resolve
 from skillc.paths import index_file
 from skillc.skills import list_files

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from skillc.compiler import build_skill
-from skillc.compiler.read_files import SETTLED_NS
 from skillc.errors import SectionNotFound
 from skillc.gateway import freshness, has_changes, read_outline, search_sections, show, show_section
+from skillc.index import SETTLED_NS
 from skillc.library import Skill, resolve
 from tests.conftest import World, save
 from tests.gateway.conftest import SKILL, Run, code, made

@@ -159,7 +159,7 @@ def test_unicode61_does_not(world: World, monkeypatch: pytest.MonkeyPatch) -> No
     """[RFC-0004:C-QUERY-SYNTAX] [RFC-0004:C-INDEX] where SQLite has no stemmer, words are as they are."""
     monkeypatch.setattr(reader, "has_porter", lambda: False)
     skill = made(world, "pdf", {"a.md": "# One\n\nconfigure it\n"})
-    assert reader.open_for(skill, "ascii").meta["tokenizer"] == "unicode61"
+    assert reader.open_index(skill, "ascii").meta["tokenizer"] == "unicode61"
     assert search_sections(skill, "configuring").results == []
     assert places(search_sections(skill, "Configure")) == [("a.md", "One")]
 
@@ -403,10 +403,10 @@ SET = "UPDATE index_meta SET value = '{}' WHERE key = '{}'"
     [
         # 3, corrupt
         (["DROP TABLE index_meta"], "E002"),
-        *((["DELETE FROM index_meta WHERE key = '" + key + "'"], "E002") for key in reader.REQUIRED),
+        *((["DELETE FROM index_meta WHERE key = '" + key + "'"], "E002") for key in reader.REQUIRED_KEYS),
         *(
             (["UPDATE index_meta SET value = NULL WHERE key = '" + key + "'"], "E002")
-            for key in reader.REQUIRED
+            for key in reader.REQUIRED_KEYS
         ),
         ([SET.format("two", "schema_version")], "E002"),
         ([SET.format("", "schema_version")], "E002"),

@@ -139,11 +139,11 @@ def test_any_task(reranked: World) -> None:
 import sys
 sys.addaudithook(lambda event, _: sys.exit(event) if event.startswith("socket.") else None)
 from skillc.library.folders import folders
-from skillc.index.skills.find import library
+from skillc.index.skills import skill_index
 from skillc.index.meaning import rerank
 parts = folders({str(reranked.project)!r})
 for task in ({TASK!r}, sys.stdin.read()):
-    found = rerank.find(library(), parts, task, 1, lambda *_: True)
+    found = rerank.find(skill_index(), parts, task, 1, lambda *_: True)
     print(found[0].id)
 """
     ran = subprocess.run(

@@ -17,12 +17,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.errors import EmptyQuery
-from skillc.index.skills import folder, scan, score as scoring, tokens as terms, workers
+from skillc.index import SETTLED_NS, workers
+from skillc.index.skills import batch, folder, scan, score as scoring, tokens as terms
+from skillc.index.skills.batch import Statistics
 from skillc.index.skills.database import IN_MEMORY, Database
-from skillc.index.skills.find import Library, Part
+from skillc.index.skills.find import Searchable, SkillIndex
 from skillc.index.skills.folder import MANY, Folder
-from skillc.index.skills.parse import SETTLED_NS
-from skillc.index.skills.postings import MAX_SEGMENTS, packed, record, records, unpacked
+from skillc.index.skills.postings import MAX_SEGMENTS, decode_list, encode_list, posting, to_records
 from skillc.index.skills.query import Segment
 from skillc.index.skills.result import FoundSkill
 from skillc.index.skills.tokens import Stemmer
@@ -41,18 +42,18 @@ class Shelf:
         self.root = root / "skills"
         self.root.mkdir()
         self.path = root / "cache" / "library.db"
-        self.library = Library(str(self.path))
+        self.library = SkillIndex(str(self.path))
 
-    def find(self, task: str, limit: int = 10, library: Library | None = None) -> list[FoundSkill]:
+    def find(self, task: str, limit: int = 10, library: SkillIndex | None = None) -> list[FoundSkill]:
         shared = library or self.library
-        return shared.find([Part("shelf", shared.folder(str(self.root), False))], task, limit)
+        return shared.find([Searchable("shelf", shared.folder(str(self.root), False))], task, limit)
 
     def ids(self, task: str, limit: int = 10) -> list[str]:
         return [found.id for found in self.find(task, limit)]
 
-    def anew(self) -> Library:
+    def anew(self) -> SkillIndex:
         """The library as another process sees it."""
-        return Library(str(self.path))
+        return SkillIndex(str(self.path))
 
 
 @pytest.fixture
@@ -95,12 +96,12 @@ def test_words_of_any_form_and_script() -> None:
 def test_more_words_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """[LIB: Existing (updated)] what was forgotten meanwhile is counted all the same."""
     texts = [f"alpha running naïve—words 日志分析 own{chr(97 + n)} " * 2 for n in range(9)]
-    monkeypatch.setattr(terms, "REMEMBERED", 5)
+    monkeypatch.setattr(terms, "MAX_CACHE", 5)
     small, large = Stemmer(), Stemmer()
-    lists = [terms.words(text.encode()) for text in texts]
-    one_by_one = [small.counted([found])[0] for found in lists]
+    lists = [terms.split_words(text.encode()) for text in texts]
+    one_by_one = [small.count_terms([found])[0] for found in lists]
     monkeypatch.undo()
-    assert large.counted(lists) == one_by_one
+    assert large.count_terms(lists) == one_by_one
     assert one_by_one[0] == {term.encode(): 2 for term in large.terms(texts[0])}
 
 
@@ -194,7 +195,7 @@ def test_many_changes_are_merged(shelf: Shelf) -> None:
         lambda execute: execute("SELECT count(*) FROM segments").fetchone()
     )
     assert segments[0] <= MAX_SEGMENTS + 1
-    fresh = Library(IN_MEMORY)
+    fresh = SkillIndex(IN_MEMORY)
     for task in ("word7 word8 word9", "about word100", " ".join(words[:80])):
         found = [found.id for found in shelf.find(task)]
         assert set(found[:5]) & {found.id for found in shelf.find(task, library=fresh)[:8]}
@@ -202,28 +203,14 @@ def test_many_changes_are_merged(shelf: Shelf) -> None:
 
 
 def packed_list(pairs: Iterable[tuple[int, int]], size: int) -> bytes:
-    return packed(records([record(slot, weight) for slot, weight in pairs]), size)
+    return encode_list(to_records([posting(slot, weight) for slot, weight in pairs]), size)
 
 
 @given(st.dictionaries(st.integers(0, 99), st.integers(1, 255)))
 def test_lists_are_kept_as_they_are(weights: dict[int, int]) -> None:
     """[LIB: Existing (updated)] packed as slots or as a byte for each, a list comes back."""
     for size in (100, 5000):
-        assert dict(unpacked(packed_list(weights.items(), size), size)) == weights
-
-
-def test_numpy_and_python_score_alike() -> None:
-    """[LIB: SkillEngine trait (revised)] the extra makes it faster and nothing else."""
-    arrays = pytest.importorskip("skillc.index.skills.arrays")
-    rng = random.Random(5)
-    for size in (1, 7, 300, 5000):
-        lists = []
-        for count in (0, 1, size // 99, size // 9, size // 3, size):
-            pairs = [(slot, rng.randint(1, 255)) for slot in rng.sample(range(size), count)]
-            lists.append((rng.random(), packed_list(pairs, size)))
-        for wanted in (1, 5, 16, 10_000):
-            for some in (lists, lists[:3], lists[3:4], []):
-                assert arrays.best(size, some, wanted) == scoring.best(size, some, wanted)
+        assert dict(decode_list(packed_list(weights.items(), size), size)) == weights
 
 
 @pytest.mark.parametrize("shares", [(1.0, 1.0, 1.0, 1.0), (1.0, 0.01, 0.9, 0.01), (0.01, 1.0, 0.01, 1.0)])
@@ -236,11 +223,11 @@ def test_scores_are_sums(shares: tuple[float, ...]) -> None:
         weights = {slot: rng.randint(1, 255) for slot in rng.sample(range(size), count)}
         lists.append((share, packed_list(weights.items(), size)))
         for slot, weight in weights.items():
-            sums[slot] += scoring.table(share)[weight]
+            sums[slot] += scoring.weight_table(share)[weight]
     found = [(slot, score) for slot, score in enumerate(sums) if score]
     expected = sorted(found, key=lambda pair: (-pair[1], pair[0]))
     for wanted in (0, 1, 3, 7, 35, 200, 2000):
-        assert scoring.best(size, lists, wanted) == expected[:wanted]
+        assert scoring.top_slots(size, lists, wanted) == expected[:wanted]
 
 
 def test_empty_and_huge_tasks(shelf: Shelf) -> None:
@@ -257,9 +244,9 @@ def test_empty_and_huge_tasks(shelf: Shelf) -> None:
 
 def test_an_empty_library(tmp_path: Path) -> None:
     """[D25] no folder, or nothing in it: nothing is found, and nothing fails."""
-    library = Library(str(tmp_path / "library.db"))
+    library = SkillIndex(str(tmp_path / "library.db"))
     assert library.find([], "anything", 10) == []
-    parts = [Part("a", library.folder(str(tmp_path / "missing"), False))]
+    parts = [Searchable("a", library.folder(str(tmp_path / "missing"), False))]
     assert library.find(parts, "anything", 10) == []
 
 
@@ -308,9 +295,9 @@ def test_damage_while_it_is_open(shelf: Shelf) -> None:
 
 def test_without_a_place_for_the_index(shelf: Shelf) -> None:
     """[D11] where nothing can be written, everything is found all the same."""
-    library = Library("/proc/nowhere/library.db")
+    library = SkillIndex("/proc/nowhere/library.db")
     assert [found.id for found in shelf.find("forms", library=library)] == ["pdf"]
-    assert not library.database.lasting
+    assert not library.database.persistent
 
 
 def test_a_writer_that_is_killed(shelf: Shelf) -> None:
@@ -318,9 +305,9 @@ def test_a_writer_that_is_killed(shelf: Shelf) -> None:
     for number in range(3 * MANY):
         skill(shelf.root, f"many/s{number}", text(f"Number{number} of many", "word " * 50))
     code = (
-        "import sys; from skillc.index.skills.find import Library, Part\n"
-        "library = Library(sys.argv[1])\n"
-        "library.find([Part('x', library.folder(sys.argv[2], False))], 'many', 1)\n"
+        "import sys; from skillc.index.skills import Searchable, SkillIndex\n"
+        "library = SkillIndex(sys.argv[1])\n"
+        "library.find([Searchable('x', library.folder(sys.argv[2], False))], 'many', 1)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(shelf.path), str(shelf.root)])
     try:
@@ -340,10 +327,10 @@ def test_readers_and_a_writer_at_once(shelf: Shelf) -> None:
     """[D11] many processes and threads read while one writes, and all get whole answers."""
     shelf.find("forms")
     code = (
-        "import sys; from skillc.index.skills.find import Library, Part\n"
-        "library = Library(sys.argv[1])\n"
+        "import sys; from skillc.index.skills import Searchable, SkillIndex\n"
+        "library = SkillIndex(sys.argv[1])\n"
         "for _ in range(30):\n"
-        "    parts = [Part('x', library.folder(sys.argv[2], False))]\n"
+        "    parts = [Searchable('x', library.folder(sys.argv[2], False))]\n"
         "    assert library.find(parts, 'forms', 1)[0].id == 'pdf'\n"
     )
     readers = [
@@ -373,18 +360,15 @@ def test_readers_and_a_writer_at_once(shelf: Shelf) -> None:
 
 def test_readers_of_files_are_processes(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D25] many files are read on all cores, with the same result; a reader that fails is replaced."""
-    for number in range(3 * workers.CHUNK):
+    for number in range(3 * batch.GROUP):
         body = " ".join(f"word{n % (number + 2)} weird{number * n}" for n in range(200))
         skill(shelf.root, f"many/s{number}", text(f"Number{number} of many, naïve 日志", body))
-    monkeypatch.setattr(workers, "BATCH", 40)
+    monkeypatch.setattr(batch, "CHUNK", 40)
     jobs = [(n, str(path), path.parent.name) for n, path in enumerate(sorted(shelf.root.rglob("SKILL.md")))]
 
     def read() -> list[object]:
-        batches = workers.read_all(jobs, False, True)
-        return [
-            ([(n, reading.packed()) for n, reading in readings], sorted(zip(*lists, strict=True)))
-            for readings, lists in batches
-        ]
+        chunks = batch.read_chunks(jobs, False, Statistics(shelf.library.database, str(shelf.root), False))
+        return [(values, sorted(zip(*lists, strict=True))) for values, lists in chunks]
 
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
     here = read()
@@ -396,7 +380,7 @@ def test_readers_of_files_are_processes(shelf: Shelf, monkeypatch: pytest.Monkey
 
 def test_readers_that_can_not_be_started(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D25] without other processes, everything is read here."""
-    for number in range(workers.PARALLEL_FROM):
+    for number in range(batch.PARALLEL_FROM):
         skill(shelf.root, f"many/s{number}", text(f"Number{number} of many"))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     monkeypatch.setattr(sys, "path", [*sys.path, Path("/nowhere")])
@@ -406,13 +390,13 @@ def test_readers_that_can_not_be_started(shelf: Shelf, monkeypatch: pytest.Monke
 
 def test_the_first_may_not_be_used(tmp_path: Path) -> None:
     """[D32] however many better ones are hidden, what is named is the best of those that are not."""
-    library = Library(str(tmp_path / "library.db"))
+    library = SkillIndex(str(tmp_path / "library.db"))
     for number in range(20):
         skill(tmp_path / "a", f"secret{number:02}", text("zebra"))
     skill(tmp_path / "a", "good", text("zebra hunting"))
     skill(tmp_path / "b", "weak", text("boring " * 30 + "zebra"))
-    parts = [Part(name, library.folder(str(tmp_path / name), False)) for name in "ab"]
-    hidden = [Part("a", parts[0].holding, {"good": "good"}), parts[1]]
+    parts = [Searchable(name, library.folder(str(tmp_path / name), False)) for name in "ab"]
+    hidden = [Searchable("a", parts[0].folder, {"good": "good"}), parts[1]]
     for limit in (1, 5):
         allowed = library.find(parts, "zebra", limit, lambda skill_id, needs: "secret" not in skill_id)
         assert [found.id for found in allowed] == ["good", "weak"][:limit]
@@ -421,11 +405,11 @@ def test_the_first_may_not_be_used(tmp_path: Path) -> None:
 
 def test_equals_under_other_names(tmp_path: Path) -> None:
     """[LIB: SkillEngine trait (revised)] equals are in the order of the names that they have here."""
-    library = Library(str(tmp_path / "library.db"))
+    library = SkillIndex(str(tmp_path / "library.db"))
     for number in range(40):
         skill(tmp_path / "a", f"s{number:02}", text("zebra"))
     names = {f"s{number:02}": f"t{39 - number:02}" for number in range(40)}
-    part = Part("a", library.folder(str(tmp_path / "a"), False), names)
+    part = Searchable("a", library.folder(str(tmp_path / "a"), False), names)
     assert [found.id for found in library.find([part], "zebra", 3)] == ["t00", "t01", "t02"]
 
 
@@ -444,7 +428,7 @@ def test_counts_do_not_grow(shelf: Shelf) -> None:
         ).fetchone()
     )
     assert bodies <= size
-    fresh = shelf.find("pivot", library=Library(IN_MEMORY))
+    fresh = shelf.find("pivot", library=SkillIndex(IN_MEMORY))
     assert [found.id for found in shelf.find("pivot")][:5] == [found.id for found in fresh][:5]
 
 
@@ -454,13 +438,13 @@ def test_two_that_note_what_they_saw(shelf: Shelf) -> None:
     class Slow(Database):
         done = False
 
-        def write(self, change: Callable[[object], object], patience: float = 1.0) -> object:  # type: ignore[override]
+        def write(self, change: Callable[[object], object], timeout: float = 1.0) -> object:  # type: ignore[override]
             if not self.done:
                 Slow.done = True
                 skill(shelf.root, "z", text("A zebra"))
                 time.sleep(2 * SETTLED_NS / 1e9)
                 assert shelf.ids("zebra") == ["z"]
-            return super().write(change, patience)
+            return super().write(change, timeout)
 
     shelf.find("forms")
     other = shelf.anew()
@@ -489,14 +473,14 @@ def test_values_that_are_none_of_ours(shelf: Shelf, damage: str) -> None:
     connection.close()
     other = shelf.anew()
     assert [found.id for found in shelf.find("forms", library=other)] == ["pdf"]
-    assert other.database.lasting
+    assert other.database.persistent
 
 
 def test_what_is_noted_first_is_noted_whole(shelf: Shelf) -> None:
     """[D25] what was listed before and can't be used is in the index, too, when the rest is searched."""
     skill(shelf.root, "x/pdf-tools", "no frontmatter")
     folder = shelf.library.folder(str(shelf.root), False)
-    listed = folder.look().entries
+    listed = folder.snapshot().entries
     assert shelf.ids("forms") == ["pdf"]
     noted = shelf.library.database.read(
         lambda execute: {row[0] for row in execute("SELECT path FROM skills").fetchall()}
@@ -508,12 +492,12 @@ def test_a_folder_that_comes_back(shelf: Shelf, monkeypatch: pytest.MonkeyPatch)
     """[LIB: Existing (updated)] what is known of a folder serves again; nothing is read twice."""
     shelf.find("forms")
     folder = shelf.library.folder(str(shelf.root), False)
-    entries = folder.look().entries
+    entries = folder.snapshot().entries
     away = shelf.root.rename(shelf.root.with_name("away"))
-    assert folder.look().entries == {}
+    assert folder.snapshot().entries == {}
     away.rename(shelf.root)
-    monkeypatch.setattr(workers, "read_all", None)
-    assert folder.look().entries.keys() == entries.keys()
+    monkeypatch.setattr(batch, "read_chunks", None)
+    assert folder.snapshot().entries.keys() == entries.keys()
 
 
 def test_a_question_that_is_cut_off(shelf: Shelf) -> None:
@@ -533,14 +517,16 @@ def test_a_question_that_is_cut_off(shelf: Shelf) -> None:
 
 def test_precedence_and_duplicates(tmp_path: Path) -> None:
     """[D27] an ID is the first folder's; the same file under other names is one result that names them."""
-    library = Library(str(tmp_path / "library.db"))
+    library = SkillIndex(str(tmp_path / "library.db"))
     same = text("Prune roses in spring", "# Roses\n")
     skill(tmp_path, "first/roses", text("Only about thorns"))
     skill(tmp_path, "first/garden/pruning", same)
     skill(tmp_path, "second/roses", same)
     skill(tmp_path, "second/vendor/rose-care", same)
     skill(tmp_path, "third/roses", text("Roses once more"))
-    parts = [Part(name, library.folder(str(tmp_path / name), False)) for name in ("first", "second", "third")]
+    parts = [
+        Searchable(name, library.folder(str(tmp_path / name), False)) for name in ("first", "second", "third")
+    ]
     found = library.find(parts, "prune roses spring", 10)
     assert [(f.id, f.source_name) for f in found] == [("garden/pruning", "first"), ("roses", "first")]
     assert found[0].also == (("second", "vendor/rose-care"),)
@@ -576,7 +562,7 @@ def test_a_folder_that_went_away(shelf: Shelf) -> None:
 
 def test_folders_of_the_cache_that_went_are_forgotten(tmp_path: Path) -> None:
     """[LIB: Existing (updated)] each commit of a repository is a folder; of the last nothing is left."""
-    library = Library(str(tmp_path / "cache" / "library.db"))
+    library = SkillIndex(str(tmp_path / "cache" / "library.db"))
     roots = [tmp_path / "cache" / "git" / commit for commit in ("one", "two")] + [tmp_path / "elsewhere"]
     tables = ("folders", "skills", "segments", "postings", "directories")
 
@@ -588,12 +574,12 @@ def test_folders_of_the_cache_that_went_are_forgotten(tmp_path: Path) -> None:
     skill(roots[2], "mine", text("Quantum entanglement"))
     skill(roots[0], "theirs", text("Quantum entanglement"))
     for root in (roots[2], roots[0]):
-        library.find([Part("x", library.folder(str(root), False))], "quantum", 3)
+        library.find([Searchable("x", library.folder(str(root), False))], "quantum", 3)
     both = rows()
     shutil.rmtree(roots[0])
     shutil.move(roots[2], tmp_path / "for-now")  # a disk that is not there may come back
     skill(roots[1], "theirs", text("Quantum entanglement"))
-    library.find([Part("x", library.folder(str(roots[1]), False))], "quantum", 3)
+    library.find([Searchable("x", library.folder(str(roots[1]), False))], "quantum", 3)
     assert rows() == both
     assert both[0] == 2
 
@@ -602,20 +588,20 @@ def test_nothing_is_lost_to_who_knows_less(shelf: Shelf) -> None:
     """[D25] what one process knows and the index does not, is written with what it writes."""
     skill(shelf.root, "silent", "# no description\n")
     quick = shelf.anew().folder(str(shelf.root), False)
-    quick.look()  # which is too little to be kept
+    quick.snapshot()  # which is too little to be kept
     settle()
-    quick.look()
+    quick.snapshot()
     everything = {"pdf", "data/sheets", "silent"}
-    assert {e.skill_id for e in folder_of(shelf).look().entries.values()} >= everything
-    quick.searchable()
-    assert {e.skill_id for e in folder_of(shelf).look().entries.values()} >= everything
+    assert {e.skill_id for e in folder_of(shelf).snapshot().entries.values()} >= everything
+    quick.refresh()
+    assert {e.skill_id for e in folder_of(shelf).snapshot().entries.values()} >= everything
     moved = (shelf.root / "data").rename(shelf.root.parent / "data")
-    folder_of(shelf).look()  # another process, which forgets
+    folder_of(shelf).snapshot()  # another process, which forgets
     moved.rename(shelf.root / "data")
-    quick.look()
+    quick.snapshot()
     settle()
-    quick.look()
-    assert {e.skill_id for e in folder_of(shelf).look().entries.values()} >= everything
+    quick.snapshot()
+    assert {e.skill_id for e in folder_of(shelf).snapshot().entries.values()} >= everything
 
 
 def folder_of(shelf: Shelf) -> Folder:
@@ -639,12 +625,12 @@ def test_the_end_of_links_is_told_by_all(shelf: Shelf, monkeypatch: pytest.Monke
     for _ in range(2):
         library = shelf.anew()
         shelf.find("skill", library=library)
-        (told,) = library.folder(str(shelf.root), False).look().noticed
+        (told,) = library.folder(str(shelf.root), False).snapshot().diagnostics
         assert told == ("", ("E999", "error", "over 4 directories; the rest was not looked at"))
     monkeypatch.setattr(scan, "MAX_DIRECTORIES", 100)
     library = shelf.anew()
     assert len(shelf.find("skill", library=library)) == 3
-    assert library.folder(str(shelf.root), False).look().noticed == []
+    assert library.folder(str(shelf.root), False).snapshot().diagnostics == []
 
 
 def test_a_pipe_in_place_of_a_file(shelf: Shelf) -> None:
@@ -652,14 +638,14 @@ def test_a_pipe_in_place_of_a_file(shelf: Shelf) -> None:
     words = shelf.root / "data" / "COLLECTION.md"
     words.write_text("Data\n")
     folder = shelf.library.folder(str(shelf.root), False)
-    assert folder.look().directories["data"].collection == "Data"
+    assert folder.snapshot().directories["data"].collection == "Data"
     words.unlink()
     os.mkfifo(words)
     (shelf.root / "pdf" / "SKILL.md").unlink()
     os.mkfifo(shelf.root / "pdf" / "SKILL.md")
-    for look in (folder.look(), shelf.anew().folder(str(shelf.root), False).look()):
-        assert look.directories["data"].collection == ""
-        assert "pdf" not in look.offered
+    for snapshot in (folder.snapshot(), shelf.anew().folder(str(shelf.root), False).snapshot()):
+        assert snapshot.directories["data"].collection == ""
+        assert "pdf" not in snapshot.skills
 
 
 def test_a_folder_that_hangs(shelf: Shelf) -> None:
@@ -676,11 +662,11 @@ def test_a_folder_that_hangs(shelf: Shelf) -> None:
 def test_how_far_it_is(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     """[LIB: Existing (updated)] who waits for a large folder is told how many files are read."""
     monkeypatch.setattr(folder, "LARGE", 9)
-    monkeypatch.setattr(workers, "BATCH", 10)
+    monkeypatch.setattr(batch, "CHUNK", 10)
     for number in range(25):
         skill(shelf.root, f"many/s{number}", text("One of many"))
     told: list[tuple[str, int, int]] = []
-    shelf.library.database.watch = lambda *how_far: told.append(how_far)
+    shelf.library.database.on_progress = lambda *how_far: told.append(how_far)
     shelf.find("forms")
     assert told == [(str(shelf.root), done, 28) for done in (0, 10, 19, 28)]
     shelf.find("forms")
@@ -695,12 +681,12 @@ def test_after_a_fork(shelf: Shelf, tmp_path: Path) -> None:
         "engine = SyncSkillEngine(FilesystemSkillSource(sys.argv[1]))\n"
         "ids = lambda: [found.id for found in engine.find('forms')]\n"
         "assert ids() == ['pdf']\n"
-        "from skillc.index.skills.find import library\n"
-        "mine = library()\n"
+        "from skillc.index.skills import skill_index\n"
+        "mine = skill_index()\n"
         "if (child := os.fork()) == 0:\n"
-        "    os._exit(0 if ids() == ['pdf'] and library() is not mine else 1)\n"
+        "    os._exit(0 if ids() == ['pdf'] and skill_index() is not mine else 1)\n"
         "assert os.waitpid(child, 0)[1] == 0\n"
-        "assert ids() == ['pdf'] and library() is mine\n"
+        "assert ids() == ['pdf'] and skill_index() is mine\n"
     )
     env = os.environ | {"SKILLC_HOME": str(tmp_path / "home")}
     subprocess.run([sys.executable, "-c", code, str(shelf.root)], check=True, env=env)
@@ -712,4 +698,4 @@ def test_a_memory_of_its_own() -> None:
     key = "INSERT INTO notes VALUES ('a', 'b')"
     database.write(lambda execute: execute(key))
     assert database.read(lambda execute: execute("SELECT * FROM notes").fetchall()) == [("a", "b")]
-    assert not database.lasting
+    assert not database.persistent

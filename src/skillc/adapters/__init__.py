@@ -23,5 +23,5 @@ from skillc.startup import front_door
 
 if TYPE_CHECKING:
     from skillc.adapters.toolset import SkillToolset as SkillToolset
-
-__getattr__ = front_door(__name__, {"toolset": "SkillToolset"})
+else:
+    __getattr__ = front_door(__name__, {"toolset": "SkillToolset"})

@@ -49,9 +49,9 @@ class Progress:
 
 def watch_reading() -> None:
     """Show how far it is whenever the skill index has many files to read."""
-    from skillc.index.skills.find import library
+    from skillc.index.skills import skill_index
 
-    library().database.watch = _draw_reading
+    skill_index().database.on_progress = _draw_reading
 
 
 def _draw_reading(root: str, done: int, total: int) -> None:

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
         publish_skill as publish_skill,
     )
     from skillc.compiler.scaffold import create_skill as create_skill, create_store as create_store
-
-__getattr__ = front_door(
-    __name__,
-    {
-        "agents": "find_targets read_agents",
-        "build": "build_skill keep_index_current",
-        "listing": "Listing list_skills",
-        "publish": "Publication PublishOptions publish_skill",
-        "scaffold": "create_skill create_store",
-    },
-)
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "agents": "find_targets read_agents",
+            "build": "build_skill keep_index_current",
+            "listing": "Listing list_skills",
+            "publish": "Publication PublishOptions publish_skill",
+            "scaffold": "create_skill create_store",
+        },
+    )

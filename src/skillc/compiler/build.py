@@ -2,7 +2,7 @@
 
 Readers never see half a build [D11]. The index holds the manifest and the stub of its build, and the
 build takes effect when the index is renamed; the two other files follow. A reader that comes in between
-believes the index (`reader.belongs_to`), and the next build writes the missing files.
+believes the index (`is_of_build`), and the next build writes the missing files.
 """
 
 from __future__ import annotations
@@ -13,7 +13,19 @@ from time import gmtime, strftime
 from skillc import atomic, paths
 from skillc.errors import IndexCollision, InvalidSkill, SkillcError
 from skillc.index import manifest
-from skillc.index.sections import reader, writer as indexing
+from skillc.index.sections import (
+    DatabaseError,
+    SectionWriter,
+    UnreadableIndex,
+    choose_tokenizer,
+    connect,
+    index_metadata,
+    is_reusable,
+    probe_index,
+    read_diagnostics,
+    read_file_states,
+    read_meta,
+)
 from skillc.library import is_compiled
 from skillc.settings import load_settings
 from skillc.skills import list_files, main_file
@@ -25,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from skillc.errors import Diagnostic
+    from skillc.index.sections import FileState
     from skillc.library import Skill
     from skillc.skills import Metadata, SourceFile
 
@@ -87,7 +100,7 @@ def build_skill(
                     return _Build(skill, runtime, main, files, tokenizer, formats, progress).run(force)
                 except (_SourceChanged, FileNotFoundError):
                     continue
-    except reader.Error as error:
+    except DatabaseError as error:
         raise SkillcError(f"'{runtime}': {error}; the last build still serves") from error
     raise SkillcError(f"'{skill.source}' changes while it is built; the last build still serves, try again")
 
@@ -135,7 +148,7 @@ class _Build:
         self.last_manifest = manifest.read(runtime)
         # The last index; empty if there is none to start from.
         self.meta: dict[str, str] = {}
-        self.records: dict[str, indexing.Known] = {}
+        self.records: dict[str, FileState] = {}
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self.main_digest = ""  # of the SKILL.md that name and description were read from
 
@@ -159,19 +172,19 @@ class _Build:
     def _read_last_index(self) -> None:
         """Read the last index, unless it is unreadable or would be written differently now."""
         try:
-            connection = reader.connect(self.index_path)
-        except reader.Unreadable:
+            connection = connect(self.index_path)
+        except UnreadableIndex:
             return
         try:
-            meta = reader.read_meta(connection)
+            meta = read_meta(connection)
             if meta["skill_path"] != utf8_text(self.skill.source):
                 raise IndexCollision(paths.path_hash(self.skill.source))
-            if indexing.is_current(meta, self.tokenizer, self.formats):
-                indexing.probe(connection)
-                self.records = indexing.known_files(connection)
-                self.diagnostics = indexing.diagnostics(connection)
+            if is_reusable(meta, self.tokenizer, self.formats):
+                probe_index(connection)
+                self.records = read_file_states(connection)
+                self.diagnostics = read_diagnostics(connection)
                 self.meta = meta
-        except (reader.Unreadable, reader.Error):
+        except (UnreadableIndex, DatabaseError):
             pass
         finally:
             connection.close()
@@ -205,9 +218,9 @@ class _Build:
         temporary = atomic.temporary_path(self.index_path)
         writer = None
         try:
-            writer = indexing.Writer(
+            writer = SectionWriter(
                 temporary,
-                reader.preference(self.tokenizer),
+                choose_tokenizer(self.tokenizer),
                 size=sum(file.size for file in self.files),
                 copy_of=self.index_path if copy else None,
             )
@@ -217,7 +230,7 @@ class _Build:
                 for name, stamp in stamps.items():
                     writer.restamp(name, stamp)
             for count, content in enumerate(read_all(changes, self.formats), 1):
-                writer.add(content)
+                writer.add(*content)
                 if self.progress:
                     self.progress(count, len(changes))
             writer.flush()
@@ -239,9 +252,7 @@ class _Build:
         self.main_digest = sha256_hex(data)
         return read_metadata(parse(data), self.skill.segment)
 
-    def _commit(
-        self, writer: indexing.Writer, temporary: str, metadata: Metadata, changes: int
-    ) -> BuildResult:
+    def _commit(self, writer: SectionWriter, temporary: str, metadata: Metadata, changes: int) -> BuildResult:
         from skillc.compiler.stub import MAX_REFERENCES, render_stub
         from skillc.skills import hash_source
 
@@ -262,12 +273,12 @@ class _Build:
         # If files were only touched, it is the same build.
         now = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()) if changes else self.meta["indexed_at"]
         new_manifest = manifest.render(metadata.name, self.skill.source, whole_hash, now)
-        writer.note(self.main, metadata.diagnostics)
+        writer.set_diagnostics(self.main, metadata.diagnostics)
         diagnostics = writer.diagnostics()
-        tokenizer = reader.preference(self.tokenizer)
+        tokenizer = choose_tokenizer(self.tokenizer)
         writer.finish(
             {
-                **indexing.metadata(self.skill.source, whole_hash, tokenizer, self.formats, now),
+                **index_metadata(self.skill.source, whole_hash, tokenizer, self.formats, now),
                 "name": metadata.name,
                 "description": metadata.description,
                 "stub": stub,

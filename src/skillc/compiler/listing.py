@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillc.errors import MissingField, SkillcError, warning
 from skillc.index import manifest
-from skillc.index.sections import reader
+from skillc.index.sections import UnreadableIndex, is_of_build, read_index_meta
 from skillc.library import stored_skills
 from skillc.paths import SKILL_FILES, skills_store
 from skillc.skills import hash_source, list_files, main_file, parse, read_metadata
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from skillc.errors import Diagnostic
-    from skillc.index.skills.rows import Entry
+    from skillc.index.skills import Entry
     from skillc.library import Skill
 
 NORMAL, NOT_BUILT, OBSOLETE = "normal", "not-built", "obsolete"
@@ -103,9 +103,9 @@ def _read_index(store: list[Skill]) -> Mapping[str, Entry]:
     """Return the entries of the skill index for a large store, by path; a small one is read as quickly."""
     if len(store) <= MANY:
         return {}
-    from skillc.index.skills.find import library  # most stores are small
+    from skillc.index.skills import skill_index  # most stores are small
 
-    return library().folder(os.path.abspath(skills_store(store[0].root)), False).look().entries
+    return skill_index().folder(os.path.abspath(skills_store(store[0].root)), False).snapshot().entries
 
 
 def _find_problem(skill: Skill, index: Mapping[str, Entry]) -> SkillcError | None:
@@ -114,7 +114,7 @@ def _find_problem(skill: Skill, index: Mapping[str, Entry]) -> SkillcError | Non
         entry = index.get(f"{skill.name}/{name}")
         if entry is not None and entry.description is not None:
             return None
-        if entry is not None and any(code == MissingField.code for code, _, _ in entry.noticed):
+        if entry is not None and any(code == MissingField.code for code, _, _ in entry.diagnostics):
             return MissingField("description")
     try:
         with open(os.path.join(skill.source, main_file(skill.source)), "rb") as file:
@@ -147,10 +147,10 @@ def _find_status(skill: Skill, default: str, stores: list[str], compare: bool) -
 def _build_hash(skill: Skill, runtime: str, digest: str) -> str:
     """Return the hash of the last build, also of one that was killed before it wrote its manifest."""
     try:
-        meta = reader.peek(runtime, skill.source)
-    except reader.Unreadable:
+        meta = read_index_meta(runtime, skill.source)
+    except UnreadableIndex:
         return digest
-    return meta["source_hash"] if reader.belongs_to(meta, manifest.read(runtime)) else digest
+    return meta["source_hash"] if is_of_build(meta, manifest.read(runtime)) else digest
 
 
 def _current_hash(skill: Skill) -> str | None:

@@ -37,17 +37,17 @@ if TYPE_CHECKING:
     )
     from skillc.engine.toolsets import OfferedTools as OfferedTools, Toolset as Toolset
     from skillc.engine.turn import Turn as Turn, prepare_turn as prepare_turn
-
-__getattr__ = front_door(
-    __name__,
-    {
-        "events": "SkillEvent SkillResolutionFailed SkillsResolved",
-        "agent": "AgentBuildConfig AgentFactory BuiltAgent",
-        "prompts": "ModelInput model_input system_prompt",
-        "engine": "DefaultSkillEngine EngineOptions ResolvedSkill",
-        "sync": "SyncSkillEngine run_sync",
-        "tools": "SkillTools ToolDefinition ToolResult",
-        "toolsets": "OfferedTools Toolset",
-        "turn": "Turn prepare_turn",
-    },
-)
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "events": "SkillEvent SkillResolutionFailed SkillsResolved",
+            "agent": "AgentBuildConfig AgentFactory BuiltAgent",
+            "prompts": "ModelInput model_input system_prompt",
+            "engine": "DefaultSkillEngine EngineOptions ResolvedSkill",
+            "sync": "SyncSkillEngine run_sync",
+            "tools": "SkillTools ToolDefinition ToolResult",
+            "toolsets": "OfferedTools Toolset",
+            "turn": "Turn prepare_turn",
+        },
+    )

@@ -12,7 +12,7 @@ from typing import Any
 from skillc.engine import inventory
 from skillc.engine.resources import file_names, read_text
 from skillc.errors import FileNotFound, SkillNotFound
-from skillc.index.skills.result import FoundSkill
+from skillc.index.skills import FoundSkill
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,

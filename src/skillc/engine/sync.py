@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from skillc.engine.engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
 from skillc.engine.prompts import ModelInput, model_input
 from skillc.engine.turn import Turn, prepare_turn
-from skillc.index.skills.result import FoundSkill
+from skillc.index.skills import FoundSkill
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
 from skillc.library.source import ALL, SkillSource
 

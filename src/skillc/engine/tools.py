@@ -17,7 +17,7 @@ from skillc.text import cut
 if TYPE_CHECKING:
     from skillc.engine.engine import DefaultSkillEngine
     from skillc.engine.turn import Observer
-    from skillc.index.skills.result import FoundSkill
+    from skillc.index.skills import FoundSkill
 
 
 MAX_LISTED = 500  # files of a skill; of more, their number is told

@@ -28,15 +28,15 @@ if TYPE_CHECKING:
         SourceTree as SourceTree,
         list_sources as list_sources,
     )
-
-__getattr__ = front_door(
-    __name__,
-    {
-        "open": "OpenFile open_file render_more_lines",
-        "freshness": "Heading has_changes",
-        "search": "SearchResults explain_no_results search_sections",
-        "outline": "read_outline render_outline",
-        "show": "Section show_section",
-        "sources": "TREE_MARKS SourceTree list_sources",
-    },
-)
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "open": "OpenFile open_file render_more_lines",
+            "freshness": "Heading has_changes",
+            "search": "SearchResults explain_no_results search_sections",
+            "outline": "read_outline render_outline",
+            "show": "Section show_section",
+            "sources": "TREE_MARKS SourceTree list_sources",
+        },
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from skillc.errors import SkillcError
-from skillc.index.sections import reader
+from skillc.index.sections import DatabaseError, open_index
 from skillc.skills import list_files
 from skillc.text import utf8_text
 
@@ -60,7 +60,7 @@ def read_headings(connection: Connection, condition: str = "1", *values: str) ->
             Heading(file, str(text), int(level), int(line), int(end)) for file, text, level, line, end in rows
         ]
     except (TypeError, ValueError) as error:
-        raise reader.Error(f"damaged: {error}") from None
+        raise DatabaseError(f"damaged: {error}") from None
 
 
 def parse_headings(name: str, data: bytes) -> list[Heading]:
@@ -120,12 +120,12 @@ def has_changes(skill: Skill, tokenizer: str = "ascii") -> bool:
     A search uses this to say that its index is out of date. Sources that can't be listed count as changed.
     """
     try:
-        records = read_file_records(reader.open_for(skill, tokenizer).connection)
+        records = read_file_records(open_index(skill, tokenizer).connection)
         files = list_files(skill.source)
         return len(files) != len(records) or any(
             _differs(file, records.get(utf8_text(file.name))) for file in files
         )
-    except (SkillcError, reader.Error, OSError):
+    except (SkillcError, DatabaseError, OSError):
         return True
 
 

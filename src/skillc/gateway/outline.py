@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from skillc.errors import SkillcError
 from skillc.gateway import freshness
-from skillc.index.sections import reader
+from skillc.index.sections import DatabaseError, open_stale_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def render_outline(headings: Iterable[Heading]) -> Iterator[str]:
 def _read_index(skill: Skill) -> tuple[dict[str, FileRecord], dict[str, list[Heading]]]:
     """Return the indexed files and their headings; nothing without a readable index."""
     try:
-        connection = reader.open_any(skill)
+        connection = open_stale_index(skill)
     except SkillcError:  # there is no home that could hold one
         connection = None
     if connection is None:
@@ -53,7 +53,7 @@ def _read_index(skill: Skill) -> tuple[dict[str, FileRecord], dict[str, list[Hea
         for heading in freshness.read_headings(connection):
             headings.setdefault(heading.file, []).append(heading)
         return freshness.read_file_records(connection), headings
-    except reader.Error:
+    except DatabaseError:
         return {}, {}
     finally:
         connection.close()

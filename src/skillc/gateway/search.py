@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc import errors
-from skillc.index.sections import reader
+from skillc.index.sections import DatabaseError, open_index, segment, unsegment
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -77,10 +77,10 @@ def search_sections(
     words = split_query(query)
     if not words:
         raise errors.EmptyQuery
-    index = reader.open_for(skill, tokenizer)
+    index = open_index(skill, tokenizer)
     connection = index.connection
     if index.segmented:
-        words = [reader.segment(word) for word in words]
+        words = [segment(word) for word in words]
     try:
         if mode == ALL:
             rows = _match_all(connection, words, limit)
@@ -91,7 +91,7 @@ def search_sections(
         else:
             rows = _match_raw(connection, query, index.segmented, limit)
         return SearchResults(query, [_read_result(row, index.segmented) for row in rows])
-    except reader.Error:
+    except DatabaseError:
         raise errors.IndexUnusable(skill.name) from None
 
 
@@ -106,14 +106,14 @@ def explain_no_results(skill: Skill, query: str, any_words: str, tokenizer: str 
         return ""
     from skillc.text import one_line
 
-    index = reader.open_for(skill, tokenizer)
-    spell = reader.segment if index.segmented else str
+    index = open_index(skill, tokenizer)
+    spell = segment if index.segmented else str
     sql = "SELECT count(*) FROM sections WHERE sections MATCH ?"
     try:
         counts = [
             (word, index.connection.execute(sql, (quote(spell(word)),)).fetchone()[0]) for word in words
         ]
-    except reader.Error:
+    except DatabaseError:
         raise errors.IndexUnusable(skill.name) from None
     hints = ", ".join(f"{one_line(word)} ({count})" for word, count in counts if count)
     return (
@@ -162,9 +162,9 @@ def _read_result(row: Row, segmented: bool) -> SearchResult:
     """Return a row as a result; a lower rank is better."""
     file, section, snippet, rank = row
     if not (isinstance(file, str) and isinstance(section, str) and isinstance(snippet, str)):
-        raise reader.Error("not text")  # the index is damaged
+        raise DatabaseError("not text")  # the index is damaged
     if segmented:
-        file, section, snippet = map(reader.unsegment, (file, section, snippet))
+        file, section, snippet = map(unsegment, (file, section, snippet))
     return SearchResult(file, section, snippet, -rank)
 
 
@@ -211,7 +211,7 @@ def _match_raw(connection: Connection, query: str, segmented: bool, limit: int) 
     """Return the rows that match a query in FTS5's own syntax."""
     query = utf8_text(query)
     if segmented:
-        query = reader.segment(query)
+        query = segment(query)
     if len(query) > MAX_RAW:
         raise errors.InvalidOption(f"--raw query is longer than {MAX_RAW} characters")
     query = " " + query.replace("\0", " ")  # a leading space, because a leading asterisk is a command to FTS5
@@ -219,7 +219,7 @@ def _match_raw(connection: Connection, query: str, segmented: bool, limit: int) 
         if "*" in query:  # expanding prefixes is most of the work, so do it once
             return connection.execute(_BEST_OF_MANY, (query, limit)).fetchall()
         return _match(connection, query, limit)
-    except reader.Error:
+    except DatabaseError:
         _check_syntax(query)
         raise  # the index is damaged
 
@@ -232,7 +232,7 @@ def _check_syntax(query: str) -> None:
     empty.execute("CREATE VIRTUAL TABLE sections USING fts5(file, section, content)")
     try:
         _match(empty, query, 1)
-    except reader.Error as error:
+    except DatabaseError as error:
         raise errors.InvalidOption(f"--raw query is not FTS5 syntax: {error}") from None
     finally:
         empty.close()

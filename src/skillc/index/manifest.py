@@ -14,25 +14,25 @@ _HASH_KEY = b'"source_hash": "'
 
 
 def render(skill: str, source: str, source_hash: str, built_at: str) -> bytes:
-    """The manifest's bytes."""
-    from _json import encode_basestring_ascii as quoted  # what json uses, without the rest of it
+    """Return the bytes of a manifest."""
+    from _json import encode_basestring_ascii as quote  # what json uses, without the rest of it
 
     from skillc import __version__
 
     fields = {
-        "skill": quoted(skill),
+        "skill": quote(skill),
         "version": str(VERSION),
-        "built_at": quoted(built_at),
-        "source_hash": quoted(source_hash),
-        "source": quoted(utf8_text(source)),
-        "builder": quoted(f"skillc {__version__}"),
+        "built_at": quote(built_at),
+        "source_hash": quote(source_hash),
+        "source": quote(utf8_text(source)),
+        "builder": quote(f"skillc {__version__}"),
     }
     lines = ",\n".join(f'  "{key}": {value}' for key, value in fields.items())
     return f"{{\n{lines}\n}}\n".encode()
 
 
 def read(runtime: str) -> bytes:
-    """The bytes of a runtime directory's manifest, empty where there is none."""
+    """Return the bytes of a runtime directory's manifest, empty where there is none."""
     try:
         with open(paths.manifest_file(runtime), "rb") as file:
             return file.read()
@@ -41,25 +41,22 @@ def read(runtime: str) -> bytes:
 
 
 def source_hash(manifest: bytes) -> str | None:
-    """The source hash in a manifest, None where it is no valid one.
+    """Return the source hash in a manifest, None where it is not valid.
 
     Looks for the line that `render` writes before it loads a JSON parser, which costs as much
     as everything else a reading command does.
     """
     start = manifest.find(_HASH_KEY) + len(_HASH_KEY)
     digest = manifest[start : start + 64]
-    if manifest.startswith(b'{\n  "skill": ') and manifest.endswith(b"}\n") and _is_digest(digest):
+    is_digest = len(digest) == 64 and not digest.strip(b"0123456789abcdef")
+    if is_digest and manifest.startswith(b'{\n  "skill": ') and manifest.endswith(b"}\n"):
         return digest.decode()
     value = parse(manifest).get("source_hash")
     return value if isinstance(value, str) and value else None
 
 
-def _is_digest(text: bytes) -> bool:
-    return len(text) == 64 and not text.strip(b"0123456789abcdef")
-
-
 def parse(manifest: bytes) -> dict[str, Any]:
-    """The fields of a manifest, none where it is no JSON object."""
+    """Return the fields of a manifest, none where it is no JSON object."""
     import json
 
     try:

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
         resolve as resolve,
         stored_skills as stored_skills,
     )
-
-__getattr__ = front_door(
-    __name__,
-    {
-        "stores": "Skill at_path import_root is_compiled is_skill locate_skill resolve stored_skills",
-    },
-)
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "stores": "Skill at_path import_root is_compiled is_skill locate_skill resolve stored_skills",
+        },
+    )

@@ -14,7 +14,7 @@ from importlib import metadata, util
 
 from skillc import paths
 from skillc.errors import SkillNotFound
-from skillc.index.skills.find import Part
+from skillc.index.skills import Searchable
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter, SkillScope
 from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.source import ALL, SkillSource
@@ -49,7 +49,7 @@ class EmbeddedSkillSource(SkillSource):
                 continue
         raise SkillNotFound(skill_id)
 
-    async def parts(self, name: str) -> builtins.list[Part]:
+    async def parts(self, name: str) -> builtins.list[Searchable]:
         """What can be searched here."""
         return [part for source in self.sources for part in await source.parts(name)]
 

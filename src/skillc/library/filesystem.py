@@ -13,12 +13,15 @@ import os
 from typing import Any
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound
-from skillc.index.skills.find import Part, library
-from skillc.index.skills.folder import Folder
-from skillc.index.skills.parse import MAX_SKILL_FILE
-from skillc.index.skills.rows import Entry
-from skillc.index.skills.scan import id_prefix
-from skillc.index.skills.snapshot import Look
+from skillc.index.skills import (
+    MAX_SKILL_FILE,
+    Entry,
+    Folder,
+    Searchable,
+    Snapshot,
+    id_prefix,
+    skill_index,
+)
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -37,11 +40,11 @@ class _Scan:
 
     __slots__ = ("collections", "look", "quarantined", "skills")
 
-    def __init__(self, look: Look, scope: SkillScope) -> None:
+    def __init__(self, look: Snapshot, scope: SkillScope) -> None:
         self.look = look
-        skills = [_descriptor(entry, scope) for entry in look.offered.values()]
+        skills = [_descriptor(entry, scope) for entry in look.skills.values()]
         self.skills = {skill.id: skill for skill in skills}
-        self.quarantined = len(look.entries) - len(look.offered)
+        self.quarantined = len(look.entries) - len(look.skills)
         self.collections = {
             id_prefix(path): directory.collection
             for path, directory in look.directories.items()
@@ -70,7 +73,7 @@ class FilesystemSkillSource(SkillSource):
         self.strict = strict
         self.required = required
         self.quarantined = 0  # at the last look
-        self._last: tuple[object | None, Look, _Scan] | None = None
+        self._last: tuple[object | None, Snapshot, _Scan] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process needs of it: what was seen belongs to this one's library."""
@@ -109,26 +112,26 @@ class FilesystemSkillSource(SkillSource):
         scan = await asyncio.to_thread(self.scan)
         return {skill_id: os.path.dirname(self._file(scan.look, skill_id)) for skill_id in scan.skills}
 
-    async def parts(self, name: str) -> builtins.list[Part]:
+    async def parts(self, name: str) -> builtins.list[Searchable]:
         """What can be searched here: everything.
 
         The folder is looked at first: who asks leaves one that hangs out in time; indexing takes longer.
         """
         await asyncio.to_thread(self._check if self.required else self._exists)
-        return [Part(name, self.folder)]
+        return [Searchable(name, self.folder)]
 
     @property
     def folder(self) -> Folder:
         """What the library knows of the folder."""
-        return library().folder(self.root, self.strict)
+        return skill_index().folder(self.root, self.strict)
 
     def scan(self) -> _Scan:
-        """Look at the folder as it is now; unchanged files are not read again."""
+        """Snapshot at the folder as it is now; unchanged files are not read again."""
         asked = current_look()
         last = self._last
         if last is not None and asked is not None and last[0] is asked:
             return last[2]
-        look = self.folder.look()
+        look = self.folder.snapshot()
         if look.error is not None and self.required:
             raise self._unavailable(look.error) from None
         scan = last[2] if last is not None and last[1] is look else _Scan(look, self.scope)
@@ -149,21 +152,21 @@ class FilesystemSkillSource(SkillSource):
     def _unavailable(self, error: OSError) -> RepositoryUnavailable:
         return RepositoryUnavailable(self.root, error.strerror or str(error))
 
-    def _file(self, look: Look, skill_id: str) -> str:
+    def _file(self, look: Snapshot, skill_id: str) -> str:
         """The path of a skill's SKILL.md."""
-        if skill_id not in look.offered:
+        if skill_id not in look.skills:
             raise SkillNotFound(skill_id)
-        return os.path.join(self.root, look.offered[skill_id].path)
+        return os.path.join(self.root, look.skills[skill_id].path)
 
-    def _diagnostics(self, look: Look) -> builtins.list[SourceDiagnostic]:
+    def _diagnostics(self, look: Snapshot) -> builtins.list[SourceDiagnostic]:
         found = [
             _diagnostic(os.path.join(self.root, path) if path else self.root, *told)
-            for path, told in look.noticed
+            for path, told in look.diagnostics
         ]
         for entry in sorted(look.entries.values(), key=lambda entry: (entry.skill_id, entry.path)):
             path = os.path.join(self.root, entry.path)
-            found += [_diagnostic(path, *told) for told in entry.noticed]
-            others = [other for other in look.twice.get(entry.skill_id, ()) if other is not entry]
+            found += [_diagnostic(path, *told) for told in entry.diagnostics]
+            others = [other for other in look.duplicates.get(entry.skill_id, ()) if other is not entry]
             if others:
                 folders = ", ".join(os.path.dirname(os.path.join(self.root, other.path)) for other in others)
                 found.append(

@@ -12,14 +12,11 @@ from collections.abc import Callable, Mapping
 from weakref import WeakKeyDictionary
 
 from skillc.index.meaning import rerank as reranking
-from skillc.index.skills.find import Part, library
-from skillc.index.skills.memory import Documents
-from skillc.index.skills.result import FoundSkill
-from skillc.index.skills.speed import scorer
+from skillc.index.skills import FoundSkill, MemoryFolder, Searchable, skill_index
 from skillc.library.descriptors import SkillDescriptor
 from skillc.library.source import SkillSource
 
-_held: WeakKeyDictionary[SkillSource, Documents] = WeakKeyDictionary()  # a cache: gone with the sources
+_held: WeakKeyDictionary[SkillSource, MemoryFolder] = WeakKeyDictionary()  # a cache: gone with the sources
 
 
 async def find_skills(
@@ -32,29 +29,29 @@ async def find_skills(
     """The skills of a source that fit a task, best first; raises EmptyQuery for a task without words."""
     parts = await parts_of(source, "")
     if not rerank:
-        return await asyncio.to_thread(library().find, parts, task, limit, may_use, scorer())
-    return await asyncio.to_thread(reranking.find, library(), parts, task, limit, may_use, scorer())
+        return await asyncio.to_thread(skill_index().find, parts, task, limit, may_use)
+    return await asyncio.to_thread(reranking.find, skill_index(), parts, task, limit, may_use)
 
 
-async def parts_of(source: SkillSource, name: str) -> builtins.list[Part]:
+async def parts_of(source: SkillSource, name: str) -> builtins.list[Searchable]:
     """What can be searched of a source, under the name of its repository."""
     ask = getattr(source, "parts", None)
     if ask is not None:
-        parts: builtins.list[Part] = await ask(name)
+        parts: builtins.list[Searchable] = await ask(name)
         return parts
     skills = await source.list()
     bodies_at_hand = getattr(source, "bodies_at_hand", None)
     bodies: Mapping[str, str] = bodies_at_hand() if bodies_at_hand else {}
-    return [Part(name, await asyncio.to_thread(_documents, source, skills, bodies))]
+    return [Searchable(name, await asyncio.to_thread(_documents, source, skills, bodies))]
 
 
 def _documents(
     source: SkillSource, skills: builtins.list[SkillDescriptor], bodies: Mapping[str, str]
-) -> Documents:
+) -> MemoryFolder:
     documents = _held.get(source)
     if documents is None:
-        documents = _held[source] = Documents(library())
-    documents.hold(
+        documents = _held[source] = MemoryFolder(skill_index())
+    documents.replace(
         [(str(s.id), s.name, s.description, tuple(s.requires_capabilities), bodies.get(s.id)) for s in skills]
     )
     return documents

@@ -11,7 +11,8 @@ import os
 import sys
 
 from skillc import paths
-from skillc.index.skills.find import Part, library
+from skillc.index import stamp_file
+from skillc.index.skills import Searchable, skill_index, stored_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,12 +24,12 @@ FORMAT = 2  # of what is noted
 KEPT = 200  # answers, for as many directories
 
 
-def folders(cwd: str) -> list[Part] | None:
+def folders(cwd: str) -> list[Searchable] | None:
     """The folders in order of precedence.
 
     None where a repository is something else or not there, and where skills are switched off.
     """
-    shared = library()
+    shared = skill_index()
     key = _key(cwd)
     sql = "SELECT value FROM notes WHERE key = ?"
     row = shared.database.read(lambda execute: execute(sql, (key,)).fetchone()) if key else None
@@ -44,30 +45,20 @@ def folders(cwd: str) -> list[Part] | None:
             shared.database.write(lambda execute: _note(execute, key, noted), 0.05)
     if not all(_readable(root) for _, root, _, required in lines if required):
         return None
-    return [Part(name, shared.folder(root, strict)) for name, root, strict, _ in lines]
+    return [Searchable(name, shared.folder(root, strict)) for name, root, strict, _ in lines]
 
 
 def _key(cwd: str) -> str:
     """Everything that the answer depends on; empty where it can't be written down."""
-    from skillc.index.skills.rows import stored_path
-
     roots = list(paths.library_roots(cwd))
     home = paths.home()
     known: list[object] = [FORMAT, roots, home, os.environ.get("HOME"), sys.prefix]
     for directory in (*roots, *([home] if home else [])):
         for name in (paths.DIRECTORY, paths.ALTERNATIVE):
-            known.append(_stamp(os.path.join(directory, name, "skills.toml")))
-    known += [(path, _stamp(path)) for path in sys.path]
+            known.append(stamp_file(os.path.join(directory, name, "skills.toml")))
+    known += [(path, stamp_file(path or os.curdir)) for path in sys.path]
     key = repr(known)
     return key if isinstance(stored_path(key), str) else ""
-
-
-def _stamp(path: str) -> tuple[int, int, int] | None:
-    try:
-        status = os.stat(path or os.curdir)
-    except OSError:
-        return None
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _readable(root: str) -> bool:

@@ -18,7 +18,7 @@ from skillc.errors import (
     unexpected,
     warning,
 )
-from skillc.index.skills.find import Part
+from skillc.index.skills import Searchable
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -165,12 +165,12 @@ class CompositeSkillSource(SkillSource):
                     words.setdefault(collection.path, collection.description)
         return derive_collections(look.skills, words)
 
-    async def parts(self, name: str) -> builtins.list[Part]:
+    async def parts(self, name: str) -> builtins.list[Searchable]:
         """What can be searched of each source that answers, in order of precedence."""
         answers, failures = await self._ask(lambda source: parts_of(source, ""))
         self.failures = failures
         self._complain(failures)
-        return [Part(named.name, part.holding, part.names) for named, found in answers for part in found]
+        return [Searchable(named.name, part.folder, part.names) for named, found in answers for part in found]
 
     async def states(self) -> builtins.list[SourceState]:
         """How each source is doing, in order of precedence."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from skillc.errors import SkillNotFound
-from skillc.index.skills.find import Part
+from skillc.index.skills import Searchable
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -44,10 +44,10 @@ class _Wrapper(SkillSource):
         locate = getattr(self._source, "directory", None)
         return await locate(self._within(skill_id)) if locate else None
 
-    async def parts(self, name: str) -> builtins.list[Part]:
+    async def parts(self, name: str) -> builtins.list[Searchable]:
         """What can be searched of the source within, under our names."""
         names = {str(self._within(skill.id)): str(skill.id) for skill in await self.list()}
-        return [part.seen_as(names) for part in await parts_of(self._source, name)]
+        return [part.rename(names) for part in await parts_of(self._source, name)]
 
     async def collections(self) -> builtins.list[SkillCollection]:
         """Counted here, described by the source within."""

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     )
     from skillc.lint.rules import RULES as RULES, Rule as Rule, find_rule as find_rule
     from skillc.lint.tokens import Tokens as Tokens, estimate as estimate
-
-__getattr__ = front_door(
-    __name__,
-    {
-        "config": "Settings read_settings",
-        "fix": "fix_skill",
-        "lint": "lint_skill locate skills_below",
-        "report": "Finding Report sarif_log summary workflow_command",
-        "rules": "RULES Rule find_rule",
-        "tokens": "Tokens estimate",
-    },
-)
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "config": "Settings read_settings",
+            "fix": "fix_skill",
+            "lint": "lint_skill locate skills_below",
+            "report": "Finding Report sarif_log summary workflow_command",
+            "rules": "RULES Rule find_rule",
+            "tokens": "Tokens estimate",
+        },
+    )

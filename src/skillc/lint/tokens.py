@@ -16,6 +16,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from skillc.index import cjk
 from skillc.lint.report import Problem
 from skillc.skills import line_count, newlines
 from skillc.text import utf8_text
@@ -30,13 +31,14 @@ if TYPE_CHECKING:
 MAX_SAMPLE = 256 * 1024  # bytes; a larger file is estimated from its beginning
 MAX_SAMPLED = 16 * 1024 * 1024  # bytes of one skill; files beyond count as 4 bytes a token
 
+_WIDE = "".join(f"{chr(first)}-{chr(last)}" for first, last in cjk.WIDE)
 _PARTS = re.compile(
     r"(?P<word>[A-Za-z]+)"
     r"|(?P<digits>[0-9]+)"
     r"|(?P<signs>[!-/:-@\[-`{-~]+)"
     r"|(?P<line>[ \t]*[\r\n]\s*)"
     r"|(?P<spaces>[ \t]+)"
-    r"|(?P<wide>[\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]+)"
+    rf"|(?P<wide>[{_WIDE}]+)"
     r"|(?P<letters>[^\W\d_]+)"
     r"|(?P<emoji>[\U00010000-\U0010ffff])"
     r"|(?P<other>.)",

@@ -77,21 +77,21 @@ if TYPE_CHECKING:
         load_yaml as load_yaml,
         parse_yaml_events as parse_yaml_events,
     )
-
-__getattr__ = front_door(
-    __name__,
-    {
-        "document": "Document Metadata main_file parse read_metadata",
-        "files": "MAX_FILES SourceFile hash_source list_files make_folder resolve_inside",
-        "format": "KNOWN_FIELDS LIMITS find_violations",
-        "frontmatter": "Frontmatter",
-        "ids": "NAME_CHARACTERS SkillId is_name is_segment to_segment",
-        "markdown": "Heading Link find_headings find_links line_count newlines split_target walk",
-        "tools.blocks": "ToolBlock find_blocks",
-        "tools.definition": "MODES SkillDefinition ToolDefinition read_definition read_header read_tool",
-        "tools.parameters": "InvalidDefinition MAX_INTEGER NotOfType ParameterDefinition Value join_names"
-        " parse_value",
-        "tools.template": "CommandTemplate InvalidTemplate Variable fill_arguments parse_template",
-        "yaml": "NotYaml load_yaml parse_yaml_events",
-    },
-)
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "document": "Document Metadata main_file parse read_metadata",
+            "files": "MAX_FILES SourceFile hash_source list_files make_folder resolve_inside",
+            "format": "KNOWN_FIELDS LIMITS find_violations",
+            "frontmatter": "Frontmatter",
+            "ids": "NAME_CHARACTERS SkillId is_name is_segment to_segment",
+            "markdown": "Heading Link find_headings find_links line_count newlines split_target walk",
+            "tools.blocks": "ToolBlock find_blocks",
+            "tools.definition": "MODES SkillDefinition ToolDefinition read_definition read_header read_tool",
+            "tools.parameters": "InvalidDefinition MAX_INTEGER NotOfType ParameterDefinition Value join_names"
+            " parse_value",
+            "tools.template": "CommandTemplate InvalidTemplate Variable fill_arguments parse_template",
+            "yaml": "NotYaml load_yaml parse_yaml_events",
+        },
+    )

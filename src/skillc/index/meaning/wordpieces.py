@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import unicodedata
 
+from skillc.index.cjk import HAN, is_in
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
 LONGEST_WORD = 100  # letters; a longer word is unknown to BERT
 CHARACTERS = 32  # of a text that are looked at for each piece that is wanted
 START, END, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
-_IDEOGRAPHS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2CEAF), (0x2F800, 0x2FA1F))
 
 
 class _Parts(dict[int, str]):
@@ -32,9 +33,8 @@ def _part(character: str) -> str:
         return " "
     if kind == "Mn" or kind[0] == "C" or character == "\ufffd":
         return ""
-    code = ord(character)
     alone = kind[0] == "P" or (character.isascii() and not character.isalnum())
-    if alone or any(first <= code <= last for first, last in _IDEOGRAPHS):
+    if alone or is_in(ord(character), HAN):
         return f" {character} "
     return character
 

@@ -1,1 +1,41 @@
 """The section index: one skill's sections, headings and files in an FTS5 database."""
+
+from __future__ import annotations
+
+from skillc.startup import front_door
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.index.sections.reader import (
+        DatabaseError as DatabaseError,
+        SectionIndex as SectionIndex,
+        UnreadableIndex as UnreadableIndex,
+        choose_tokenizer as choose_tokenizer,
+        connect as connect,
+        is_of_build as is_of_build,
+        open_index as open_index,
+        open_stale_index as open_stale_index,
+        read_index_meta as read_index_meta,
+        read_meta as read_meta,
+        segment as segment,
+        unsegment as unsegment,
+    )
+    from skillc.index.sections.writer import (
+        FileState as FileState,
+        SectionWriter as SectionWriter,
+        index_metadata as index_metadata,
+        is_reusable as is_reusable,
+        probe_index as probe_index,
+        read_diagnostics as read_diagnostics,
+        read_file_states as read_file_states,
+    )
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "reader": "DatabaseError SectionIndex UnreadableIndex choose_tokenizer connect is_of_build "
+            "open_index open_stale_index read_index_meta read_meta segment unsegment",
+            "writer": "SectionWriter index_metadata is_reusable probe_index read_diagnostics "
+            "read_file_states",
+        },
+    )

@@ -1,7 +1,6 @@
-"""The index of a compiled skill, for reading: schema, which file it is, whether it can be used.
+"""Read the section index of a skill: open it, and check that it is the right one and current.
 
-Writing it is `indexing`'s job. An index is opened read-only and immutable: it is never changed
-in place, a new one takes its name.
+An index is opened read-only and immutable: it is never changed in place, a new one takes its name.
 """
 
 from __future__ import annotations
@@ -17,23 +16,32 @@ from skillc.text import utf8_text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
+    from typing import Protocol
 
-    from skillc.library import Skill
+    class Skill(Protocol):
+        """A skill of the library, as far as its index is concerned."""
+
+        name: str
+        source: str
+
+        def runtimes(self) -> list[str]: ...
+        def built(self) -> list[tuple[str, str, str]]: ...
+
 
 SCHEMA_VERSION = 2
-REQUIRED = ("skill_path", "source_hash", "schema_version", "tokenizer")
-KEPT_OPEN = 8  # indexes that stay open in a long-lived process
-ATTEMPTS = 5  # readers that meet a build between its two renames look again
+REQUIRED_KEYS = ("skill_path", "source_hash", "schema_version", "tokenizer")
+MAX_OPEN = 8  # indexes that stay open in a long-lived process
+ATTEMPTS = 5  # readers that meet a build between its two renames try again
 
-Error = sqlite.Error
+DatabaseError = sqlite.Error
 
 
-class Unreadable(Exception):
+class UnreadableIndex(Exception):
     """The index is missing or corrupt: any failure to read it [RFC-0004:C-INDEX]."""
 
 
-class Index:
-    """An open, usable index."""
+class SectionIndex:
+    """An open, usable index; where it is `segmented`, its texts are as `segment` makes them."""
 
     __slots__ = ("connection", "meta", "path", "runtime", "segmented")
 
@@ -42,37 +50,37 @@ class Index:
         self.runtime = runtime
         self.connection = connection
         self.meta = meta
-        self.segmented = meta["tokenizer"] == "cjk"  # its texts are as `segment` makes them
+        self.segmented = meta["tokenizer"] == "cjk"
 
 
-def open_for(skill: Skill, setting: str) -> Index:
-    """The index of a skill, checked step by step as the RFC lists them; raises E002 or E003.
+_cache: dict[str, tuple[object, SectionIndex]] = {}  # the last MAX_OPEN indexes that were opened, by path
 
-    An index stays open and is given again as long as it and its manifest are the same files.
+
+def open_index(skill: Skill, setting: str) -> SectionIndex:
+    """Open the index of a skill, with the checks that the RFC lists; raises E002 or E003.
+
+    It comes from the cache as long as the index and its manifest are the same files.
     """
-    for runtime, path, built in skill.built():
+    for runtime, path, manifest_path in skill.built():
         identity = _identity(path)
         if identity is None:
             continue
-        stamp = (identity, _identity(built), skill.source, setting)
-        kept = _opened.get(path)
-        if kept is not None and kept[0] == stamp:
-            return kept[1]
-        opened = _open_checked(skill, setting, runtime, path)
-        for oldest in list(_opened)[: 1 - KEPT_OPEN]:
-            _opened.pop(oldest, None)  # unless another thread did
-        _opened[path] = (stamp, opened)
-        return opened
+        key = (identity, _identity(manifest_path), skill.source, setting)
+        entry = _cache.get(path)
+        if entry is not None and entry[0] == key:
+            return entry[1]
+        index = _open(skill, setting, runtime, path)
+        for oldest in list(_cache)[: 1 - MAX_OPEN]:
+            _cache.pop(oldest, None)  # unless another thread did
+        _cache[path] = (key, index)
+        return index
     if not skill.built():
         paths.require_home()  # says what is missing
     raise errors.IndexUnusable(skill.name)
 
 
-_opened: dict[str, tuple[object, Index]] = {}  # a cache of the indexes last used, by path
-
-
 def _identity(path: str) -> tuple[int, ...] | None:
-    """What changes when another file takes a name, or the same one is written."""
+    """Return what changes when another file takes a name, or the same one is written."""
     try:
         status = os.stat(path)
     except OSError:
@@ -80,31 +88,31 @@ def _identity(path: str) -> tuple[int, ...] | None:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _open_checked(skill: Skill, setting: str, runtime: str, path: str) -> Index:
+def _open(skill: Skill, setting: str, runtime: str, path: str) -> SectionIndex:
     for _ in range(ATTEMPTS):
-        built = manifest.read(runtime)  # before the index: what is written later is read first
+        manifest_data = manifest.read(runtime)  # before the index: a build writes it after the index
         try:
             connection = connect(path)
             meta = read_meta(connection)
-        except Unreadable:
+        except UnreadableIndex:
             raise errors.IndexUnusable(skill.name) from None
         if meta["skill_path"] != utf8_text(skill.source):
             raise errors.IndexCollision(paths.path_hash(skill.source))
-        if not current_metadata(meta, setting):
+        if not has_current_format(meta, setting):
             raise errors.IndexUnusable(skill.name)
-        if belongs_to(meta, built):
-            return Index(path, runtime, connection, meta)
+        if is_of_build(meta, manifest_data):
+            return SectionIndex(path, runtime, connection, meta)
         connection.close()
     raise errors.IndexUnusable(skill.name)
 
 
-def open_any(skill: Skill) -> Connection | None:
-    """An index of a skill that can be read, current or not: for who checks each file by its stamp."""
+def open_stale_index(skill: Skill) -> Connection | None:
+    """Open an index of a skill, current or not: for callers that check each file by its stamp."""
     for runtime in skill.runtimes():
         try:
             connection = connect(paths.index_file(runtime, skill.source))
             meta = read_meta(connection)
-        except Unreadable:
+        except UnreadableIndex:
             continue
         if meta["skill_path"] == utf8_text(skill.source) and int(meta["schema_version"]) == SCHEMA_VERSION:
             return connection
@@ -112,8 +120,8 @@ def open_any(skill: Skill) -> Connection | None:
     return None
 
 
-def peek(runtime: str, source: str) -> dict[str, str]:
-    """The metadata of an index, whatever it says; raises Unreadable."""
+def read_index_meta(runtime: str, source: str) -> dict[str, str]:
+    """Return the metadata of an index without further checks; raises UnreadableIndex."""
     connection = connect(paths.index_file(runtime, source))
     try:
         return read_meta(connection)
@@ -122,77 +130,76 @@ def peek(runtime: str, source: str) -> dict[str, str]:
 
 
 def segment(text: str) -> str:
-    """Text as it is in an index that is `segmented`."""
-    from skillc.index import cjk  # a module that most indexes don't need
+    """Return text as it is in an index that is `segmented`."""
+    from skillc.index import cjk  # most indexes don't need it
 
     return cjk.segment(text)
 
 
 def unsegment(text: str) -> str:
-    """Text of such an index as it was."""
+    """Return the text of such an index as it was."""
     from skillc.index import cjk
 
     return cjk.unsegment(text)
 
 
 def connect(path: str) -> Connection:
-    """A read-only connection; raises Unreadable."""
+    """Open an index file read-only; raises UnreadableIndex."""
     if not os.path.exists(path):
-        raise Unreadable(path)
+        raise UnreadableIndex(path)
     try:
         name = sqlite.uri(path, "mode=ro&immutable=1")
         return sqlite.connect(name, uri=True, isolation_level=None, check_same_thread=False)
-    except Error as error:
-        raise Unreadable(str(error)) from None
+    except DatabaseError as error:
+        raise UnreadableIndex(str(error)) from None
 
 
 def read_meta(connection: Connection) -> dict[str, str]:
-    """The metadata; raises Unreadable where a required key is missing or can't be parsed."""
+    """Return the metadata; raises UnreadableIndex where a required key is missing or can't be parsed."""
     try:
         meta = dict(connection.execute("SELECT key, value FROM index_meta"))
         int(meta["schema_version"])
-    except (Error, ValueError, TypeError, KeyError) as error:
-        raise Unreadable(str(error)) from None
-    if not all(isinstance(meta.get(key), str) for key in REQUIRED):
-        raise Unreadable("a required key is missing")
+    except (DatabaseError, ValueError, TypeError, KeyError) as error:
+        raise UnreadableIndex(str(error)) from None
+    if not all(isinstance(meta.get(key), str) for key in REQUIRED_KEYS):
+        raise UnreadableIndex("a required key is missing")
     return meta
 
 
-def current_metadata(meta: dict[str, str], setting: str) -> bool:
-    """Whether schema and tokenizer are those that a build would use now."""
-    return int(meta["schema_version"]) >= SCHEMA_VERSION and meta["tokenizer"] == preference(
-        setting, meta["tokenizer"]
-    )
+def has_current_format(meta: dict[str, str], setting: str) -> bool:
+    """Return whether schema and tokenizer are those that a build would use now."""
+    tokenizer = meta["tokenizer"]
+    return int(meta["schema_version"]) >= SCHEMA_VERSION and tokenizer == choose_tokenizer(setting, tokenizer)
 
 
-def belongs_to(meta: dict[str, str], built: bytes) -> bool:
-    """Whether an index and a manifest are of one build.
+def is_of_build(meta: dict[str, str], manifest_data: bytes) -> bool:
+    """Return whether an index and a manifest are of one build.
 
-    A build that is killed, or met, between renaming its index and its manifest leaves the
-    manifest that the index was to replace: the index says which that is, and counts.
+    A build that is killed between renaming its index and its manifest, or that a reader meets there,
+    leaves the old manifest beside the new index. The index says which manifest it replaces, and counts.
     """
-    if manifest.source_hash(built) == meta["source_hash"]:
+    if manifest.source_hash(manifest_data) == meta["source_hash"]:
         return True
-    replaced = meta.get("replaces")
-    return replaced is not None and replaced == sha256_hex(built)
+    predecessor = meta.get("replaces")
+    return predecessor is not None and predecessor == sha256_hex(manifest_data)
 
 
-def preference(setting: str, recorded: str = "") -> str:
-    """The tokenizer that a build would use: `porter`, else `unicode61`; `cjk` where it is configured.
+def choose_tokenizer(setting: str, last: str = "") -> str:
+    """Return the tokenizer that a build would use: `porter`, else `unicode61`; `cjk` where configured.
 
-    An index that was `recorded` with `porter` shows that there is one.
+    An index whose `last` build used `porter` shows that SQLite has it, without a trial.
     """
     if setting == "cjk":
         return "cjk"
-    return "porter" if recorded == "porter" or has_porter() else "unicode61"
+    return "porter" if last == "porter" or has_porter() else "unicode61"
 
 
 def has_porter() -> bool:
-    """Whether this SQLite has the stemming tokenizer."""
+    """Return whether this SQLite has the stemming tokenizer."""
     connection = sqlite.connect(":memory:")
     try:
         connection.execute("CREATE VIRTUAL TABLE probe USING fts5(x, tokenize='porter unicode61')")
-    except Error:
+    except DatabaseError:
         return False
     finally:
         connection.close()

@@ -1,8 +1,7 @@
-"""The file of the library's index: made when missing, made anew when it can't be read, shared by processes.
+"""The database of the skill index: created when missing, rebuilt when damaged, shared by processes.
 
-SQLite's write-ahead log lets many read while one writes; what is written is one transaction, whole or
-not at all. Where no file can be had (no home, a full or read-only disk), the same tables live in memory
-for as long as the process does.
+SQLite's write-ahead log lets many read while one writes, and each change is one transaction. Where no
+file can be used (no home, a full or read-only disk), the same tables live in memory as long as the process.
 """
 
 from __future__ import annotations
@@ -15,13 +14,14 @@ from skillc.startup.sqlite import Error, OperationalError, connect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, TypeVar
 
-    Answer = TypeVar("Answer")
+    Result = TypeVar("Result")
 
-VERSION = 3  # of the tables; a file with another one is made anew
-PATIENCE = 30.0  # seconds to wait for another process that writes
+VERSION = 3  # of the tables; a file with another one is rebuilt
+LOCK_TIMEOUT = 30.0  # seconds to wait for another process that writes
+MAX_VALUES = 500  # in a statement
 IN_MEMORY = ":memory:"
 
 _TABLES = """
@@ -46,67 +46,67 @@ CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 
 
 def library_file() -> str:
-    """Where the index of all folders is kept; in memory where there is no home."""
+    """Return the path of the skill index; in memory where there is no home."""
     home = paths.home()
     return paths.library_file(home) if home else IN_MEMORY
 
 
 class Database:
-    """A connection to the index. Every access goes through `read` or `write`, which see to damage.
+    """A connection to the index. Every access goes through `read` or `write`, which handle damage.
 
-    Threads take turns for as long as a question or a change takes. `remembered` is for what readers of this
-    very file want to keep in memory. `watch` is told how far it is when many files are read for it: the
-    folder, how many are done, and of how many.
+    Threads take turns, one query or change at a time. `segments` is a cache for readers of this file,
+    dropped when it is closed. `on_progress` is called while many files are read, with the folder, how
+    many are done, and of how many.
     """
 
-    __slots__ = ("_connection", "_turn", "path", "remembered", "watch")
+    __slots__ = ("_connection", "_lock", "on_progress", "path", "segments")
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._connection: Any | None = None
-        self._turn = RLock()
-        self.remembered: dict[int, Any] = {}
-        self.watch: Callable[[str, int, int], None] | None = None
+        self._lock = RLock()
+        self.segments: dict[int, Any] = {}
+        self.on_progress: Callable[[str, int, int], None] | None = None
 
     @property
-    def lasting(self) -> bool:
-        """Whether what is written outlives the process."""
+    def persistent(self) -> bool:
+        """Whether the index outlives the process."""
         return self.path != IN_MEMORY
 
     def exists(self) -> bool:
-        """Whether anything can be known already."""
-        return self._connection is not None or (self.lasting and os.path.exists(self.path))
+        """Return whether the index may hold anything."""
+        return self._connection is not None or (self.persistent and os.path.exists(self.path))
 
-    def read(self, question: Callable[[Any], Answer]) -> Answer:
-        """The answer to a question put to the connection's `execute`, from one state of the file."""
-        with self._turn:
+    def read(self, query: Callable[[Any], Result]) -> Result:
+        """Return what `query` does with the connection's `execute`, in one transaction."""
+        with self._lock:
             try:
-                return self._consistently(question)
+                return self._read(query)
             except Error as error:
                 self._recover(error)
-            except (AttributeError, TypeError, ValueError):  # of a value that is none of ours
-                if not self.lasting:
+            except (AttributeError, TypeError, ValueError):  # of a value that we did not write
+                if not self.persistent:
                     raise
                 self._rebuild()
-            return self._consistently(question)
+            return self._read(query)
 
-    def write(self, change: Callable[[Any], Answer], patience: float = PATIENCE) -> Answer | None:
-        """Make a change, whole or not at all; None where another process is writing or nothing can be."""
-        with self._turn:
-            return self._written(change, patience)
+    def write(self, change: Callable[[Any], Result], timeout: float = LOCK_TIMEOUT) -> Result | None:
+        """Apply a change in one transaction; None where another process writes or nothing can be written."""
+        with self._lock:
+            return self._write(change, timeout)
 
-    def _written(self, change: Callable[[Any], Answer], patience: float) -> Answer | None:
+    def _write(self, change: Callable[[Any], Result], timeout: float) -> Result | None:
         execute = self._open()
         try:
-            execute(f"PRAGMA busy_timeout={int(patience * 1000)}")
+            execute(f"PRAGMA busy_timeout={int(timeout * 1000)}")
             execute("BEGIN IMMEDIATE")
         except OperationalError:
             return None
         except Error:
             self._rebuild()
-            return self._written(change, patience) if self.lasting else None
+            return self._write(change, timeout) if self.persistent else None
         try:
-            answer = change(execute)
+            result = change(execute)
             execute("COMMIT")
         except BaseException as error:
             self._roll_back()
@@ -115,20 +115,20 @@ class Database:
             if _is_damage(error):  # otherwise a full disk, say
                 self._rebuild()
             return None
-        return answer
+        return result
 
-    def tidy(self) -> None:
-        """After much was written: put it into the file and give back the room of the log."""
-        with self._turn:
-            if self.lasting and self._connection is not None:
+    def checkpoint(self) -> None:
+        """Move the write-ahead log into the file and empty it; for after large changes."""
+        with self._lock:
+            if self.persistent and self._connection is not None:
                 try:
                     self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
                 except Error:
                     pass
 
     def lock(self) -> atomic.Lock | None:
-        """To be held while much is read in order to be written, so that two don't do the same work."""
-        if not self.lasting or not self._made_directory():
+        """Return a lock for reading many files into the index, so that two processes don't both do it."""
+        if not self.persistent or not self._make_directory():
             return None
         path = f"{self.path}.lock"
         writable = os.access(path if os.path.exists(path) else os.path.dirname(path), os.W_OK)
@@ -138,16 +138,16 @@ class Database:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-            self.remembered.clear()
+            self.segments.clear()
 
     def __del__(self) -> None:
         self.close()
 
-    def _consistently(self, question: Callable[[Any], Answer]) -> Answer:
+    def _read(self, query: Callable[[Any], Result]) -> Result:
         execute = self._open()
         execute("BEGIN")
         try:
-            return question(execute)
+            return query(execute)
         finally:
             self._roll_back()
 
@@ -160,29 +160,33 @@ class Database:
             self.close()
 
     def _open(self) -> Any:
-        """The connection's `execute`."""
+        """Return the connection's `execute`."""
         if self._connection is None:
             try:
-                self._connection = self._connected()
+                self._connection = self._connect()
             except Error as error:
                 self._recover(error)
         assert self._connection is not None
         return self._connection.execute
 
-    def _connected(self) -> Any:
-        if self.lasting and not self._made_directory():
+    def _connect(self) -> Any:
+        if self.persistent and not self._make_directory():
             raise OperationalError("no directory for the index")
         connection = connect(
-            self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=64
+            self.path,
+            timeout=LOCK_TIMEOUT,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=64,
         )
         try:
-            _prepare(connection, self.lasting)
+            _prepare(connection, self.persistent)
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _made_directory(self) -> bool:
+    def _make_directory(self) -> bool:
         try:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
         except OSError:
@@ -190,57 +194,61 @@ class Database:
         return True
 
     def _recover(self, error: Error) -> None:
-        """After a failure: with a new file where the old one is damaged, else (it is locked) without any."""
-        if _is_damage(error) and self.lasting:
+        """Rebuild a damaged file; go on in memory after any other failure, such as a lock."""
+        if _is_damage(error) and self.persistent:
             self._rebuild()
         else:
-            self.leave()
+            self.move_to_memory()
 
-    def leave(self) -> None:
-        """Go on in memory."""
-        with self._turn:
+    def move_to_memory(self) -> None:
+        """Go on with an empty index in memory."""
+        with self._lock:
             self.close()
             self.path = IN_MEMORY
-            self._connection = self._connected()
+            self._connection = self._connect()
 
     def _rebuild(self) -> None:
-        """Throw a damaged file away; everything in it can be read again from the folders."""
+        """Delete a damaged file; everything in it can be read again from the folders."""
         self.close()
         for ending in ("", "-wal", "-shm"):
             atomic.discard(self.path + ending)
         try:
-            self._connection = self._connected()
+            self._connection = self._connect()
         except Error:
-            self.leave()
+            self.move_to_memory()
+
+
+def select_in(execute: Any, sql: str, key: Any, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a statement with one parameter, `key`, that is continued by `IN (values)`."""
+    for start in range(0, len(values), MAX_VALUES):
+        group = values[start : start + MAX_VALUES]
+        marks = ", ".join("?" * len(group))
+        yield from execute(f"{sql} IN ({marks})", (key, *group)).fetchall()
 
 
 def _is_damage(error: Error) -> bool:
-    known = ("no such", "malformed", "Could not decode")
-    return not isinstance(error, OperationalError) or str(error).startswith(known)
+    messages = ("no such", "malformed", "Could not decode")
+    return not isinstance(error, OperationalError) or str(error).startswith(messages)
 
 
-def _prepare(connection: Any, lasting: bool) -> None:
-    """Make the tables where there are none; raises Error for a file that is not ours."""
+def _prepare(connection: Any, persistent: bool) -> None:
+    """Create the tables where there are none; raises Error for a file that is no database."""
     execute = connection.execute
-    if lasting:
+    if persistent:
         execute("PRAGMA mmap_size=1073741824")
         execute("PRAGMA synchronous=NORMAL")
     version = execute("PRAGMA user_version").fetchone()[0]
     if version == VERSION:
         return
-    if lasting:
+    if persistent:
         execute("PRAGMA journal_mode=WAL").fetchone()
     execute("BEGIN IMMEDIATE")
     version = execute("PRAGMA user_version").fetchone()[0]  # another process may have been quicker
     if version != VERSION:
-        _drop_everything(execute)
+        names = execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+        for (name,) in names.fetchall():
+            execute(f'DROP TABLE "{name}"')
         for statement in _TABLES.split(";"):
             execute(statement)
         execute(f"PRAGMA user_version={VERSION}")
     execute("COMMIT")
-
-
-def _drop_everything(execute: Any) -> None:
-    names = execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
-    for (name,) in names.fetchall():
-        execute(f'DROP TABLE "{name}"')

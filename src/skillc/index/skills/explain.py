@@ -1,13 +1,13 @@
-"""Why a skill fits: the terms of a task that it has, the fields they are in, and the section to read first.
+"""Explain why a skill fits: the terms of a task that it has, their fields, and the section to read first.
 
-They are looked up in the file itself, as it is now, so that what is named can be shown. It costs half a
-millisecond for each skill, which is why nobody does it before somebody asks.
+They come from the file as it is now, so that the section can be shown. It costs half a millisecond for
+each skill, so results are explained only on use.
 """
 
 from __future__ import annotations
 
-from skillc.index.skills.tokens import words
-from skillc.index.skills.weights import BODY_LENGTH, HEAD_LENGTH, HEADING_COUNTS, NAME_COUNTS, weight
+from skillc.index.skills.tokens import split_words
+from skillc.index.skills.weights import BODY_LENGTH, HEAD_LENGTH, HEADING_BOOST, NAME_BOOST, tf_weight
 from skillc.skills import find_headings
 
 TYPE_CHECKING = False
@@ -16,97 +16,95 @@ if TYPE_CHECKING:
 
     from skillc.index.skills.tokens import Stemmer
 
-    Weights = dict[str, tuple[float, float]]  # what terms count in head and body
-    Why = tuple[list[tuple[str, tuple[str, ...]]], str]  # terms with their fields, and a heading
+    Weights = dict[str, tuple[float, float]]  # of terms in head and body
 
 SECTION_LENGTH = 60  # words of a section, as a rule
 IN_HEADING = 2.0  # what a term in a section's heading counts
 
 
-def explain(skill_id: str, description: str, data: bytes, weights: Weights, stemmer: Stemmer) -> Why:
-    """The terms that a skill has, strongest first, with their fields; and the heading of the best section.
+def explain(
+    skill_id: str, description: str, data: bytes, weights: Weights, stemmer: Stemmer
+) -> tuple[list[tuple[str, tuple[str, ...]]], str]:
+    """Return the terms that a skill has, strongest first, with their fields; and the best section's heading.
 
-    `data` is its SKILL.md, or its body alone. The heading is empty where the best part stands before any.
+    `data` is its SKILL.md, or its body alone. The heading is empty where the best part is before any.
     """
     start = _body_start(data)
-    found = find_headings(data, start)
+    headings = find_headings(data, start)
+    # The name that a skill gives itself, which need not be its ID's.
+    own_name = data[:start].partition(b"\nname:")[2].partition(b"\n")[0].decode("utf-8", "replace")
     fields = {
-        "name": _words(f"{skill_id.rpartition('/')[2]} {_own_name(data[:start])}"),
+        "name": _words(f"{skill_id.rpartition('/')[2]} {own_name}"),
         "description": _words(description),
-        "headings": _words(" ".join([heading.text for heading in found])),
-        "body": words(data[start:]),
+        "headings": _words(" ".join([heading.text for heading in headings])),
+        "body": split_words(data[start:]),
     }
-    terms = _Terms(set[bytes]().union(*fields.values()), weights, stemmer)
-    counts = {field: terms.counted(part) for field, part in fields.items()}
-    adds = _adds(counts, {field: len(part) for field, part in fields.items()}, weights)
-    matched = [
+    counter = _TermCounter(set[bytes]().union(*fields.values()), weights, stemmer)
+    counts = {field: counter.count(words) for field, words in fields.items()}
+    scores = _score_terms(counts, {field: len(words) for field, words in fields.items()}, weights)
+    terms = [
         (term, tuple(field for field in fields if term in counts[field]))
-        for term in sorted(adds, key=lambda term: (-adds[term], term))
+        for term in sorted(scores, key=lambda term: (-scores[term], term))
     ]
-    bounds = [start, *(heading.start for heading in found), len(data)]
+    titles = ["", *(heading.text for heading in headings)]
+    bounds = [start, *(heading.start for heading in headings), len(data)]
     sections = [
-        (title, words(data[bounds[number] : bounds[number + 1]]))
-        for number, title in enumerate(["", *(heading.text for heading in found)])
+        (title, split_words(data[bounds[number] : bounds[number + 1]])) for number, title in enumerate(titles)
     ]
-    best = max(sections, key=lambda one: _score(one[0], one[1], terms, adds))  # the first of equals
-    return matched, " ".join(best[0].split())
+    section_scores = [_score_section(title, words, counter, scores) for title, words in sections]
+    best = section_scores.index(max(section_scores))  # the first of equals
+    return terms, " ".join(titles[best].split())
 
 
 def _words(text: str) -> list[bytes]:
-    return words(text.encode("utf-8", "replace"))
+    return split_words(text.encode("utf-8", "replace"))
 
 
 def _body_start(data: bytes) -> int:
-    """Where the frontmatter ends, near enough: what YAML it holds does not matter here."""
+    """Return about where the frontmatter ends, without parsing it."""
     if not data.startswith(b"---"):
         return 0
     end = data.find(b"\n---", 3)
     return data.find(b"\n", end + 1) + 1 if end > 0 else 0
 
 
-def _own_name(frontmatter: bytes) -> str:
-    """The name that a skill gives itself, which need not be its ID's; near enough, as above."""
-    rest = frontmatter.partition(b"\nname:")[2]
-    return rest.partition(b"\n")[0].decode("utf-8", "replace")
+class _TermCounter:
+    """Counts the terms of `weights` among words; `words` are all that will be counted."""
 
-
-class _Terms:
-    """The terms that are looked for, by the words of a text that stand for them."""
-
-    def __init__(self, found: set[bytes], wanted: Weights, stemmer: Stemmer) -> None:
-        starts = {term[:2].encode() for term in wanted}  # endings go, beginnings stay
-        likely = [word for word in found if word[:2] in starts or not word.isascii()]
+    def __init__(self, words: set[bytes], weights: Weights, stemmer: Stemmer) -> None:
+        starts = {term[:2].encode() for term in weights}  # a stem starts as its word does
+        likely = [word for word in words if word[:2] in starts or not word.isascii()]
         self._terms: dict[bytes, list[str]] = {}
-        for word, terms in zip(likely, stemmer.each(likely), strict=True):
-            known = [term for term in terms.decode().split() if term in wanted]
-            if known:
-                self._terms[word] = known
+        for word, stems in zip(likely, stemmer.stem(likely), strict=True):
+            terms = [term for term in stems.decode().split() if term in weights]
+            if terms:
+                self._terms[word] = terms
 
-    def counted(self, found: Iterable[bytes]) -> dict[str, int]:
-        """How often they occur among words."""
+    def count(self, words: Iterable[bytes]) -> dict[str, int]:
         counts: dict[str, int] = {}
-        for word in filter(self._terms.__contains__, found):
+        for word in filter(self._terms.__contains__, words):
             for term in self._terms[word]:
                 counts[term] = counts.get(term, 0) + 1
         return counts
 
 
-def _adds(counts: dict[str, dict[str, int]], lengths: dict[str, int], weights: Weights) -> dict[str, float]:
-    """What terms add to the score of a skill."""
-    head_length = NAME_COUNTS * lengths["name"] + lengths["description"]
-    body_length = lengths["body"] + (HEADING_COUNTS - 1) * lengths["headings"]
-    adds = {}
-    for term in {term for part in counts.values() for term in part}:
+def _score_terms(
+    counts: dict[str, dict[str, int]], lengths: dict[str, int], weights: Weights
+) -> dict[str, float]:
+    """Return what each term adds to the score of a skill."""
+    head_length = NAME_BOOST * lengths["name"] + lengths["description"]
+    body_length = lengths["body"] + (HEADING_BOOST - 1) * lengths["headings"]
+    scores = {}
+    for term in {term for field in counts.values() for term in field}:
         name, description, title, body = (counts[field].get(term, 0) for field in counts)
-        head = weight(NAME_COUNTS * name + description, head_length, HEAD_LENGTH)
-        rest = weight(body + (HEADING_COUNTS - 1) * title, body_length, BODY_LENGTH)
-        adds[term] = weights[term][0] * head + weights[term][1] * rest
-    return adds
+        in_head = tf_weight(NAME_BOOST * name + description, head_length, HEAD_LENGTH)
+        in_body = tf_weight(body + (HEADING_BOOST - 1) * title, body_length, BODY_LENGTH)
+        scores[term] = weights[term][0] * in_head + weights[term][1] * in_body
+    return scores
 
 
-def _score(title: str, found: list[bytes], terms: _Terms, adds: dict[str, float]) -> float:
-    """How well a section fits."""
-    counts: dict[str, float] = dict.fromkeys(terms.counted(_words(title)), IN_HEADING)
-    for term, times in terms.counted(found).items():
-        counts[term] = counts.get(term, 0.0) + times
-    return sum(adds[term] * weight(times, len(found), SECTION_LENGTH) for term, times in counts.items())
+def _score_section(title: str, words: list[bytes], counter: _TermCounter, scores: dict[str, float]) -> float:
+    counts: dict[str, float] = dict.fromkeys(counter.count(_words(title)), IN_HEADING)
+    for term, count in counter.count(words).items():
+        counts[term] = counts.get(term, 0.0) + count
+    return sum(scores[term] * tf_weight(count, len(words), SECTION_LENGTH) for term, count in counts.items())

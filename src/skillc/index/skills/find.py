@@ -1,4 +1,8 @@
-"""The library: the folders that are known through one index, and finding skills in them."""
+"""Find the skills that fit a task in several folders, in order of precedence.
+
+A skill whose ID a folder of higher precedence has, too, is that folder's; the same SKILL.md under other
+IDs in other folders is one result that names them all.
+"""
 
 from __future__ import annotations
 
@@ -6,58 +10,61 @@ import os
 from _thread import RLock
 
 from skillc.errors import EmptyQuery
-from skillc.index.skills import score
 from skillc.index.skills.database import Database, library_file
 from skillc.index.skills.folder import Folder
-from skillc.index.skills.precedence import Query, within
+from skillc.index.skills.query import Candidate, FolderReader, Query
+from skillc.index.skills.result import FoundSkill
 from skillc.index.skills.tokens import Stemmer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
-    from skillc.index.skills.memory import Documents
-    from skillc.index.skills.result import FoundSkill
-    from skillc.index.skills.score import Scorer
+    from skillc.index.skills.memory import MemoryFolder
+    from skillc.index.skills.query import Order
+    from skillc.index.skills.result import Explanation
 
     MayUse = Callable[[str, tuple[str, ...]], bool]
+    Match = tuple[Candidate, list[tuple[str, str]]]  # a candidate, and repository and ID of its twins
 
-TRIES = 3  # when a folder changes while it is searched
+ATTEMPTS = 3  # when a folder changes while it is searched
+SPARE = 6  # candidates beyond the limit that are examined first
 
 
-class Part:
-    """A repository that can be searched: a folder, or documents from elsewhere.
+class Searchable:
+    """A repository that can be searched: a folder, or skills in memory.
 
-    `names` is what the skills there are called here, by their IDs; those that it leaves out are not seen.
+    `names` maps the repository's IDs to those in use here; skills that it leaves out are hidden.
     """
 
-    __slots__ = ("_theirs", "holding", "name", "names")
+    __slots__ = ("_repository_ids", "folder", "name", "names")
 
     def __init__(
-        self, name: str, holding: Folder | Documents, names: Mapping[str, str] | None = None
+        self, name: str, folder: Folder | MemoryFolder, names: Mapping[str, str] | None = None
     ) -> None:
         self.name = name
-        self.holding = holding
+        self.folder = folder
         self.names = names
-        self._theirs = {ours: theirs for theirs, ours in names.items()} if names is not None else None
+        self._repository_ids = {ours: theirs for theirs, ours in names.items()} if names is not None else None
 
-    def seen_as(self, names: Mapping[str, str]) -> Part:
-        """The same with its skills under other names."""
+    def rename(self, names: Mapping[str, str]) -> Searchable:
+        """Return the same repository with its skills under other names."""
         if self.names is not None:
             names = {theirs: names[ours] for theirs, ours in self.names.items() if ours in names}
-        return Part(self.name, self.holding, names)
+        return Searchable(self.name, self.folder, names)
 
-    def ours(self, skill_id: str) -> str | None:
-        """What a skill of the repository is called here, if it is seen."""
+    def local_id(self, skill_id: str) -> str | None:
+        """Return the ID that a skill of the repository has here, None where it is hidden."""
         return self.names.get(skill_id) if self.names is not None else skill_id
 
-    def theirs(self, skill_id: str) -> str | None:
-        """What the repository calls a skill, if it can be one of its."""
-        return self._theirs.get(skill_id) if self._theirs is not None else skill_id
+    def repository_id(self, skill_id: str) -> str | None:
+        """Return the ID that a skill has in the repository, None where it can't be one of its."""
+        return self._repository_ids.get(skill_id) if self._repository_ids is not None else skill_id
 
 
-class Library:
-    """The index of one file and the folders that were looked at through it. Safe to use from any thread."""
+class SkillIndex:
+    """The index of all skills in one file, and its folders. Safe to use from any thread."""
 
     def __init__(self, path: str) -> None:
         self.database = Database(path)
@@ -66,38 +73,161 @@ class Library:
         self.lock = RLock()
 
     def folder(self, root: str, strict: bool) -> Folder:
-        """A folder, the same object for all who ask."""
+        """Return a folder, always the same object for one path."""
         key = root, strict
         return self._folders.get(key) or self._folders.setdefault(key, Folder(root, strict, self.database))
 
     def find(
         self,
-        parts: Sequence[Part],
+        repositories: Sequence[Searchable],
         task: str,
         limit: int,
         may_use: MayUse = lambda skill_id, needs: True,
-        best: Scorer = score.best,
     ) -> list[FoundSkill]:
-        """The skills that fit a task, best first, equals by ID; raises EmptyQuery where it has no words."""
+        """Return the skills that fit a task, best first, equals by ID; raises EmptyQuery for no words."""
         if not any(map(str.isalnum, task)):
             raise EmptyQuery
-        for attempt in range(TRIES):
-            numbers = [part.holding.searchable(anew=attempt > 0) for part in parts]  # which may take long
-            there = [(p, n) for p, n in zip(parts, numbers, strict=True) if n is not None]
-            query = Query(self, [part for part, _ in there], task, max(limit, 0), may_use, best)
+        for attempt in range(ATTEMPTS):
+            numbers = [repository.folder.refresh(force=attempt > 0) for repository in repositories]
+            pairs = [(r, n) for r, n in zip(repositories, numbers, strict=True) if n is not None]
+            search = _Search(self, pairs, task, max(limit, 0), may_use)
             with self.lock:
-                found, fresh = within(query, [number for _, number in there])
-            if fresh:
+                results, is_current = search.run()
+            if is_current:
                 break
-        return found
+        return results
 
 
-_libraries: dict[tuple[str, int], Library] = {}  # a cache: one for each file and process, as SQLite wants
+_indexes: dict[tuple[str, int], SkillIndex] = {}  # a cache: one for each file and process, as SQLite wants
 
 
-def library() -> Library:
-    """The library of the index in the home directory; in memory where there is none."""
+def skill_index() -> SkillIndex:
+    """Return the skill index in the home directory; in memory where there is none."""
     key = library_file(), os.getpid()
-    if key not in _libraries:
-        _libraries.setdefault(key, Library(key[0]))
-    return _libraries[key]
+    if key not in _indexes:
+        _indexes.setdefault(key, SkillIndex(key[0]))
+    return _indexes[key]
+
+
+class _Search:
+    """One search through repositories, each with the number of its folder in its database."""
+
+    def __init__(
+        self, index: SkillIndex, pairs: list[tuple[Searchable, int]], task: str, limit: int, may_use: MayUse
+    ) -> None:
+        self._index = index
+        self._repositories = [repository for repository, _ in pairs]
+        self._numbers = [number for _, number in pairs]
+        self._task = task
+        self._limit = limit
+        self._may_use = may_use
+        self._readers: list[FolderReader] = []
+
+    def run(self) -> tuple[list[FoundSkill], bool]:
+        """Return the results, and whether they are what the folders hold now.
+
+        All databases are open at once, each in one transaction. The file comes last, so that after damage
+        only its own query runs again.
+        """
+        databases = list({id(r.folder.database): r.folder.database for r in self._repositories}.values())
+        return self._open(sorted(databases, key=lambda database: database.persistent), {})
+
+    def _open(self, databases: list[Database], transactions: dict[int, Any]) -> tuple[list[FoundSkill], bool]:
+        if databases:
+            first, *rest = databases
+            return first.read(lambda execute: self._open(rest, {**transactions, id(first): execute}))
+        self._readers = []
+        for repository, number in zip(self._repositories, self._numbers, strict=True):
+            database = repository.folder.database
+            execute = transactions[id(database)]
+            self._readers.append(FolderReader(repository.name, execute, number, database.segments))
+        return self._find()
+
+    def _find(self) -> tuple[list[FoundSkill], bool]:
+        query = Query(self._readers, self._task, self._index.stemmer)
+        pairs = zip(self._repositories, self._readers, strict=True)
+        if not all(repository.folder.is_read_by(reader) for repository, reader in pairs):
+            return [], False  # an index was damaged and rebuilt since it was refreshed
+        limit = self._limit + SPARE
+        while True:
+            candidates, end = query.candidates(limit)
+            matches = self._match(candidates)
+            if end is None or self._count_certain(matches, end) >= self._limit:
+                break
+            limit *= 8
+        matches = matches[: self._limit]
+        is_current = all(self._folder(match).is_current(match.path, match.stamp) for match, _ in matches)
+        return [self._result(query, candidate, also) for candidate, also in matches], is_current
+
+    def _folder(self, candidate: Candidate) -> Folder | MemoryFolder:
+        return self._repositories[candidate.precedence].folder
+
+    def _count_certain(self, matches: list[Match], end: Order) -> int:
+        """Return how many matches come before every skill that was not examined, which is after `end`."""
+        if any(r.names is not None for r in self._repositories):  # equals have another order when renamed
+            end = end[0], "", 0
+        return sum(1 for candidate, _ in matches if candidate.order() <= end)
+
+    def _match(self, candidates: list[Candidate]) -> list[Match]:
+        """Return the candidates that are neither shadowed nor forbidden, each with its twins."""
+        matches: list[Match] = []
+        positions: dict[int, int] = {}  # of a digest in matches
+        for candidate in self._rename(candidates):
+            owners = self._owners(candidate)
+            if owners[0] != candidate.precedence or not self._may_use(
+                candidate.skill_id, candidate.capabilities
+            ):
+                continue
+            also = [(self._readers[owner].name, candidate.skill_id) for owner in owners[1:]]
+            at = positions.get(candidate.digest) if candidate.digest else None
+            if at is None or matches[at][0].precedence == candidate.precedence:
+                positions.setdefault(candidate.digest, len(matches))
+                matches.append((candidate, also))
+                continue
+            twin, others = matches[at]
+            first, second = sorted((twin, candidate), key=lambda one: one.precedence)
+            first.score = max(first.score, second.score)  # the better one's place
+            matches[at] = first, [*others, (self._readers[second.precedence].name, second.skill_id), *also]
+        return matches
+
+    def _rename(self, candidates: list[Candidate]) -> list[Candidate]:
+        """Return the candidates under their local IDs, without hidden ones."""
+        if all(repository.names is None for repository in self._repositories):
+            return candidates
+        visible = []
+        for candidate in candidates:
+            local_id = self._repositories[candidate.precedence].local_id(candidate.skill_id)
+            if local_id is not None:
+                candidate.skill_id = local_id
+                visible.append(candidate)
+        return sorted(visible, key=Candidate.order)
+
+    def _owners(self, candidate: Candidate) -> list[int]:
+        """Return the precedence of each repository that offers a candidate's ID, highest first."""
+        if len(self._readers) == 1:
+            return [0]
+        sql = "SELECT 1 FROM skills WHERE id = ? AND folder = ? AND offered"
+        owners = []
+        for precedence, reader in enumerate(self._readers):
+            theirs = self._repositories[precedence].repository_id(candidate.skill_id)
+            if precedence == candidate.precedence or (
+                theirs and reader.execute(sql, (theirs, reader.folder)).fetchone()
+            ):
+                owners.append(precedence)
+        return owners
+
+    def _result(self, query: Query, candidate: Candidate, also: list[tuple[str, str]]) -> FoundSkill:
+        folder, index = self._folder(candidate), self._index
+
+        def explain_match() -> Explanation:
+            from skillc.index.skills.explain import explain  # with the Markdown parser
+
+            with index.lock:
+                data = folder.read_skill_file(candidate.path)
+                terms, section = explain(
+                    candidate.skill_id, candidate.description, data, query.weights, index.stemmer
+                )
+            return tuple((query.word(term), fields) for term, fields in terms), section
+
+        name, directory = self._readers[candidate.precedence].name, folder.skill_directory(candidate.path)
+        return FoundSkill(candidate, name, also, directory, explain_match)

@@ -1,82 +1,86 @@
-"""Skills that are not in a folder, made searchable in memory: those of servers and of programs."""
+"""Skills without a folder, made searchable in memory: those of servers and of programs."""
 
 from __future__ import annotations
 
-from skillc.index.skills import rows
+from skillc.index.skills.batch import Batch, Statistics
 from skillc.index.skills.database import IN_MEMORY, Database
-from skillc.index.skills.parse import Reading
-from skillc.index.skills.postings import MAX_SLOTS, Joined, turned
-from skillc.index.skills.rows import Entry
-from skillc.index.skills.scan import Found
-from skillc.index.skills.weights import Source, weigh
-from skillc.index.skills.writer import Harvest, Outside, put
+from skillc.index.skills.postings import MAX_SLOTS, SegmentLists, invert
+from skillc.index.skills.snapshot import Entry, find_folder
+from skillc.index.skills.weights import SkillText, weigh_terms
+from skillc.index.skills.writer import save_folder, write_batch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from skillc.index.skills.find import Library
-    from skillc.index.skills.query import Shelf
+    from skillc.index.skills.find import SkillIndex
+    from skillc.index.skills.query import FolderReader
 
-    Told = tuple[str, str, str, tuple[str, ...], str | None]  # ID, name, description, capabilities, body
+    MemorySkill = tuple[
+        str, str, str, tuple[str, ...], str | None
+    ]  # ID, name, description, capabilities, body
 
-_KEY = "documents"
+_KEY = ("documents", False)
 _STAMP = (0, 0, 0)
 
 
-class Documents:
-    """The skills of a source that has no folder; those whose body is not at hand are found by their head."""
+class MemoryFolder:
+    """The skills of a source that has no folder; a skill without a body is found by its head.
 
-    def __init__(self, library: Library) -> None:
+    It is searched as a `Folder` is.
+    """
+
+    def __init__(self, index: SkillIndex) -> None:
         self.database = Database(IN_MEMORY)
-        self._library = library
-        self._held: dict[str, Told] = {}
+        self._index = index
+        self._skills: dict[str, MemorySkill] = {}
 
-    def hold(self, skills: list[Told]) -> None:
-        """Take these skills and no others; only what is new is read."""
-        wanted = {told[0]: told for told in skills}
-        if wanted == self._held:
+    def replace(self, skills: list[MemorySkill]) -> None:
+        """Hold these skills and no others; only new ones are indexed."""
+        last, current = self._skills, {skill[0]: skill for skill in skills}
+        if current == last:
             return
-        gone = [skill_id for skill_id in self._held if wanted.get(skill_id) != self._held[skill_id]]
-        news = [told for skill_id, told in wanted.items() if self._held.get(skill_id) != told]
-        with self._library.lock:
-            harvest = self._gathered(sorted(news))
-            self.database.write(lambda execute: put(execute, _folder(execute, gone), harvest))
-            self._held = wanted
+        gone = [skill_id for skill_id in last if current.get(skill_id) != last[skill_id]]
+        new = [skill for skill_id, skill in current.items() if last.get(skill_id) != skill]
 
-    def _gathered(self, news: list[Told]) -> Harvest:
-        harvest = Harvest()
-        outside = Outside(self.database, _KEY, False)
-        for start in range(0, len(news), MAX_SLOTS):
-            some = news[start : start + MAX_SLOTS]
-            sources = [Source(told[1], told[2], (told[4] or "").encode("utf-8", "replace")) for told in some]
-            texts = list(enumerate(weigh(self._library.stemmer, sources)))
-            joined = Joined()
-            joined.add(turned(texts, outside.skills, outside.bodies))
-            harvest.add([_entry(*told) for told in some], [0] * len(some), joined)
-        return harvest
+        def change(execute: Any) -> None:
+            write_batch(execute, save_folder(execute, *_KEY, None, gone), batch)
 
-    def searchable(self, anew: bool = False) -> int | None:
-        return self.database.read(lambda execute: rows.number_of(execute, _KEY, False))
+        with self._index.lock:
+            batch = self._invert(sorted(new))
+            self.database.write(change)
+            self._skills = current
 
-    def is_there(self, shelf: Shelf) -> bool:
+    def _invert(self, new: list[MemorySkill]) -> Batch:
+        batch = Batch()
+        statistics = Statistics(self.database, *_KEY)
+        for start in range(0, len(new), MAX_SLOTS):
+            group = new[start : start + MAX_SLOTS]
+            texts = [
+                SkillText(name, description, (body or "").encode("utf-8", "replace"))
+                for _, name, description, _, body in group
+            ]
+            weights = list(enumerate(weigh_terms(self._index.stemmer, texts)))
+            lists = SegmentLists()
+            lists.add(invert(weights, statistics.skills, statistics.body_frequencies))
+            batch.lists.append(lists)
+            batch.entries += [
+                Entry(skill_id, skill_id, _STAMP, description, capabilities, None, None, 0)
+                for skill_id, _, description, capabilities, _ in group
+            ]
+        return batch
+
+    def refresh(self, force: bool = False) -> int | None:
+        return self.database.read(lambda execute: find_folder(execute, *_KEY)[0])
+
+    def is_read_by(self, reader: FolderReader) -> bool:
         return True
 
     def is_current(self, path: str, stamp: object) -> bool:
         return True
 
-    def directory(self, path: str) -> str:
+    def skill_directory(self, path: str) -> str:
         return ""
 
-    def content(self, path: str) -> bytes:
-        return (self._held[path][4] or "").encode("utf-8", "replace") if path in self._held else b""
-
-
-def _entry(
-    skill_id: str, name: str, description: str, capabilities: tuple[str, ...], body: str | None
-) -> Entry:
-    return Entry.of(Found(skill_id, skill_id, _STAMP), Reading(_STAMP, description, capabilities, digest=0))
-
-
-def _folder(execute: Any, gone: list[str]) -> int:
-    return rows.save(execute, _KEY, False, None, gone)
+    def read_skill_file(self, path: str) -> bytes:
+        return (self._skills[path][4] or "").encode("utf-8", "replace") if path in self._skills else b""

@@ -1,15 +1,15 @@
-"""Segments of the index put together where they have become many, small or largely empty."""
+"""Merge segments of the skill index that have become many, small or hollow."""
 
 from __future__ import annotations
 
 from skillc.index.skills.postings import (
     MAX_SEGMENTS,
     MAX_SLOTS,
-    TELLING,
-    packed,
-    record,
-    records,
-    unpacked,
+    MIN_FREQUENCY,
+    decode_list,
+    encode_list,
+    posting,
+    to_records,
 )
 
 TYPE_CHECKING = False
@@ -17,55 +17,56 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-EMPTY = 0.3  # of a folder's slots, before its segments are merged
+    Segment = tuple[int, int, int]  # number, slots, skills that are left
+
+HOLLOW = 0.3  # share of empty slots from which a segment is merged
 
 
 def next_segment(execute: Any) -> int:
-    """A number that no segment ever had, so that what is remembered of one stays true."""
+    """Return a number that no segment ever had, so that caches of older ones stay true."""
     row = execute("SELECT seq FROM sqlite_sequence WHERE name = 'segments'").fetchone()
     return row[0] + 1 if row else 1
 
 
 def merge_if_due(execute: Any, folder: int) -> None:
-    """Merge where segments are many or largely empty; large ones that are full enough are left alone."""
-    rows = execute(
+    """Merge hollow segments, and small ones where there are many; large, full ones stay."""
+    segments: list[Segment] = execute(
         "SELECT number, size, (SELECT count(*) FROM skills WHERE segment = segments.number) FROM segments "
         "WHERE folder = ? ORDER BY size, number",
         (folder,),
     ).fetchall()
-    hollow = [row for row in rows if row[2] < (1 - EMPTY) * row[1]]
-    small: list[tuple[int, int, int]] = []
-    if len(rows) > MAX_SEGMENTS:
-        for row in rows:
-            if row in hollow or row[1] > 2 * sum(size for _, size, _ in small) + MAX_SEGMENTS:
-                continue
-            small.append(row)
-        small = small if len(small) > 1 else rows[:MAX_SEGMENTS]
-    chosen = sorted({*hollow, *small})
-    while chosen:
-        some: list[tuple[int, int, int]] = []
-        while chosen and sum(row[2] for row in some) + chosen[0][2] <= MAX_SLOTS:
-            some.append(chosen.pop(0))
-        _merge(execute, folder, some)
+    hollow = [segment for segment in segments if segment[2] < (1 - HOLLOW) * segment[1]]
+    small: list[Segment] = []
+    if len(segments) > MAX_SEGMENTS:
+        for segment in segments:
+            limit = 2 * sum(size for _, size, _ in small) + MAX_SEGMENTS
+            if segment not in hollow and segment[1] <= limit:
+                small.append(segment)
+        small = small if len(small) > 1 else segments[:MAX_SEGMENTS]
+    pending = sorted({*hollow, *small})
+    while pending:
+        group: list[Segment] = []
+        while pending and sum(segment[2] for segment in group) + pending[0][2] <= MAX_SLOTS:
+            group.append(pending.pop(0))
+        _merge(execute, folder, group)
 
 
-def _merge(execute: Any, folder: int, segments: list[tuple[int, int, int]]) -> None:
-    """Put the skills that are left of some segments into one, in order of their IDs."""
-    numbers = [row[0] for row in segments]
+def _merge(execute: Any, folder: int, segments: list[Segment]) -> None:
+    """Replace some segments by one with the skills that are left, in the order of their IDs."""
+    numbers = [segment[0] for segment in segments]
     marks = ", ".join("?" * len(numbers))
-    live = execute(
+    skills = execute(
         f"SELECT segment, slot, number FROM skills WHERE segment IN ({marks}) ORDER BY id, path",  # noqa: S608
         numbers,
     ).fetchall()
     new = next_segment(execute)
-    slots = {(segment, slot): place for place, (segment, slot, _) in enumerate(live)}
-    size = len(live)
+    new_slots = {(segment, slot): place for place, (segment, slot, _) in enumerate(skills)}
+    size = len(skills)
     if size:
-        sizes = {row[0]: row[1:] for row in segments}
-        for term, skills, head, body in _merged(execute, sizes, slots):
-            row = new, term, len(head), skills, packed(records(head), size), packed(records(body), size)
-            execute("INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?)", row)
-        for place, (_, _, number) in enumerate(live):
+        for term, count, head, body in _merge_lists(execute, segments, new_slots):
+            lists = encode_list(to_records(head), size), encode_list(to_records(body), size)
+            execute("INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?)", (new, term, len(head), count, *lists))
+        for place, (_, _, number) in enumerate(skills):
             execute("UPDATE skills SET segment = ?, slot = ? WHERE number = ?", (new, place, number))
         execute("INSERT INTO segments VALUES (?, ?, ?, ?)", (new, folder, size, size))
     for number in numbers:
@@ -73,33 +74,34 @@ def _merge(execute: Any, folder: int, segments: list[tuple[int, int, int]]) -> N
         execute("DELETE FROM segments WHERE number = ?", (number,))
 
 
-def _merged(
-    execute: Any, sizes: dict[int, tuple[int, int]], slots: dict[tuple[int, int], int]
+def _merge_lists(
+    execute: Any, segments: list[Segment], new_slots: dict[tuple[int, int], int]
 ) -> Iterator[tuple[str, int, list[int], list[int]]]:
-    """The lists of some segments, term by term, with the new slots."""
+    """Yield each term with how many bodies have it and the postings of heads and bodies in the new slots."""
+    sizes = {number: (slots, skills) for number, slots, skills in segments}
     marks = ", ".join("?" * len(sizes))
     terms: dict[str, list[tuple[int, int, bytes, bytes]]] = {}
-    for term, segment, skills, head, body in execute(
+    for term, segment, count, head, body in execute(
         f"SELECT term, segment, bodies, head, body FROM postings WHERE segment IN ({marks})",  # noqa: S608
         list(sizes),
     ):
-        terms.setdefault(term, []).append((segment, skills, head, body))
+        terms.setdefault(term, []).append((segment, count, head, body))
     for term in sorted(terms):
         heads: list[int] = []
         bodies: list[int] = []
-        holders = 0
-        for segment, skills, head, body in terms[term]:
-            size, live = sizes[segment]
-            heads += _moved(head, size, segment, slots)
-            kept = _moved(body, size, segment, slots)
-            bodies += kept
-            # Which skills that have the term without keeping it are gone, nobody knows: as many as of all.
-            listed = sum(1 for _ in unpacked(body, size))
-            holders += len(kept) + round(max(0, skills - listed) * live / size)
-        if heads or bodies or holders >= TELLING:
-            yield term, holders, heads, bodies
+        total = 0
+        for segment, count, head, body in terms[term]:
+            slots, skills = sizes[segment]
+            heads += _move(decode_list(head, slots), segment, new_slots)
+            old = list(decode_list(body, slots))
+            new = _move(old, segment, new_slots)
+            bodies += new
+            # A skill may have the term and not keep it; assume that as many of those are gone as of all.
+            total += len(new) + round(max(0, count - len(old)) * skills / slots)
+        if heads or bodies or total >= MIN_FREQUENCY:
+            yield term, total, heads, bodies
 
 
-def _moved(stored: bytes, size: int, segment: int, slots: dict[tuple[int, int], int]) -> list[int]:
-    pairs = [(slots.get((segment, slot)), weight) for slot, weight in unpacked(stored, size)]
-    return [record(slot, weight) for slot, weight in pairs if slot is not None]
+def _move(pairs: Any, segment: int, new_slots: dict[tuple[int, int], int]) -> list[int]:
+    moves = [(new_slots.get((segment, slot)), weight) for slot, weight in pairs]
+    return [posting(slot, weight) for slot, weight in moves if slot is not None]

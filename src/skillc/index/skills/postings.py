@@ -1,172 +1,175 @@
-"""Which skills have a term, and how much it says about each: lists with a byte for each skill, by segment.
+"""Posting lists: which skills have a term, with a weight of one byte each, by segment.
 
-A segment is up to 65,536 skills of one folder, each in a slot of its own, in the order of their IDs. What is
-added later is a segment of its own, and a skill that went leaves its slot empty, so that a change costs in
-proportion to what changed; when there are many small segments, or much is empty, they are merged.
+A segment is up to 65,536 skills of one folder, each in a slot, in the order of their IDs. Skills that
+are added later form a new segment, and a removed skill leaves its slot empty, so that a change costs in
+proportion to what changed; `merge` puts small and hollow segments together.
 
-Skills become lists in batches, in whichever process reads them, and the batches of a segment are joined at
-the end. Of a body only the terms that also are in the head are kept and the strongest of the others, by
-weight and by how rare they are in the batch.
+Skills are inverted in chunks, in the process that reads them, and the chunks of a segment are joined at
+the end. Of a body, the index keeps the terms that are also in the head and the strongest of the others,
+by weight times idf within the chunk.
 """
 
 from __future__ import annotations
 
 import sys
 from array import array
-from math import inf, log
+from math import inf
 from operator import mul
+
+from skillc.index.skills.weights import idf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from skillc.index.skills.weights import Text
+    from skillc.index.skills.weights import TermWeights
 
     # Terms, how many bodies have each, and the records of heads and bodies: four lists of the same length.
-    Turned = tuple[list[bytes], list[int], list[bytes], list[bytes]]
-    Row = tuple[str, int, int, bytes, bytes]  # a term, how many heads and bodies have it, its lists of each
-    Known = Callable[[Iterable[bytes]], dict[bytes, int]]
+    InvertedLists = tuple[list[bytes], list[int], list[bytes], list[bytes]]
+    Row = tuple[str, int, int, bytes, bytes]  # a term, how many heads and bodies have it, its two lists
+    Frequencies = Callable[[Iterable[bytes]], dict[bytes, int]]  # in how many bodies terms are
 
 MAX_SLOTS = 1 << 16
-MAX_SEGMENTS = 4  # of a folder, before small ones are merged: each is asked for every term
-KEPT = 128  # the strongest terms of a body beside those of the head
-RECORD = 4  # bytes
-DENSE = 24  # where one skill in so many has a term, a byte for each skill is better than a list of slots
-TELLING = 3  # skills in a batch whose bodies have a term, for it to be counted though none keeps it
+MAX_SEGMENTS = 4  # of a folder, before small ones are merged: a search asks each for every term
+MAX_BODY_TERMS = 128  # the strongest terms of a body beside those of the head
+RECORD = 4  # bytes: a weight, two of the slot, one unused
+DENSE = 24  # where one skill in so many has a term, a byte for each slot is better than a list of slots
+MIN_FREQUENCY = 3  # skills of a chunk with a term in the body, for it to be counted where none keeps it
 
 
-def rarity(skills: float, of: float) -> float:
-    """BM25's measure of how much a term parts the skills that have it from the others."""
-    return log(1 + (of - skills + 0.5) / (skills + 0.5))
+def invert(
+    texts: Sequence[tuple[int, TermWeights]], others: int = 0, frequencies: Frequencies | None = None
+) -> InvertedLists:
+    """Invert texts with their slots into posting lists.
 
-
-def turned(texts: Sequence[tuple[int, Text]], outside: int = 0, elsewhere: Known | None = None) -> Turned:
-    """Texts with their slots, turned over: for each term who has it.
-
-    `elsewhere` tells of terms how many bodies outside have them, of as many as there are.
+    A few texts say little about idf: `frequencies` tells in how many of the `others`, which are in the
+    index already, terms are.
     """
     from collections import defaultdict
     from collections import _count_elements as count  # type: ignore[attr-defined]  # isort: skip
 
-    holders: dict[bytes, int] = {}
+    body_counts: dict[bytes, int] = {}
     for _, text in texts:
-        count(holders, text.bodies)
-    rare = _rarities(holders, len(texts) + outside, elsewhere(holders) if elsewhere and outside else {})
+        count(body_counts, text.body_terms)
+    more = frequencies(body_counts) if frequencies and others else {}
+    idfs = _idfs(body_counts, more, len(texts) + others)
     heads: dict[bytes, list[int]] = defaultdict(list)
     bodies: dict[bytes, list[int]] = defaultdict(list)
     for slot, text in texts:
-        _enter(heads, slot, text.heads, text.head)
-        _enter(bodies, slot, *_strongest(text, rare))
-    common = (term for term, skills in holders.items() if skills >= TELLING)
+        _add_postings(heads, slot, text.head_terms, text.head_weights)
+        _add_postings(bodies, slot, *_strongest(text, idfs))
+    common = (term for term, skills in body_counts.items() if skills >= MIN_FREQUENCY)
     terms = list({**heads, **bodies, **dict.fromkeys(common)})
-    in_heads, in_bodies = ([records(lists.get(term, ())) for term in terms] for lists in (heads, bodies))
-    return terms, [holders.get(term, 0) for term in terms], in_heads, in_bodies
+    in_heads, in_bodies = ([to_records(lists.get(term, ())) for term in terms] for lists in (heads, bodies))
+    return terms, [body_counts.get(term, 0) for term in terms], in_heads, in_bodies
 
 
-def _rarities(here: dict[bytes, int], of: int, there: dict[bytes, int]) -> dict[bytes, float]:
-    every = {term: skills + there.get(term, 0) for term, skills in here.items()} if there else here
-    table = {skills: rarity(skills, of) for skills in set(every.values())}
-    return dict(zip(every, map(table.__getitem__, every.values()), strict=True))
-
-
-def _strongest(text: Text, rare: dict[bytes, float]) -> tuple[Sequence[bytes], Sequence[int]]:
-    """The terms of a body that are kept, with their weights."""
-    terms, weights, shared = text.bodies, text.body, text.shared
-    if len(terms) <= KEPT + shared:
-        return terms, weights
-    strength = [*(inf,) * shared, *map(mul, weights[shared:], map(rare.__getitem__, terms[shared:]))]
-    best = sorted(range(len(terms)), key=strength.__getitem__, reverse=True)
-    start = end = KEPT + shared
-    while strength[best[start - 1]] == strength[best[end - 1]]:
-        start -= 1
-    while end < len(best) and strength[best[end]] == strength[best[start]]:
-        end += 1
-    equals = sorted(best[start:end], key=terms.__getitem__)  # whatever order the words were met in
-    chosen = [*best[:start], *equals[: KEPT + shared - start]]
-    return [terms[n] for n in chosen], [weights[n] for n in chosen]
-
-
-def _enter(lists: dict[bytes, list[int]], slot: int, terms: Sequence[bytes], weights: Iterable[int]) -> None:
-    first = slot << 8
+def _add_postings(
+    lists: dict[bytes, list[int]], slot: int, terms: Sequence[bytes], weights: Iterable[int]
+) -> None:
+    first = posting(slot, 0)
     for term, weight in zip(terms, weights, strict=True):
         lists[term].append(first | weight)
 
 
-def records(numbers: Iterable[int]) -> bytes:
-    """Slots with weights, as they are collected: the weight, two bytes of the slot, nothing."""
-    found = array("I", numbers)
+def _idfs(counts: dict[bytes, int], more: dict[bytes, int], total: int) -> dict[bytes, float]:
+    sums = {term: skills + more.get(term, 0) for term, skills in counts.items()} if more else counts
+    table = {skills: idf(skills, total) for skills in set(sums.values())}
+    return dict(zip(sums, map(table.__getitem__, sums.values()), strict=True))
+
+
+def _strongest(text: TermWeights, idfs: dict[bytes, float]) -> tuple[Sequence[bytes], Sequence[int]]:
+    """Return the terms of a body that the index keeps, with their weights."""
+    terms, weights, shared = text.body_terms, text.body_weights, text.shared
+    limit = MAX_BODY_TERMS + shared
+    if len(terms) <= limit:
+        return terms, weights
+    strength = [*(inf,) * shared, *map(mul, weights[shared:], map(idfs.__getitem__, terms[shared:]))]
+    order = sorted(range(len(terms)), key=strength.__getitem__, reverse=True)
+    start = end = limit
+    while strength[order[start - 1]] == strength[order[end - 1]]:
+        start -= 1
+    while end < len(order) and strength[order[end]] == strength[order[start]]:
+        end += 1
+    ties = sorted(order[start:end], key=terms.__getitem__)  # independent of the order of words
+    numbers = [*order[:start], *ties[: limit - start]]
+    return [terms[n] for n in numbers], [weights[n] for n in numbers]
+
+
+def posting(slot: int, weight: int) -> int:
+    """Return a slot and a weight as one number, by which lists are sorted."""
+    return slot << 8 | weight
+
+
+def to_records(postings: Iterable[int]) -> bytes:
+    """Return postings as records of RECORD bytes, the form in which they are collected."""
+    numbers = array("I", postings)
     if sys.byteorder == "big":
-        found.byteswap()
-    return found.tobytes()
+        numbers.byteswap()
+    return numbers.tobytes()
 
 
-class Joined:
-    """The lists of one segment, from the batches it was read in."""
+class SegmentLists:
+    """The posting lists of one segment, joined from its chunks."""
 
     def __init__(self) -> None:
         from collections import defaultdict
 
-        self._holders: dict[bytes, int] = {}
+        self._body_counts: dict[bytes, int] = {}
         self._heads: dict[bytes, bytearray] = defaultdict(bytearray)
         self._bodies: dict[bytes, bytearray] = defaultdict(bytearray)
 
-    def add(self, batch: Turned) -> None:
-        holders, heads, bodies = self._holders, self._heads, self._bodies
-        for term, skills, head, body in zip(*batch, strict=True):
-            holders[term] = holders.get(term, 0) + skills
+    def add(self, chunk: InvertedLists) -> None:
+        body_counts, heads, bodies = self._body_counts, self._heads, self._bodies
+        for term, skills, head, body in zip(*chunk, strict=True):
+            body_counts[term] = body_counts.get(term, 0) + skills
             if head:
                 heads[term] += head
             if body:
                 bodies[term] += body
 
     def rows(self, size: int) -> Iterator[Row]:
-        """The lists, by term, for a segment of so many slots."""
+        """Yield the lists by term, encoded for a segment of `size` slots."""
         heads, bodies = self._heads, self._bodies
-        for term, holders in sorted(self._holders.items()):
+        for term, skills in sorted(self._body_counts.items()):
             head, body = heads.get(term, b""), bodies.get(term, b"")
-            count = len(head) // RECORD
-            yield term.decode(), count, holders, packed(head, size), packed(body, size)
+            yield term.decode(), len(head) // RECORD, skills, encode_list(head, size), encode_list(body, size)
 
 
-def packed(found: bytes | bytearray, size: int) -> bytes:
-    """Records as they are stored: slots and weights; where many have the term, a weight for every slot."""
-    if not found:
+def encode_list(records: bytes | bytearray, size: int) -> bytes:
+    """Return records as they are stored: all slots, then all weights; if dense, a weight for each slot."""
+    if not records:
         return b""
-    count = len(found) // RECORD
-    ordered = _sorted(found) if count > 1 else found
-    weights = bytes(ordered[::RECORD])
+    count = len(records) // RECORD
+    records = _sort(records) if count > 1 else records
+    weights = bytes(records[::RECORD])
     slots = bytearray(2 * count)
-    slots[::2], slots[1::2] = ordered[1::RECORD], ordered[2::RECORD]
+    slots[::2], slots[1::2] = records[1::RECORD], records[2::RECORD]
     if DENSE * count <= size:
         return bytes(slots + weights)
-    every = bytearray(size)
-    for slot, weight in zip(slot_numbers(slots), weights, strict=True):
-        every[slot] = weight
-    return bytes(every)
+    dense = bytearray(size)
+    for slot, weight in zip(decode_slots(slots), weights, strict=True):
+        dense[slot] = weight
+    return bytes(dense)
 
 
-def _sorted(found: bytes | bytearray) -> bytes:
-    numbers = array("I", bytes(found))
+def _sort(records: bytes | bytearray) -> bytes:
+    numbers = array("I", bytes(records))
     if sys.byteorder == "big":
         numbers.byteswap()
-    return records(sorted(numbers))
+    return to_records(sorted(numbers))
 
 
-def slot_numbers(stored: bytes | bytearray) -> Sequence[int]:
-    """Slots as they are stored, each in two bytes with the lower one first."""
+def decode_slots(data: bytes | bytearray) -> Sequence[int]:
+    """Return stored slots as numbers; each is two bytes, the lower one first."""
     if sys.byteorder == "little":
-        return memoryview(stored).cast("H")
-    return [stored[at] | stored[at + 1] << 8 for at in range(0, len(stored), 2)]
+        return memoryview(data).cast("H")
+    return [data[at] | data[at + 1] << 8 for at in range(0, len(data), 2)]
 
 
-def unpacked(stored: bytes, size: int) -> Iterable[tuple[int, int]]:
-    """The slots of a list, each with the weight."""
-    if len(stored) == size:
-        return [(slot, weight) for slot, weight in enumerate(stored) if weight]
-    count = len(stored) // 3
-    return zip(slot_numbers(stored[: 2 * count]), stored[2 * count :], strict=True)
-
-
-def record(slot: int, weight: int) -> int:
-    """A slot and a weight as one number, by which lists are sorted."""
-    return slot << 8 | weight
+def decode_list(data: bytes, size: int) -> Iterable[tuple[int, int]]:
+    """Return the slots of a stored list, each with its weight."""
+    if len(data) == size:
+        return [(slot, weight) for slot, weight in enumerate(data) if weight]
+    count = len(data) // 3
+    return zip(decode_slots(data[: 2 * count]), data[2 * count :], strict=True)

@@ -1,7 +1,7 @@
-"""Which skills fit a task: the terms of the task, the lists that hold them, and the best of what they name.
+"""A task as a query: its terms, their posting lists, and the skills that score best.
 
 The score of a skill is BM25 of its name (counted twice) and description plus 0.8 times BM25 of its body,
-over the terms of the task that say most: those it repeats and those that few skills have. Whole task
+over the strongest terms of the task: those that it repeats and those that few skills have. Whole task
 descriptions are long, and no skill has all their words; any may match.
 """
 
@@ -9,208 +9,183 @@ from __future__ import annotations
 
 from math import sqrt
 
-from skillc.index.skills.postings import rarity
-from skillc.index.skills.tokens import EMPTY_WORDS, words
-from skillc.index.skills.weights import SATURATION
+from skillc.index.skills.database import select_in
+from skillc.index.skills.score import top_slots
+from skillc.index.skills.tokens import STOP_WORDS, split_words
+from skillc.index.skills.weights import K1, idf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from typing import Any
 
-    from skillc.index.skills.score import Scorer
     from skillc.index.skills.tokens import Stemmer
 
     Order = tuple[float, str, int]  # best first, equals by ID, then by precedence
 
-MAX_TERMS = 64  # of a task: those of highest weight
-MAX_WORDS = 20_000  # of a task that are looked at
+MAX_TERMS = 64  # of a task: the strongest
+MAX_WORDS = 20_000  # of a task that are read
 BODY = 0.8  # what the body counts against name and description
-AT_ONCE = 500  # values in a statement
-SAYING_NOTHING = 200  # skills that are thought to have the empty words, beside those that do
-MAX_REMEMBERED = 100  # segments
-MAX_COUNTS = 50_000  # terms of a segment whose counts are remembered
-MAX_HELD = 16 << 20  # bytes of a segment's lists that are remembered
-SCALE = (SATURATION + 1) / 255  # from stored weights to BM25's
+STOP_WORD_SKILLS = 200  # that are assumed to have a stop word, beside those that do
+MAX_SEGMENTS = 100  # whose caches are kept
+MAX_COUNTS = 50_000  # terms of a segment whose counts are cached
+MAX_LISTS = 16 << 20  # bytes of a segment's lists that are cached
+SCALE = (K1 + 1) / 255  # from stored weights to BM25's
 
 
-class Shelf:
-    """A folder in an index, open for reading, under the name of its repository."""
+class FolderReader:
+    """A folder in an open index, under the name of its repository; `cache` has segments by number."""
 
-    __slots__ = ("execute", "folder", "name", "remembered")
+    __slots__ = ("_cache", "execute", "folder", "name")
 
-    def __init__(self, name: str, execute: Any, folder: int, remembered: dict[int, Segment]) -> None:
+    def __init__(self, name: str, execute: Any, folder: int, cache: dict[int, Segment]) -> None:
         self.name = name
         self.execute = execute
         self.folder = folder
-        self.remembered = remembered
+        self._cache = cache
 
     def segments(self) -> Iterator[Segment]:
-        if len(self.remembered) > MAX_REMEMBERED:  # most are merged into others by now
-            self.remembered.clear()
+        if len(self._cache) > MAX_SEGMENTS:  # most are merged into others by now
+            self._cache.clear()
         sql = "SELECT number, size FROM segments WHERE folder = ? ORDER BY number"
         for number, size in self.execute(sql, (self.folder,)).fetchall():
-            yield self.remembered.get(number) or self.remembered.setdefault(number, Segment(number, size))
+            yield self._cache.get(number) or self._cache.setdefault(number, Segment(number, size))
 
 
 class Candidate:
-    """A skill that may fit, with its row in the index. `shelf` is its place in the order of precedence."""
+    """A skill that may fit, with its row in the index. `precedence` is its repository's, from 0."""
 
-    __slots__ = (
-        "capabilities",
-        "description",
-        "digest",
-        "path",
-        "score",
-        "shelf",
-        "skill_id",
-        "stamp",
-    )
-
-    def __init__(self, shelf: int, score: float, row: Sequence[Any]) -> None:
-        self.shelf = shelf
+    def __init__(self, precedence: int, score: float, row: Sequence[Any]) -> None:
+        self.precedence = precedence
         self.score = score
-        self.path, self.skill_id, self.description, needs, self.digest, *stamp = row
-        self.stamp = tuple(stamp)
+        self.path, self.skill_id, self.description, needs, self.digest, size, modified, changed = row
+        self.stamp = size, modified, changed
         self.capabilities = tuple(needs.split("\n")) if needs else ()
 
     def order(self) -> Order:
-        """Best first, equals by ID, then by precedence."""
-        return -self.score, self.skill_id, self.shelf
+        """Return its sort key: best first, equals by ID, then by precedence."""
+        return -self.score, self.skill_id, self.precedence
 
 
 class Segment:
-    """A segment, which never changes, with what was asked of it before: tasks share most of their words."""
+    """A segment, which never changes, with a cache of counts and lists: tasks share most of their words."""
 
-    __slots__ = ("_counts", "_held", "_lists", "number", "size")
+    __slots__ = ("_counts", "_list_bytes", "_lists", "number", "size")
 
     def __init__(self, number: int, size: int) -> None:
         self.number = number
         self.size = size
         self._counts: dict[str, tuple[int, int]] = {}
         self._lists: dict[str, tuple[bytes, bytes]] = {}
-        self._held = 0  # bytes of lists
+        self._list_bytes = 0
 
     def counts(self, execute: Any, terms: Collection[str]) -> dict[str, tuple[int, int]]:
-        """How many heads and bodies have each of some terms."""
+        """Return how many heads and bodies have each of some terms."""
         if len(self._counts) > MAX_COUNTS:
             self._counts.clear()
-        known = self._counts
-        new = [term for term in terms if term not in known]
-        if new:
-            sql = "SELECT term, heads, bodies FROM postings WHERE segment = ? AND term"
-            found = {term: (heads, bodies) for term, heads, bodies in self._ask(execute, sql, new)}
-            known.update({term: found.get(term, (0, 0)) for term in new})
-        return {term: known[term] for term in terms}
+        self._fill(execute, "heads, bodies", terms, self._counts, (0, 0))
+        return {term: self._counts[term] for term in terms}
 
-    def lists(self, execute: Any, terms: Iterable[str]) -> dict[str, tuple[bytes, bytes]]:
-        """The lists of each term, for head and body."""
-        if self._held > MAX_HELD:
+    def lists(self, execute: Any, terms: Collection[str]) -> dict[str, tuple[bytes, bytes]]:
+        """Return the posting lists of each term, for head and body."""
+        if self._list_bytes > MAX_LISTS:
             self._lists.clear()
-            self._held = 0
-        known = self._lists
-        new = [term for term in terms if term not in known]
-        if new:
-            sql = "SELECT term, head, body FROM postings WHERE segment = ? AND term"
-            found = {term: (head, body) for term, head, body in self._ask(execute, sql, new)}
-            known.update({term: found.get(term, (b"", b"")) for term in new})
-            self._held += sum(len(head) + len(body) for head, body in found.values())
-        return known
+            self._list_bytes = 0
+        rows = self._fill(execute, "head, body", terms, self._lists, (b"", b""))
+        self._list_bytes += sum(len(head) + len(body) for head, body in rows)
+        return self._lists
+
+    def _fill(
+        self, execute: Any, columns: str, terms: Collection[str], cache: dict[str, Any], default: Any
+    ) -> Collection[Any]:
+        """Select the terms that are not in a cache, add them, and return their rows."""
+        new = [term for term in terms if term not in cache]
+        sql = f"SELECT term, {columns} FROM postings WHERE segment = ? AND term"  # noqa: S608
+        rows = {term: pair for term, *pair in select_in(execute, sql, self.number, new)}
+        cache.update({term: rows.get(term, default) for term in new})
+        return rows.values()
 
     def rows(self, execute: Any, slots: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-        """The skills in some slots that are offered, the slot first."""
+        """Yield the rows of the offered skills in some slots, the slot first."""
         sql = (
             "SELECT slot, path, id, description, capabilities, digest, size, modified, changed "
             "FROM skills WHERE segment = ? AND offered AND slot"
         )
-        return self._ask(execute, sql, slots)
-
-    def _ask(self, execute: Any, sql: str, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-        for start in range(0, len(values), AT_ONCE):
-            some = values[start : start + AT_ONCE]
-            marks = ", ".join("?" * len(some))
-            yield from execute(f"{sql} IN ({marks})", (self.number, *some)).fetchall()
+        return select_in(execute, sql, self.number, slots)
 
 
-class Search:
-    """A task put to some shelves. `weights` is what a term counts in head and body."""
+class Query:
+    """A task put to some folders. `weights` has the strongest terms with their weights in head and body."""
 
-    def __init__(self, shelves: Sequence[Shelf], task: str, stemmer: Stemmer) -> None:
+    def __init__(self, readers: Sequence[FolderReader], task: str, stemmer: Stemmer) -> None:
         self._words: dict[str, bytes] = {}  # the task's first word for a term
-        self._times: dict[str, int] = {}  # how often it has a term
-        found: dict[bytes, int] = {}
-        for word in words(task.encode("utf-8", "replace"))[:MAX_WORDS]:
-            found[word] = found.get(word, 0) + 1
-        for (word, times), terms in zip(found.items(), stemmer.each(list(found)), strict=True):
+        self._counts: dict[str, int] = {}  # how often the task has a term
+        words: dict[bytes, int] = {}
+        for word in split_words(task.encode("utf-8", "replace"))[:MAX_WORDS]:
+            words[word] = words.get(word, 0) + 1
+        for (word, count), terms in zip(words.items(), stemmer.stem(list(words)), strict=True):
             for term in terms.decode().split():
                 self._words.setdefault(term, word)
-                self._times[term] = self._times.get(term, 0) + times
+                self._counts[term] = self._counts.get(term, 0) + count
         self._segments = [
-            (place, shelf.execute, segment)
-            for place, shelf in enumerate(shelves)
-            for segment in shelf.segments()
+            (precedence, reader.execute, segment)
+            for precedence, reader in enumerate(readers)
+            for segment in reader.segments()
         ]
-        self.weights = self._weighed()
-        self._most = max((max(pair) for pair in self.weights.values()), default=0.0) or 1.0
+        self.weights = self._weigh()
+        self._highest = max((max(pair) for pair in self.weights.values()), default=0.0) or 1.0
 
-    def candidates(self, wanted: int, best: Scorer) -> tuple[list[Candidate], Order | None]:
-        """The skills that fit best, in order, and up to where nothing can be missing; None where nothing is.
+    def candidates(self, limit: int) -> tuple[list[Candidate], Order | None]:
+        """Return the best skills, in order, and the place after which others may be missing, if any.
 
-        Each segment names so many; what it does not name comes after the last of these.
+        Each segment gives `limit` skills; its others come after the last of these.
         """
-        found: list[Candidate] = []
+        candidates: list[Candidate] = []
         ends: list[Order] = []
-        for shelf, execute, segment in self._segments:
-            slots = best(segment.size, self._shares(segment.lists(execute, self.weights)), wanted)
-            scores = {slot: round(SCALE * self._most * score, 4) for slot, score in slots}
+        for precedence, execute, segment in self._segments:
+            lists = segment.lists(execute, self.weights)
+            shares = [
+                (weight / self._highest, data)
+                for term, weights in self.weights.items()
+                for weight, data in zip(weights, lists[term], strict=True)
+                if data
+            ]
+            slots = top_slots(segment.size, shares, limit)
+            scores = {slot: round(SCALE * self._highest * score, 4) for slot, score in slots}
             rows = {row[0]: row[1:] for row in segment.rows(execute, list(scores))}
-            found += [Candidate(shelf, scores[slot], row) for slot, row in rows.items()]
-            if len(slots) >= wanted:
+            candidates += [Candidate(precedence, scores[slot], row) for slot, row in rows.items()]
+            if len(slots) >= limit:
                 last = slots[-1][0]
-                ends.append((-scores[last], rows[last][1] if last in rows else "", shelf))
-        found.sort(key=Candidate.order)
-        return found, min(ends, default=None)
-
-    def _shares(self, lists: dict[str, tuple[bytes, bytes]]) -> list[tuple[float, bytes]]:
-        """The lists of a segment with what each counts against the strongest."""
-        return [
-            (weight / self._most, stored)
-            for term, both in self.weights.items()
-            for weight, stored in zip(both, lists[term], strict=True)
-            if stored
-        ]
+                ends.append((-scores[last], rows[last][1] if last in rows else "", precedence))
+        candidates.sort(key=Candidate.order)
+        return candidates, min(ends, default=None)
 
     def word(self, term: str) -> str:
-        """The task's own word for a term."""
+        """Return the task's own word for a term."""
         return self._words[term].decode("utf-8", "replace")
 
-    def _weighed(self) -> dict[str, tuple[float, float]]:
-        """What a term counts in head and body, for the terms of the task that say most."""
-        every = sum(segment.size for _, _, segment in self._segments)
-        counts = _together([segment.counts(execute, self._times) for _, execute, segment in self._segments])
+    def _weigh(self) -> dict[str, tuple[float, float]]:
+        """Return the weights of the strongest terms in head and body."""
+        total = sum(segment.size for _, _, segment in self._segments)
+        counts: dict[str, tuple[int, int]] = {}  # in heads and bodies of all segments
+        for _, execute, segment in self._segments:
+            more = segment.counts(execute, self._counts)
+            if counts:
+                more = {
+                    t: (counts[t][0] + heads, counts[t][1] + bodies) for t, (heads, bodies) in more.items()
+                }
+            counts = more
         weights, strength = {}, {}
-        for term, times in self._times.items():
+        for term, count in self._counts.items():
             heads, bodies = counts.get(term, (0, 0))
             if heads or bodies:
-                more = SAYING_NOTHING if self._words[term] in EMPTY_WORDS else 0
-                matters = sqrt(times)  # what is said four times matters twice as much
-                head = matters * rarity(heads + more, every + more)
-                body = matters * rarity(bodies + more, every + more) * BODY
+                extra = STOP_WORD_SKILLS if self._words[term] in STOP_WORDS else 0
+                boost = sqrt(count)  # a term that occurs four times counts twice
+                head = boost * idf(heads + extra, total + extra)
+                body = boost * idf(bodies + extra, total + extra) * BODY
                 strength[term] = min(head, body)
                 weights[term] = head if heads else 0.0, body if bodies else 0.0
         if len(weights) <= MAX_TERMS:
             return weights
         strongest = sorted(weights, key=lambda term: (-strength[term], term))[:MAX_TERMS]
         return {term: weights[term] for term in strongest}
-
-
-def _together(counts: list[dict[str, tuple[int, int]]]) -> dict[str, tuple[int, int]]:
-    """How many heads and bodies of all segments have each term."""
-    if len(counts) == 1:
-        return counts[0]
-    every: dict[str, tuple[int, int]] = {}
-    for known in counts:
-        for term, (heads, bodies) in known.items():
-            before = every.get(term, (0, 0))
-            every[term] = before[0] + heads, before[1] + bodies
-    return every

@@ -1,19 +1,21 @@
-"""A skill that fits a task, as it is told: what it is, where it is, why it fits, and how to read it."""
+"""A skill that fits a task: what it is, where it is, why it fits, and how to read it."""
 
 from __future__ import annotations
 
 import os
 
-from skillc.text import shell_quote
+from skillc.text import one_line, shell_quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from skillc.index.skills.query import Candidate
 
-    Reasons = tuple[tuple[tuple[str, tuple[str, ...]], ...], str]  # words with their fields; the section
+    Explanation = tuple[tuple[tuple[str, tuple[str, ...]], ...], str]  # words with their fields; a section
+
+MAX_WORDS = 12  # that `format_results` names
 
 
 class FoundSkill:
@@ -22,15 +24,13 @@ class FoundSkill:
     `also` names where else it is: repository and ID. `directory` is its folder, where it has one.
     """
 
-    __slots__ = ("_reasons", "_why", "also", "description", "directory", "id", "name", "score", "source_name")
-
     def __init__(
         self,
         candidate: Candidate,
         source_name: str,
         also: list[tuple[str, str]],
         directory: str,
-        reasons: Callable[[], Reasons],
+        explain: Callable[[], Explanation],
     ) -> None:
         self.id = candidate.skill_id
         self.name = candidate.skill_id.rpartition("/")[2]
@@ -39,31 +39,37 @@ class FoundSkill:
         self.source_name = source_name
         self.also = tuple(also)
         self.directory = directory
-        self._reasons = reasons
-        self._why: Reasons | None = None
+        self._explain = explain  # reads the file, so it runs on first use
+        self._explanation: Explanation | None = None
 
     @property
     def matched(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """The task's words that the skill has, strongest first, each with the fields it is in."""
-        return self._known()[0]
+        return self._why()[0]
 
     @property
     def section(self) -> str | None:
-        """The heading of the section to read first; None where the best is what stands before any."""
-        return self._known()[1] or None
+        """The heading of the section to read first; None where that is the text before any heading."""
+        return self._why()[1] or None
 
     @property
     def read(self) -> str:
-        """The command that shows it."""
-        return _command(self.id, self.directory, self.section or "")
+        """The command that shows its best section, or all of it."""
+        if not self.section or not self.directory:
+            return f"skc load {self.id}"
+        parent, name = os.path.split(self.directory)
+        in_store = parent.replace("\\", "/").endswith("/.skillc/skills")
+        skill = shell_quote(name if in_store else self.directory, '"')
+        section = shell_quote(self.section, '"')
+        return f"skc show {skill} --section {section}"
 
-    def _known(self) -> Reasons:
-        if self._why is None:
-            self._why = self._reasons()  # reads the file: see `reasons`
-        return self._why
+    def _why(self) -> Explanation:
+        if self._explanation is None:
+            self._explanation = self._explain()
+        return self._explanation
 
     def as_json(self) -> dict[str, Any]:
-        """The wire format of `skc find`, of `GET /search` and of the tools."""
+        """Return the wire format of `skc find`, of `GET /search` and of the tools."""
         return {
             "id": self.id,
             "name": self.name,
@@ -77,11 +83,15 @@ class FoundSkill:
         }
 
 
-def _command(skill_id: str, directory: str, section: str) -> str:
-    """What to run to read a skill: its best section, or all of it."""
-    if not section or not directory:
-        return f"skc load {skill_id}"
-    parent, name = os.path.split(directory)
-    in_store = parent.replace("\\", "/").endswith("/.skillc/skills")
-    skill, heading = shell_quote(name if in_store else directory, '"'), shell_quote(section, '"')
-    return f"skc show {skill} --section {heading}"
+def format_results(results: Sequence[FoundSkill]) -> Iterator[str]:
+    """Yield a few lines for each skill, best first: the text of `skc find` and of the tool."""
+    for skill in results:
+        yield f"{one_line(skill.id)}  ({skill.score:.1f}, {one_line(skill.source_name)})"
+        yield f"  {one_line(' '.join(skill.description.split()))}"
+        words = ", ".join(word for word, _ in skill.matched[:MAX_WORDS])
+        yield f"  matched: {one_line(words)}"
+        if skill.also:
+            yield f"  also: {one_line(', '.join(f'{skill_id} ({name})' for name, skill_id in skill.also))}"
+        yield f"  read: {one_line(skill.read)}"
+    if not results:
+        yield "No skills fit."

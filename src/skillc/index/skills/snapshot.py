@@ -1,63 +1,182 @@
-"""A folder as it was when somebody looked, and what the next look finds to be different."""
+"""A folder at one moment, and as the skill index has it."""
 
 from __future__ import annotations
 
+import os
+
+from skillc.index.skills.scan import Directory, SkillFile
+from skillc.index.stamps import settle
+from skillc.text import utf8_text
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.index.skills.parse import Noticed
-    from skillc.index.skills.rows import Entry
-    from skillc.index.skills.scan import Directory, Found
+    from typing import Any
+
+    from skillc.index.skills.scan import DiagnosticRow
+    from skillc.index.stamps import Stamp
 
 
-class Look:
-    """A folder as it was when somebody looked; never changed afterwards.
+class Entry(SkillFile):
+    """A SKILL.md and what it says. Without a description it is quarantined; `diagnostics` say why.
 
-    `revision` is that of what the index says of it; None where it says nothing.
+    `digest` is that of a file whose text is in the index for searching.
     """
 
-    __slots__ = ("directories", "entries", "error", "noticed", "offered", "revision", "twice")
+    __slots__ = ("_diagnostics", "_metadata", "capabilities", "description", "digest")
+
+    def __init__(
+        self,
+        path: str,
+        skill_id: str,
+        stamp: Stamp,
+        description: str | None,
+        capabilities: tuple[str, ...],
+        metadata: dict[str, str] | str | None,
+        diagnostics: tuple[DiagnosticRow, ...] | str | None,
+        digest: int | None,
+    ) -> None:
+        self.path = path
+        self.skill_id = skill_id
+        self.stamp = stamp
+        self.description = description
+        self.capabilities = capabilities
+        self.digest = digest
+        self._metadata = metadata  # JSON until it is used
+        self._diagnostics = diagnostics
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        if isinstance(self._metadata, str):
+            self._metadata = dict(_from_json(self._metadata))
+        return self._metadata or {}
+
+    @property
+    def diagnostics(self) -> tuple[DiagnosticRow, ...]:
+        if isinstance(self._diagnostics, str):
+            rows = _from_json(self._diagnostics)
+            self._diagnostics = tuple((code, severity, message) for code, severity, message in rows)
+        return self._diagnostics or ()
+
+    def is_outdated(self, file: SkillFile, with_text: bool) -> bool:
+        """Return whether the file must be read again, or for its text the first time."""
+        if self.stamp != file.stamp:
+            return True
+        return with_text and self.digest is None and self.description is not None
+
+    def columns(self, time_read: int) -> tuple[Any, ...]:
+        """Return the values of its row from `path` to `noticed`; it was read at `time_read` or later."""
+        description = utf8_text(self.description, "replace") if self.description is not None else None
+        return (
+            stored_path(self.path),
+            self.skill_id,
+            int(self.description is not None),
+            *settle(self.stamp, time_read),
+            description,
+            utf8_text("\n".join(self.capabilities), "replace") if self.capabilities else None,
+            _to_json(self._metadata),
+            _to_json(self._diagnostics),
+        )
+
+
+class Snapshot:
+    """A folder at one moment; never changed afterwards.
+
+    `skills` are the entries that can be used, by ID; `duplicates` are those that share an ID. `revision`
+    is that of the folder in the index, None where the index has nothing of it. `diagnostics` are those
+    of directories; an entry has its own.
+    """
+
+    __slots__ = ("diagnostics", "directories", "duplicates", "entries", "error", "revision", "skills")
 
     def __init__(
         self,
         directories: dict[str, Directory],
         entries: dict[str, Entry],
-        noticed: list[tuple[str, Noticed]],
+        diagnostics: list[tuple[str, DiagnosticRow]],
         error: OSError | None,
         revision: int | None,
     ) -> None:
         self.revision = revision
         self.directories = directories
         self.entries = entries
-        self.noticed = noticed  # of directories; an entry has its own
+        self.diagnostics = diagnostics
         self.error = error
         by_id: dict[str, list[Entry]] = {}
         for path in sorted(entries):
             by_id.setdefault(entries[path].skill_id, []).append(entries[path])
-        self.twice = {skill_id: same for skill_id, same in by_id.items() if len(same) > 1}
-        self.offered = {
+        self.duplicates = {skill_id: same for skill_id, same in by_id.items() if len(same) > 1}
+        self.skills = {
             skill_id: same[0]
             for skill_id, same in sorted(by_id.items())
             if len(same) == 1 and same[0].description is not None
         }
 
-    def without_notices(self) -> Look:
-        """The same after what was wrong is mended."""
-        return Look(self.directories, self.entries, [], None, self.revision)
+    def has_directories(self, directories: dict[str, Directory]) -> bool:
+        """Return whether these directories need not be stored again."""
+        if self.directories.keys() != directories.keys():
+            return False
+        return all(
+            directory is self.directories[path] or directory.columns() == self.directories[path].columns()
+            for path, directory in directories.items()
+        )
 
 
-def is_news(known: Entry | None, found: Found, texts: bool) -> bool:
-    if known is None or known.stamp != found.stamp:
-        return True
-    return texts and not known.indexed and known.description is not None
+def find_folder(execute: Any, root: str, strict: bool) -> tuple[int | None, int | None]:
+    """Return a folder's number and its revision, which changes with its rows; None where it has none."""
+    key = stored_path(root), int(strict)
+    row = execute("SELECT number, revision FROM folders WHERE root = ? AND strict = ?", key).fetchone()
+    return row or (None, None)
 
 
-def alike(before: dict[str, Directory], now: dict[str, Directory]) -> bool:
-    """Whether nothing is to be noted of directories; those that are not trusted count as noted."""
-    if before.keys() != now.keys():
-        return False
-    return all(
-        directory is before[path]
-        or (directory.stamp, directory.collection, directory.collection_stamp)
-        == (before[path].stamp, before[path].collection, before[path].collection_stamp)
-        for path, directory in now.items()
-    )
+def load_snapshot(execute: Any, root: str, strict: bool) -> Snapshot:
+    """Return a folder as the index has it."""
+    number, revision = find_folder(execute, root, strict)
+    if number is None:
+        return Snapshot({}, {}, [], None, None)
+    entries: dict[str, Entry] = {}
+    for path, skill_id, size, modified, changed, description, needs, metadata, diagnostics, digest in execute(
+        "SELECT path, id, size, modified, changed, description, capabilities, metadata, noticed, "
+        "digest FROM skills WHERE folder = ?",
+        (number,),
+    ):
+        capabilities = tuple(needs.split("\n")) if needs else ()
+        stamp = size, modified, changed
+        name = path if type(path) is str else os.fsdecode(path)
+        entries[name] = Entry(name, skill_id, stamp, description, capabilities, metadata, diagnostics, digest)
+    directories: dict[str, Directory] = {}
+    for path, modified, changed, collection, stamp in execute(
+        "SELECT path, modified, changed, collection, collection_stamp FROM directories WHERE folder = ?",
+        (number,),
+    ):
+        name = path if type(path) is str else os.fsdecode(path)
+        directories[name] = Directory((0, modified, changed), [], collection, stamp)
+    for path in (*(path.rpartition("/")[0] for path in entries), *directories):
+        parent, _, name = path.rpartition("/")
+        if path and parent in directories:
+            directories[parent].children.append(name)
+    return Snapshot(directories, entries, [], None, revision)
+
+
+def stored_path(path: str) -> str | bytes:
+    """Return a path as SQLite takes it: bytes where it is not UTF-8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(path)
+    return path
+
+
+def _to_json(value: object) -> str | None:
+    if not value:
+        return None
+    if isinstance(value, str):
+        return value
+    import json
+
+    return json.dumps(value)
+
+
+def _from_json(text: str) -> Any:
+    import json  # few skills have metadata or diagnostics
+
+    return json.loads(text)

@@ -1,9 +1,9 @@
-"""Text as the terms that skills are found by: words without endings, or pairs of characters.
+"""Tokens: turn text into the terms of the skill index, stemmed words or pairs of characters.
 
-English words lose their endings by SQLite's own Porter stemmer, which is reached through a
-full-text table in memory: what goes in as words is read back as terms. Words of other
-alphabets stay as they are, without accents. Scripts that write no spaces (Chinese, Japanese, Thai,
-and Korean, whose words carry their particles) become overlapping pairs of characters.
+English words are stemmed by SQLite's own Porter stemmer, which is reached through a full-text table in
+memory: words go in, terms are read back. Words of other alphabets only lose their accents. Scripts
+without spaces (Chinese, Japanese, Thai, and Korean, whose words carry their particles) become
+overlapping pairs of characters.
 
 >>> Stemmer().terms("Running the migrations for PostgreSQL, déjà vu, 查看日志")
 ['run', 'the', 'migrat', 'for', 'postgresql', 'deja', 'vu', '查看', '看日', '日志']
@@ -17,41 +17,28 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LONGEST = 32  # characters; longer words are keys, hashes and encoded data
-UNKNOWN = b"?"  # in place of the terms of a word that is to be learned
-REMEMBERED = 250_000  # words whose stems are kept in memory
-AT_ONCE = 20_000  # words that go through the table together
+MAX_WORD = 32  # characters; longer words are keys, hashes and encoded data
+UNKNOWN = b"?"  # in place of the terms of a word that is not in the cache
+MAX_CACHE = 250_000  # words whose terms are kept in memory
+BATCH = 20_000  # words that go through the table together
 
-# Words that say nothing about a task. In a large library they are common and weigh little by themselves; in
-# one of ten skills chance would decide.
-_EMPTY = """
+# Words that say nothing about a task. In a large library they are common and weigh little by themselves;
+# in one of ten skills chance would decide.
+_STOP_WORDS = """
 a an and any are as at be been but by can could do does for from had has have how i if in into is it its me my
 no not of on or our so that the their them then there these they this to us was we were what when which who
 will with would you your
 """
-EMPTY_WORDS = frozenset(_EMPTY.encode().split())
-
-_UNSPACED = (
-    (0x0E00, 0x0EFF),  # Thai, Lao
-    (0x1000, 0x109F),  # Myanmar
-    (0x1100, 0x11FF),  # Hangul Jamo
-    (0x1780, 0x17FF),  # Khmer
-    (0x3005, 0x3007),  # iteration mark, closing mark, zero
-    (0x3040, 0x31FF),  # kana, Bopomofo, Hangul letters
-    (0x3400, 0x4DBF),  # CJK extension A
-    (0x4E00, 0x9FFF),  # CJK
-    (0xAC00, 0xD7FF),  # Hangul
-    (0xF900, 0xFAFF),  # CJK compatibility
-    (0x20000, 0x3FFFF),  # CJK extensions B and on
-)
+STOP_WORDS = frozenset(_STOP_WORDS.encode().split())
 
 
 class _Unspaced(dict[str, bool]):
-    """Whether a character is of a script that writes no spaces. A cache, like `_Letters`."""
+    """Whether a character is of a script without spaces. A cache, like `_Letters`."""
 
     def __missing__(self, character: str) -> bool:
-        code = ord(character)
-        self[character] = value = any(first <= code <= last for first, last in _UNSPACED)
+        from skillc.index import cjk  # only for text that is not plain English
+
+        self[character] = value = cjk.is_in(ord(character), cjk.UNSPACED)
         return value
 
 
@@ -59,23 +46,18 @@ _is_unspaced = _Unspaced().__getitem__
 
 
 class _Letters(dict[int, str | int]):
-    """What `str.translate` puts for a character: itself, or a space between words.
+    """Itself for a character of words, a space for any other; for `str.translate`.
 
-    A cache: at most one entry for each character there is.
+    A cache: at most one entry for each character there is. Marks belong to the letter before them, as
+    vowels do in many scripts.
     """
 
     def __missing__(self, code: int) -> str | int:
-        character = chr(code)
-        kept = character.isalnum() or (code > 127 and _joins(character))
-        self[code] = value = code if kept else " "
+        from unicodedata import category  # only for text that is not plain English
+
+        is_letter = chr(code).isalnum() or (code > 127 and category(chr(code))[0] == "M")
+        self[code] = value = code if is_letter else " "
         return value
-
-
-def _joins(character: str) -> bool:
-    """Whether a character is a mark that belongs to the letter before it, as vowels in many scripts do."""
-    from unicodedata import category  # only for text that is not plain English
-
-    return category(character)[0] == "M"
 
 
 _letters = _Letters()
@@ -83,38 +65,38 @@ _ASCII = bytes(ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in
 _BYTES = _ASCII + bytes(range(128, 256))
 
 
-def words(data: bytes) -> list[bytes]:
-    """The words of UTF-8 text in lower case; what is not ASCII is not looked at yet and parts no words."""
+def split_words(data: bytes) -> list[bytes]:
+    """Return the words of UTF-8 text in lower case; characters beyond ASCII are not split yet."""
     return data.translate(_BYTES).split()
 
 
-class _Known(dict[bytes, bytes]):
-    """The terms of words, with spaces between: those that are `several`.
+class _TermCache(dict[bytes, bytes]):
+    """The terms of words, joined by spaces; `multiple` are the values of more than one term.
 
-    Words that are looked up in vain are noted as `new`.
+    Words that are looked up and missing are collected in `new`.
     """
 
-    __slots__ = ("new", "several")
+    __slots__ = ("multiple", "new")
 
     def __init__(self) -> None:
         self.new: set[bytes] = set()
-        self.several: set[bytes] = set()
+        self.multiple: set[bytes] = set()
 
     def __missing__(self, word: bytes) -> bytes:
-        if word.isascii() and not word.isalpha():  # a number, a version, a key: none has an ending
-            self[word] = term = word if len(word) <= LONGEST else b""
+        if word.isascii() and not word.isalpha():  # a number, a version, a key: nothing to stem
+            self[word] = term = word if len(word) <= MAX_WORD else b""
             return term
         self.new.add(word)
         return UNKNOWN
 
 
 class Stemmer:
-    """Words to terms, with those met before kept in memory. For one thread at a time."""
+    """Turns words into terms, with a cache of at most MAX_CACHE words. For one thread at a time."""
 
-    __slots__ = ("_connection", "_known")
+    __slots__ = ("_cache", "_connection")
 
     def __init__(self) -> None:
-        self._known = _Known()
+        self._cache = _TermCache()
         self._connection = connect(":memory:", isolation_level=None, check_same_thread=False)
         self._connection.execute(
             "CREATE VIRTUAL TABLE words USING fts5(word, content='', columnsize=0, tokenize='porter ascii')"
@@ -125,93 +107,85 @@ class Stemmer:
         self._connection.close()
 
     def terms(self, text: str) -> list[str]:
-        """The terms of a text, in order."""
-        return b" ".join(self.each(words(text.encode("utf-8", "replace")))).decode().split()
+        """Return the terms of a text, in order."""
+        return b" ".join(self.stem(split_words(text.encode("utf-8", "replace")))).decode().split()
 
-    def counted(self, texts: Sequence[list[bytes]]) -> list[dict[bytes, int]]:
-        """How often each term occurs in texts that are given as words.
+    def count_terms(self, texts: Sequence[list[bytes]]) -> list[dict[bytes, int]]:
+        """Return how often each term occurs in each text, which is a list of words.
 
-        New words are learned for all texts at once, which takes less time than one text after another.
+        The new words of all texts are stemmed together, which is faster than text by text.
         """
-        from collections import _count_elements as count  # type: ignore[attr-defined]  # what Counter is made of
+        from collections import _count_elements as count  # type: ignore[attr-defined]  # what Counter uses
 
-        known = self._with_room()
-        every: list[dict[bytes, int]] = [{} for _ in texts]
-        for counts, found in zip(every, texts, strict=True):
-            count(counts, map(known.__getitem__, found))
-        new = self._caught_up()
-        for counts, found in zip(every, texts, strict=True):
+        cache = self._trim_cache()
+        results: list[dict[bytes, int]] = [{} for _ in texts]
+        for counts, words in zip(results, texts, strict=True):
+            count(counts, map(cache.__getitem__, words))
+        new = self._stem_new()
+        for counts, words in zip(results, texts, strict=True):
             if counts.pop(UNKNOWN, 0):
-                count(counts, map(known.__getitem__, filter(new.__contains__, found)))
-            for several in known.several.intersection(counts):
-                times = counts.pop(several)
-                for term in several.split():
+                count(counts, map(cache.__getitem__, filter(new.__contains__, words)))
+            for terms in cache.multiple.intersection(counts):
+                times = counts.pop(terms)
+                for term in terms.split():
                     counts[term] = counts.get(term, 0) + times
             counts.pop(b"", None)
-        return every
+        return results
 
-    def each(self, found: Sequence[bytes]) -> list[bytes]:
-        """The terms of each word, with spaces between; a word may have none or several."""
-        known = self._with_room()
-        terms = list(map(known.__getitem__, found))
-        return list(map(known.__getitem__, found)) if self._caught_up() else terms
+    def stem(self, words: Sequence[bytes]) -> list[bytes]:
+        """Return the terms of each word, joined by spaces; a word may have none or several."""
+        cache = self._trim_cache()
+        terms = list(map(cache.__getitem__, words))
+        return list(map(cache.__getitem__, words)) if self._stem_new() else terms
 
-    def _with_room(self) -> _Known:
-        if len(self._known) > REMEMBERED:
-            self._known.clear()
-            self._known.several.clear()
-        return self._known
+    def _trim_cache(self) -> _TermCache:
+        if len(self._cache) > MAX_CACHE:
+            self._cache.clear()
+            self._cache.multiple.clear()
+        return self._cache
 
-    def _caught_up(self) -> set[bytes]:
-        """Learn what was looked up in vain; returns it."""
-        new, self._known.new = self._known.new, set()
-        if new:
-            self._learn(new)
+    def _stem_new(self) -> set[bytes]:
+        """Add the words that were missing to the cache, and return them."""
+        new, self._cache.new = self._cache.new, set()
+        plain = {word for word in new if word.isascii()}
+        foreign = {word: _split_foreign(word.decode("utf-8", "replace")) for word in new - plain}
+        plain.update(part for parts in foreign.values() for part in parts if part.isalpha())
+        self._cache.update(dict.fromkeys(plain, b""))
+        words = [word for word in plain if len(word) <= MAX_WORD]
+        for start in range(0, len(words), BATCH):
+            self._stem_batch(words[start : start + BATCH])
+        for word, parts in foreign.items():
+            terms = [self._cache[part] if part.isascii() else part for part in parts]
+            self._cache[word] = b" ".join(terms)
+            if len(terms) > 1:
+                self._cache.multiple.add(self._cache[word])
         return new
 
-    def _learn(self, new: set[bytes]) -> None:
-        """Remember the terms of these words."""
-        plain = {word for word in new if word.isascii()}
-        foreign = {word: _parts(word.decode("utf-8", "replace")) for word in new - plain}
-        plain.update(part for parts in foreign.values() for part in parts if part.isalpha())
-        self._known.update(dict.fromkeys(plain, b""))
-        stems = [word for word in plain if len(word) <= LONGEST]
-        for start in range(0, len(stems), AT_ONCE):
-            self._stem(stems[start : start + AT_ONCE])
-        for word, parts in foreign.items():
-            terms = [self._known[part] if part.isascii() else part for part in parts]
-            self._known[word] = b" ".join(terms)
-            if len(terms) > 1:
-                self._known.several.add(self._known[word])
-
-    def _stem(self, plain: list[bytes]) -> None:
-        """Learn words of ASCII letters, each of which the table takes for one token."""
-        execute, known = self._connection.execute, self._known
-        execute("INSERT INTO words (rowid, word) VALUES (1, ?)", (b" ".join(plain).decode(),))
+    def _stem_batch(self, words: list[bytes]) -> None:
+        """Add words of ASCII letters to the cache; the table takes each for one token."""
+        execute, cache = self._connection.execute, self._cache
+        execute("INSERT INTO words (rowid, word) VALUES (1, ?)", (b" ".join(words).decode(),))
         for term, position in execute("SELECT term, offset FROM terms"):
-            word, stem = plain[position], term.encode()
-            known[word] = word if word == stem else stem
+            word, stem = words[position], term.encode()
+            cache[word] = word if word == stem else stem
         execute("INSERT INTO words (words) VALUES ('delete-all')")
 
 
-def _parts(text: str) -> list[bytes]:
-    """What stands between two spaces and holds letters, or other signs, beyond ASCII.
-
-    Words of ASCII letters, which may have endings, and terms of all others.
-    """
+def _split_foreign(text: str) -> list[bytes]:
+    """Split a word beyond ASCII into terms, and words of ASCII letters that are still to be stemmed."""
     parts: list[str] = []
     for word in text.lower().translate(_letters).split():
         for run in _runs(word) if any(map(_is_unspaced, word)) else [word]:
             if _is_unspaced(run[0]):
                 parts += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
             else:
-                simple = run if run.isascii() else _without_marks(run).translate(_letters)
-                parts += [part for part in simple.split() if len(part) <= LONGEST]
+                simple = run if run.isascii() else _strip_marks(run).translate(_letters)
+                parts += [part for part in simple.split() if len(part) <= MAX_WORD]
     return [part.encode() for part in parts]
 
 
 def _runs(word: str) -> list[str]:
-    """A word cut where it changes between scripts with and without spaces."""
+    """Cut a word where it changes between scripts with and without spaces."""
     runs, start = [], 0
     for at in range(1, len(word) + 1):
         if at == len(word) or _is_unspaced(word[at]) != _is_unspaced(word[start]):
@@ -220,8 +194,8 @@ def _runs(word: str) -> list[str]:
     return runs
 
 
-def _without_marks(word: str) -> str:
-    """`word` in its simplest letters: without accents, full-width forms as ASCII."""
+def _strip_marks(word: str) -> str:
+    """Return a word in its simplest letters: without accents, full-width forms as ASCII."""
     from unicodedata import combining, normalize
 
     return "".join(c for c in normalize("NFKD", word) if not combining(c)).lower()

@@ -1,14 +1,15 @@
-"""A skill's text as weighed terms: how much each says about it.
+"""Term weights: how much a term says about a skill (BM25's tf), and how rare it is among skills (idf).
 
-A weight is the part of BM25 that belongs to the text alone, as one byte: how often a term occurs,
-set against the length of the text. Lengths are measured against constants, not against the library,
-so that what was weighed once stays right whatever else comes and goes; how rare a term is counts
-when it is looked for.
+A weight is the part of BM25 that belongs to one text, as one byte: how often a term occurs, set against
+the length of the text. Lengths are measured against constants, not against the index, so that a weight
+stays right whatever is added or removed; idf is computed when a task is searched for.
 """
 
 from __future__ import annotations
 
-from skillc.index.skills.tokens import words
+from math import log
+
+from skillc.index.skills.tokens import split_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,14 +17,24 @@ if TYPE_CHECKING:
 
     from skillc.index.skills.tokens import Stemmer
 
-SATURATION, BY_LENGTH = 1.2, 0.75  # BM25's k1 and b
+K1, B = 1.2, 0.75  # BM25's constants: saturation of repeated terms, influence of length
 HEAD_LENGTH, BODY_LENGTH = 36, 1050  # words in the mean of 14,000 published skills
-NAME_COUNTS = 2  # a word of the name, so many times
-HEADING_COUNTS = 2  # a word of a heading, in the body
+NAME_BOOST = 2  # a word of the name counts so many times
+HEADING_BOOST = 2  # a word of a heading, in the body
 
 
-class Source:
-    """What is searched of a skill, as it was written. `digest` is that of its file."""
+def idf(skills: float, total: float) -> float:
+    """Return BM25's inverse document frequency of a term that so many skills of all have."""
+    return log(1 + (total - skills + 0.5) / (skills + 0.5))
+
+
+def tf_weight(count: float, length: int, mean_length: int) -> float:
+    """Return the weight, from 0 to 1, of a term that occurs `count` times in a text of `length` words."""
+    return count / (count + K1 * (1 - B + B * length / mean_length))
+
+
+class SkillText:
+    """The text of a skill that is searched. `digest` is that of its file."""
 
     __slots__ = ("body", "description", "digest", "name")
 
@@ -34,45 +45,39 @@ class Source:
         self.digest = digest
 
     def head_words(self) -> list[bytes]:
-        """The words of name and description, as often as they count."""
+        """Return the words of name and description, boosted ones repeated."""
         name, description = (text.encode("utf-8", "replace") for text in (self.name, self.description))
-        return words(name) * NAME_COUNTS + words(description)
+        return split_words(name) * NAME_BOOST + split_words(description)
 
     def body_words(self) -> list[bytes]:
-        """The words of the body, as often as they count.
+        """Return the words of the body, those of headings repeated.
 
-        Lines that start with a hash are headings, or comments in code, which matters little here.
+        Any line that starts with a hash counts as a heading: comments in code matter little here.
         """
         headings = [part[: part.find(b"\n")] for part in (b"\n" + self.body).split(b"\n#")[1:]]
-        return words(b"\n".join([self.body, *headings * (HEADING_COUNTS - 1)]))
+        return split_words(b"\n".join([self.body, *headings * (HEADING_BOOST - 1)]))
 
 
-class Text:
-    """The terms of a skill with the weight of each; in the body, those that the head has stand first."""
+class TermWeights:
+    """The terms of a skill's head and body with a weight each; `shared` terms stand first in the body."""
 
-    __slots__ = ("bodies", "body", "head", "heads", "shared")
+    __slots__ = ("body_terms", "body_weights", "head_terms", "head_weights", "shared")
 
     def __init__(self, head: dict[bytes, int], body: dict[bytes, int]) -> None:
-        both = {term: body.pop(term) for term in head if term in body}
-        self.shared = len(both)  # terms that head and body have
-        self.heads, self.head = tuple(head), _weights(head, HEAD_LENGTH)
-        both.update(body)
-        self.bodies, self.body = tuple(both), _weights(both, BODY_LENGTH)
+        counts = {term: body.pop(term) for term in head if term in body}
+        self.shared = len(counts)  # terms that head and body have
+        counts.update(body)
+        self.head_terms, self.head_weights = tuple(head), _weigh(head, HEAD_LENGTH)
+        self.body_terms, self.body_weights = tuple(counts), _weigh(counts, BODY_LENGTH)
 
 
-def weigh(stemmer: Stemmer, sources: Sequence[Source]) -> list[Text]:
-    """The terms of some skills."""
-    heads = stemmer.counted([source.head_words() for source in sources])
-    bodies = stemmer.counted([source.body_words() for source in sources])
-    return list(map(Text, heads, bodies))
+def weigh_terms(stemmer: Stemmer, texts: Sequence[SkillText]) -> list[TermWeights]:
+    heads = stemmer.count_terms([text.head_words() for text in texts])
+    bodies = stemmer.count_terms([text.body_words() for text in texts])
+    return list(map(TermWeights, heads, bodies))
 
 
-def weight(times: float, length: int, usual: int) -> float:
-    """What a term says that occurs so many times in a text of so many words: from 0 to 1."""
-    return times / (times + SATURATION * (1 - BY_LENGTH + BY_LENGTH * length / usual))
-
-
-def _weights(counts: dict[bytes, int], usual: int) -> bytes:
+def _weigh(counts: dict[bytes, int], mean_length: int) -> bytes:
     length = sum(counts.values())
-    table = {times: int(255 * weight(times, length, usual)) or 1 for times in set(counts.values())}
+    table = {count: int(255 * tf_weight(count, length, mean_length)) or 1 for count in set(counts.values())}
     return bytes(map(table.__getitem__, counts.values()))

@@ -7,7 +7,7 @@ import builtins
 import os
 import re
 
-from skillc.index.skills.find import Part
+from skillc.index.skills import Searchable
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -54,7 +54,7 @@ class GitSkillSource(SkillSource):
             diagnostics = [*diagnostics, SourceDiagnostic("", "E200", "warning", self.error)]
         return diagnostics
 
-    async def parts(self, name: str) -> builtins.list[Part]:
+    async def parts(self, name: str) -> builtins.list[Searchable]:
         """Return what can be searched here: the checkout."""
         return await (await self._update()).parts(name)
 

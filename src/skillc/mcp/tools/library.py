@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from skillc.engine.tools import TOOLS
-from skillc.index.skills.lines import lines
+from skillc.index.skills import format_results
 from skillc.mcp.tools.definition import Answer, Call, tool, whole_number
 from skillc.mcp.tools.results import BrowseResult, FindResult, LoadResult
 
@@ -34,7 +34,7 @@ def skc_find(
     section to read first. Start here when there are many skills; then load_skill."""
     skills = call.workspace.find(task, limit)
     value = {"query": task, "results": [skill.as_json() for skill in skills]}
-    return Answer(value, "\n".join(lines(skills)))
+    return Answer(value, "\n".join(format_results(skills)))
 
 
 async def browse_skills(

@@ -1,0 +1,141 @@
+"""A batch of skills on their way into the index: read on all cores, with posting lists by segment."""
+
+from __future__ import annotations
+
+import os
+from time import time_ns
+
+from skillc.index.skills.database import select_in
+from skillc.index.skills.parse import parse_skill_file
+from skillc.index.skills.postings import MAX_SLOTS, SegmentLists, invert
+from skillc.index.skills.snapshot import Entry, find_folder
+from skillc.index.skills.tokens import Stemmer
+from skillc.index.skills.weights import weigh_terms
+from skillc.index.workers import Pool, can_spawn, count_cores
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
+
+    from skillc.index.skills.database import Database
+    from skillc.index.skills.parse import Values
+    from skillc.index.skills.postings import Frequencies, InvertedLists
+    from skillc.index.skills.scan import SkillFile
+    from skillc.index.skills.weights import TermWeights
+
+    Job = tuple[int, str, str]  # a slot, the path of a SKILL.md, and the ID of its skill
+    Chunk = tuple[list[tuple[int, Values]], InvertedLists]  # what the files say, by slot, and their lists
+
+PARALLEL_FROM = 400  # files that are worth starting other processes
+CHUNK = 2000  # files that are inverted together
+GROUP = 50  # files whose words are stemmed together
+
+
+class Batch:
+    """Skills that were read, in the order of their IDs, with the posting lists of each segment."""
+
+    __slots__ = ("entries", "lists", "start")
+
+    def __init__(self) -> None:
+        self.start = time_ns()  # a file that changed since then may have changed after it was read
+        self.entries: list[Entry] = []
+        self.lists: list[SegmentLists] = []
+
+
+def read_batch(
+    root: str,
+    strict: bool,
+    files: Iterable[SkillFile],
+    statistics: Statistics | None,
+    on_progress: Callable[[int], None],
+) -> Batch:
+    """Read files; with `statistics` also their texts, as posting lists.
+
+    `on_progress` is called with how many are read.
+    """
+    batch = Batch()
+    todo = sorted(files, key=lambda file: (file.skill_id, file.path))
+    for start in range(0, len(todo), MAX_SLOTS):
+        group = todo[start : start + MAX_SLOTS]
+        jobs = [(slot, os.path.join(root, file.path), file.skill_id) for slot, file in enumerate(group)]
+        values: list[tuple[int, Values]] = []
+        lists = SegmentLists()
+        for chunk, chunk_lists in read_chunks(jobs, strict, statistics):
+            values += chunk
+            lists.add(chunk_lists)
+            on_progress(start + len(values))
+        values.sort(key=lambda pair: pair[0])
+        batch.entries += [Entry(group[slot].path, group[slot].skill_id, *fields) for slot, fields in values]
+        batch.lists.append(lists)
+    return batch
+
+
+def read_chunks(jobs: Sequence[Job], strict: bool, statistics: Statistics | None) -> Iterator[Chunk]:
+    """Yield what the files say, chunk by chunk; see `read_batch`.
+
+    Each chunk takes every n-th file, so that it is like all of them.
+    """
+    count = max(-(-len(jobs) // CHUNK), 2 if len(jobs) >= PARALLEL_FROM else 1)  # the same on all machines
+    chunks = [list(jobs[number::count]) for number in range(count)]
+    workers = min(count_cores(), count) if can_spawn() else 0
+    with_text = statistics is not None
+    if workers > 1:
+        return Pool(SkillReader, strict, with_text).run(chunks, workers, fork=False)
+    if statistics is None:
+        return map(SkillReader(strict, False), chunks)
+    return map(SkillReader(strict, True, statistics.skills, statistics.body_frequencies), chunks)
+
+
+class SkillReader:
+    """Reads SKILL.md files; called with the jobs of a chunk. For `others`, see `postings.invert`."""
+
+    def __init__(
+        self, strict: bool, with_text: bool, others: int = 0, frequencies: Frequencies | None = None
+    ) -> None:
+        self._strict = strict
+        self._stemmer = Stemmer() if with_text else None
+        self._statistics = others, frequencies
+
+    def __call__(self, jobs: Sequence[Job]) -> Chunk:
+        values: list[tuple[int, Values]] = []
+        weights: list[tuple[int, TermWeights]] = []
+        for start in range(0, len(jobs), GROUP):
+            slots, texts = [], []
+            for slot, path, skill_id in jobs[start : start + GROUP]:
+                fields, text = parse_skill_file(path, skill_id, self._strict, self._stemmer is not None)
+                values.append((slot, fields))
+                if text is not None:
+                    slots.append(slot)
+                    texts.append(text)
+            if self._stemmer is not None:
+                weights += zip(slots, weigh_terms(self._stemmer, texts), strict=True)
+        return values, invert(weights, *self._statistics)
+
+
+class Statistics:
+    """What the index knows of the terms of a folder: in how many of its `skills` each is."""
+
+    def __init__(self, database: Database, root: str, strict: bool) -> None:
+        self._database = database
+        self._key = root, strict
+        self.skills = sum(skills for _, skills in database.read(self._segments)) if database.exists() else 0
+
+    def _segments(self, execute: Any) -> list[tuple[int, int]]:
+        folder, _ = find_folder(execute, *self._key)
+        rows = execute("SELECT number, skills FROM segments WHERE folder = ?", (folder,)).fetchall()
+        return list(rows)
+
+    def body_frequencies(self, terms: Iterable[bytes]) -> dict[bytes, int]:
+        """Return in how many bodies terms are."""
+        values = sorted(term.decode() for term in terms)
+
+        def query(execute: Any) -> dict[bytes, int]:
+            counts: dict[bytes, int] = {}
+            sql = "SELECT term, bodies FROM postings WHERE segment = ? AND term"
+            for segment, _ in self._segments(execute):
+                for term, skills in select_in(execute, sql, segment, values):
+                    counts[term.encode()] = counts.get(term.encode(), 0) + skills
+            return counts
+
+        return self._database.read(query)

@@ -1,0 +1,184 @@
+"""Worker processes: apply a function to many jobs on all cores.
+
+Worker n of m does each m-th job and sends the results through a pipe, so that they arrive in order. A
+pipe holds little, so that no worker runs far ahead, and a worker ends when the parent is gone. A job
+whose worker died, or could not be started, is done by the parent.
+
+Forked workers start at once, but a fork copies the locks that other threads hold, so they are for
+processes of one thread. Spawned workers are new interpreters and cost their start; any thread of a
+server may use them.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+from io import BytesIO
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, BinaryIO
+
+    Factory = Callable[..., Callable[[Any], Any]]
+
+MAX_WORKERS = 4  # more can't keep up with the one process that collects the results
+LENGTH = 8  # bytes in front of a result that tell its size
+PIPE = 1 << 20  # bytes that a forked worker may be ahead
+
+_LOST = object()  # in place of the result of a worker that died
+_START = """
+import marshal, sys
+sys.path[:] = marshal.load(sys.stdin.buffer)
+from skillc.index.workers import serve
+serve()
+"""
+
+
+def count_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def can_fork() -> bool:
+    """Return whether this system forks and no other thread runs."""
+    threading = sys.modules.get("threading")
+    return hasattr(os, "fork") and (threading is None or threading.active_count() == 1)
+
+
+def can_spawn() -> bool:
+    """Return whether there is an interpreter to start: a frozen program's executable is that program."""
+    return bool(sys.executable) and not getattr(sys, "frozen", False)
+
+
+class Pool:
+    """Workers that each make a function by `factory(*arguments)` and apply it to their jobs.
+
+    Results must be values that `marshal` writes. For spawned workers the factory must be found by its
+    name in its module, and arguments and jobs are marshalled as well.
+    """
+
+    def __init__(self, factory: Factory, *arguments: Any) -> None:
+        self._factory = factory
+        self._arguments = arguments
+        self._function: Callable[[Any], Any] | None = None
+
+    def run(self, jobs: Sequence[Any], workers: int, *, fork: bool) -> Iterator[Any]:
+        """Yield the result of each job, in order; without workers all is done here."""
+        workers = min(workers, len(jobs), MAX_WORKERS)
+        if not workers:
+            yield from map(self._apply, jobs)
+            return
+        pipes: list[BinaryIO] = []
+        waits: list[Callable[[], object]] = []
+        start = self._fork if fork else self._spawn
+        try:
+            for number in range(workers):
+                start(jobs[number::workers], pipes, waits)
+            for number, job in enumerate(jobs):
+                result = _receive(pipes[number % workers])
+                yield self._apply(job) if result is _LOST else result
+        finally:
+            for pipe in pipes:
+                pipe.close()
+            for wait in waits:
+                wait()
+
+    def _apply(self, job: Any) -> Any:
+        if self._function is None:
+            self._function = self._factory(*self._arguments)
+        return self._function(job)
+
+    def _fork(self, jobs: Sequence[Any], pipes: list[BinaryIO], waits: list[Callable[[], object]]) -> None:
+        reading, writing = os.pipe()
+        _widen(writing)
+        try:
+            child = os.fork()
+        except OSError:
+            os.close(reading)
+            os.close(writing)
+            pipes.append(BytesIO())
+            return
+        if child:
+            os.close(writing)
+            pipes.append(os.fdopen(reading, "rb", buffering=PIPE))
+            waits.append(lambda: os.waitpid(child, 0))
+            return
+        try:  # from here on in the child, which must never return
+            import signal
+
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's to handle
+            os.close(reading)
+            for pipe in pipes:
+                pipe.close()
+            with open(writing, "wb", buffering=1 << 16) as out:
+                for job in jobs:
+                    _send(self._apply(job), out)
+        finally:
+            os._exit(0)  # after an error as well: the parent meets it when it does the job itself
+
+    def _spawn(self, jobs: Sequence[Any], pipes: list[BinaryIO], waits: list[Callable[[], object]]) -> None:
+        import subprocess  # only where there is much to do
+
+        try:
+            process = subprocess.Popen(  # noqa: S603 -- our own interpreter and code
+                [sys.executable, "-I", "-S", "-c", _START],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError:
+            pipes.append(BytesIO())
+            return
+        assert process.stdin is not None
+        assert process.stdout is not None
+        pipes.append(process.stdout)  # type: ignore[arg-type]
+        waits.append(process.wait)
+        try:
+            with process.stdin as pipe:
+                marshal.dump([path for path in sys.path if isinstance(path, str)], pipe)
+                function = self._factory.__module__, self._factory.__name__, self._arguments
+                marshal.dump((*function, list(jobs)), pipe)
+        except OSError:
+            pass  # it ended at once; its jobs are done here
+
+
+def serve() -> None:
+    """In a spawned worker: do the jobs that the parent sends."""
+    import gc
+
+    gc.disable()  # jobs leave no cycles behind
+    module, name, arguments, jobs = marshal.load(sys.stdin.buffer)
+    __import__(module)
+    function = getattr(sys.modules[module], name)(*arguments)
+    try:
+        for job in jobs:
+            _send(function(job), sys.stdout.buffer)
+    except (BrokenPipeError, KeyboardInterrupt):
+        os._exit(0)
+
+
+def _send(value: Any, pipe: BinaryIO) -> None:
+    data = marshal.dumps(value)
+    pipe.write(len(data).to_bytes(LENGTH, "big"))
+    pipe.write(data)
+    pipe.flush()
+
+
+def _receive(pipe: BinaryIO) -> Any:
+    """Read a result whole: `marshal.load` would read it item by item while the sender waits."""
+    try:
+        size = int.from_bytes(pipe.read(LENGTH), "big")
+        return marshal.loads(pipe.read(size))
+    except (EOFError, ValueError, TypeError, OverflowError, MemoryError, OSError):
+        return _LOST
+
+
+def _widen(pipe: int) -> None:
+    """Let a pipe hold more, so that a worker goes on while the parent uses its results."""
+    try:
+        import fcntl
+
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE)
+    except (ImportError, AttributeError, OSError):
+        pass

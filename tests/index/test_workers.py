@@ -1,0 +1,56 @@
+"""Worker processes: the same results in the same order, however workers start or end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import pytest
+
+from skillc.index import Pool, workers
+
+
+class Doubler:
+    """Doubles numbers; a worker process that gets 13 dies."""
+
+    def __init__(self, parent: int) -> None:
+        self._parent = parent
+
+    def __call__(self, number: int) -> int:
+        if number == 13 and os.getpid() != self._parent:
+            os._exit(1)
+        return 2 * number
+
+
+def double(numbers: list[int], count: int, fork: bool) -> list[int]:
+    return list(Pool(Doubler, os.getpid()).run(numbers, count, fork=fork))
+
+
+@pytest.mark.parametrize("fork", [True, False])
+def test_results_come_in_order(fork: bool) -> None:
+    """[D25] with any number of workers, one that dies included, each job has its result."""
+    for count in (0, 1, 3):
+        for numbers in ([], [7], list(range(40))):
+            assert double(numbers, count, fork) == [2 * number for number in numbers]
+
+
+def test_no_worker_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D25] without other processes, everything is done here."""
+
+    def refuse(*_: object) -> int:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(os, "fork", refuse)
+    monkeypatch.setattr(workers, "_START", "raise SystemExit(1)")
+    assert double([1, 2, 3], 2, fork=True) == double([1, 2, 3], 2, fork=False) == [2, 4, 6]
+
+
+@pytest.mark.parametrize("fork", [True, False])
+def test_an_error_is_raised_here(fork: bool) -> None:
+    """[D11] a job that fails in a worker fails in the parent, with its own error."""
+    with pytest.raises(TypeError):
+        list(Pool(fail, 1).run([1, 2], 2, fork=fork))
+
+
+def fail(_: object) -> Callable[[int], str]:
+    return lambda number: "a" + number  # type: ignore[operator]
