@@ -12,7 +12,7 @@ import pytest
 
 from skillc.errors import InvalidSkill, SkillNotFound
 from skillc.library import at_path, locate_skill
-from skillc.library.copies import keep
+from skillc.library.copies import update
 from skillc.library.descriptors import SkillDescriptor, SkillDocument
 from skillc.skills import SkillId, metadata, parse
 from tests.conftest import World
@@ -185,7 +185,7 @@ def test_a_document_without_a_folder_reads_back_equal(world: World) -> None:
     )
     told = {"license": "MIT", "nested": {"a": [1, None, True, "yes"]}, "odd key": 1.5}
     document = SkillDocument(descriptor, "# Body\n\n---\ntext\n", told)
-    path = keep(str(world.root / "copies" / "a+b"), "server", document, None)
+    path = update(str(world.root / "copies" / "a+b"), "server", document, None)
     read = parse((Path(path) / "SKILL.md").read_bytes())
     found = metadata(read, "b")
     assert not read.diagnostics
@@ -202,7 +202,7 @@ def test_a_second_question_does_not_wake_the_library(world: World, origin: Origi
     code = (
         "import sys; from skillc.library import locate_skill\n"
         f"skill = locate_skill('billing/refunds', {str(world.project)!r})\n"
-        "print(skill.recent, skill.repository, 'asyncio' in sys.modules, 'dulwich' in sys.modules)"
+        "print(skill.is_recent, skill.repository, 'asyncio' in sys.modules, 'dulwich' in sys.modules)"
     )
     run = [sys.executable, "-c", code]
     printed = subprocess.run(run, env=world.env, capture_output=True, text=True, check=True).stdout

@@ -32,7 +32,7 @@ from skillc import (
     resolve_repositories,
 )
 from skillc.index.skills import scan
-from skillc.library import filesystem
+from skillc.library.filesystem import FilesystemSnapshot
 from tests.conftest import World
 from tests.library.test_composite import Broken, memory
 from tests.library.test_filesystem import run, skill
@@ -211,10 +211,10 @@ def test_a_skill_that_vanishes_while_it_is_read(tmp_path: Path) -> None:
     folder = skill(tmp_path, "here")
 
     class Late(FilesystemSkillSource):
-        def scan(self) -> filesystem._Scan:
-            seen = super().scan()
+        async def snapshot(self) -> FilesystemSnapshot:
+            snapshot = await super().snapshot()
             (folder / "SKILL.md").unlink(missing_ok=True)
-            return seen
+            return snapshot
 
     with pytest.raises(SkillNotFound):
         run(Late(tmp_path).load(SkillId("here")))

@@ -95,7 +95,7 @@ def test_the_copy_of_a_repositorys_skill_is_not_the_users(world: World) -> None:
     skill_id = SkillId("billing/refunds")
     document = SkillDocument(SkillDescriptor(skill_id, description="d"), "# Body\n")
     cache = world.home / ".skillc/cache/skills/0123456789abcdef"
-    path = copies.keep(str(cache / "billing+refunds"), "company", document, None)
+    path = copies.update(str(cache / "billing+refunds"), "company", document, None)
     found = find_skill(path, str(world.project))
     assert (found.level, found.skill_id) == (TrustLevel.UNTRUSTED, "billing/refunds")
     assert "company" in found.origin

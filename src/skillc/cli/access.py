@@ -32,7 +32,7 @@ def access(
     cwd = current_directory()
     skill = locate_skill(name, cwd)
     _warn(skill.diagnostics)
-    if skill.repository and not skill.recent:  # only then is there something to import
+    if skill.repository and not skill.is_recent:  # only then is there something to import
         from skillc.compiler import keep_indexed
 
         keep_indexed(skill, cwd)

@@ -11,12 +11,16 @@ from skillc import paths
 from skillc.cli.output import warn
 from skillc.cli.progress import watch_reading
 from skillc.engine import DefaultSkillEngine, EngineOptions
-from skillc.library.config import SkillRepositoryConfig, SkillsConfig
-from skillc.library.library import CompositeSkillSource
-from skillc.library.repositories import repositories_in_force, resolve_repositories
+from skillc.library import (
+    CompositeSkillSource,
+    SkillRepositoryConfig,
+    SkillsConfig,
+    repositories_in_force,
+    resolve_repositories,
+)
 
 if TYPE_CHECKING:
-    from skillc.library.source import SkillSource
+    from skillc.library import SkillSource
 
 Answer = TypeVar("Answer")
 

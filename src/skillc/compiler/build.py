@@ -247,7 +247,7 @@ class _Build:
         whole = source_hash((file.name, digests[utf8_text(file.name)]) for file in self.files)
         references, count = writer.references(self.main, stub.MAX_REFERENCES)
         outline = writer.headings_of(self.main)
-        other = self.skill.repository if self.skill.copied else ""
+        other = self.skill.repository if self.skill.is_copy else ""
         text = stub.render(
             metadata.name, metadata.description, self.skill.name, outline, references, count, other
         )

@@ -57,7 +57,7 @@ def deploy_skill(
 def _keep_off(skill: Skill, runtime: str, path: str) -> None:
     """Refuse a target that is the skill, its place in a store (which may be a link), around it or in it."""
     place = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-    stored = os.path.join(paths.skills_store(skill.root), skill.name) if skill.stored else skill.source
+    stored = os.path.join(paths.skills_store(skill.root), skill.name) if skill.is_stored else skill.source
     for own in (skill.source, stored, runtime, os.path.realpath(runtime)):
         own = os.path.join(os.path.realpath(os.path.dirname(own)), os.path.basename(own))
         if is_inside(own, place):

@@ -35,4 +35,4 @@ def import_skill(found: Skill, cwd: str, *, force: bool = False) -> Skill:
     os.makedirs(store, exist_ok=True)
     atomic.sweep(store)
     make_folder(path, copy_of=found.source)
-    return Skill(found.name, os.path.realpath(path), scope, root, stored=True)
+    return Skill(found.name, os.path.realpath(path), scope, root, is_stored=True)

@@ -79,7 +79,7 @@ class Publisher:
 
     def run(self, skill: Skill, *, to_agents: bool = True) -> Published:
         """Import, build and deploy one skill; a target that fails does not keep it from the others."""
-        if not skill.stored:
+        if not skill.is_stored:
             again = skill.source in self.imported  # --watch: the folder changed, and its copy follows
             folder = skill.source
             skill = import_skill(skill, self.cwd, force=self.force or again)

@@ -17,7 +17,7 @@ def keep_indexed(skill: Skill, cwd: str) -> None:
     A copy that was looked at a moment ago has not changed since. Where building fails, whoever needs
     the index says what is missing.
     """
-    if not skill.repository or skill.recent:
+    if not skill.repository or skill.is_recent:
         return
     config = load(cwd)
     try:

@@ -1,11 +1,11 @@
-"""Skills of remote repositories as local folders, so that whatever works on a folder works on them.
+"""Copies of remote skills as local folders, so that whatever works on a folder works on them.
 
     <home>/.skillc/cache/skills/<repository>/<ID with + for />/
         the skill's files
         .origin             the repository's name, and which state of the skill this is
 
 The folder's path stays the same while the skill changes, so that what was built from it stays too. A
-copy is renewed as a whole when the repository has another state, and serves on while it can't be asked.
+copy is replaced as a whole when the repository has another state, and is used while that can't be asked.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _NO_ADDRESS = ("auth_header", "auth_token", "depth", "env", "refresh_seconds", "
 
 
 def place(repository: SkillRepositoryConfig, skill_id: str) -> str:
-    """Where the copy of a skill is, or would be. Variables in an address are not expanded."""
+    """Return where the copy of a skill belongs. Variables in an address are not expanded."""
     address = {key: str(value) for key, value in repository.settings.items() if key not in _NO_ADDRESS}
     key = sha256_hex(json.dumps([repository.type, sorted(address.items())]).encode())[:16]
     return os.path.join(paths.cache_directory(), "skills", key, folder_name(skill_id))
 
 
-def keep(path: str, repository: str, document: SkillDocument, directory: str | None) -> str:
-    """Make the copy at `path` equal to the skill: to its folder where it has one, else to its text."""
+def update(path: str, repository: str, document: SkillDocument, directory: str | None) -> str:
+    """Make the copy at `path` equal to the skill: to its folder if it has one, else to its text."""
     text = b"" if directory else _skill_file(document)
     state = directory or sha256_hex(text)
     origin = f"{repository}\n{state}\n".encode("utf-8", "surrogateescape")
@@ -51,7 +51,7 @@ def keep(path: str, repository: str, document: SkillDocument, directory: str | N
 
 
 def origin(path: str) -> str:
-    """The name of the repository that a copy came from."""
+    """Return the name of the repository that a copy came from."""
     return _read(path).decode("utf-8", "replace").partition("\n")[0]
 
 
@@ -64,27 +64,26 @@ def _read(path: str) -> bytes:
 
 
 def _skill_file(document: SkillDocument) -> bytes:
-    """A SKILL.md that reads back as the document."""
+    """Return a SKILL.md that reads back as the document."""
     skill = document.descriptor
     fields: dict[str, Any] = {"name": skill.name, "description": skill.description, **document.extensions}
     if skill.metadata:
         fields["metadata"] = dict(skill.metadata)
     if skill.requires_capabilities:
         fields["requires_capabilities"] = list(skill.requires_capabilities)
-    lines = [f"{_key(key)}: {_value(value)}" for key, value in fields.items()]
+    lines = []
+    for key, value in fields.items():
+        plain = key.isascii() and key.replace("-", "").replace("_", "").isalnum()
+        lines.append(f"{key if plain else yaml_quote(key)}: {_flow(value)}")
     return "\n".join(["---", *lines, "---", "", document.body]).encode("utf-8", "replace")
 
 
-def _key(key: str) -> str:
-    return key if key.isascii() and key.replace("-", "").replace("_", "").isalnum() else yaml_quote(key)
-
-
-def _value(value: Any) -> str:
-    """A value in YAML's flow style, which is JSON's with more ways to write text."""
+def _flow(value: Any) -> str:
+    """Return a value in YAML's flow style, which is JSON's with more ways to write text."""
     if isinstance(value, str):
         return yaml_quote(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{yaml_quote(str(k))}: {_value(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{yaml_quote(str(k))}: {_flow(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_value(item) for item in value) + "]"
+        return "[" + ", ".join(_flow(item) for item in value) + "]"
     return json.dumps(value, default=str)

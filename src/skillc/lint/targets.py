@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillc import paths
 from skillc.errors import InvalidSkill, SkillNotFound
-from skillc.library import at_path, locate_skill as anywhere
-from skillc.library.stores import is_skill
+from skillc.library import at_path, is_skill, locate_skill as anywhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

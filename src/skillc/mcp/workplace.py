@@ -6,29 +6,24 @@ library, which keeps what it learned of its repositories, is made anew only when
 
 from __future__ import annotations
 
-import os
-
 from skillc import paths, settings as config
 from skillc.compiler import keep_indexed
 from skillc.engine import DefaultSkillEngine, EngineOptions
-from skillc.library import locate_skill
-from skillc.library.config import DIRECTORIES, FILE, SkillsConfig
-from skillc.library.repositories import resolve_repositories
+from skillc.library import SkillsConfig, config_stamps, locate_skill, resolve_repositories
 from skillc.usage import logged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import TypeVar
 
     from skillc.errors import Diagnostic
-    from skillc.library import Skill
-    from skillc.library.library import CompositeSkillSource
+    from skillc.library import CompositeSkillSource, Skill
     from skillc.usage.log import Value
 
     Result = TypeVar("Result")
 
-Stamp = tuple[tuple[str, int, int, int] | None, ...]
+Stamp = tuple[tuple[object, ...], ...]
 
 
 class Workplace:
@@ -65,7 +60,7 @@ class Workplace:
         return self._current()[1]
 
     def _current(self) -> tuple[Stamp, CompositeSkillSource, DefaultSkillEngine]:
-        stamp = tuple(map(_stamp, self._configurations()))
+        stamp = config_stamps(self.cwd)
         if self._made is None or self._made[0] != stamp:
             settings = SkillsConfig.load(self.cwd)
             source = resolve_repositories(settings, next(paths.library_roots(self.cwd), None))
@@ -76,18 +71,3 @@ class Workplace:
             )
             self._made = (stamp, source, DefaultSkillEngine(source, options))
         return self._made
-
-    def _configurations(self) -> Iterator[str]:
-        """Every file that could configure the library."""
-        home = paths.home()
-        for root in (*paths.library_roots(self.cwd), *([home] if home else [])):
-            for directory in DIRECTORIES:
-                yield os.path.join(root, directory, FILE)
-
-
-def _stamp(path: str) -> tuple[str, int, int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return path, status.st_ino, status.st_size, status.st_mtime_ns

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from skillc.errors import InvalidSkill
-from skillc.library import at_path
-from skillc.library.copies import ORIGIN
+from skillc.library import ORIGIN, at_path
 from skillc.skills import list_files, source_hash
 from skillc.startup.digest import file_sha256_hex
 
@@ -36,7 +35,7 @@ class Fingerprint:
 
 def fingerprint(directory: str) -> Fingerprint:
     """Read every file of a skill; raises PathEscapes for a link that leads out of it."""
-    note = ORIGIN if at_path(directory).copied else ""  # ours, and another for each state of a repository
+    note = ORIGIN if at_path(directory).is_copy else ""  # ours, and another for each state of a repository
     files = [file for file in list_files(directory, hidden=True) if file.name != note]
     if sum(file.size for file in files) > MAX_BYTES:
         raise InvalidSkill(directory, f"more than {MAX_BYTES >> 30} GiB of files")

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from skillc import paths
 from skillc.errors import SkillNotFound
-from skillc.library import Skill, locate_skill
-from skillc.library.stores import GLOBAL, at_path
+from skillc.library import GLOBAL, Skill, at_path, locate_skill
 from skillc.tools.trust import TrustLevel
 
 if TYPE_CHECKING:
     from skillc.errors import Diagnostic
-    from skillc.library.library import CompositeSkillSource
-    from skillc.library.source import SkillSource
+    from skillc.library import CompositeSkillSource, SkillSource
     from skillc.skills import SkillId
 
 
@@ -45,7 +43,7 @@ class FoundSkill:
     @property
     def called(self) -> str:
         """What a command takes for it: its ID, or the path of a folder from elsewhere."""
-        return self.directory if self.skill is not None and not self.skill.stored else self.skill_id
+        return self.directory if self.skill is not None and not self.skill.is_stored else self.skill_id
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -57,7 +55,7 @@ class FoundSkill:
         if self.skill is not None:
             return self.skill
         skill = at_path(self.directory)
-        return Skill(self.skill_id, skill.source, skill.scope, skill.root, skill.stored)
+        return Skill(self.skill_id, skill.source, skill.scope, skill.root, skill.is_stored)
 
 
 def find_skill(name: str, cwd: str) -> FoundSkill:
@@ -69,13 +67,11 @@ def find_skill(name: str, cwd: str) -> FoundSkill:
 
 def _of_repository(skill: Skill, cwd: str) -> FoundSkill:
     """A skill that a repository has; its folder may be a copy."""
-    from skillc.library.config import SkillsConfig  # most skills are in a store
-    from skillc.library.copies import place
-    from skillc.library.repositories import resolve_repositories
+    from skillc.library import SkillsConfig, place, resolve_repositories  # most skills are in a store
 
     config = SkillsConfig.load(cwd)
     own = next((r for r in config.repositories if r.name == skill.repository), None)
-    if skill.copied and (own is None or os.path.realpath(place(own, skill.name)) != skill.source):
+    if skill.is_copy and (own is None or os.path.realpath(place(own, skill.name)) != skill.source):
         return of_store(skill)  # given as a path: a copy of what another project calls by that name
     library = resolve_repositories(config, next(paths.library_roots(cwd), None))
     source = next((named.source for named in library.sources if named.name == skill.repository), None)
@@ -87,12 +83,12 @@ def of_store(skill: Skill) -> FoundSkill:
     bundled = _bundled(skill.name, skill.source)
     if bundled:
         return bundled
-    if skill.copied:
+    if skill.is_copy:
         what = f"a copy from the repository '{skill.repository}'"
         return FoundSkill(skill.name, skill.source, TrustLevel.UNTRUSTED, f"{what} ({skill.source})")
-    if skill.stored and skill.scope == GLOBAL:
+    if skill.is_stored and skill.scope == GLOBAL:
         return FoundSkill(skill.name, skill.source, TrustLevel.USER, f"your own skills ({skill.source})")
-    what = "a project's skills" if skill.stored else "a folder"
+    what = "a project's skills" if skill.is_stored else "a folder"
     return FoundSkill(skill.name, skill.source, TrustLevel.UNTRUSTED, f"{what} ({skill.source})")
 
 

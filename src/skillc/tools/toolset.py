@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from skillc import paths
 from skillc.errors import SkillcError, SkillNotFound, unexpected
-from skillc.library.library import CompositeSkillSource
+from skillc.library import CompositeSkillSource
 from skillc.skills.tools.definition import MODES
 from skillc.tools.approval import Answer, ApprovalRequest
 from skillc.tools.origin import FoundSkill, of_library, of_source
@@ -30,8 +30,7 @@ from skillc.tools.trust import TrustStore
 from skillc.usage.log import logged
 
 if TYPE_CHECKING:
-    from skillc.library.descriptors import SkillDescriptor
-    from skillc.library.source import SkillSource
+    from skillc.library import SkillDescriptor, SkillSource
     from skillc.tools.envelope import Envelope
     from skillc.usage.log import Value
 

@@ -82,7 +82,7 @@ def _paths(skills: Sequence[Skill]) -> dict[str, tuple[set[str], bool]]:
     """
     found: dict[str, tuple[set[str], bool]] = {}
     for skill in skills:
-        own = log_file(skill.runtime()) if skill.stored else None
+        own = log_file(skill.runtime()) if skill.is_stored else None
         for path in logs_of(skill):
             folders, was_own = found.get(path, (set(), False))
             found[path] = (folders | {utf8_text(skill.source)}, was_own or path == own)

@@ -163,16 +163,16 @@ def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
 
 def _repositories(before: Sequence[str]) -> list[str]:
     """The names that `repo remove` and `repo sync` can be given."""
-    from skillc.library import config as configuration, repositories
+    from skillc.library import SkillsConfig, repositories_in_force
     from skillc.paths import current_directory, library_roots
 
     if not {"remove", "sync"} & set(before):
         return []
     cwd = current_directory()
-    config = configuration.SkillsConfig.load(cwd)
+    config = SkillsConfig.load(cwd)
     if "remove" in before:
         return [repository.name for repository in config.repositories]
-    chain = repositories.repositories_in_force(config, next(library_roots(cwd), None))
+    chain = repositories_in_force(config, next(library_roots(cwd), None))
     return [repository.name for repository in chain]
 
 

@@ -13,8 +13,6 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.errors import Diagnostic
-    from skillc.index.skills.find import Part
-    from skillc.index.skills.result import FoundSkill
 
 MAX_LIMIT = 1000
 MAX_TASK = 16 << 20  # characters that are read from standard input
@@ -39,7 +37,13 @@ def run(arguments: Arguments) -> int:
     task, limit = arguments.text("task"), arguments.count("limit") or 10
     if task == "-":
         task = sys.stdin.read(MAX_TASK)
-    found = _found(task, limit, rerank=not arguments.given("no_rerank"))
+    from skillc.cli.progress import watch_reading
+    from skillc.library import find_skills
+    from skillc.paths import current_directory
+
+    watch_reading()
+    rerank = not arguments.given("no_rerank")
+    found = find_skills(current_directory(), task, limit, rerank=rerank, tell=_tell)
     if arguments.text("format") == "json":
         from skillc.cli.output import print_json
 
@@ -50,36 +54,6 @@ def run(arguments: Arguments) -> int:
         for line in lines(found):
             print(line)
     return 0
-
-
-def _found(task: str, limit: int, rerank: bool) -> list[FoundSkill]:
-    """Straight from the index where all repositories are folders, as they mostly are."""
-    from skillc.library.folders import folders
-    from skillc.paths import current_directory
-
-    parts = folders(current_directory())
-    if parts is not None:
-        return _in_folders(parts, task, limit, rerank)
-    from skillc.cli import prompting
-
-    engine = prompting.engine()
-    return prompting.run(engine.find(task, limit, rerank=rerank), engine.source)
-
-
-def _in_folders(parts: list[Part], task: str, limit: int, rerank: bool) -> list[FoundSkill]:
-    from skillc.cli.progress import watch_reading
-    from skillc.index.skills.find import library
-
-    watch_reading()
-
-    def may_use(skill_id: str, needs: tuple[str, ...]) -> bool:
-        return not needs
-
-    if not rerank:
-        return library().find(parts, task, limit, may_use)
-    from skillc.index.meaning import rerank as reranking
-
-    return reranking.find(library(), parts, task, limit, may_use, tell=_tell)
 
 
 def _tell(diagnostic: Diagnostic) -> None:

@@ -18,7 +18,6 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     from skillc.cli import prompting
     from skillc.cli.output import print_json
-    from skillc.library.looking import one_look
 
     engine = prompting.engine()
     preload = arguments.texts("preload")
@@ -26,10 +25,10 @@ def run(arguments: Arguments) -> int:
     as_json = arguments.text("format") == "json"
 
     async def answer() -> dict[str, str]:
-        with one_look():
-            await engine.resolve_and_render(preload)  # one that is not there is an error
-            xml = await engine.inventory_section(preload)
-            return {"mode": engine.mode(await engine.list_skills()), "xml": xml} if as_json else {"xml": xml}
+        now = engine.snapshot()
+        await now.resolve_and_render(preload)  # one that is not there is an error
+        xml = await now.inventory_section(preload)
+        return {"mode": now.mode(await now.list_skills()), "xml": xml} if as_json else {"xml": xml}
 
     told = prompting.run(answer(), engine.source)
     if as_json:

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillc.library.refresh import Refreshed
+    from skillc.library import Refresh
 
 TYPES = ("filesystem", "git", "http", "mcp", "well-known")
 
@@ -99,16 +99,16 @@ def _add(arguments: Arguments) -> int:
     from shlex import quote
 
     from skillc.cli.output import print_json
-    from skillc.library import add
+    from skillc.library import NewRepository, add_repository
     from skillc.paths import current_directory
 
     options = {name: value for name in _GIT if (value := arguments.optional(name)) is not None}
     switches = [name for name in ("strict", "required") if arguments.given(name)]
-    wanted = add.Wanted(
+    wanted = NewRepository(
         arguments.text("name"), arguments.text("place"), arguments.optional("type"), options, tuple(switches)
     )
     scope = " --global" if arguments.given("global") else ""
-    added = add.add(
+    added = add_repository(
         wanted,
         current_directory(),
         for_all=arguments.given("global"),
@@ -137,15 +137,15 @@ def _add(arguments: Arguments) -> int:
 def _remove(arguments: Arguments) -> int:
     from skillc.cli.output import print_json
     from skillc.errors import InvalidOption
-    from skillc.library import edit
+    from skillc.library import file_to_edit, names_in, remove_repository
     from skillc.paths import current_directory
 
     name, for_all = arguments.text("name"), arguments.given("global")
-    file = edit.file_to_edit(current_directory(), for_all)
+    file = file_to_edit(current_directory(), for_all)
     try:
-        left = edit.remove(file, name)
+        left = remove_repository(file, name)
     except InvalidOption:
-        if not for_all and name in edit.names_in(edit.file_to_edit(current_directory(), True)):
+        if not for_all and name in names_in(file_to_edit(current_directory(), True)):
             raise InvalidOption(f"'{name}' is for all projects: skc repo remove {name} --global") from None
         raise
     if arguments.text("format") == "json":
@@ -162,7 +162,7 @@ def _sync(arguments: Arguments) -> int:
     from skillc.cli import prompting
     from skillc.cli.output import print_json, print_table
     from skillc.errors import InvalidOption
-    from skillc.library.refresh import refresh_repositories
+    from skillc.library import refresh_repositories
 
     name = arguments.optional("name")
     chain = prompting.repositories()
@@ -179,19 +179,19 @@ def _sync(arguments: Arguments) -> int:
     return _complain(done)
 
 
-def _fields(one: Refreshed) -> dict[str, object]:
+def _fields(one: Refresh) -> dict[str, object]:
     error = one.failure.message if one.failure else None
     fields = ("name", "type", "status", "before", "skills", "commit")
     return {**{field: getattr(one, field) for field in fields}, "error": error}
 
 
-def _row(one: Refreshed) -> Sequence[str]:
+def _row(one: Refresh) -> Sequence[str]:
     before = "" if one.before is None else str(one.before)
     error = one.failure.message if one.failure else ""
     return one.name, one.type, one.status, before, str(one.skills), (one.commit or "")[:12], error
 
 
-def _complain(done: Sequence[Refreshed]) -> int:
+def _complain(done: Sequence[Refresh]) -> int:
     """Raise what went wrong, the first of it with its code in front."""
     failures = [one.failure for one in done if one.failure]
     if failures:

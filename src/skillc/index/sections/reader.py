@@ -50,7 +50,7 @@ def open_for(skill: Skill, setting: str) -> Index:
 
     An index stays open and is given again as long as it and its manifest are the same files.
     """
-    for runtime, path, built in skill.built():
+    for runtime, path, built in skill.artifacts():
         identity = _identity(path)
         if identity is None:
             continue
@@ -63,7 +63,7 @@ def open_for(skill: Skill, setting: str) -> Index:
             _opened.pop(oldest, None)  # unless another thread did
         _opened[path] = (stamp, opened)
         return opened
-    if not skill.built():
+    if not skill.artifacts():
         paths.require_home()  # says what is missing
     raise errors.IndexUnusable(skill.name)
 

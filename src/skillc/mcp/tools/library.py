@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from skillc.engine.tools import TOOLS
+from skillc.engine import TOOLS
 from skillc.index.skills.lines import lines
 from skillc.mcp.tools import schemas
 from skillc.mcp.tools.definition import Answer, Call, Parameter, ToolDefinition
