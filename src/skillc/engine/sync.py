@@ -66,9 +66,10 @@ def run_sync(question: Coroutine[Any, Any, Answer]) -> Answer:
     """Run a coroutine and return its result; inside a running event loop, too."""
     try:
         asyncio.get_running_loop()
+        run = _run_in_thread
     except RuntimeError:
-        return _run(question)
-    return _run_in_thread(question)
+        run = _run  # called below: inside the handler this error would be the context of any other
+    return run(question)
 
 
 def _run(question: Coroutine[Any, Any, Answer]) -> Answer:

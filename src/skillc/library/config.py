@@ -123,7 +123,7 @@ class SkillsConfig:
         config = cls()
         for path in (user_path, project_path):  # the later file wins
             if path is not None and os.path.exists(path):
-                config = _merge(parse(os.fspath(path), read(os.fspath(path))), config)
+                config = parse(os.fspath(path), read(os.fspath(path)), config)
         return config
 
 
@@ -142,28 +142,6 @@ def default_repositories(project_roots: Iterable[str], home: str | None) -> tupl
             settings = RepositorySettings(path=os.path.join(directory, "skills"))
             chain.append(SkillRepositoryConfig(f"{owner}{suffix}", "filesystem", settings, base=root or ""))
     return tuple(chain)
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    """What one file sets."""
-
-    values: dict[str, Any]
-    repositories: tuple[SkillRepositoryConfig, ...]
-    diagnostics: tuple[Diagnostic, ...]
-
-
-def _merge(file: _File, config: SkillsConfig) -> SkillsConfig:
-    """Put a file in front of a configuration: its values and repositories win."""
-    repositories: dict[str, SkillRepositoryConfig] = {}
-    for repository in (*file.repositories, *config.repositories):
-        repositories.setdefault(repository.name, repository)
-    return replace(
-        config,
-        **file.values,
-        repositories=tuple(repositories.values()),
-        diagnostics=(*file.diagnostics, *config.diagnostics),
-    )
 
 
 def read(path: str) -> str:
@@ -189,16 +167,26 @@ def parse_tables(path: str, text: str, **options: Any) -> dict[str, Any]:
     return data
 
 
-def parse(path: str, text: str) -> _File:
-    """Return what the text of the file at `path` sets; raises InvalidConfiguration."""
+def parse(path: str, text: str, config: SkillsConfig = SkillsConfig()) -> SkillsConfig:
+    """Put the text of the file at `path` in front of a configuration; raises InvalidConfiguration.
+
+    Its values and repositories win.
+    """
     data = parse_tables(path, text)
     tables = data.pop(REPOSITORIES, [])
     diagnostics: list[Diagnostic] = []
     values = _check_types(data, _TOP, path, "", diagnostics)
     if any(type(value) is int and value < 1 for value in values.values()):
         raise InvalidConfiguration(path, "limits must be positive")
-    repositories = [_read_repository(table, path, diagnostics) for table in tables]
-    return _File(values, tuple(repositories), tuple(diagnostics))
+    repositories: dict[str, SkillRepositoryConfig] = {}
+    for repository in (*(_read_repository(t, path, diagnostics) for t in tables), *config.repositories):
+        repositories.setdefault(repository.name, repository)
+    return replace(
+        config,
+        **values,
+        repositories=tuple(repositories.values()),
+        diagnostics=(*diagnostics, *config.diagnostics),
+    )
 
 
 def _read_repository(
