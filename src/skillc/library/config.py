@@ -167,11 +167,12 @@ def parse_tables(path: str, text: str, **options: Any) -> dict[str, Any]:
     return data
 
 
-def parse(path: str, text: str, config: SkillsConfig = SkillsConfig()) -> SkillsConfig:
+def parse(path: str, text: str, config: SkillsConfig | None = None) -> SkillsConfig:
     """Put the text of the file at `path` in front of a configuration; raises InvalidConfiguration.
 
     Its values and repositories win.
     """
+    config = config or SkillsConfig()
     data = parse_tables(path, text)
     tables = data.pop(REPOSITORIES, [])
     diagnostics: list[Diagnostic] = []
