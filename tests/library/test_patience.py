@@ -80,7 +80,7 @@ def test_a_disk_that_hangs_is_not_searched(tmp_path: Path, monkeypatch: pytest.M
     skill(tmp_path, "here/soup", "---\ndescription: Cook soup\n---\n")
     ended = threading.Event()
     hangs = FilesystemSkillSource(tmp_path / "disk")
-    monkeypatch.setattr(hangs, "_exists", ended.wait)
+    monkeypatch.setattr(hangs, "_check", ended.wait)
     both = CompositeSkillSource(
         [
             NamedSource("disk", hangs, time_out=0.05),

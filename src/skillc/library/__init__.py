@@ -63,7 +63,6 @@ if TYPE_CHECKING:
         GLOBAL as GLOBAL,
         Skill as Skill,
         at_path as at_path,
-        config_stamps as config_stamps,
         import_root as import_root,
         is_compiled as is_compiled,
         is_skill as is_skill,
@@ -81,8 +80,7 @@ __getattr__ = front_door(
     __name__,
     {
         "stores": (  # first: what agents use most
-            "GLOBAL Skill at_path config_stamps import_root is_compiled is_skill locate_skill resolve "
-            "stored_skills"
+            "GLOBAL Skill at_path import_root is_compiled is_skill locate_skill resolve stored_skills"
         ),
         "find": "find_skills",
         "config": "SkillRepositoryConfig SkillsConfig",

@@ -149,7 +149,7 @@ class FilesystemSkillSource(SnapshotSource):
         The folder is checked here, within the caller's time-out, so that one that hangs is left out;
         indexing may take longer than that.
         """
-        await asyncio.to_thread(self._check if self.required else self._exists)
+        await asyncio.to_thread(self._check)
         return [Part(name, self.folder)]
 
     @property
@@ -160,29 +160,27 @@ class FilesystemSkillSource(SnapshotSource):
     @property
     def unused(self) -> bool:
         """Whether the folder does not exist."""
-        return not self._exists()
+        return not os.path.isdir(self.root)
 
     def _take_snapshot(self) -> FilesystemSnapshot:
         look, snapshot = self.folder.look(), self._last
-        if look.error is not None and self.required:
-            raise self._unavailable(look.error)
+        if look.error is not None:
+            self._fail(look.error)
         if snapshot is None or snapshot.look is not look:
             self._last = snapshot = FilesystemSnapshot(self.root, self.scope, look)
         self.quarantined = snapshot.quarantined
         return snapshot
 
-    def _exists(self) -> bool:
-        return os.path.isdir(self.root)
-
     def _check(self) -> None:
-        """Raise RepositoryUnavailable where the folder can't be read."""
         try:
             os.scandir(self.root).close()
         except OSError as error:
-            raise self._unavailable(error) from None
+            self._fail(error)
 
-    def _unavailable(self, error: OSError) -> RepositoryUnavailable:
-        return RepositoryUnavailable(self.root, error.strerror or str(error))
+    def _fail(self, error: OSError) -> None:
+        """Raise RepositoryUnavailable if the folder, which can't be read, is required."""
+        if self.required:
+            raise RepositoryUnavailable(self.root, error.strerror or str(error)) from None
 
 
 def _descriptor(entry: Entry, scope: SkillScope) -> SkillDescriptor:

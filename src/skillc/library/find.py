@@ -12,7 +12,6 @@ import sys
 
 from skillc import paths
 from skillc.index.skills.find import Part, library
-from skillc.library.stores import config_stamps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,7 +102,15 @@ def _key(cwd: str) -> str:
 
     roots = list(paths.library_roots(cwd))
     packages = [(path, _stamp(path)) for path in sys.path]
-    state = (FORMAT, roots, paths.home(), os.environ.get("HOME"), sys.prefix, config_stamps(cwd), packages)
+    state = (
+        FORMAT,
+        roots,
+        paths.home(),
+        os.environ.get("HOME"),
+        sys.prefix,
+        paths.config_stamps(cwd),
+        packages,
+    )
     key = repr(state)
     return key if isinstance(stored_path(key), str) else ""
 

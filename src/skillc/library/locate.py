@@ -17,7 +17,6 @@ from skillc.library.stores import (
     GLOBAL,
     PROJECT,
     Skill,
-    config_stamps,
     folder_name,
     is_id,
     is_skill,
@@ -167,5 +166,5 @@ def remember(skill: Skill, cwd: str, seconds: float) -> None:
 
 def _note(name: str, cwd: str) -> str:
     """Return the note's path: another for each name and each state of the configuration."""
-    key = sha256_hex(repr((name, config_stamps(cwd))).encode("utf-8", "surrogateescape"))[:16]
+    key = sha256_hex(repr((name, paths.config_stamps(cwd))).encode("utf-8", "surrogateescape"))[:16]
     return os.path.join(paths.cache_directory(), "skills", "recent", f"{folder_name(name)[:64]}-{key}")

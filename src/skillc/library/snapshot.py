@@ -22,17 +22,11 @@ def snapshot_of(source: SkillSource) -> SourceSnapshot:
     return source if isinstance(source, SourceSnapshot) else SourceSnapshot(source)
 
 
-class SourceSnapshot(SkillSource):
-    """A source (`origin`) as it was at one moment. It belongs to one request and its event loop.
+class _Questions(SkillSource):
+    """The questions that a request may ask; `_ask` answers them, with None if a source has no such method."""
 
-    A source with a method `snapshot` answers through what that returns, taken once. Any other source is
-    asked each question at most once. A question that fails may be asked again.
-    """
-
-    def __init__(self, origin: SkillSource) -> None:
-        self.origin = origin
-        self._answers: dict[tuple[object, ...], Any] = {}
-        self._locks: defaultdict[tuple[object, ...], asyncio.Lock] = defaultdict(asyncio.Lock)
+    async def _ask(self, question: str, *arguments: object) -> Any:
+        raise NotImplementedError
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
         return [*await self._ask("list", filter)]
@@ -45,7 +39,7 @@ class SourceSnapshot(SkillSource):
         return [*await self._ask("collections")]
 
     async def directory(self, skill_id: SkillId) -> str | None:
-        """Return the folder of a skill; None where the source has no folders."""
+        """Return the folder of a skill; None if its source has no folders."""
         directory: str | None = await self._ask("directory", skill_id)
         return directory
 
@@ -54,8 +48,21 @@ class SourceSnapshot(SkillSource):
         return {**(await self._ask("directories") or {})}
 
     async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
-        """Return what the source has to say of its skills."""
+        """Return what was repaired, quarantined or shadowed, with the reason."""
         return [*(await self._ask("diagnostics") or ())]
+
+
+class SourceSnapshot(_Questions):
+    """A source (`origin`) as it was at one moment. It belongs to one request and its event loop.
+
+    A source with a method `snapshot` answers through what that returns, taken once. Any other source is
+    asked each question at most once. A question that fails may be asked again.
+    """
+
+    def __init__(self, origin: SkillSource) -> None:
+        self.origin = origin
+        self._answers: dict[tuple[object, ...], Any] = {}
+        self._locks: defaultdict[tuple[object, ...], asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def parts(self, name: str) -> builtins.list[Part]:
         """Return what can be searched; a search looks at folders itself."""
@@ -64,42 +71,27 @@ class SourceSnapshot(SkillSource):
     async def _ask(self, question: str, *arguments: object) -> Any:
         if not hasattr(self.origin, "snapshot"):
             return await self._ask_once(question, *arguments)
-        method = getattr(await self._ask_once("snapshot"), question, None)
-        return await method(*arguments) if method else None
+        return await _call(await self._ask_once("snapshot"), question, *arguments)
 
     async def _ask_once(self, question: str, *arguments: object) -> Any:
         key = (question, *arguments)
         async with self._locks[key]:
             if key not in self._answers:
-                method = getattr(self.origin, question, None)
-                self._answers[key] = await method(*arguments) if method else None
+                self._answers[key] = await _call(self.origin, question, *arguments)
         return self._answers[key]
 
 
-class SnapshotSource(SkillSource):
+class SnapshotSource(_Questions):
     """A base for sources that define `snapshot` alone: every question is answered by a new one."""
 
     async def snapshot(self) -> SkillSource:
-        """Return this source as it is now: an object with the methods of SourceSnapshot that apply."""
+        """Return this source as it is now: an object that answers the questions that apply to it."""
         raise NotImplementedError
 
-    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        return await snapshot_of(self).list(filter)
+    async def _ask(self, question: str, *arguments: object) -> Any:
+        return await _call(await self.snapshot(), question, *arguments)
 
-    async def load(self, skill_id: SkillId) -> SkillDocument:
-        return await snapshot_of(self).load(skill_id)
 
-    async def collections(self) -> builtins.list[SkillCollection]:
-        return await snapshot_of(self).collections()
-
-    async def directory(self, skill_id: SkillId) -> str | None:
-        """Return the folder of a skill, where its source has one."""
-        return await snapshot_of(self).directory(skill_id)
-
-    async def directories(self) -> dict[SkillId, str]:
-        """Return the folders of all skills that are at hand, by ID."""
-        return await snapshot_of(self).directories()
-
-    async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
-        """Return what was repaired, quarantined or shadowed, with the reason."""
-        return await snapshot_of(self).diagnostics()
+async def _call(source: SkillSource, question: str, *arguments: object) -> Any:
+    method = getattr(source, question, None)
+    return await method(*arguments) if method else None

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from skillc.errors import Diagnostic
 
-    ConfigStamp = tuple[str, int, int, int, int]  # path, inode, size, times of modification and change
-
 PROJECT = "project"
 GLOBAL = "global"
 
@@ -250,22 +248,3 @@ def is_compiled(directory: str) -> bool:
         os.path.join(paths.meta_directory(directory), "manifest.json"),
     )
     return any(map(os.path.isfile, manifests))
-
-
-def config_stamps(cwd: str) -> tuple[ConfigStamp | tuple[str], ...]:
-    """Return the stamps of every skills.toml that could configure the library in `cwd`, also of missing ones.
-
-    As long as they are equal, the configuration is the same. It is here and not in `config`, because commands
-    that only check for a change should not load a TOML parser.
-    """
-    home = paths.home()
-    stamps: list[ConfigStamp | tuple[str]] = []
-    for root in (*paths.library_roots(cwd), *([home] if home else [])):
-        for directory in (paths.DIRECTORY, paths.ALTERNATIVE):
-            path = os.path.join(root, directory, "skills.toml")
-            try:
-                status = os.stat(path)
-                stamps.append((path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
-            except OSError:
-                stamps.append((path,))
-    return tuple(stamps)

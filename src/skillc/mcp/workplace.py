@@ -9,7 +9,7 @@ from __future__ import annotations
 from skillc import paths, settings as config
 from skillc.compiler import keep_indexed
 from skillc.engine import DefaultSkillEngine, EngineOptions
-from skillc.library import SkillsConfig, config_stamps, locate_skill, resolve_repositories
+from skillc.library import SkillsConfig, locate_skill, resolve_repositories
 from skillc.usage import logged
 
 TYPE_CHECKING = False
@@ -60,7 +60,7 @@ class Workplace:
         return self._current()[1]
 
     def _current(self) -> tuple[Stamp, CompositeSkillSource, DefaultSkillEngine]:
-        stamp = config_stamps(self.cwd)
+        stamp = paths.config_stamps(self.cwd)
         if self._made is None or self._made[0] != stamp:
             settings = SkillsConfig.load(self.cwd)
             source = resolve_repositories(settings, next(paths.library_roots(self.cwd), None))
