@@ -22,11 +22,8 @@ if TYPE_CHECKING:
     from skillc.engine.sync import SyncSkillEngine as SyncSkillEngine, run_sync as run_sync
     from skillc.engine.tools import (
         TOOLS as TOOLS,
-        OfferedTools as OfferedTools,
-        SkillTools as SkillTools,
         ToolDefinition as ToolDefinition,
         ToolResult as ToolResult,
-        Toolset as Toolset,
     )
     from skillc.engine.turn import (
         ModelInput as ModelInput,
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
         Turn as Turn,
         model_input as model_input,
         prepare_turn as prepare_turn,
-        system_prompt as system_prompt,
     )
 
 __getattr__ = front_door(
@@ -45,10 +41,7 @@ __getattr__ = front_door(
         "agent": "AgentBuildConfig AgentFactory BuiltAgent",
         "engine": "DefaultSkillEngine EngineOptions ResolvedSkill",
         "sync": "SyncSkillEngine run_sync",
-        "tools": "TOOLS OfferedTools SkillTools ToolDefinition ToolResult Toolset",
-        "turn": (
-            "ModelInput SkillEvent SkillResolutionFailed SkillsResolved Turn model_input prepare_turn "
-            "system_prompt"
-        ),
+        "tools": "TOOLS ToolDefinition ToolResult",
+        "turn": "ModelInput SkillEvent SkillResolutionFailed SkillsResolved Turn model_input prepare_turn",
     },
 )

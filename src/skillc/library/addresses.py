@@ -1,4 +1,4 @@
-"""What somebody calls a repository by: which type an address is of, and how it is written down.
+"""Addresses of repositories: guess the type of one, and write it down without secrets.
 
 >>> guess_type("https://github.com/company/skills"), guess_type("https://skills.example.com/api")
 ('git', 'http')
@@ -24,7 +24,7 @@ _SCP = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:(?!//).+")  # git@host:path
 
 
 def guess_type(place: str) -> str:
-    """`git`, `http` or, for whatever is no URL, `filesystem`."""
+    """Return `git`, `http` or, for anything that is no URL, `filesystem`."""
     scheme, separator, rest = place.partition("://")
     if not separator:
         return "git" if _SCP.fullmatch(place) or place.rstrip("/").endswith(".git") else "filesystem"
@@ -45,7 +45,7 @@ def without_secrets(text: str) -> str:
 
 
 def stored_url(url: str, kind: str, cwd: str) -> str:
-    """An address as it is written down: with no secret in it [D24]; the errors don't repeat it."""
+    """Return an address as it is written down: with no secret in it [D24]; the errors don't repeat it."""
     if not _is_plain(url):
         raise InvalidOption("the address has control characters or is not UTF-8")
     if "${" in url and "://" not in url:
@@ -73,20 +73,22 @@ def stored_url(url: str, kind: str, cwd: str) -> str:
 
 
 def stored_path(place: str, cwd: str, base: str) -> str:
-    """A folder as it is written down: relative to `base` where it is below it or was given relative.
+    """Return a folder as it is written down: relative to `base` if it is below it or was given relative.
 
-    Raises DirectoryNotFound where there is no folder.
+    Raises DirectoryNotFound if there is no such folder.
     """
     path = _local(place, cwd)
-    below = os.path.relpath(path, os.path.realpath(base)) if _same_drive(path, base) else path
+    real_base = os.path.realpath(base)
+    same_drive = os.path.splitdrive(path)[0].lower() == os.path.splitdrive(real_base)[0].lower()
+    below = os.path.relpath(path, real_base) if same_drive else path
     outside = below.split(os.sep)[0] in (os.pardir, "") or os.path.isabs(below)
-    if outside and (os.path.isabs(os.path.expanduser(place)) or os.path.realpath(base) != base):
+    if outside and (os.path.isabs(os.path.expanduser(place)) or real_base != base):
         return path
     return below.replace(os.sep, "/")
 
 
 def _local(place: str, cwd: str) -> str:
-    """The absolute path of a folder that is there."""
+    """Return the absolute path of a folder; raises DirectoryNotFound."""
     path = os.path.normpath(os.path.join(os.path.realpath(cwd), os.path.expanduser(place)))
     if not _is_plain(path):
         raise InvalidOption("the path has control characters or is not UTF-8")
@@ -96,10 +98,6 @@ def _local(place: str, cwd: str) -> str:
             missing.details = f"hint: a repository on GitHub is https://github.com/{place}"
         raise missing
     return path
-
-
-def _same_drive(one: str, other: str) -> bool:
-    return os.path.splitdrive(one)[0].lower() == os.path.splitdrive(os.path.realpath(other))[0].lower()
 
 
 def _is_plain(text: str) -> bool:

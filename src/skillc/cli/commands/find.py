@@ -34,13 +34,13 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    task, limit = arguments.text("task"), arguments.count("limit") or 10
-    if task == "-":
-        task = sys.stdin.read(MAX_TASK)
     from skillc.cli.progress import watch_reading
     from skillc.library import find_skills
     from skillc.paths import current_directory
 
+    task, limit = arguments.text("task"), arguments.count("limit") or 10
+    if task == "-":
+        task = sys.stdin.read(MAX_TASK)
     watch_reading()
     rerank = not arguments.given("no_rerank")
     found = find_skills(current_directory(), task, limit, rerank=rerank, tell=_tell)
