@@ -14,13 +14,24 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.adapters import SkillToolset
-    from skillc.engine.agent import AgentBuildConfig, AgentFactory, BuiltAgent
-    from skillc.engine.engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
-    from skillc.engine.events import SkillEvent, SkillResolutionFailed, SkillsResolved
-    from skillc.engine.prompts import ModelInput, model_input
-    from skillc.engine.sync import SyncSkillEngine
-    from skillc.engine.tools import ToolDefinition, ToolResult
-    from skillc.engine.turn import Turn, prepare_turn
+    from skillc.engine import (
+        AgentBuildConfig,
+        AgentFactory,
+        BuiltAgent,
+        DefaultSkillEngine,
+        EngineOptions,
+        ModelInput,
+        ResolvedSkill,
+        SkillEvent,
+        SkillResolutionFailed,
+        SkillsResolved,
+        SyncSkillEngine,
+        ToolDefinition,
+        ToolResult,
+        Turn,
+        model_input,
+        prepare_turn,
+    )
     from skillc.errors import (
         ApprovalRequired,
         CannotRun,
@@ -54,24 +65,33 @@ if TYPE_CHECKING:
         TimedOut,
         ToolNotFound,
     )
-    from skillc.library.config import SkillsConfig
-    from skillc.library.descriptors import (
+    from skillc.library import (
+        BearerAuth,
+        CompositeSkillSource,
+        EmbeddedSkillSource,
+        FilesystemSkillSource,
+        FilteredSkillSource,
+        GitRef,
+        GitSkillConfig,
+        GitSkillSource,
+        HeaderAuth,
+        HttpSkillSource,
+        HttpsToken,
+        InMemorySkillSource,
+        McpSkillSource,
+        NamedSource,
+        PrefixedSkillSource,
+        RenamedSkillSource,
         SkillCollection,
         SkillDescriptor,
         SkillDocument,
         SkillFilter,
+        SkillsConfig,
         SkillScope,
+        SkillSource,
+        SshKey,
+        resolve_repositories,
     )
-    from skillc.library.embedded import EmbeddedSkillSource
-    from skillc.library.filesystem import FilesystemSkillSource
-    from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
-    from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
-    from skillc.library.library import CompositeSkillSource, NamedSource
-    from skillc.library.mcp import McpSkillSource
-    from skillc.library.memory import InMemorySkillSource
-    from skillc.library.repositories import resolve_repositories
-    from skillc.library.source import SkillSource
-    from skillc.library.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
     from skillc.skills import SkillId
     from skillc.tools import ApprovalRequest
 
@@ -160,13 +180,11 @@ if not TYPE_CHECKING:
     __getattr__ = front_door(
         __name__,
         {
-            "engine.events": "SkillEvent SkillResolutionFailed SkillsResolved",
-            "engine.agent": "AgentBuildConfig AgentFactory BuiltAgent",
-            "engine.prompts": "ModelInput model_input",
-            "engine.engine": "DefaultSkillEngine EngineOptions ResolvedSkill",
-            "engine.sync": "SyncSkillEngine",
-            "engine.tools": "ToolDefinition ToolResult",
-            "engine.turn": "Turn prepare_turn",
+            "engine": (
+                "AgentBuildConfig AgentFactory BuiltAgent DefaultSkillEngine EngineOptions ModelInput "
+                "ResolvedSkill SkillEvent SkillResolutionFailed SkillsResolved SyncSkillEngine "
+                "ToolDefinition ToolResult Turn model_input prepare_turn"
+            ),
             "errors": (
                 "ApprovalRequired CannotRun DirectoryNotFound EmptyQuery FileNotFound IndexCollision "
                 "IndexUnusable InvalidConfiguration InvalidFilter InvalidOption InvalidParameter "
@@ -175,20 +193,16 @@ if not TYPE_CHECKING:
                 "SectionNotFound SkillExists SkillNotFound SkillcError SyncNotReadable "
                 "SyncNotWritable TargetExists TimedOut ToolNotFound"
             ),
-            "library.library": "CompositeSkillSource NamedSource",
-            "library.config": "SkillsConfig",
-            "library.descriptors": "SkillCollection SkillDescriptor SkillDocument SkillFilter SkillScope",
-            "library.embedded": "EmbeddedSkillSource",
-            "library.filesystem": "FilesystemSkillSource",
-            "library.git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
-            "library.http": "BearerAuth HeaderAuth HttpSkillSource",
-            "library.mcp": "McpSkillSource",
-            "library.memory": "InMemorySkillSource",
-            "library.repositories": "resolve_repositories",
-            "library.source": "SkillSource",
-            "library.wrappers": "FilteredSkillSource PrefixedSkillSource RenamedSkillSource",
-            "skills.ids": "SkillId",
-            "adapters": "SkillToolset",
+            "library": (
+                "BearerAuth CompositeSkillSource EmbeddedSkillSource FilesystemSkillSource "
+                "FilteredSkillSource GitRef GitSkillConfig GitSkillSource HeaderAuth HttpSkillSource "
+                "HttpsToken InMemorySkillSource McpSkillSource NamedSource PrefixedSkillSource "
+                "RenamedSkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
+                "SkillScope SkillSource SkillsConfig SshKey "
+                "resolve_repositories"
+            ),
+            "skills": "SkillId",
             "tools": "ApprovalRequest",
+            "adapters": "SkillToolset",
         },
     )

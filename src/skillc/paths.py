@@ -158,3 +158,21 @@ def path_hash(path: str) -> str:
 def is_inside(path: str, root: str) -> bool:
     """Return whether a canonical path is `root` or below it."""
     return path == root or path.startswith(root if root.endswith(os.sep) else root + os.sep)
+
+
+def config_stamps(cwd: str) -> tuple[tuple[str | int, ...], ...]:
+    """Return the stamp of every skills.toml that could configure the library in `cwd`, also of missing ones.
+
+    Path, inode, size, times of modification and change: while they are equal, so is the configuration.
+    """
+    root = home()
+    stamps: list[tuple[str | int, ...]] = []
+    for directory in (*library_roots(cwd), *([root] if root else [])):
+        for name in (DIRECTORY, ALTERNATIVE):
+            path = os.path.join(directory, name, "skills.toml")
+            try:
+                status = os.stat(path)
+                stamps.append((path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
+            except OSError:
+                stamps.append((path,))
+    return tuple(stamps)

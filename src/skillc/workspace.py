@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from skillc.errors import Diagnostic
     from skillc.gateway import Heading, OpenFile, SearchResults, Section, SourceTree
     from skillc.index.skills import FoundSkill
-    from skillc.library import Skill
-    from skillc.library.config import SkillsConfig
-    from skillc.library.library import CompositeSkillSource
+    from skillc.library import CompositeSkillSource, Skill, SkillsConfig
     from skillc.lint import Report
     from skillc.settings import Settings
     from skillc.tools import Approve, RunResult, Values
@@ -46,7 +44,7 @@ class Library:
 
     def __init__(self, config: SkillsConfig, cwd: str, stamp: object) -> None:
         from skillc.engine import DefaultSkillEngine, EngineOptions
-        from skillc.library.repositories import resolve_repositories
+        from skillc.library import resolve_repositories
 
         self.stamp = stamp
         self.source: CompositeSkillSource = resolve_repositories(config, next(paths.library_roots(cwd), None))
@@ -113,7 +111,7 @@ class Workspace:
         """
         skill = locate_skill(name, self.cwd)
         self.tell(skill.diagnostics)
-        if index and skill.repository and not skill.recent:
+        if index and skill.repository and not skill.is_recent:
             from skillc.compiler import keep_index_current
 
             keep_index_current(skill, self.cwd)
@@ -281,22 +279,11 @@ class Workspace:
 
         Where all repositories are folders, as they mostly are, the answer comes straight from the index.
         """
-        from skillc.library.folders import folders
+        from skillc.library import find_skills
 
-        parts = folders(self.cwd)
-        if parts is None:
-            engine = self.engine()
-            return self.wait(engine.find(task, limit, rerank=rerank))
-        from skillc.index.skills import skill_index
-
-        def may_use(skill_id: str, needs: tuple[str, ...]) -> bool:
-            return not needs
-
-        if not rerank:
-            return skill_index().find(parts, task, limit, may_use)
-        from skillc.index.meaning import rerank as meaning
-
-        return meaning.find(skill_index(), parts, task, limit, may_use, tell=lambda one: self.tell((one,)))
+        return find_skills(
+            self.cwd, task, limit, rerank=rerank, tell=lambda diagnostic: self.tell((diagnostic,))
+        )
 
     def engine(self) -> DefaultSkillEngine:
         """Return the engine over all configured repositories; raises InvalidConfiguration."""
@@ -304,7 +291,7 @@ class Workspace:
 
     def library(self) -> Library:
         """Return the configured repositories; they are set up again when a skills.toml changed."""
-        stamp = _configuration_stamp(self.cwd)
+        stamp = paths.config_stamps(self.cwd)
         library = self._library[0] if self._library else None
         if library is None or library.stamp != stamp:
             library = Library(self.configuration(), self.cwd, stamp)
@@ -313,7 +300,7 @@ class Workspace:
 
     def configuration(self) -> SkillsConfig:
         """Return what skills.toml says here; raises InvalidConfiguration."""
-        from skillc.library.config import SkillsConfig
+        from skillc.library import SkillsConfig
 
         config = SkillsConfig.load(self.cwd)
         self.tell(config.diagnostics)
@@ -355,18 +342,3 @@ class Workspace:
         """Report diagnostics, a line each."""
         for diagnostic in diagnostics:
             self.report(diagnostic.line())
-
-
-def _configuration_stamp(cwd: str) -> tuple[object, ...]:
-    """Return what changes whenever a file that configures the library here does."""
-    home = paths.home()
-    stamp: list[object] = []
-    for root in (*paths.library_roots(cwd), *([home] if home else [])):
-        for directory in (paths.DIRECTORY, paths.ALTERNATIVE):
-            path = os.path.join(root, directory, "skills.toml")
-            try:
-                status = os.stat(path)
-                stamp.append((path, status.st_ino, status.st_size, status.st_mtime_ns))
-            except OSError:
-                stamp.append(path)
-    return tuple(stamp)

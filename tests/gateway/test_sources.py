@@ -301,7 +301,7 @@ def test_any_tree(tmp_path_factory: pytest.TempPathFactory, tree: set[str], dept
         path = root / f"{name}x"  # a name is a directory or a file, never both
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
-    skill = Skill("any", str(root), "project", str(root), stored=True)
+    skill = Skill("any", str(root), "project", str(root), is_stored=True)
     found = list_sources(skill, depth=depth, limit=10_000)
     assert [(n.path, n.depth, n.files, n.last) for n in found.entries] == drawn(root, "", depth)
     if depth is None:

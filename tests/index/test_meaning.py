@@ -138,10 +138,10 @@ def test_any_task(reranked: World) -> None:
     code = f"""
 import sys
 sys.addaudithook(lambda event, _: sys.exit(event) if event.startswith("socket.") else None)
-from skillc.library.folders import folders
+from skillc.library.find import list_folders
 from skillc.index.skills import skill_index
 from skillc.index.meaning import rerank
-parts = folders({str(reranked.project)!r})
+parts = list_folders({str(reranked.project)!r})
 for task in ({TASK!r}, sys.stdin.read()):
     found = rerank.find(skill_index(), parts, task, 1, lambda *_: True)
     print(found[0].id)

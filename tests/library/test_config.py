@@ -112,7 +112,7 @@ def test_expansion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D24] ${VAR} after merging; unset, empty or unclosed names the variable and never a value."""
     company = SkillsConfig.load_from_paths(None, write(tmp_path, TWO)).repositories[1]
     monkeypatch.setenv("COMPANY_TOKEN", "s3cret")
-    assert company.expanded()["auth_token"] == "s3cret"
+    assert company.expand_settings()["auth_token"] == "s3cret"
     assert "s3cret" not in repr(company)
     assert "COMPANY_TOKEN" not in repr(company)
     for value in ("", None):
@@ -120,10 +120,10 @@ def test_expansion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "COMPANY_TOKEN"
         )
         with pytest.raises(InvalidConfiguration, match="the variable COMPANY_TOKEN is not set"):
-            company.expanded()
+            company.expand_settings()
     broken = write(tmp_path, TWO.replace("${COMPANY_TOKEN}", "abc${COMPANY"))
     with pytest.raises(InvalidConfiguration, match="not closed") as caught:
-        SkillsConfig.load_from_paths(None, broken).repositories[1].expanded()
+        SkillsConfig.load_from_paths(None, broken).repositories[1].expand_settings()
     assert "abc" not in caught.value.message
 
 

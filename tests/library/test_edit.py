@@ -61,7 +61,7 @@ def table(name: str, **settings: str | bool) -> dict[str, str | bool]:
 def test_a_new_file(tmp_path: Path) -> None:
     """[D23a] without a file one is made, folder and all."""
     file = str(tmp_path / ".skillc" / "skills.toml")
-    edit.add(file, [table("a", strict=True)])
+    edit.append_tables(file, [table("a", strict=True)])
     assert read(file) == '[[repositories]]\nname = "a"\ntype = "filesystem"\npath = "p"\nstrict = true\n'
     assert os.listdir(tmp_path / ".skillc") == ["skills.toml"]
 
@@ -74,11 +74,11 @@ def test_adding_appends(tmp_path: Path, end: str) -> None:
     """[D23a] what is there stays byte for byte, line ends are the file's, the last line gets one."""
     text = VALID.replace("\n", end)
     file = write(tmp_path, text)
-    edit.add(file, [table("b")])
+    edit.append_tables(file, [table("b")])
     added = f'{end}{end}[[repositories]]{end}name = "b"{end}type = "filesystem"{end}path = "p"{end}'
     assert read(file) == text + added
     assert edit.names_in(file) == ["a", "b"]
-    edit.remove(file, "b")
+    edit.remove_repository(file, "b")
     assert read(file) == text + end
 
 
@@ -87,18 +87,18 @@ def test_adding_appends(tmp_path: Path, end: str) -> None:
 def test_any_text_is_read_as_it_was_given(tmp_path: Path, value: str) -> None:
     """[D23a] whatever characters a setting has."""
     file = write(tmp_path, "")
-    edit.add(file, [table("a") | {"path": f"x{value}"}])
+    edit.append_tables(file, [table("a") | {"path": f"x{value}"}])
     assert tomllib.loads(read(file))["repositories"][0]["path"] == f"x{value}"
 
 
 def test_removing_cuts_exactly_its_lines(tmp_path: Path) -> None:
     """[D23a] the comments above, tables below, texts and lists of several lines; nothing else."""
     file = write(tmp_path, ODD)
-    assert edit.remove(file, "company") == ["project"]
+    assert edit.remove_repository(file, "company") == ["project"]
     start, end = ODD.index("# The company's"), ODD.index("# directly above")
     assert read(file) == ODD[:start] + ODD[end:]
     file = write(tmp_path, ODD)
-    assert edit.remove(file, "project") == ["company"]
+    assert edit.remove_repository(file, "project") == ["company"]
     assert read(file) == ODD[: ODD.index('  [[ "repo')] + ODD[ODD.index("# The company's") :]
 
 
@@ -113,7 +113,7 @@ def test_removing_the_last_one_of_a_file(tmp_path: Path) -> None:
         ("", '\n# next\n[[repositories]]\nname="b"\n', '# next\n[[repositories]]\nname="b"\n'),
     ):
         file = write(tmp_path, before + one + after)
-        edit.remove(file, "a")
+        edit.remove_repository(file, "a")
         assert read(file) == left
 
 
@@ -122,9 +122,9 @@ def test_text_that_ends_like_a_comment(tmp_path: Path) -> None:
     odd = 'note = """\n# not a comment"""\n'
     one = f'[[repositories]]\nname = "a"\n{odd}'
     file = write(tmp_path, f'{odd}[[repositories]]\nname = "b"\n{one}[x]\n')
-    edit.remove(file, "a")
+    edit.remove_repository(file, "a")
     assert read(file) == f'{odd}[[repositories]]\nname = "b"\n[x]\n'
-    edit.remove(file, "b")
+    edit.remove_repository(file, "b")
     assert read(file) == f"{odd}[x]\n"
 
 
@@ -132,7 +132,7 @@ def test_all_of_one_name(tmp_path: Path) -> None:
     """[D23a] of two with one name the first counts; removing it does not bring out the second."""
     one, two = '[[repositories]]\nname="a"\n', '[[repositories]]\nname="b"\n'
     file = write(tmp_path, one + two + one)
-    assert edit.remove(file, "a") == ["b"]
+    assert edit.remove_repository(file, "a") == ["b"]
     assert read(file) == two
 
 
@@ -153,7 +153,7 @@ def test_files_that_are_left_alone(tmp_path: Path, text: str, message: str) -> N
     """[D23a] E071 that says where or what, and the file as it was."""
     file = write(tmp_path, text)
     with pytest.raises(InvalidConfiguration) as caught:
-        edit.add(file, [table("new")])
+        edit.append_tables(file, [table("new")])
     assert message in caught.value.message
     assert file in caught.value.message
     assert read(file) == text
@@ -165,12 +165,12 @@ def test_many_lines_like_headers(tmp_path: Path) -> None:
     one = '[[repositories]]\nname = "a"\n'
     for before in ("x = [\n" + "[1],\n" * 30_000 + "]\n", "[x] # a, b,\n[y]\n"):
         file = write(tmp_path, before + one)
-        edit.remove(file, "a")
+        edit.remove_repository(file, "a")
         assert read(file) == before
     text = "x = '''\n" + "[[repositories]]\n" * 30_000 + "'''\n" + one
     file = write(tmp_path, text)
     with pytest.raises(InvalidConfiguration, match="edit it by hand"):
-        edit.remove(file, "a")
+        edit.remove_repository(file, "a")
     assert read(file) == text
 
 
@@ -179,7 +179,7 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     file = tmp_path / "skills.toml"
     file.write_bytes(b"# \xff\n")
     with pytest.raises(InvalidConfiguration):
-        edit.add(str(file), [table("a")])
+        edit.append_tables(str(file), [table("a")])
     assert file.read_bytes() == b"# \xff\n"
 
 
@@ -187,25 +187,25 @@ def test_removing_from_an_inline_list(tmp_path: Path) -> None:
     """[D23a] refused with what to do instead."""
     file = write(tmp_path, "repositories = [{name = 'a'}]\n")
     with pytest.raises(InvalidConfiguration, match="edit it by hand"):
-        edit.remove(file, "a")
+        edit.remove_repository(file, "a")
 
 
 def test_removing_what_is_broken(tmp_path: Path) -> None:
     """[D23a] a repository that can't be used can be removed."""
     file = write(tmp_path, "[[repositories]]\nname = 'a'\ntype = 'ftp'\n")
-    assert edit.remove(file, "a") == []
+    assert edit.remove_repository(file, "a") == []
 
 
 def test_names(tmp_path: Path) -> None:
     """[D23a] one that is taken, or not there, is E100 and names what there is."""
     file = write(tmp_path, VALID)
     with pytest.raises(InvalidOption, match=r"'a' in .* already"):
-        edit.add(file, [table("b"), table("a")])
+        edit.append_tables(file, [table("b"), table("a")])
     with pytest.raises(InvalidOption, match="it has a"):
-        edit.remove(file, "b")
+        edit.remove_repository(file, "b")
     assert read(file) == VALID
     with pytest.raises(InvalidOption, match="it has none"):
-        edit.remove(str(tmp_path / "nowhere" / "skills.toml"), "b")
+        edit.remove_repository(str(tmp_path / "nowhere" / "skills.toml"), "b")
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -216,7 +216,7 @@ def test_links_and_permissions_stay(tmp_path: Path) -> None:
     real.chmod(0o600)
     link = tmp_path / "skills.toml"
     link.symlink_to("elsewhere/skills.toml")
-    edit.add(str(link), [table("b")])
+    edit.append_tables(str(link), [table("b")])
     assert link.is_symlink()
     assert edit.names_in(str(real)) == ["a", "b"]
     assert real.stat().st_mode & 0o777 == 0o600
@@ -224,7 +224,7 @@ def test_links_and_permissions_stay(tmp_path: Path) -> None:
 
 def _add_some(file: str, first: int) -> None:
     for number in range(first, first + 20):
-        edit.add(file, [table(f"r{number}")])
+        edit.append_tables(file, [table(f"r{number}")])
 
 
 @pytest.mark.slow
@@ -265,6 +265,6 @@ def test_removing_leaves_the_others(
     names = [table["name"] for table in tomllib.loads(text).get("repositories", [])]
     for name in names:
         file = write(tmp_path, text)
-        assert edit.remove(file, name) == [other for other in names if other != name]
+        assert edit.remove_repository(file, name) == [other for other in names if other != name]
         lines = iter(text.split("\n"))
         assert all(line in lines for line in read(file).split("\n"))  # in their order

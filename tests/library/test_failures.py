@@ -32,7 +32,7 @@ from skillc import (
     resolve_repositories,
 )
 from skillc.index.skills import scan
-from skillc.library import filesystem
+from skillc.library.filesystem import FilesystemSnapshot
 from tests.conftest import World
 from tests.support.http import Stub
 from tests.support.skills import run, skill
@@ -80,7 +80,7 @@ def test_a_disk_that_hangs_is_not_searched(tmp_path: Path, monkeypatch: pytest.M
     skill(tmp_path, "here/soup", "---\ndescription: Cook soup\n---\n")
     ended = threading.Event()
     hangs = FilesystemSkillSource(tmp_path / "disk")
-    monkeypatch.setattr(hangs, "_exists", ended.wait)
+    monkeypatch.setattr(hangs, "_check", ended.wait)
     both = CompositeSkillSource(
         [
             NamedSource("disk", hangs, time_out=0.05),
@@ -213,10 +213,10 @@ def test_a_skill_that_vanishes_while_it_is_read(tmp_path: Path) -> None:
     folder = skill(tmp_path, "here")
 
     class Late(FilesystemSkillSource):
-        def scan(self) -> filesystem._Scan:
-            seen = super().scan()
+        async def snapshot(self) -> FilesystemSnapshot:
+            snapshot = await super().snapshot()
             (folder / "SKILL.md").unlink(missing_ok=True)
-            return seen
+            return snapshot
 
     with pytest.raises(SkillNotFound):
         run(Late(tmp_path).load(SkillId("here")))

@@ -91,7 +91,7 @@ def test_quarantine(tmp_path: Path) -> None:
         run(source.load(SkillId("same-name")))
     errors = [d for d in run(source.diagnostics()) if d.severity == "error"]
     assert sorted(d.code for d in errors) == ["E010", "E011", "E070", "E070"]
-    assert source.scan().quarantined == 4
+    assert run(source.snapshot()).quarantined == 4
 
 
 def test_strict(tmp_path: Path) -> None:
@@ -124,14 +124,14 @@ def test_load(shelf: Path) -> None:
 def test_rescan_reads_only_what_changed(shelf: Path) -> None:
     """[LIB: Existing (updated)] an unchanged file is not read again; any change is seen."""
     source = FilesystemSkillSource(shelf)
-    before = source.scan()
+    before = run(source.snapshot())
     path = shelf / "pdf-processing" / "SKILL.md"
-    again = source.scan()
+    again = run(source.snapshot())
     assert all(again.skills[k] is before.skills[k] for k in before.skills)
     path.write_text("---\nname: pdf-processing\ndescription: New words\n---\n")
     skill(shelf, "added")
     os.remove(shelf / "formatting" / "markdown-output" / "SKILL.md")
-    after = {str(k): v.description for k, v in source.scan().skills.items()}
+    after = {str(k): v.description for k, v in run(source.snapshot()).skills.items()}
     assert after["pdf-processing"] == "New words"
     assert "added" in after
     assert "formatting/markdown-output" not in after

@@ -206,7 +206,7 @@ def test_a_second_question_does_not_wake_the_library(world: World, origin: Origi
     code = (
         "import sys; from skillc.library import locate_skill\n"
         f"skill = locate_skill('billing/refunds', {str(world.project)!r})\n"
-        "print(skill.recent, skill.repository, 'asyncio' in sys.modules, 'dulwich' in sys.modules)"
+        "print(skill.is_recent, skill.repository, 'asyncio' in sys.modules, 'dulwich' in sys.modules)"
     )
     run = [sys.executable, "-c", code]
     printed = subprocess.run(run, env=world.env, capture_output=True, text=True, check=True).stdout

@@ -155,7 +155,7 @@ def test_symlinked_folder_in_a_store(world: World) -> None:
     real = world.skill("real", store=world.root / "lib")
     (world.store / "pdf").symlink_to(real)
     skill = found(world, "pdf")
-    assert (skill.name, skill.source, skill.scope, skill.stored) == ("pdf", str(real), "project", True)
+    assert (skill.name, skill.source, skill.scope, skill.is_stored) == ("pdf", str(real), "project", True)
     assert skill.runtime() == str(world.runtime / "pdf")
     by_path = found(world, ".skillc/skills/pdf")
     assert (by_path.name, by_path.source, by_path.runtime()) == ("pdf", str(real), skill.runtime())
@@ -166,7 +166,7 @@ def test_link_into_a_store(world: World) -> None:
     folder = world.skill("pdf")
     (world.root / "link").symlink_to(folder)
     skill = found(world, str(world.root / "link"))
-    assert (skill.name, skill.source, skill.stored) == ("pdf", str(folder), True)
+    assert (skill.name, skill.source, skill.is_stored) == ("pdf", str(folder), True)
 
 
 def test_linked_store(world: World) -> None:
@@ -187,7 +187,7 @@ def test_skill_of_another_project(world: World) -> None:
     other = world.root / "other"
     folder = world.skill("pdf", store=other / ".skillc" / "skills")
     skill = found(world, str(folder))
-    assert (skill.scope, skill.stored) == ("project", True)
+    assert (skill.scope, skill.is_stored) == ("project", True)
     assert skill.runtime() == str(other / ".skillc" / "runtime" / "pdf")
 
 
@@ -249,7 +249,7 @@ def test_at_path_outside(world: World) -> None:
     """[D10] a folder from elsewhere is in no store."""
     folder = world.skill("pdf", store=world.root)
     skill = at_path(str(folder))
-    assert (skill.stored, skill.scope, skill.runtime()) == (
+    assert (skill.is_stored, skill.scope, skill.runtime()) == (
         False,
         "global",
         str(world.home / ".skillc" / "runtime" / "pdf"),

@@ -111,7 +111,7 @@ def keep_index_current(skill: Skill, cwd: str) -> None:
     A copy that was checked a moment ago has not changed. A failure is not reported here: a command that
     needs the index says what is missing.
     """
-    if not skill.repository or skill.recent:
+    if not skill.repository or skill.is_recent:
         return
     config = load_settings(cwd)
     try:
@@ -268,7 +268,7 @@ class _Build:
             writer.headings_of(self.main),
             references,
             count,
-            self.skill.repository if self.skill.copied else "",
+            self.skill.repository if self.skill.is_copy else "",
         )
         # If files were only touched, it is the same build.
         now = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()) if changes else self.meta["indexed_at"]

@@ -61,7 +61,7 @@ def _check_overlap(skill: Skill, runtime: str, path: str) -> None:
     The folder in a store may be a link, so parents are resolved, but not the last part.
     """
     place = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-    entry = os.path.join(paths.skills_store(skill.root), skill.name) if skill.stored else skill.source
+    entry = os.path.join(paths.skills_store(skill.root), skill.name) if skill.is_stored else skill.source
     for own in (skill.source, entry, runtime, os.path.realpath(runtime)):
         own = os.path.join(os.path.realpath(os.path.dirname(own)), os.path.basename(own))
         if is_inside(own, place):

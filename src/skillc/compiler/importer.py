@@ -34,4 +34,4 @@ def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> Skill:
     os.makedirs(store, exist_ok=True)
     atomic.sweep(store)
     make_folder(path, copy_of=skill.source)
-    return Skill(skill.name, os.path.realpath(path), scope, root, stored=True)
+    return Skill(skill.name, os.path.realpath(path), scope, root, is_stored=True)

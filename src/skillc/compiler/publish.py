@@ -88,7 +88,7 @@ def publish_skill(
     `imports` collects the folders that were imported: importing one of them again replaces its copy, so
     that `--watch` can follow changes. `progress` gets the number of files done and of all, and may raise.
     """
-    if not skill.stored:
+    if not skill.is_stored:
         imports = set() if imports is None else imports
         folder = skill.source
         skill = import_skill(skill, cwd, force=options.force or folder in imports)

@@ -1,4 +1,4 @@
-"""Agents: everything a conversation needs of skills, put together once.
+"""Agents: everything a conversation needs of skills, assembled once.
 
 factory = AgentFactory().skill_source(FilesystemSkillSource("skills"))
 agent = await factory.build_agent(AgentBuildConfig("my-model").with_preloaded_skills(["pdf"]))
@@ -18,25 +18,23 @@ from typing import TYPE_CHECKING, Any
 
 from skillc import paths
 from skillc.engine.engine import DefaultSkillEngine, EngineOptions
-from skillc.engine.prompts import system_prompt
 from skillc.engine.sync import run_sync
 from skillc.engine.tools import RESERVED, TOOLS, SkillTools, ToolDefinition, ToolResult
-from skillc.engine.turn import Observer, Turn, prepare_turn
+from skillc.engine.turn import Observer, Turn, prepare_turn, system_prompt
 from skillc.errors import SkillNotFound
-from skillc.library.config import SkillsConfig
-from skillc.library.repositories import resolve_repositories
+from skillc.library import SkillsConfig, resolve_repositories
 from skillc.skills import SkillId
 
 if TYPE_CHECKING:
-    from skillc.engine.toolsets import OfferedTools, Toolset
-    from skillc.library.source import SkillSource
+    from skillc.engine.tools import OfferedTools, Toolset
+    from skillc.library import SkillSource
 
 
 @dataclass(frozen=True, slots=True)
 class AgentBuildConfig:
-    """What one agent is to be. `preload_skills`: None or empty means inventory alone.
+    """What one agent should be. `preload_skills`: None or empty means inventory alone.
 
-    `tools` lets it run what its skills declare, such as a `skillc.SkillToolset`; off without one.
+    `tools`, such as a `skillc.SkillToolset`, lets it run what its skills declare; off without one.
     """
 
     model: str = ""
@@ -48,7 +46,7 @@ class AgentBuildConfig:
     tools: Toolset | None = None
 
     def with_preloaded_skills(self, ids: Iterable[str]) -> AgentBuildConfig:
-        """The same with these skills in the system prompt from the start; none at all is None."""
+        """Return the same with these skills in the system prompt from the start; an empty list means none."""
         return replace(self, preload_skills=tuple(SkillId(skill_id) for skill_id in ids) or None)
 
 
@@ -56,12 +54,12 @@ class AgentBuildConfig:
 class BuiltAgent:
     """An agent's skills: its system prompt, its tools, and what to do with each message.
 
-    Tools and turns always work on the skills as they are now: one that is new, changed or gone is so
-    at the next call. `system_prompt` alone is a snapshot, because a prompt that changes in mid
-    conversation costs the model its cache; `is_stale` says when the skills have moved on, `reload`
-    gives an agent with a prompt of today. Both keep the sources; for a changed skills.toml, build anew.
+    Tools and turns always work on the skills as they are now. Only `system_prompt` is a snapshot, because
+    a prompt that changes in mid conversation costs the model its cache; `is_stale` says when the skills
+    have changed, `reload` returns an agent with a current prompt. Both keep the sources; after a change of
+    skills.toml, build a new agent.
 
-    Where skills are switched off there is no engine, no tool and no prompt, and messages stay as they are.
+    If skills are switched off there is no engine, no tool and no prompt, and messages stay as they are.
     """
 
     model: str
@@ -73,16 +71,16 @@ class BuiltAgent:
     offered: OfferedTools | None = None
 
     async def is_stale(self) -> bool:
-        """Whether the system prompt would be another now; also where a preloaded skill is gone."""
+        """Return whether the system prompt would be another now, or a preloaded skill is gone."""
         try:
             return (await self.reload()) is not self
         except SkillNotFound:
             return True
 
     async def reload(self) -> BuiltAgent:
-        """This agent with the skills as they are now; itself where its prompt would be the same.
+        """Return this agent with the skills as they are now; itself if its prompt would be the same.
 
-        A preloaded skill that is gone is raised, as it is by `build_agent`.
+        Raises SkillNotFound for a preloaded skill that is gone, as `build_agent` does.
         """
         if self.engine is None:
             return self
@@ -90,32 +88,32 @@ class BuiltAgent:
         return self if prompt == self.system_prompt else replace(self, system_prompt=prompt)
 
     async def prepare_turn(self, message: str, skill_references: Sequence[str] | None = None) -> Turn:
-        """A user's message as the model should get it."""
+        """Return a user's message as the model should get it."""
         if self.engine is None:
             return Turn(message, (), ())
         return await prepare_turn(self.engine, message, skill_references, self.observer)
 
     def prepare_turn_sync(self, message: str, skill_references: Sequence[str] | None = None) -> Turn:
-        """`prepare_turn` for scripts."""
+        """Do the same as `prepare_turn`, for scripts."""
         return run_sync(self.prepare_turn(message, skill_references))
 
     async def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
-        """What a tool returns to the model; failures are results, too."""
+        """Return a tool's result for the model; a failure is a result, too."""
         if self.engine is None:
             return ToolResult(f"unknown tool '{name}'; skills are switched off", is_error=True)
         if self.offered is not None and any(tool.name == name for tool in self.offered.definitions):
             outcome = await self.offered.call(name, arguments or {})
             return ToolResult(outcome.text, outcome.is_error)
-        known = tuple(tool.name for tool in self.tools)
-        return await SkillTools(self.engine, self.observer, known).call(name, arguments)
+        names = tuple(tool.name for tool in self.tools)
+        return await SkillTools(self.engine, self.observer, names).call(name, arguments)
 
 
 class AgentFactory:
     """Builds agents over the configured repositories, or over a source that a program sets.
 
-    A source that is set counts even where the configuration switches skills off. Without one, the
-    skills.toml of `project_root` counts, which is the project around the working directory unless it
-    is given. `store` is kept for programs that have one; skillc itself needs none.
+    A source that is set counts even if the configuration switches skills off. Without one, the
+    skills.toml of `project_root` counts; its default is the project around the working directory.
+    `store` is for programs that have one; skillc itself does not use it.
     """
 
     def __init__(
@@ -139,7 +137,7 @@ class AgentFactory:
         return self
 
     def builtins(self, enabled: bool) -> AgentFactory:
-        """Whether agents get the tools for skills; they do unless this says no."""
+        """Set whether agents get the tools for skills; they do by default."""
         self._with_tools = enabled
         return self
 
@@ -148,11 +146,25 @@ class AgentFactory:
         build: AgentBuildConfig = AgentBuildConfig(),
         config: SkillsConfig | None = None,
     ) -> BuiltAgent:
-        """Put an agent together; a skill to preload that is not there is raised."""
-        settings = config or self._config or self._settings()
-        if self._source is None and not settings.enabled:
-            return BuiltAgent(build.model, "", (), None)
-        engine = DefaultSkillEngine(self._source or self._repositories(settings), _options(build, settings))
+        """Build an agent; raises SkillNotFound for a skill to preload that does not exist."""
+        settings = config or self._config
+        if settings is None:
+            settings = SkillsConfig() if self._source is not None else SkillsConfig.load(self._project_root)
+        source = self._source
+        if source is None:
+            if not settings.enabled:
+                return BuiltAgent(build.model, "", (), None)
+            root = self._project_root or next(paths.library_roots(paths.current_directory()), None)
+            source = resolve_repositories(settings, root)
+        options = EngineOptions(
+            max_injection_bytes=settings.max_injection_bytes,
+            inventory_threshold=settings.inventory_threshold,
+            inventory_budget=build.inventory_budget,
+            capabilities=build.capabilities,
+            allow=build.allow,
+            deny=build.deny,
+        )
+        engine = DefaultSkillEngine(source, options)
         prompt = await system_prompt(engine, build.preload_skills)
         tools = TOOLS if self._with_tools else ()
         offered = await build.tools.offer(engine, RESERVED) if build.tools else None
@@ -161,27 +173,8 @@ class AgentFactory:
         preload = build.preload_skills or None
         return BuiltAgent(build.model, prompt, tools, engine, self._observer, preload, offered)
 
-    def _settings(self) -> SkillsConfig:
-        """The configured ones; a source of one's own does without."""
-        return SkillsConfig() if self._source is not None else SkillsConfig.load(self._project_root)
-
-    def _repositories(self, settings: SkillsConfig) -> SkillSource:
-        root = self._project_root or next(paths.library_roots(paths.current_directory()), None)
-        return resolve_repositories(settings, root)
-
     def build_agent_sync(
         self, build: AgentBuildConfig = AgentBuildConfig(), config: SkillsConfig | None = None
     ) -> BuiltAgent:
-        """`build_agent` for scripts."""
+        """Do the same as `build_agent`, for scripts."""
         return run_sync(self.build_agent(build, config))
-
-
-def _options(build: AgentBuildConfig, settings: SkillsConfig) -> EngineOptions:
-    return EngineOptions(
-        max_injection_bytes=settings.max_injection_bytes,
-        inventory_threshold=settings.inventory_threshold,
-        inventory_budget=build.inventory_budget,
-        capabilities=build.capabilities,
-        allow=build.allow,
-        deny=build.deny,
-    )

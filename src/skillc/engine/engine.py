@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import codecs
 import logging
+import os
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from skillc.engine import inventory
-from skillc.engine.resources import file_names, read_text
 from skillc.errors import FileNotFound, SkillNotFound
-from skillc.index.skills import FoundSkill
-from skillc.library.descriptors import (
+from skillc.index.skills.result import FoundSkill
+from skillc.library import (
+    ALL,
     SkillCollection,
     SkillDescriptor,
     SkillDocument,
     SkillFilter,
+    SkillSource,
     derive_collections,
+    find_in_source,
+    read_descriptions,
+    snapshot_of,
 )
-from skillc.library.find import find_skills
-from skillc.library.looking import one_look
-from skillc.library.source import ALL, SkillSource
-from skillc.skills import SkillId
+from skillc.skills import SkillId, list_files, resolve_inside
 from skillc.text import suggest
+
+MAX_READ = 256 * 1024  # bytes of a file that enter a context
 
 log = logging.getLogger("skillc.engine")
 
@@ -52,8 +58,8 @@ class EngineOptions:
     """Limits of an engine and what its agent may use.
 
     `allow` and `deny` are IDs or collections; without `allow` everything is allowed, and `deny` wins.
-    `inventory_budget` is in characters. Where it is not `enabled` there are no skills at all, and
-    nothing is said of them. `suggest`: an ID that is not there is answered with those like it.
+    `inventory_budget` is in characters. Unless `enabled`, there are no skills at all, and the prompt
+    does not mention them. `suggest`: the error for an unknown ID names similar ones.
     """
 
     max_injection_bytes: int = inventory.MAX_INJECTION_BYTES
@@ -69,158 +75,162 @@ class EngineOptions:
 class DefaultSkillEngine:
     """Inventory, browsing, loading and rendering over one source.
 
-    Skills that need a capability the agent has not, or that it may not use, are not there for it.
-    Nothing is kept between calls: each asks the source, so that skills that are new, changed or gone
-    are seen by the next one, as soon as the source sees them. Folders are looked at every time; git
-    and HTTP repositories when their refresh interval has passed. One engine can be used from several
-    threads and event loops.
+    Skills that need a capability the agent lacks, or that it may not use, do not exist for it.
+    Nothing is cached between calls: each works on a new snapshot of the source, so it sees skills that are
+    new, changed or gone as soon as the source does. Folders are looked at every time; git and HTTP
+    repositories when their refresh interval has passed. One engine can be used from several threads
+    and event loops.
     """
 
     def __init__(self, source: SkillSource, options: EngineOptions = EngineOptions()) -> None:
         self.source = source
         self.options = options
 
+    def snapshot(self) -> Self:
+        """Return this engine over a snapshot of its source, for all calls of one request."""
+        engine = copy(self)
+        engine.source = snapshot_of(self.source)
+        return engine
+
     async def list_skills(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        """The skills this agent can use, by ID."""
+        """Return the skills this agent can use, by ID."""
         skills = await self.source.list(filter) if self.options.enabled else []
         if self.options.allow is not None or self.options.deny:
-            skills = [skill for skill in skills if self._allowed(skill.id)]
-        mine = [skill for skill in skills if not (skill.requires_capabilities and self._missing(skill))]
-        return sorted(mine, key=lambda skill: skill.id)
+            skills = [skill for skill in skills if self._is_allowed(skill.id)]
+        usable = [s for s in skills if not (s.requires_capabilities and self._missing_capability(s))]
+        return sorted(usable, key=lambda skill: skill.id)
 
     async def collections(self) -> builtins.list[SkillCollection]:
-        """The collections of those skills, with the source's words for them."""
-        with one_look():
-            return await self._collections_of(await self.list_skills())
+        """Return the collections of those skills, as the source describes them."""
+        engine = self.snapshot()
+        return await engine._collections_of(await engine.list_skills())
 
     async def _collections_of(self, skills: Sequence[SkillDescriptor]) -> builtins.list[SkillCollection]:
-        """Counted over these very skills, so that lists and counts never disagree."""
-        told = await self.source.collections() if any(skill.collection for skill in skills) else []
-        return derive_collections(skills, {c.path: c.description for c in told if not _is_a_count(c)})
+        """Count over these very skills, so that lists and counts never disagree."""
+        collections = await self.source.collections() if any(skill.collection for skill in skills) else []
+        return derive_collections(skills, read_descriptions(collections))
 
     async def inventory_section(self, active: Iterable[str] = ()) -> str:
-        """The `<available_skills>` block: the same text as long as the skills are the same."""
+        """Return the `<available_skills>` block: the same text as long as the skills are the same."""
         if not self.options.enabled:
             return ""
-        with one_look():
-            return await self._inventory(active)
-
-    async def _inventory(self, active: Iterable[str]) -> str:
-        skills = await self.list_skills()
+        engine = self.snapshot()
+        skills = await engine.list_skills()
         loaded, budget = frozenset(active), self.options.inventory_budget
         if self.mode(skills) == "flat":
             return inventory.flat_inventory(skills, loaded, budget)
-        collections = await self._collections_of(skills)
+        collections = await engine._collections_of(skills)
         at_root = sum(1 for skill in skills if not skill.collection)
-        chosen = [skill for skill in skills if skill.id in loaded]
-        return inventory.collections_inventory(collections, at_root, chosen, budget)
+        preloads = [skill for skill in skills if skill.id in loaded]
+        return inventory.collections_inventory(collections, at_root, preloads, budget)
 
     def mode(self, skills: Sequence[SkillDescriptor]) -> str:
-        """How the inventory shows so many skills: `flat` or `collections`."""
+        """Return how the inventory shows so many skills: `flat` or `collections`."""
         return "flat" if len(skills) <= self.options.inventory_threshold else "collections"
 
     async def browse(self, path: str = "", query: str | None = None) -> dict[str, Any]:
-        """What the `browse_skills` tool returns; a query is global and wins over a path."""
-        with one_look():
-            return await self._browse(path, query)
-
-    async def _browse(self, path: str, query: str | None) -> dict[str, Any]:
+        """Return what the `browse_skills` tool shows; a query is global and wins over a path."""
+        engine = self.snapshot()
         if query and query.strip():
-            found = await self.list_skills(SkillFilter(query=query))
-            return {"type": "search", "query": query, "skills": [skill.as_json() for skill in found]}
-        where = path.strip("/")
-        skills = await self.list_skills()
-        below = [c for c in await self._collections_of(skills) if c.path.rpartition("/")[0] == where]
+            matches = await engine.list_skills(SkillFilter(query=query))
+            return {"type": "search", "query": query, "skills": [skill.as_json() for skill in matches]}
+        path = path.strip("/")
+        skills = await engine.list_skills()
+        below = [c for c in await engine._collections_of(skills) if c.path.rpartition("/")[0] == path]
         return {
             "type": "listing",
-            "path": where,
+            "path": path,
             "subcollections": [
                 {"path": c.path, "description": c.description, "count": c.count} for c in below
             ],
-            "skills": [skill.as_json() for skill in skills if skill.collection == where],
+            "skills": [skill.as_json() for skill in skills if skill.collection == path],
         }
 
     async def find(self, task: str, limit: int = 10, *, rerank: bool = True) -> builtins.list[FoundSkill]:
-        """The skills that fit a task, described in any number of words, best first, each with the reasons.
+        """Return the skills that fit a task, described in any number of words, best first, with reasons.
 
-        Raises EmptyQuery where the task has no words. `rerank` matters where the extra of that name is.
+        Raises EmptyQuery for a task without words. `rerank` only matters if the extra `rerank` is installed.
         """
-        return (
-            await find_skills(self.source, task, limit, self._may_use, rerank) if self.options.enabled else []
-        )
+        if not self.options.enabled:
+            return []
+        return await find_in_source(self.source, task, limit, self._may_use, rerank)
 
     async def load(self, skill_id: str) -> SkillDocument:
-        """A skill with its body; raises InvalidSkillId or SkillNotFound."""
-        wanted = SkillId(skill_id)
+        """Return a skill with its body; raises InvalidSkillId or SkillNotFound."""
+        own_id = SkillId(skill_id)
         if not self.options.enabled:
-            raise SkillNotFound(wanted, "skills are switched off")
-        document = None
-        if self._allowed(wanted):
+            raise SkillNotFound(own_id, "skills are switched off")
+        engine, document = self.snapshot(), None
+        if self._is_allowed(own_id):
             try:
-                document = await self.source.load(wanted)
+                document = await engine.source.load(own_id)
             except SkillNotFound as error:
                 if error.reason:
                     raise
         if document is None:
-            raise await self._not_found(wanted)
-        missing = self._missing(document.descriptor)
+            raise await engine._not_found(own_id)
+        missing = self._missing_capability(document.descriptor)
         if missing:
-            raise SkillNotFound(wanted, f"it needs the capability '{missing}', which is not available")
+            raise SkillNotFound(own_id, f"it needs the capability '{missing}', which is not available")
         return document
 
     async def _not_found(self, skill_id: SkillId) -> SkillNotFound:
-        """The error for an ID, with those that this agent can use and that are like it."""
-        known: builtins.list[str] = []
+        """Return the error for an ID, with similar ones that this agent can use."""
+        ids: builtins.list[str] = []
         if self.options.suggest:
             try:
-                known = [str(skill.id) for skill in await self.list_skills()]
-            except Exception:  # of any source; what is asked for is not there in any case
+                ids = [str(skill.id) for skill in await self.list_skills()]
+            except Exception:  # of any source; the skill does not exist in any case
                 log.debug("no names like '%s'", skill_id, exc_info=True)
-        return SkillNotFound(skill_id, nearest=await asyncio.to_thread(suggest, skill_id, known))
+        return SkillNotFound(skill_id, nearest=await asyncio.to_thread(suggest, skill_id, ids))
 
     async def resolve_and_render(self, ids: Iterable[str]) -> builtins.list[ResolvedSkill]:
-        """Skills as blocks for injection, in order; the first that fails is raised."""
-        resolved = []
+        """Return skills as blocks for injection, in order; the first failure is raised."""
+        engine, skills = self.snapshot(), []
         for skill_id in ids:
-            document = await self.load(skill_id)
+            document = await engine.load(skill_id)
             block = inventory.render_skill(document, self.options.max_injection_bytes)
             skill = document.descriptor
-            resolved.append(ResolvedSkill(skill.id, skill.name, block, len(block.encode("utf-8", "replace"))))
-        return resolved
+            skills.append(ResolvedSkill(skill.id, skill.name, block, len(block.encode("utf-8", "replace"))))
+        return skills
 
     async def files(self, skill_id: str) -> builtins.list[str]:
-        """The paths of a skill's files; none where its source has no folder for it."""
+        """Return the paths of a skill's files; none if its source has no folder for it."""
         directory = await self._directory(skill_id)
-        return file_names(directory) if directory else []
+        return [file.name for file in list_files(directory)] if directory else []
 
     async def read_file(self, skill_id: str, path: str) -> str:
-        """A file of a skill as text; raises PathEscapes or FileNotFound."""
+        """Return a file of a skill as text, cut at MAX_READ; raises PathEscapes or FileNotFound."""
         directory = await self._directory(skill_id)
         if directory is None:
             raise FileNotFound(path)
-        return read_text(directory, path)
+        real = resolve_inside(directory, path)
+        if not os.path.isfile(real):
+            raise FileNotFound(path)
+        with open(real, "rb") as file:
+            data = file.read(MAX_READ + 1)
+        if len(data) <= MAX_READ:
+            return data.decode("utf-8", "replace")
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")  # drops half a character at the end
+        return f"{decoder.decode(data[:MAX_READ])}\n[truncated]"
 
     async def _directory(self, skill_id: str) -> str | None:
-        document = await self.load(skill_id)
-        locate = getattr(self.source, "directory", None)
-        return await locate(document.descriptor.id) if locate else None
+        engine = self.snapshot()
+        document = await engine.load(skill_id)
+        return await snapshot_of(engine.source).directory(document.descriptor.id)
 
-    def _may_use(self, skill_id: str, needs: tuple[str, ...]) -> bool:
-        return self._allowed(skill_id) and all(c in self.options.capabilities for c in needs)
+    def _may_use(self, skill_id: str, capabilities: tuple[str, ...]) -> bool:
+        return self._is_allowed(skill_id) and all(c in self.options.capabilities for c in capabilities)
 
-    def _allowed(self, skill_id: str) -> bool:
+    def _is_allowed(self, skill_id: str) -> bool:
         allow, deny = self.options.allow, self.options.deny
         return not _covers(deny, skill_id) and (allow is None or _covers(allow, skill_id))
 
-    def _missing(self, skill: SkillDescriptor) -> str | None:
-        """The first capability that a skill needs and the agent has not."""
+    def _missing_capability(self, skill: SkillDescriptor) -> str | None:
+        """Return the first capability that a skill needs and the agent lacks."""
         return next((c for c in skill.requires_capabilities if c not in self.options.capabilities), None)
 
 
 def _covers(paths: Sequence[str], skill_id: str) -> bool:
-    """Whether an ID is one of `paths` or in one of them."""
+    """Return whether an ID is one of `paths` or in one of them."""
     return any(skill_id == path or skill_id.startswith(f"{path.rstrip('/')}/") for path in paths)
-
-
-def _is_a_count(collection: SkillCollection) -> bool:
-    return collection.description == f"{collection.count} skills"

@@ -1,7 +1,7 @@
 """Skills as text for a prompt: the inventory, and the block that injects one.
 
-The tags are read by a model, not by an XML parser; what matters is that nothing inside can close
-them early, that the text is the same from call to call, and that it has a limit [D26, D30, D30a].
+A model reads the tags, not an XML parser. What matters is that nothing inside can close them early,
+that the text is the same from call to call, and that its size has a limit [D26, D30, D30a].
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 
-from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument
+from skillc.library import SkillCollection, SkillDescriptor, SkillDocument
 from skillc.text import cut
 
 MAX_INJECTION_BYTES = 32 * 1024
@@ -31,12 +31,12 @@ _CLOSING = re.compile(r"</skill\s*>", re.IGNORECASE)
 
 
 def escape(text: str) -> str:
-    """Text that opens and closes no tag. As `xml.sax.saxutils`, which loads an HTTP client to say it."""
+    """Escape text so that it opens and closes no tag; xml.sax.saxutils would load an HTTP client."""
     return text.replace("&", "&amp;").replace(">", "&gt;").replace("<", "&lt;")
 
 
 def quoteattr(text: str) -> str:
-    """A value with its quotes, on one line."""
+    """Return an attribute's value with its quotes, on one line."""
     text = escape(text).replace("\n", "&#10;").replace("\r", "&#13;").replace("\t", "&#9;")
     if '"' not in text:
         return f'"{text}"'
@@ -44,7 +44,7 @@ def quoteattr(text: str) -> str:
 
 
 def render_skill(document: SkillDocument, max_bytes: int = MAX_INJECTION_BYTES) -> str:
-    """The `<skill>` block of a skill: its body escaped, then cut.
+    """Return the `<skill>` block of a skill: its body escaped, then cut.
 
     >>> from skillc.skills import SkillId
     >>> doc = SkillDocument(SkillDescriptor(SkillId("a/b")), "Say </Skill > hello")
@@ -58,21 +58,21 @@ def render_skill(document: SkillDocument, max_bytes: int = MAX_INJECTION_BYTES) 
 
 
 def _cut(body: str, max_bytes: int) -> str:
-    """At most `max_bytes` with the marker, and never half a character or half of an escape."""
+    """Cut a body to `max_bytes` with the marker, never in the middle of a character or an escape."""
     data = body.encode("utf-8", "replace")
     if len(data) <= max_bytes:
         return data.decode()
     room = max(0, max_bytes - len(MARKER))
-    reach = len(ESCAPED) - 1  # from the cut, within which an escape that it goes through lies
-    through = data.rfind(ESCAPED.encode(), max(0, room - reach), room + reach)
-    return data[: room if through < 0 else through].decode("utf-8", "ignore") + MARKER
+    reach = len(ESCAPED) - 1  # an escape that spans the cut lies within this distance of it
+    escape_start = data.rfind(ESCAPED.encode(), max(0, room - reach), room + reach)
+    return data[: room if escape_start < 0 else escape_start].decode("utf-8", "ignore") + MARKER
 
 
 def flat_inventory(
     skills: Sequence[SkillDescriptor], active: Collection[str] = (), budget: int | None = None
 ) -> str:
-    """Every skill with its description; within `budget` characters, if need be by shortening them all."""
-    return _fitting(
+    """List every skill with its description; shorten all descriptions if `budget` characters require it."""
+    return _fit(
         lambda length, note: _flat(skills, active, length, note), [s.description for s in skills], budget
     )
 
@@ -83,17 +83,17 @@ def collections_inventory(
     active: Sequence[SkillDescriptor] = (),
     budget: int | None = None,
 ) -> str:
-    """The top-level collections, skills without one counted, and the skills that are already loaded."""
+    """List the top-level collections, the number of skills without one, and the loaded skills."""
     top = [collection for collection in collections if "/" not in collection.path]
     if at_root:
         top.append(SkillCollection("", f"{at_root} skills", at_root))
-    return _fitting(
+    return _fit(
         lambda length, note: _grouped(top, active, length, note), [c.description for c in top], budget
     )
 
 
-def _fitting(render: Callable[[int, str], str], descriptions: Sequence[str], budget: int | None) -> str:
-    """The text with the longest descriptions that fit, the same limit for all; nothing is ever left out."""
+def _fit(render: Callable[[int, str], str], descriptions: Sequence[str], budget: int | None) -> str:
+    """Render with the longest descriptions that fit, one limit for all; no skill is ever left out."""
     longest = min(MAX_DESCRIPTION, max(map(len, descriptions), default=0))
     text = render(longest, SHORTENED)
     if budget is None or len(text) <= budget:

@@ -10,17 +10,15 @@ from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
 from skillc.engine.engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
-from skillc.engine.prompts import ModelInput, model_input
-from skillc.engine.turn import Turn, prepare_turn
-from skillc.index.skills import FoundSkill
-from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
-from skillc.library.source import ALL, SkillSource
+from skillc.engine.turn import ModelInput, Turn, model_input, prepare_turn
+from skillc.index.skills.result import FoundSkill
+from skillc.library import ALL, SkillCollection, SkillDescriptor, SkillDocument, SkillFilter, SkillSource
 
 Answer = TypeVar("Answer")
 
 
 class SyncSkillEngine:
-    """A `DefaultSkillEngine` whose answers come at once. Works inside a running event loop, too."""
+    """A `DefaultSkillEngine` without `await`. It works inside a running event loop, too."""
 
     def __init__(self, source: SkillSource, options: EngineOptions = EngineOptions()) -> None:
         self.engine = DefaultSkillEngine(source, options)
@@ -65,33 +63,33 @@ class SyncSkillEngine:
 
 
 def run_sync(question: Coroutine[Any, Any, Answer]) -> Answer:
-    """The answer to something that is awaited elsewhere; inside a running event loop, too."""
+    """Run a coroutine and return its result; inside a running event loop, too."""
     try:
         asyncio.get_running_loop()
-        inside = True
+        run = _run_in_thread
     except RuntimeError:
-        inside = False
-    return _run_apart(question) if inside else _run_here(question)
+        run = _run  # called below: inside the handler this error would be the context of any other
+    return run(question)
 
 
-def _run_here(question: Coroutine[Any, Any, Answer]) -> Answer:
-    """asyncio.run, but the thread's own event loop stays what it was: others may have set one."""
+def _run(question: Coroutine[Any, Any, Answer]) -> Answer:
+    """Do what asyncio.run does, but keep the thread's own event loop, which the program may have set."""
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         return runner.run(question)
 
 
-def _run_apart(question: Coroutine[Any, Any, Answer]) -> Answer:
-    """Inside an event loop, as in a notebook: another thread has a loop of its own.
+def _run_in_thread(question: Coroutine[Any, Any, Answer]) -> Answer:
+    """Run in another thread, because this one has a running loop, as in a notebook.
 
-    It has the caller's context variables, so that observers can tell whose question it is.
+    The thread has the caller's context variables, so that observers can tell which request it is.
     """
     answers: builtins.list[Answer] = []
     errors: builtins.list[BaseException] = []
 
     def work() -> None:
         try:
-            answers.append(_run_here(question))
-        except BaseException as error:  # raised again where it was asked
+            answers.append(_run(question))
+        except BaseException as error:  # raised again by the caller
             errors.append(error)
 
     thread = threading.Thread(target=contextvars.copy_context().run, args=(work,))

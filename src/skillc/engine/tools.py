@@ -1,15 +1,19 @@
-"""The tools that an agent gets: their definitions for a model, and what calling one does."""
+"""The tools that an agent gets: their definitions for a model, and what calling one does.
+
+An agent can also be given tools from elsewhere. The engine knows no runner and no sandbox: whatever fits
+the protocol `Toolset` has tools for skills, such as `skillc.SkillToolset`.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from skillc.engine.events import SkillsResolved
 from skillc.engine.inventory import MAX_DESCRIPTION
+from skillc.engine.turn import SkillsResolved
 from skillc.errors import SkillNotFound, unexpected
 from skillc.schema import check_arguments, object_schema, property_schema
 from skillc.text import cut
@@ -19,11 +23,10 @@ if TYPE_CHECKING:
     from skillc.engine.turn import Observer
     from skillc.index.skills import FoundSkill
 
-
-MAX_LISTED = 500  # files of a skill; of more, their number is told
-FOUND = 5  # skills that a search gives where the model does not say how many
+MAX_LISTED = 500  # files of a skill; beyond that only their number
+FOUND = 5  # skills that a search returns unless the model says how many
 MAX_FOUND = 50
-MAX_MATCHED = 8  # words that tell why one fits
+MAX_MATCHED = 8  # words that say why a skill fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,24 +96,23 @@ TOOLS = (
     ),
 )
 
-
 RESERVED = tuple(tool.name for tool in TOOLS)  # names that no other tool can have [D47]
 
 
 class SkillTools:
     """The tools bound to an engine. A failure is a result for the model, never an exception.
 
-    `known` are the names of all tools that the agent has, for whoever asks for one that is none.
+    `names` are those of all tools that the agent has, for the answer to an unknown name.
     """
 
     definitions = TOOLS
 
     def __init__(
-        self, engine: DefaultSkillEngine, observer: Observer | None = None, known: Sequence[str] = RESERVED
+        self, engine: DefaultSkillEngine, observer: Observer | None = None, names: Sequence[str] = RESERVED
     ) -> None:
         self._engine = engine
         self._observer = observer
-        self._known = known
+        self._names = names
         self._calls: dict[str, Callable[..., Awaitable[str]]] = {
             "browse_skills": self._browse,
             "load_skill": self._load,
@@ -120,18 +122,18 @@ class SkillTools:
         }
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
-        """Call a tool by name with the arguments that a model gave."""
+        """Call a tool by name with a model's arguments."""
         if not isinstance(arguments, Mapping | None):
             return ToolResult(f"the arguments of {name} must be an object", is_error=True)
-        given = {key: value for key, value in (arguments or {}).items() if value is not None}
-        problem = _problem(name, given, self._known)
+        values = {key: value for key, value in (arguments or {}).items() if value is not None}
+        problem = _problem(name, values, self._names)
         if problem:
             return ToolResult(problem, is_error=True)
         try:
-            return ToolResult(await self._calls[name](**given))
+            return ToolResult(await self._calls[name](**values))
         except SkillNotFound as error:
             return ToolResult(_not_found(error), is_error=True)
-        except Exception as error:  # also of sources that are not ours
+        except Exception as error:  # of any source
             return ToolResult(unexpected(error).message, is_error=True)
 
     async def _browse(self, path: str = "", query: str = "") -> str:
@@ -144,11 +146,11 @@ class SkillTools:
         return skill.rendered_body
 
     async def _find(self, task: str, limit: int = FOUND) -> str:
-        found = await self._engine.find(task, limit)
-        told: dict[str, Any] = {"skills": await asyncio.to_thread(_reasons, found)}
-        if not found:
-            told["note"] = "no skill has any of these words; browse_skills lists what there is"
-        return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+        results = await self._engine.find(task, limit)
+        answer: dict[str, Any] = {"skills": await asyncio.to_thread(_reasons, results)}
+        if not results:
+            answer["note"] = "no skill has any of these words; browse_skills lists what there is"
+        return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
 
     async def _list_files(self, id: str) -> str:
         files = await self._engine.files(id)
@@ -161,19 +163,19 @@ class SkillTools:
         return await self._engine.read_file(id, path)
 
 
-def _reasons(found: Sequence[FoundSkill]) -> list[dict[str, Any]]:
-    """Skills with why each fits, which is looked up in its file."""
+def _reasons(results: Sequence[FoundSkill]) -> list[dict[str, Any]]:
+    """Return skills with why each fits, which is read from its file."""
     skills = []
-    for skill in found:
+    for skill in results:
         words = [word for word, _ in skill.matched[:MAX_MATCHED]]
         about = cut(skill.description, MAX_DESCRIPTION)
-        told = {"id": skill.id, "description": about, "matched": words}
-        skills.append(told | {"section": skill.section} if skill.section else told)
+        fields = {"id": skill.id, "description": about, "matched": words}
+        skills.append(fields | {"section": skill.section} if skill.section else fields)
     return skills
 
 
 def _not_found(error: SkillNotFound) -> str:
-    """What a model can do about an ID that is none."""
+    """Return the message for an unknown ID, with what a model can do about it."""
     if error.reason:
         return error.message
     if error.nearest:
@@ -182,8 +184,47 @@ def _not_found(error: SkillNotFound) -> str:
 
 
 def _problem(name: str, arguments: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    """What is wrong with a call, in words that a model can act on."""
+    """Return what is wrong with a call, in words that a model can act on."""
     tool = next((tool for tool in TOOLS if tool.name == name), None)
     if tool is None:
         return f"unknown tool '{name}'; there are {', '.join(names)}"
     return check_arguments(name, tool.parameters, arguments)
+
+
+class OfferedTool(Protocol):
+    """A tool from elsewhere as a model sees it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
+
+
+class Outcome(Protocol):
+    """What a call of such a tool returns to the model."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def is_error(self) -> bool: ...
+
+
+class OfferedTools(Protocol):
+    """The tools from elsewhere that one agent was given."""
+
+    @property
+    def definitions(self) -> Sequence[OfferedTool]: ...
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
+        """Call one of `definitions`; a failure is an outcome, too."""
+        ...
+
+
+class Toolset(Protocol):
+    """Something that has tools for the skills of an agent."""
+
+    async def offer(self, skills: DefaultSkillEngine, reserved: Collection[str]) -> OfferedTools:
+        """Return the tools for an agent's skills, under names that are not `reserved`."""
+        ...

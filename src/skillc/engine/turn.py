@@ -1,4 +1,4 @@
-"""What a message becomes before the model sees it: `/references` resolved, blocks put in front [D31]."""
+"""What a model gets for a message: the system prompt, and the message with `/references` resolved [D31]."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skillc.engine.events import SkillEvent, SkillResolutionFailed, SkillsResolved
 from skillc.errors import unexpected
 
 if TYPE_CHECKING:
@@ -15,12 +14,40 @@ if TYPE_CHECKING:
 
 REFERENCE = re.compile(r"^/([a-z0-9-]+(?:/[a-z0-9-]+)*)(?:\s+|$)")
 
+
+@dataclass(frozen=True, slots=True)
+class SkillsResolved:
+    """An event: skills whose blocks entered the context, and how many bytes that was."""
+
+    skills: tuple[str, ...]
+    injection_bytes: int
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "type": "SkillsResolved",
+            "skills": list(self.skills),
+            "injection_bytes": self.injection_bytes,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SkillResolutionFailed:
+    """An event: a reference that led to no skill; the turn went on without it."""
+
+    reference: str
+    error: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {"type": "SkillResolutionFailed", "reference": self.reference, "error": self.error}
+
+
+SkillEvent = SkillsResolved | SkillResolutionFailed
 Observer = Callable[[SkillEvent], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A message as the model gets it, what happened on the way, and what to tell the user."""
+    """A message as the model gets it, the events on the way, and notices for the user."""
 
     message: str
     events: tuple[SkillEvent, ...]
@@ -34,6 +61,18 @@ class Turn:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class ModelInput:
+    """What a model gets for a message: `system` is for the system prompt."""
+
+    system: str
+    turn: Turn
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `skc turn` prints and `POST /turns` answers."""
+        return {"system": self.system, **self.turn.as_json()}
+
+
 async def prepare_turn(
     engine: DefaultSkillEngine,
     message: str,
@@ -42,30 +81,54 @@ async def prepare_turn(
 ) -> Turn:
     """Resolve a leading `/reference` and those given beside the message, one by one.
 
-    What resolves is put in front; a `/reference` that does is taken out of the text. What does not,
-    for whatever reason, leaves the text as it is, is an event, and gives the user a message.
+    The blocks of resolved skills come first, and a resolved `/reference` is taken out of the text. A
+    reference that fails, for whatever reason, leaves the text as it is and gives an event and a notice.
     """
     if not engine.options.enabled:
         return Turn(message, (), ())
-    resolved: list[ResolvedSkill] = []
+    engine = engine.snapshot()
+    skills: list[ResolvedSkill] = []
     events: list[SkillEvent] = []
     text = message
     match = REFERENCE.match(message)
-    wanted = [*(skill_references or ()), *([match[1]] if match else [])]
-    for reference in dict.fromkeys(wanted):
+    references = [*(skill_references or ()), *([match[1]] if match else [])]
+    for reference in dict.fromkeys(references):
         try:
-            resolved += await engine.resolve_and_render([reference])
-        except Exception as error:  # also of sources that are not ours: the turn goes on
+            skills += await engine.resolve_and_render([reference])
+        except Exception as error:  # of any source: the turn goes on
             events.append(SkillResolutionFailed(reference, unexpected(error).message))
         else:
             if match and reference == match[1]:
                 text = message[match.end() :]
-    if resolved:
-        size = sum(skill.byte_size for skill in resolved)
-        events.insert(0, SkillsResolved(tuple(skill.id for skill in resolved), size))
-        text = "\n\n".join([*(skill.rendered_body for skill in resolved), *([text] if text else [])])
-    for event in events if observer else ():
-        assert observer is not None
-        observer(event)
+    if skills:
+        size = sum(skill.byte_size for skill in skills)
+        events.insert(0, SkillsResolved(tuple(skill.id for skill in skills), size))
+        text = "\n\n".join([*(skill.rendered_body for skill in skills), *([text] if text else [])])
+    if observer is not None:
+        for event in events:
+            observer(event)
     notices = tuple(event.error for event in events if isinstance(event, SkillResolutionFailed))
     return Turn(text, tuple(events), notices)
+
+
+async def system_prompt(engine: DefaultSkillEngine, preload: Sequence[str] | None = None) -> str:
+    """Return the inventory and the blocks of the skills to preload, of which a missing one is raised."""
+    if not engine.options.enabled:
+        return ""
+    engine = engine.snapshot()
+    skills = await engine.resolve_and_render(dict.fromkeys(preload or ()))
+    inventory = await engine.inventory_section([skill.id for skill in skills])
+    return "\n\n".join([inventory, *(skill.rendered_body for skill in skills)])
+
+
+async def model_input(
+    engine: DefaultSkillEngine,
+    message: str,
+    preload_skills: Sequence[str] | None = None,
+    skill_references: Sequence[str] | None = None,
+    observer: Observer | None = None,
+) -> ModelInput:
+    """Return system prompt and turn; raises SkillNotFound for a preload, a missing reference is an event."""
+    engine = engine.snapshot()
+    system = await system_prompt(engine, preload_skills)
+    return ModelInput(system, await prepare_turn(engine, message, skill_references, observer))

@@ -1,4 +1,4 @@
-"""Skills as programs see them: what one is called and for, its text, and how many belong together.
+"""Skills as programs see them: a descriptor without the text, a document with it, and collections.
 
 >>> email = SkillDescriptor(SkillId("extraction/email"), description="Extract entities from emails")
 >>> email.name, email.collection
@@ -55,8 +55,8 @@ class SkillDescriptor:
         return self.id.collection
 
     def named(self, source_name: str) -> SkillDescriptor:
-        """The same, from the repository called `source_name`."""
-        return SkillDescriptor(  # `replace` takes twice the time, for each of many
+        """Return the same skill as one of the repository `source_name`."""
+        return SkillDescriptor(  # `replace` takes twice the time, and this runs for every skill
             self.id,
             self.name,
             self.description,
@@ -67,7 +67,7 @@ class SkillDescriptor:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The wire format of the HTTP API and of `browse_skills`."""
+        """Return the wire format of the HTTP API and of `browse_skills`."""
         fields: dict[str, Any] = {
             "id": str(self.id),
             "name": self.name,
@@ -102,14 +102,14 @@ class SkillCollection:
 
 @dataclass(frozen=True, slots=True)
 class SkillFilter:
-    """Which skills to list: those of a collection and below it, those that hold all words of a query."""
+    """Which skills to list: those of a collection and below it, those that have all words of a query."""
 
     collection: str | None = None
     query: str | None = None
 
     def matches(self, skill: SkillDescriptor) -> bool:
-        within = (self.collection or "").strip("/")
-        if within and not f"{skill.collection}/".startswith(f"{within}/"):
+        prefix = (self.collection or "").strip("/")
+        if prefix and not f"{skill.collection}/".startswith(f"{prefix}/"):
             return False
         text = f"{skill.name} {skill.description}".casefold()
         return all(word in text for word in (self.query or "").casefold().split())
@@ -118,15 +118,20 @@ class SkillFilter:
 def derive_collections(
     skills: Iterable[SkillDescriptor], descriptions: Mapping[str, str] | None = None
 ) -> list[SkillCollection]:
-    """Every prefix of the skills' IDs with its recursive count, sorted [D26]."""
+    """Return every prefix of the skills' IDs with its recursive count, sorted [D26]."""
     counts: dict[str, int] = {}
-    # Many skills share few collections, whose prefixes are taken apart once.
+    # Many skills share few collections, so each collection is split into its prefixes once.
     for path, count in Counter(skill.id.rpartition("/")[0] for skill in skills).items():
         while path:
             counts[path] = counts.get(path, 0) + count
             path = path.rpartition("/")[0]
-    told = descriptions or {}
+    descriptions = descriptions or {}
     return [
-        SkillCollection(path, told.get(path) or f"{count} skills", count)
+        SkillCollection(path, descriptions.get(path) or f"{count} skills", count)
         for path, count in sorted(counts.items())
     ]
+
+
+def read_descriptions(collections: Iterable[SkillCollection]) -> dict[str, str]:
+    """Return the descriptions of collections by path, without those that only state the count."""
+    return {c.path: c.description for c in collections if c.description != f"{c.count} skills"}

@@ -1,51 +1,156 @@
-"""Changing skills.toml as text: a repository more or less, and everything else stays as it was written.
+"""Change skills.toml as text: add or remove a repository, and leave everything else as it was written.
 
-A table is appended, or its lines are cut; what results is parsed and compared with what was meant
-before it replaces the file, whole, while no other `skc` changes it.
+A table is appended, or its lines are cut. The result is parsed and compared with what was intended
+before it replaces the file, whole, while no other `skc` changes it. Nothing is asked of the repository.
 
 A table's lines are its own, those of tables below it, the comments directly above its header, and the
-comments directly below its last line where a blank line parts them from what follows.
+comments directly below its last line if a blank line separates them from what follows.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from skillc import atomic, paths
 from skillc.errors import InvalidConfiguration, InvalidOption
-from skillc.library import config
+from skillc.library import addresses, config
+from skillc.library.config import REPOSITORIES, SkillRepositoryConfig, SkillsConfig
+from skillc.library.git import GitRef, GitSkillConfig, HttpsToken
+from skillc.library.repositories import EMBEDDED
 
-KEY = "repositories"
-MAX_TRIES = 200  # lines that look like a header and are none; after them a file is for people to edit
+MAX_TRIES = 200  # lines that look like a header and are none; with more, a file is for people to edit
+
+# The options that a type has beside its address, with their keys in skills.toml.
+OPTIONS: dict[str, dict[str, str]] = {
+    "filesystem": {},
+    "git": {"ref": "git_ref", "ref_type": "ref_type", "skills_root": "skills_root", "auth_token_env": ""},
+    "http": {"auth_token_env": ""},
+    "mcp": {"auth_token_env": ""},
+}
 
 Table = Mapping[str, str | bool]
 
 
+@dataclass(frozen=True, slots=True)
+class NewRepository:
+    """A repository to add; without a `type` it is guessed, `switches` are strict and required."""
+
+    name: str
+    place: str
+    type: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    switches: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """What was written, and where.
+
+    Of the default folders, those in `kept` are still searched; those in `left`, by name and path, are not.
+    """
+
+    file: str
+    table: Table
+    guessed: bool
+    kept: tuple[str, ...] = ()
+    left: tuple[tuple[str, str], ...] = ()
+
+
 def file_to_edit(cwd: str, for_all: bool = False) -> str:
-    """The project's file in force, else a new one in the nearest project; or that of the home."""
+    """Return the project's file in force, else a new one in the nearest project; or that of the home."""
     roots = [paths.require_home()] if for_all else list(paths.library_roots(cwd))
     if not roots:
         raise InvalidOption("there is no project here; make one with 'skc init', or use --global")
-    found = (path for root in roots if (path := config.find(root)))
-    return next(found, os.path.join(roots[0], paths.DIRECTORY, config.FILE))
+    files = (path for root in roots if (path := config.find(root)))
+    return next(files, os.path.join(roots[0], paths.DIRECTORY, config.FILE))
 
 
 def names_in(file: str) -> list[str]:
-    """The names of a file's repositories, in their order; none where there is no file."""
-    return _names(_parsed(file, _read(file)))
+    """Return the names of a file's repositories, in order; none if there is no file."""
+    return _names(_parse(file, config.read(file)))
 
 
-def add(file: str, tables: Sequence[Table]) -> None:
+def add_repository(
+    new: NewRepository, cwd: str, *, for_all: bool = False, keep_defaults: bool = False
+) -> Addition:
+    """Write a repository into the project's skills.toml, or `for_all` projects into the home's."""
+    file = file_to_edit(cwd, for_all)
+    base = os.path.dirname(os.path.dirname(file))
+    table = _new_table(new, cwd, base)
+    defaults: list[SkillRepositoryConfig] = []  # that the first configured repository replaces
+    if not (names_in(file) if for_all else SkillsConfig.load(cwd).repositories):
+        own = os.path.realpath(os.path.join(base, os.path.expanduser(str(table.get("path")))))
+        chain = config.default_repositories(paths.library_roots(cwd), paths.home())
+        folders = [r for r in chain if os.path.isdir(r.path) and os.listdir(r.path)]
+        defaults = [r for r in folders if os.path.realpath(r.path) != own]
+    home = paths.home()  # its file can't name every project's folders
+    kept = [r for r in defaults if keep_defaults and r.name != new.name and (r.base == home or base != home)]
+    append_tables(file, [*(_default_table(repository, base) for repository in kept), table])
+    left = tuple((repository.name, repository.path) for repository in defaults if repository not in kept)
+    return Addition(file, table, new.type is None, tuple(repository.path for repository in kept), left)
+
+
+def _new_table(new: NewRepository, cwd: str, base: str) -> Table:
+    name, kind = new.name, new.type or addresses.guess_type(new.place)
+    if not name.isprintable() or name != name.strip() or name in ("", EMBEDDED) or len(name) > 64:
+        raise InvalidOption(f"a repository's name is 1 to 64 printable characters and not '{EMBEDDED}'")
+    if kind not in config.TYPES:
+        usable = ", ".join(config.TYPES)
+        raise InvalidOption(f"repositories of type '{kind}' can't be used yet; {usable} can")
+    table: dict[str, str | bool] = {"name": name, "type": kind}
+    if kind == "filesystem":
+        table["path"] = addresses.resolve_path(new.place, cwd, base)
+    else:
+        table["url"] = addresses.resolve_url(new.place, kind, cwd)
+    table |= _settings(kind, new.options)
+    if kind == "http" and "strict" in new.switches:
+        raise InvalidOption("--strict is not for repositories of type http: the server sends no SKILL.md")
+    if kind == "git":  # raises InvalidConfiguration for what would be refused on use
+        ref = GitRef(str(table.get("ref_type", "branch")), str(table.get("git_ref", "main")))
+        auth = HttpsToken("-") if "auth_token" in table else None
+        url = str(table["url"]) if "${" not in str(table["url"]) else "https://localhost"
+        GitSkillConfig(url, ref, skills_root=str(table.get("skills_root", "")), auth=auth)
+    return table | dict.fromkeys(new.switches, True)
+
+
+def _settings(kind: str, options: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings for options; raises InvalidOption for those of other types."""
+    settings = {}
+    for option, value in options.items():
+        if option not in OPTIONS[kind]:
+            raise InvalidOption(f"--{option.replace('_', '-')} is not for repositories of type {kind}")
+        if option != "auth_token_env":
+            settings[OPTIONS[kind][option]] = value
+        elif re.fullmatch("[A-Z_][A-Z0-9_]*", value):
+            settings["auth_token"] = f"${{{value}}}"
+        else:  # it may be a token, so the error does not repeat it
+            raise InvalidOption("--auth-token-env takes the name of a variable (A-Z, 0-9 and _), not a token")
+    if "ref_type" in settings and "git_ref" not in settings:
+        raise InvalidOption("--ref-type needs --ref")
+    return settings
+
+
+def _default_table(repository: SkillRepositoryConfig, base: str) -> Table:
+    path = repository.path
+    if repository.base == base:
+        path = os.path.relpath(path, base).replace(os.sep, "/")
+    elif repository.base == paths.user_home():
+        path = "~/" + os.path.relpath(path, repository.base).replace(os.sep, "/")  # right for all users
+    return {"name": repository.name, "type": "filesystem", "path": path}
+
+
+def append_tables(file: str, tables: Sequence[Table]) -> None:
     """Append repositories; raises InvalidOption for a name that is taken, and InvalidConfiguration."""
 
     def edit(text: str) -> str:
-        data = _parsed(file, text)
+        data = _parse(file, text)
         for table in tables:
             if table["name"] in _names(data):
                 raise InvalidOption(
@@ -56,35 +161,37 @@ def add(file: str, tables: Sequence[Table]) -> None:
         end = "\r\n" if "\r\n" in text else "\n"
         new = text + (end if text and not text.endswith("\n") else "")
         for table in tables:
-            new += (end if new else "") + _written(table, end)
+            lines = [f"[[{REPOSITORIES}]]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
+            new += (end if new else "") + "".join(line + end for line in lines)
         config.parse(file, new)
-        return _checked(file, new, {**data, KEY: [*data.get(KEY, []), *map(dict, tables)]})
+        expected = {**data, REPOSITORIES: [*data.get(REPOSITORIES, []), *map(dict, tables)]}
+        return _check(file, new, expected)
 
     _change(file, edit)
 
 
-def remove(file: str, name: str) -> list[str]:
-    """Cut a repository; gives the names of those that stay. Raises InvalidOption where it is not there."""
-    left: list[str] = []
+def remove_repository(file: str, name: str) -> list[str]:
+    """Cut a repository; return the names of the others. Raises InvalidOption if it does not exist."""
+    others: list[str] = []
 
     def edit(text: str) -> str:
-        data = _parsed(file, text)
+        data = _parse(file, text)
         _require(file, name, data)
         _refuse_inline(file, text)
-        left.extend(known for known in _names(data) if known != name)
-        kept = [table for table in data.pop(KEY) if table.get("name") != name]
-        return _checked(file, _without(text, name), {**data, KEY: kept} if kept else data)
+        others.extend(other for other in _names(data) if other != name)
+        rest = [table for table in data.pop(REPOSITORIES) if table.get("name") != name]
+        return _check(file, _cut(text, name), {**data, REPOSITORIES: rest} if rest else data)
 
-    _require(file, name, _parsed(file, _read(file)))  # before anything is made
+    _require(file, name, _parse(file, config.read(file)))  # before a directory is made
     _change(file, edit)
-    return left
+    return others
 
 
 def _require(file: str, name: str, data: Mapping[str, Any]) -> None:
     names = _names(data)
     if name not in names:
-        known = f"it has {', '.join(names)}" if names else "it has none"
-        raise InvalidOption(f"there is no repository '{name}' in {file}; {known}")
+        others = f"it has {', '.join(names)}" if names else "it has none"
+        raise InvalidOption(f"there is no repository '{name}' in {file}; {others}")
 
 
 def _change(file: str, edit: Callable[[str], str]) -> None:
@@ -92,60 +199,40 @@ def _change(file: str, edit: Callable[[str], str]) -> None:
     real = os.path.realpath(file)
     directory = os.path.dirname(real)
     os.makedirs(directory, exist_ok=True)
-    # A directory can be locked as it is, so that nothing is left in the project; not so on Windows.
+    # A directory can be locked itself, which leaves nothing behind in the project; not so on Windows.
     lock = directory if os.name == "posix" else os.path.join(directory, f".{config.FILE}.lock")
     with atomic.Lock(lock):
-        new = edit(_read(file))
+        new = edit(config.read(file))
         mode = stat.S_IMODE(os.stat(real).st_mode) if os.path.exists(real) else None
         atomic.write(real, new.encode(), durable=True, mode=mode)
 
 
-def _read(file: str) -> str:
-    try:
-        with open(file, encoding="utf-8", newline="") as opened:
-            return opened.read()
-    except FileNotFoundError:
-        return ""
-    except (OSError, ValueError) as error:
-        raise InvalidConfiguration(file, getattr(error, "strerror", None) or str(error)) from None
-
-
-def _parsed(file: str, text: str) -> dict[str, Any]:
-    """What a file says; floats stay text, because one that is no number is unlike itself."""
-    try:
-        data = tomllib.loads(text, parse_float=str)
-    except (ValueError, RecursionError) as error:
-        raise InvalidConfiguration(file, str(error)) from None
-    tables = data.get(KEY, [])
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise InvalidConfiguration(file, f"'{KEY}' must be [[{KEY}]] tables")
-    return data
+def _parse(file: str, text: str) -> dict[str, Any]:
+    """Return what a file says; floats stay text, because NaN is not equal to itself."""
+    return config.parse_tables(file, text, parse_float=str)
 
 
 def _names(data: Mapping[str, Any]) -> list[str]:
-    return [name for table in data.get(KEY, []) if isinstance(name := table.get("name"), str)]
+    return [name for table in data.get(REPOSITORIES, []) if isinstance(name := table.get("name"), str)]
 
 
-def _checked(file: str, new: str, meant: Mapping[str, Any]) -> str:
-    """`new`, if it says what was meant."""
-    if _parsed(file, new) != meant:
+def _check(file: str, new: str, expected: Mapping[str, Any]) -> str:
+    """Return `new` if it says what is expected."""
+    if _parse(file, new) != expected:
         raise InvalidConfiguration(file, "it can't be changed safely; edit it by hand")
     return new
 
 
 def _refuse_inline(file: str, text: str) -> None:
-    if KEY in next(_parts(_lines(text))).data:
+    if REPOSITORIES in next(_parts(_lines(text))).data:
         raise InvalidConfiguration(
-            file, f"'{KEY} = [...]' can't be changed by a command; edit it by hand, or write [[{KEY}]] tables"
+            file,
+            f"'{REPOSITORIES} = [...]' can't be changed by a command; edit it by hand, "
+            f"or write [[{REPOSITORIES}]] tables",
         )
 
 
-def _written(table: Table, end: str) -> str:
-    lines = [f"[[{KEY}]]", *(f"{key} = {_value(value)}" for key, value in table.items())]
-    return "".join(line + end for line in lines)
-
-
-def _value(value: str | bool) -> str:
+def _toml(value: str | bool) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     escaped = "".join(
@@ -158,7 +245,7 @@ def _value(value: str | bool) -> str:
 class _Part:
     """The lines from a header to the next one (or before the first), and what they say alone.
 
-    Lines `start` to `end` say it; after them come comments and blank lines up to `stop`.
+    Its content is in lines `start` to `end`; after them come comments and blank lines up to `stop`.
     """
 
     start: int
@@ -168,9 +255,9 @@ class _Part:
 
 
 def _parts(lines: Sequence[str]) -> Iterator[_Part]:
-    """A file taken apart at its headers.
+    """Split a file at its headers.
 
-    A line that starts with `[` is one only where what is before it is complete: inside a text of
+    A line that starts with `[` is one only if the lines before it are complete: inside a text of
     several lines, or a list, it is not.
     """
     start, tries = 0, MAX_TRIES
@@ -183,38 +270,34 @@ def _parts(lines: Sequence[str]) -> Iterator[_Part]:
             tries -= 1
             continue
         end = number
-        while end > start and (_is_blank(lines[end - 1]) or _is_comment(lines[end - 1])):
+        while end > start and (not lines[end - 1].strip() or _is_comment(lines[end - 1])):
             end -= 1
         yield _Part(start, end, number, data)
         start = number
 
 
 def _may_be_header(line: str) -> bool:
-    """Whether a line starts as a header does and does not end as an item of a list."""
+    """Return whether a line starts as a header does and does not end as an item of a list."""
     return line.lstrip(" \t").startswith("[") and ("#" in line or not line.rstrip().endswith(","))
 
 
 def _lines(text: str) -> list[str]:
-    """With their ends, which are TOML's: other characters that end lines elsewhere do not."""
+    """Split at TOML's line ends; other characters that end lines elsewhere do not count."""
     return list(io.StringIO(text, newline="\n"))
 
 
-def _is_blank(line: str) -> bool:
-    return not line.strip()
-
-
 def _is_comment(line: str) -> bool:
-    """Whether a line is a comment for sure: one with three quotes may be the end of a text."""
+    """Return whether a line is surely a comment: one with three quotes may end a text."""
     return line.lstrip(" \t").startswith("#") and '"""' not in line and "'''" not in line
 
 
-def _without(text: str, name: str) -> str:
-    """The text without the lines of a repository."""
+def _cut(text: str, name: str) -> str:
+    """Return the text without the lines of a repository."""
     lines = _lines(text)
     cut: set[int] = set()
     inside, before = False, 0
     for part in _parts(lines):
-        tables = part.data.get(KEY)
+        tables = part.data.get(REPOSITORIES)
         if isinstance(tables, list):
             inside = tables[0].get("name") == name
         if inside and tables is not None:
@@ -224,16 +307,16 @@ def _without(text: str, name: str) -> str:
 
 
 def _span(lines: Sequence[str], before: int, part: _Part) -> range:
-    """The lines that go with a table, and one of the two gaps around it; `before` ends the last table."""
+    """Return the lines of a table with one of the two gaps around it; the table before ends at `before`."""
     first, last = part.start, part.end
     while first > before and _is_comment(lines[first - 1]):
         first -= 1
     while last < part.stop and _is_comment(lines[last]):
         last += 1
-    if last == part.stop < len(lines):  # comments down to the next header are that one's
+    if last == part.stop < len(lines):  # comments down to the next header belong to that
         last = part.end
-    while last < part.stop and _is_blank(lines[last]):
+    while last < part.stop and not lines[last].strip():
         last += 1
-    while last == len(lines) and first > before and _is_blank(lines[first - 1]):
+    while last == len(lines) and first > before and not lines[first - 1].strip():
         first -= 1
     return range(first, last)

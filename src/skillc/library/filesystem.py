@@ -1,8 +1,8 @@
 """Skills in a folder, at any depth: IDs from directories, COLLECTION.md, quarantine [D25, D26].
 
-A directory with SKILL.md is a skill; what is below it are its files. A scan stats every SKILL.md and
-parses only those that are new or changed since the last one; descriptions are kept, bodies are not.
-What a large folder holds is kept in the library's index, for the next process.
+A directory with SKILL.md is a skill; what is below it are its files. A snapshot stats every SKILL.md and
+parses only those that are new or changed since the last one; descriptions are cached, bodies are not.
+Data of large folders is cached in the skill index, for the next process.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import asyncio
 import builtins
 import os
+from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound
@@ -30,32 +32,89 @@ from skillc.library.descriptors import (
     SkillScope,
     derive_collections,
 )
-from skillc.library.looking import current_look
+from skillc.library.snapshot import SnapshotSource
 from skillc.library.source import ALL, SkillSource, SourceDiagnostic
 from skillc.skills import SkillId, parse, read_metadata
 
 
-class _Scan:
-    """The outcome of a look, as descriptors."""
+class FilesystemSnapshot(SkillSource):
+    """The skills of a folder as they were at one moment."""
 
-    __slots__ = ("collections", "look", "quarantined", "skills")
-
-    def __init__(self, look: Snapshot, scope: SkillScope) -> None:
+    def __init__(self, root: str, scope: SkillScope, look: Snapshot) -> None:
         self.look = look
-        skills = [_descriptor(entry, scope) for entry in look.skills.values()]
-        self.skills = {skill.id: skill for skill in skills}
+        self.skills = {skill.id: skill for skill in (_descriptor(e, scope) for e in look.skills.values())}
         self.quarantined = len(look.entries) - len(look.skills)
-        self.collections = {
-            id_prefix(path): directory.collection
-            for path, directory in look.directories.items()
-            if directory.collection
-        }
+        self._root = root
+        self._more_diagnostics: Sequence[SourceDiagnostic] = ()
+
+    def with_diagnostics(self, diagnostics: Sequence[SourceDiagnostic]) -> FilesystemSnapshot:
+        """Return the same snapshot with more to say."""
+        snapshot = copy(self)
+        snapshot._more_diagnostics = diagnostics
+        return snapshot
+
+    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+        if filter is ALL:
+            return [*self.skills.values()]
+        return [skill for skill in self.skills.values() if filter.matches(skill)]
+
+    async def load(self, skill_id: SkillId) -> SkillDocument:
+        return await asyncio.to_thread(self._load, skill_id, self._file(skill_id))
+
+    async def collections(self) -> builtins.list[SkillCollection]:
+        directories = self.look.directories.items()
+        descriptions = {id_prefix(path): d.collection for path, d in directories if d.collection}
+        return derive_collections(self.skills.values(), descriptions)
+
+    async def directory(self, skill_id: SkillId) -> str:
+        return os.path.dirname(self._file(skill_id))
+
+    async def directories(self) -> dict[SkillId, str]:
+        return {skill_id: os.path.dirname(self._file(skill_id)) for skill_id in self.skills}
+
+    async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
+        return [*await asyncio.to_thread(self._diagnostics), *self._more_diagnostics]
+
+    def _file(self, skill_id: str) -> str:
+        """Return the path of a skill's SKILL.md."""
+        if skill_id not in self.look.skills:
+            raise SkillNotFound(skill_id)
+        return os.path.join(self._root, self.look.skills[skill_id].path)
+
+    def _load(self, skill_id: SkillId, path: str) -> SkillDocument:
+        descriptor = self.skills[skill_id]
+        try:
+            with open(path, "rb") as file:
+                document = parse(file.read(MAX_SKILL_FILE + 1))
+        except OSError as error:  # gone, or made unreadable, since the snapshot
+            raise SkillNotFound(skill_id, error.strerror or "") from None
+        body = document.data[document.body :].decode("utf-8", "replace").lstrip("\r\n")
+        own_fields = ("name", "description", "metadata", "requires_capabilities")
+        fields = read_metadata(document, descriptor.name).fields
+        extensions = {key: value for key, value in fields.items() if key not in own_fields}
+        return SkillDocument(descriptor, body, extensions)
+
+    def _diagnostics(self) -> builtins.list[SourceDiagnostic]:
+        look, root = self.look, self._root
+        diagnostics = [
+            SourceDiagnostic(os.path.join(root, path) if path else root, *diagnostic)
+            for path, diagnostic in look.diagnostics
+        ]
+        for entry in sorted(look.entries.values(), key=lambda entry: (entry.skill_id, entry.path)):
+            path = os.path.join(root, entry.path)
+            diagnostics += [SourceDiagnostic(path, *diagnostic) for diagnostic in entry.diagnostics]
+            others = [other for other in look.duplicates.get(entry.skill_id, ()) if other is not entry]
+            if others:
+                folders = ", ".join(os.path.dirname(os.path.join(root, other.path)) for other in others)
+                message = f"'{entry.skill_id}' is also the id of {folders}"
+                diagnostics.append(SourceDiagnostic(path, "E070", "error", message))
+        return diagnostics
 
 
-class FilesystemSkillSource(SkillSource):
+class FilesystemSkillSource(SnapshotSource):
     """A folder of skills. `strict` quarantines whatever breaks the Agent Skills format.
 
-    A folder that is not there holds no skills, unless it is `required`.
+    A folder that does not exist holds no skills, unless it is `required`.
     """
 
     kind = "filesystem"
@@ -72,122 +131,59 @@ class FilesystemSkillSource(SkillSource):
         self.scope = scope
         self.strict = strict
         self.required = required
-        self.quarantined = 0  # at the last look
-        self._last: tuple[object | None, Snapshot, _Scan] | None = None
+        self.quarantined = 0  # in the last snapshot
+        self._last: FilesystemSnapshot | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """What another process needs of it: what was seen belongs to this one's library."""
+        """Leave out the snapshot when pickled: it belongs to this process's index."""
         return vars(self) | {"_last": None}
 
-    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        scan = await asyncio.to_thread(self.scan)
-        if filter is ALL:
-            return [*scan.skills.values()]
-        return [skill for skill in scan.skills.values() if filter.matches(skill)]
-
-    async def load(self, skill_id: SkillId) -> SkillDocument:
-        return await asyncio.to_thread(self._load, skill_id)
-
-    async def collections(self) -> builtins.list[SkillCollection]:
-        scan = await asyncio.to_thread(self.scan)
-        return derive_collections(scan.skills.values(), scan.collections)
-
-    @property
-    def unused(self) -> bool:
-        """Whether the folder is not there."""
-        return not os.path.isdir(self.root)
-
-    async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
-        """What was repaired and what is quarantined, with the reason."""
-        look = (await asyncio.to_thread(self.scan)).look
-        return await asyncio.to_thread(self._diagnostics, look)
+    async def snapshot(self) -> FilesystemSnapshot:
+        """Return the folder as it is now; unchanged files are not read again."""
+        return await asyncio.to_thread(self._take_snapshot)
 
     async def directory(self, skill_id: SkillId) -> str:
-        """The folder of a skill."""
-        scan = await asyncio.to_thread(self.scan)
-        return os.path.dirname(self._file(scan.look, skill_id))
-
-    async def directories(self) -> dict[SkillId, str]:
-        """The folders of all skills, in one look."""
-        scan = await asyncio.to_thread(self.scan)
-        return {skill_id: os.path.dirname(self._file(scan.look, skill_id)) for skill_id in scan.skills}
+        """Return the folder of a skill."""
+        return await (await self.snapshot()).directory(skill_id)
 
     async def parts(self, name: str) -> builtins.list[Searchable]:
-        """What can be searched here: everything.
+        """Return what can be searched here: everything.
 
-        The folder is looked at first: who asks leaves one that hangs out in time; indexing takes longer.
+        The folder is checked here, within the caller's time-out, so that one that hangs is left out;
+        indexing may take longer than that.
         """
-        await asyncio.to_thread(self._check if self.required else self._exists)
+        await asyncio.to_thread(self._check)
         return [Searchable(name, self.folder)]
 
     @property
     def folder(self) -> Folder:
-        """What the library knows of the folder."""
+        """The folder's entry in the skill index."""
         return skill_index().folder(self.root, self.strict)
 
-    def scan(self) -> _Scan:
-        """Snapshot at the folder as it is now; unchanged files are not read again."""
-        asked = current_look()
-        last = self._last
-        if last is not None and asked is not None and last[0] is asked:
-            return last[2]
-        look = self.folder.snapshot()
-        if look.error is not None and self.required:
-            raise self._unavailable(look.error) from None
-        scan = last[2] if last is not None and last[1] is look else _Scan(look, self.scope)
-        self._last = asked, look, scan  # whole: other threads may be scanning, too
-        self.quarantined = scan.quarantined
-        return scan
+    @property
+    def unused(self) -> bool:
+        """Whether the folder does not exist."""
+        return not os.path.isdir(self.root)
 
-    def _exists(self) -> bool:
-        return os.path.isdir(self.root)
+    def _take_snapshot(self) -> FilesystemSnapshot:
+        look, snapshot = self.folder.snapshot(), self._last
+        if look.error is not None:
+            self._fail(look.error)
+        if snapshot is None or snapshot.look is not look:
+            self._last = snapshot = FilesystemSnapshot(self.root, self.scope, look)
+        self.quarantined = snapshot.quarantined
+        return snapshot
 
     def _check(self) -> None:
-        """That the folder can be read."""
         try:
             os.scandir(self.root).close()
         except OSError as error:
-            raise self._unavailable(error) from None
+            self._fail(error)
 
-    def _unavailable(self, error: OSError) -> RepositoryUnavailable:
-        return RepositoryUnavailable(self.root, error.strerror or str(error))
-
-    def _file(self, look: Snapshot, skill_id: str) -> str:
-        """The path of a skill's SKILL.md."""
-        if skill_id not in look.skills:
-            raise SkillNotFound(skill_id)
-        return os.path.join(self.root, look.skills[skill_id].path)
-
-    def _diagnostics(self, look: Snapshot) -> builtins.list[SourceDiagnostic]:
-        found = [
-            _diagnostic(os.path.join(self.root, path) if path else self.root, *told)
-            for path, told in look.diagnostics
-        ]
-        for entry in sorted(look.entries.values(), key=lambda entry: (entry.skill_id, entry.path)):
-            path = os.path.join(self.root, entry.path)
-            found += [_diagnostic(path, *told) for told in entry.diagnostics]
-            others = [other for other in look.duplicates.get(entry.skill_id, ()) if other is not entry]
-            if others:
-                folders = ", ".join(os.path.dirname(os.path.join(self.root, other.path)) for other in others)
-                found.append(
-                    _diagnostic(path, "E070", "error", f"'{entry.skill_id}' is also the id of {folders}")
-                )
-        return found
-
-    def _load(self, skill_id: SkillId) -> SkillDocument:
-        scan = self.scan()
-        path = self._file(scan.look, skill_id)
-        descriptor = scan.skills[skill_id]
-        try:
-            with open(path, "rb") as file:
-                document = parse(file.read(MAX_SKILL_FILE + 1))
-        except OSError as error:  # gone, or closed, since the look
-            raise SkillNotFound(skill_id, error.strerror or "") from None
-        told = read_metadata(document, descriptor.name)
-        body = document.data[document.body :].decode("utf-8", "replace").lstrip("\r\n")
-        known = ("name", "description", "metadata", "requires_capabilities")
-        extensions = {key: value for key, value in told.fields.items() if key not in known}
-        return SkillDocument(descriptor, body, extensions)
+    def _fail(self, error: OSError) -> None:
+        """Raise RepositoryUnavailable if the folder, which can't be read, is required."""
+        if self.required:
+            raise RepositoryUnavailable(self.root, error.strerror or str(error)) from None
 
 
 def _descriptor(entry: Entry, scope: SkillScope) -> SkillDescriptor:
@@ -198,7 +194,3 @@ def _descriptor(entry: Entry, scope: SkillScope) -> SkillDescriptor:
         requires_capabilities=entry.capabilities,
         metadata=entry.metadata,
     )
-
-
-def _diagnostic(path: str, code: str, severity: str, message: str) -> SourceDiagnostic:
-    return SourceDiagnostic(path, code, severity, message)

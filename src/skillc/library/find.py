@@ -1,57 +1,156 @@
-"""What of a source can be searched: folders whole, of other sources what is at hand.
+"""Find skills from a directory: from the index alone if all repositories are folders, as they mostly are.
 
-A source that has a method `parts` says so itself. Of any other the names and descriptions are searched, and
-the bodies that its method `bodies_at_hand` gives: none is fetched for the purpose.
+Which repositories there are is in TOML files and in installed packages, and reading those takes longer than
+a search. If all of them are folders, the list is cached in the index, under everything it depends on:
+files and directories with their times of change.
 """
 
 from __future__ import annotations
 
-import asyncio
-import builtins
-from collections.abc import Callable, Mapping
-from weakref import WeakKeyDictionary
+import os
+import sys
 
-from skillc.index.meaning import rerank as reranking
-from skillc.index.skills import FoundSkill, MemoryFolder, Searchable, skill_index
-from skillc.library.descriptors import SkillDescriptor
-from skillc.library.source import SkillSource
+from skillc import paths
+from skillc.index.skills import Searchable, skill_index
 
-_held: WeakKeyDictionary[SkillSource, MemoryFolder] = WeakKeyDictionary()  # a cache: gone with the sources
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from skillc.errors import Diagnostic
+    from skillc.index.skills import FoundSkill
+
+    Row = tuple[str, str, bool, bool]  # a repository's name, its folder, whether strict, whether required
+
+FORMAT = 2  # of the cached lists
+MAX_LISTS = 200  # cached lists, one for each directory; at the limit all are dropped
 
 
-async def find_skills(
-    source: SkillSource,
+def find_skills(
+    cwd: str,
     task: str,
-    limit: int,
-    may_use: Callable[[str, tuple[str, ...]], bool],
+    limit: int = 10,
+    *,
     rerank: bool = True,
-) -> builtins.list[FoundSkill]:
-    """The skills of a source that fit a task, best first; raises EmptyQuery for a task without words."""
-    parts = await parts_of(source, "")
+    tell: Callable[[Diagnostic], None] = lambda diagnostic: None,
+) -> list[FoundSkill]:
+    """Return the skills of all repositories of `cwd` that fit a task, best first; raises EmptyQuery.
+
+    `tell` is called with each warning: about skills.toml, re-ranking, repositories that did not answer. Don't
+    call this from a running event loop: repositories that are no folders are asked in one of their own.
+    """
+    parts = list_folders(cwd)
+    if parts is None:
+        return _find_in_repositories(cwd, task, limit, rerank, tell)
     if not rerank:
-        return await asyncio.to_thread(skill_index().find, parts, task, limit, may_use)
-    return await asyncio.to_thread(reranking.find, skill_index(), parts, task, limit, may_use)
+        return skill_index().find(parts, task, limit, _may_use)
+    from skillc.index.meaning import rerank as reranking
+
+    return reranking.find(skill_index(), parts, task, limit, _may_use, tell=tell)
 
 
-async def parts_of(source: SkillSource, name: str) -> builtins.list[Searchable]:
-    """What can be searched of a source, under the name of its repository."""
-    ask = getattr(source, "parts", None)
-    if ask is not None:
-        parts: builtins.list[Searchable] = await ask(name)
-        return parts
-    skills = await source.list()
-    bodies_at_hand = getattr(source, "bodies_at_hand", None)
-    bodies: Mapping[str, str] = bodies_at_hand() if bodies_at_hand else {}
-    return [Searchable(name, await asyncio.to_thread(_documents, source, skills, bodies))]
+def _may_use(skill_id: str, capabilities: tuple[str, ...]) -> bool:
+    return not capabilities
 
 
-def _documents(
-    source: SkillSource, skills: builtins.list[SkillDescriptor], bodies: Mapping[str, str]
-) -> MemoryFolder:
-    documents = _held.get(source)
-    if documents is None:
-        documents = _held[source] = MemoryFolder(skill_index())
-    documents.replace(
-        [(str(s.id), s.name, s.description, tuple(s.requires_capabilities), bodies.get(s.id)) for s in skills]
+def _find_in_repositories(
+    cwd: str, task: str, limit: int, rerank: bool, tell: Callable[[Diagnostic], None]
+) -> list[FoundSkill]:
+    import asyncio  # together they take longer to import than a search of folders
+
+    from skillc.library.config import SkillsConfig
+    from skillc.library.repositories import resolve_repositories
+    from skillc.library.source import find_in_source
+
+    config = SkillsConfig.load(cwd)
+    for diagnostic in config.diagnostics:
+        tell(diagnostic)
+    if not config.enabled:
+        return []
+    source = resolve_repositories(config, next(paths.library_roots(cwd), None))
+    results = asyncio.run(find_in_source(source, task, limit, _may_use, rerank, tell))
+    for diagnostic in source.warnings():
+        tell(diagnostic)
+    return results
+
+
+def list_folders(cwd: str) -> list[Searchable] | None:
+    """Return the folders of all repositories in order of precedence.
+
+    None if a repository is something else or can't be read, and if skills are switched off.
+    """
+    index = skill_index()
+    key = _key(cwd)
+    sql = "SELECT value FROM notes WHERE key = ?"
+    row = index.database.read(lambda execute: execute(sql, (key,)).fetchone()) if key else None
+    rows = _parse(row[0]) if row else _resolve(cwd)
+    if rows is None:
+        return None
+    if key and not row:
+        index.database.write(lambda execute: _store(execute, key, rows), 0.05)
+    if not all(
+        os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root) for _, root, _, need in rows if need
+    ):
+        return None
+    return [Searchable(name, index.folder(root, strict)) for name, root, strict, _ in rows]
+
+
+def _key(cwd: str) -> str:
+    """Return everything that the list depends on; empty if it can't be stored."""
+    from skillc.index.skills import stored_path
+
+    roots = list(paths.library_roots(cwd))
+    packages = [(path, _stamp(path)) for path in sys.path]
+    state = (
+        FORMAT,
+        roots,
+        paths.home(),
+        os.environ.get("HOME"),
+        sys.prefix,
+        paths.config_stamps(cwd),
+        packages,
     )
-    return documents
+    key = repr(state)
+    return key if isinstance(stored_path(key), str) else ""
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
+    try:
+        status = os.stat(path or os.curdir)
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _parse(text: str) -> list[Row]:
+    rows = [line.split("\t", 3) for line in text.split("\n")]
+    return [(name, root, strict == "1", required == "1") for name, strict, required, root in rows]
+
+
+def _store(execute: Any, key: str, rows: list[Row]) -> None:
+    if execute("SELECT count(*) FROM notes").fetchone()[0] >= MAX_LISTS:
+        execute("DELETE FROM notes")
+    lines = [f"{name}\t{strict:d}\t{required:d}\t{root}" for name, root, strict, required in rows]
+    execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, "\n".join(lines)))
+
+
+def _resolve(cwd: str) -> list[Row] | None:
+    from skillc.library.config import SkillsConfig
+    from skillc.library.embedded import EmbeddedSkillSource
+    from skillc.library.filesystem import FilesystemSkillSource
+    from skillc.library.repositories import resolve_repositories
+
+    config = SkillsConfig.load(cwd)
+    if config.diagnostics or not config.enabled:
+        return None  # the diagnostics are to be shown each time
+    rows: list[Row] = []
+    for named in resolve_repositories(config, next(paths.library_roots(cwd), None)).sources:
+        source = named.source
+        for folder in source.sources if isinstance(source, EmbeddedSkillSource) else [source]:
+            if not isinstance(folder, FilesystemSkillSource):
+                return None
+            if any(c in named.name + folder.root for c in "\t\n"):
+                return None
+            rows.append((named.name, folder.root, folder.strict, folder.required))
+    return rows

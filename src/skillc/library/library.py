@@ -1,4 +1,4 @@
-"""Several sources as one: the first that has a skill wins, and one that fails takes no other down [D27]."""
+"""Several sources as one: the first that has a skill wins, and a failure of one affects no other [D27]."""
 
 from __future__ import annotations
 
@@ -18,34 +18,37 @@ from skillc.errors import (
     unexpected,
     warning,
 )
-from skillc.index.skills import Searchable
+from skillc.index.skills.find import Searchable
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
     SkillDocument,
     SkillFilter,
     derive_collections,
+    read_descriptions,
 )
-from skillc.library.find import parts_of
-from skillc.library.looking import current_look
-from skillc.library.source import ALL, SkillSource, SourceDiagnostic
+from skillc.library.secrets import hide_secrets
+from skillc.library.snapshot import SnapshotSource, SourceSnapshot
+from skillc.library.source import ALL, SkillSource, SourceDiagnostic, parts_of
 from skillc.skills import SkillId
 
 log = logging.getLogger("skillc.library")
-logging.getLogger("skillc").addHandler(logging.NullHandler())  # nothing is printed unless somebody asks
+logging.getLogger("skillc").addHandler(logging.NullHandler())  # print nothing unless the program asks for it
 
 TIME_OUT = 30.0  # seconds that a source may take; the others are served without it
 
 Answer = TypeVar("Answer")
+Question = Callable[["NamedSource"], Awaitable[Answer]]
+Answers = list[tuple["NamedSource", Answer]]  # in order of precedence
+Failures = Mapping[str, RepositoryUnavailable]  # by the name of the source
 
 
 @dataclass(frozen=True, slots=True)
 class NamedSource:
     """A source with the name it has in skills.toml.
 
-    Where a `required` one fails, everything fails; a `fallback` (the embedded skills) does not count
-    when the question is whether any repository could be reached. `time_out` is in seconds; without
-    it the composite's counts.
+    If a `required` source fails, everything fails; a `fallback` (the embedded skills) does not count
+    towards whether any repository could be reached. `time_out` is in seconds; the composite's is the default.
     """
 
     name: str
@@ -53,15 +56,6 @@ class NamedSource:
     required: bool = False
     fallback: bool = False
     time_out: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Shadowed:
-    """A skill that a source of higher precedence has, too."""
-
-    skill_id: SkillId
-    winner: str
-    loser: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,204 +71,85 @@ class SourceState:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """What the sources said at one time."""
-
-    skills: Sequence[SkillDescriptor]
-    shadowed: Sequence[Shadowed]
-    failures: Mapping[str, RepositoryUnavailable]
-
-
-class CompositeSkillSource(SkillSource):
+class CompositeSkillSource(SnapshotSource):
     """Sources in order of precedence, merged into one namespace; repository names are no part of IDs.
 
-    A source without a name goes by its kind. One that does not answer in time is left out, and not
-    asked again before as much time has passed: it costs the others one time-out, not one each call.
+    A source without a name is named by its kind. One that does not answer in time is left out, and not
+    asked again before as much time has passed: it costs the others one time-out, not one for each call.
     """
 
     def __init__(self, sources: Iterable[NamedSource | SkillSource], *, time_out: float = TIME_OUT) -> None:
-        self.sources = _named(sources)
+        self.sources = _name_sources(sources)
         self.time_out = time_out
-        self.failures: Mapping[str, RepositoryUnavailable] = {}  # at the last look
-        self._silent: dict[str, tuple[float, str]] = {}  # until when not to ask, and why
-        self._last: tuple[object, _Look] | None = None  # within one look the sources are asked once
+        self.failures: Failures = {}  # at the last question
+        self._silent: dict[str, tuple[float, str]] = {}  # until when not to ask a source, and why
 
-    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        look = await self._look()
-        self._complain(look.failures)
-        if filter == ALL:
-            return [*look.skills]
-        return [skill for skill in look.skills if filter.matches(skill)]
-
-    async def load(self, skill_id: SkillId) -> SkillDocument:
-        return (await self._find(skill_id))[1]
-
-    async def _find(self, skill_id: SkillId) -> tuple[NamedSource, SkillDocument]:
-        """The first source that has a skill, and what it has."""
-        failures: dict[str, RepositoryUnavailable] = {}
-        refused: InvalidSkill | None = None  # there, but not to be used
-        for named in self.sources:
-            try:
-                document = await self._answer(named, lambda source: source.load(skill_id))
-            except SkillNotFound:
-                continue
-            except InvalidSkill as error:
-                refused = refused or error
-                continue
-            except RepositoryUnavailable as failure:
-                failures[named.name] = failure
-                if named.required:
-                    raise
-                continue
-            self.failures = failures
-            return named, SkillDocument(
-                document.descriptor.named(named.name), document.body, document.extensions
-            )
-        self.failures = failures
-        if refused is not None:
-            raise refused
-        self._complain(failures)
-        raise SkillNotFound(skill_id)
-
-    async def directory(self, skill_id: SkillId) -> str | None:
-        """The folder of a skill, where the source that it comes from has one."""
-        named, _ = await self._find(skill_id)
-        locate: Callable[[SkillId], Awaitable[str | None]] | None = getattr(named.source, "directory", None)
-        return await self._answer(named, lambda _: locate(skill_id)) if locate else None
-
-    async def directories(self) -> dict[SkillId, str]:
-        """The folders of all skills whose source keeps them at hand, by ID; the winners' alone."""
-        winners = {skill.id: skill.source_name for skill in await self.list()}
-        found: dict[SkillId, str] = {}
-        answers, _ = await self._ask(_directories)
-        for named, folders in answers:
-            found |= {s: folder for s, folder in folders.items() if winners.get(s) == named.name}
-        return found
-
-    async def collections(self) -> builtins.list[SkillCollection]:
-        """Derived from the merged IDs, described by the first source that has words for one."""
-        look, (answers, _) = await asyncio.gather(
-            self._look(), self._ask(lambda source: source.collections())
-        )
-        self._complain(look.failures)
-        words: dict[str, str] = {}
-        for _, found in answers:
-            for collection in found:
-                if collection.description != f"{collection.count} skills":
-                    words.setdefault(collection.path, collection.description)
-        return derive_collections(look.skills, words)
+    async def snapshot(self) -> CompositeSnapshot:
+        """Return all sources as they are now; each is asked when it is first needed."""
+        return CompositeSnapshot(self)
 
     async def parts(self, name: str) -> builtins.list[Searchable]:
-        """What can be searched of each source that answers, in order of precedence."""
-        answers, failures = await self._ask(lambda source: parts_of(source, ""))
-        self.failures = failures
-        self._complain(failures)
-        return [Searchable(named.name, part.folder, part.names) for named, found in answers for part in found]
+        """Return what can be searched of each source that answers, in order of precedence."""
+        answers, self.failures = await self.ask_all(self.sources, lambda named: parts_of(named.source, ""))
+        self.check(self.failures)
+        return [Searchable(named.name, part.folder, part.names) for named, parts in answers for part in parts]
 
     async def states(self) -> builtins.list[SourceState]:
-        """How each source is doing, in order of precedence."""
-        look = await self._look()
-        return [_state(named, look) for named in self.sources]
+        """Return how each source is doing, in order of precedence."""
+        merge = await CompositeSnapshot(self).merge()
+        return [_state(named, merge) for named in self.sources]
 
     def warnings(self) -> builtins.list[Diagnostic]:
-        """Which sources the last answer was given without, and which could not be refreshed for it."""
-        told = []
+        """Return which sources the last answer lacks, and which could not be refreshed for it."""
+        diagnostics = []
         for named in self.sources:
             stale = getattr(named.source, "error", None)
             if named.name in self.failures:
-                told.append(warning("W200", named.name, self.failures[named.name].reason))
+                diagnostics.append(warning("W200", named.name, self.failures[named.name].reason))
             elif stale:
-                told.append(warning("W201", named.name, stale))
-        return told
+                diagnostics.append(warning("W201", named.name, stale))
+        return diagnostics
 
-    async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
-        """What each source has to say of its skills, what is shadowed, and which source failed."""
-        look = await self._look()
-        answers, failures = await self._ask(_told_by, without=look.failures)
-        found: builtins.list[SourceDiagnostic] = []
-        for named, answer in answers:
-            for told in answer:
-                found.append(SourceDiagnostic(told.path, told.code, told.severity, told.message, named.name))
-        for shadow in look.shadowed:
-            shadowing = warning("W022", shadow.skill_id, shadow.winner)
-            found.append(
-                SourceDiagnostic(shadow.skill_id, shadowing.code, "warning", shadowing.message, shadow.loser)
-            )
-        for name, error in {**failures, **look.failures}.items():
-            found.append(SourceDiagnostic("", error.code, "error", error.message, name))
-        return found
-
-    async def _look(self) -> _Look:
-        """The skills of all sources that answer, asked once within one look."""
-        asked, last = current_look(), self._last
-        if asked is None or last is None or last[0] is not asked:
-            last = asked, await self._looked()
-            self._last = last if asked is not None else None
-        self.failures = last[1].failures
-        return last[1]
-
-    async def _looked(self) -> _Look:
-        """What all sources say: first source wins.
-
-        Filters come after, so that a loser never shows through.
-        """
-        answers, failures = await self._ask(lambda source: source.list())
-        winners: dict[SkillId, tuple[NamedSource, SkillDescriptor]] = {}
-        shadowed: builtins.list[Shadowed] = []
-        for named, skills in answers:
-            for skill in skills:
-                winner, _ = winners.setdefault(skill.id, (named, skill.named(named.name)))
-                if winner is not named:
-                    shadowed.append(Shadowed(skill.id, winner.name, named.name))
-                    log.info("skill '%s' of '%s' is shadowed by '%s'", skill.id, named.name, winner.name)
-        return _Look([winners[skill_id][1] for skill_id in sorted(winners)], shadowed, failures)
-
-    async def _ask(
-        self, question: Callable[[SkillSource], Awaitable[Answer]], without: Container[str] = ()
-    ) -> tuple[builtins.list[tuple[NamedSource, Answer]], dict[str, RepositoryUnavailable]]:
-        """Put a question to all sources at once: the answers in order of precedence, and who failed."""
-        asked = [named for named in self.sources if named.name not in without]
-        waiting = [self._answer(named, question) for named in asked]
-        answers = await asyncio.gather(*waiting, return_exceptions=True)
-        good: builtins.list[tuple[NamedSource, Answer]] = []
+    async def ask_all(
+        self, sources: Sequence[NamedSource], question: Question[Answer]
+    ) -> tuple[Answers[Answer], dict[str, RepositoryUnavailable]]:
+        """Ask all sources at once; return the answers in order of precedence, and the failures."""
+        tasks = [self.ask(named, question) for named in sources]
+        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        answers: Answers[Answer] = []
         failures: dict[str, RepositoryUnavailable] = {}
-        for named, answer in zip(asked, answers, strict=True):
-            if isinstance(answer, RepositoryUnavailable):
-                failures[named.name] = answer
-            elif isinstance(answer, BaseException):
-                raise answer
+        for named, outcome in zip(sources, outcomes, strict=True):
+            if isinstance(outcome, RepositoryUnavailable):
+                failures[named.name] = outcome
+            elif isinstance(outcome, BaseException):
+                raise outcome
             else:
-                good.append((named, answer))
-        return good, failures
+                answers.append((named, outcome))
+        return answers, failures
 
-    async def _answer(
-        self, named: NamedSource, question: Callable[[SkillSource], Awaitable[Answer]]
-    ) -> Answer:
-        """What one source says in time; raises SkillNotFound, InvalidSkill or RepositoryUnavailable."""
+    async def ask(self, named: NamedSource, question: Question[Answer]) -> Answer:
+        """Return a source's answer; raises SkillNotFound, InvalidSkill or RepositoryUnavailable."""
         until, reason = self._silent.get(named.name, (0.0, ""))
         if time.monotonic() < until:
             raise RepositoryUnavailable(named.name, reason)
-        patience = named.time_out or self.time_out
+        time_out = named.time_out or self.time_out
         try:
-            return await asyncio.wait_for(question(named.source), patience)
+            return await asyncio.wait_for(question(named), time_out)
         except (SkillNotFound, InvalidSkill):
             raise
         except TimeoutError:
-            reason = f"no answer in {patience:g} s"
-            self._silent[named.name] = (time.monotonic() + patience, reason)
-            failure = RepositoryUnavailable(named.name, reason)
+            reason = f"no answer in {time_out:g} s"
+            self._silent[named.name] = (time.monotonic() + time_out, reason)
         except RepositoryUnavailable as error:
-            failure = RepositoryUnavailable(named.name, error.reason)
-        except Exception as error:
-            from skillc.library.secrets import hide_secrets  # only for the words of others
-
-            failure = RepositoryUnavailable(named.name, hide_secrets(unexpected(error).message))
+            reason = error.reason
+        except Exception as error:  # of any source
+            reason = hide_secrets(unexpected(error).message)
+        failure = RepositoryUnavailable(named.name, reason)
         log.warning("%s", failure.message)
         raise failure
 
-    def _complain(self, failures: Mapping[str, RepositoryUnavailable]) -> None:
-        """An error only where a required repository failed, or every one that is configured."""
+    def check(self, failures: Failures) -> None:
+        """Raise a failure if its repository is required, or if every configured one failed."""
         required = [named.name for named in self.sources if named.required and named.name in failures]
         if required:
             raise failures[required[0]]
@@ -283,42 +158,141 @@ class CompositeSkillSource(SkillSource):
             raise failures[configured[0]]
 
 
-def _named(sources: Iterable[NamedSource | SkillSource]) -> tuple[NamedSource, ...]:
-    """Every source with a name of its own."""
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    """The skills of all sources that answered; `shadowed` are ID, winner and loser."""
+
+    skills: Sequence[SkillDescriptor]
+    shadowed: Sequence[tuple[SkillId, str, str]]
+    failures: Failures
+
+
+class CompositeSnapshot(SkillSource):
+    """The sources of a composite as they were at one moment, merged."""
+
+    def __init__(self, library: CompositeSkillSource) -> None:
+        self._library = library
+        self._snapshots = {named.name: SourceSnapshot(named.source) for named in library.sources}
+        self._merge: _Merge | None = None
+        self._documents: dict[SkillId, tuple[NamedSource, SkillDocument]] = {}
+
+    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+        merge = await self.merge()
+        self._library.check(merge.failures)
+        if filter == ALL:
+            return [*merge.skills]
+        return [skill for skill in merge.skills if filter.matches(skill)]
+
+    async def load(self, skill_id: SkillId) -> SkillDocument:
+        return (await self._find(skill_id))[1]
+
+    async def directory(self, skill_id: SkillId) -> str | None:
+        named, _ = await self._find(skill_id)
+        return await self._library.ask(named, lambda named: self._snapshots[named.name].directory(skill_id))
+
+    async def directories(self) -> dict[SkillId, str]:
+        """Return the folders that are at hand, of the winners alone."""
+        winners = {skill.id: skill.source_name for skill in await self.list()}
+        answers, _ = await self._ask_all(SourceSnapshot.directories)
+        return {
+            s: path for named, paths in answers for s, path in paths.items() if winners.get(s) == named.name
+        }
+
+    async def collections(self) -> builtins.list[SkillCollection]:
+        """Derive the collections from the merged IDs; the first source that describes one counts."""
+        merge, (answers, _) = await asyncio.gather(self.merge(), self._ask_all(SourceSnapshot.collections))
+        self._library.check(merge.failures)
+        descriptions: dict[str, str] = {}
+        for _, collections in answers:
+            descriptions = read_descriptions(collections) | descriptions
+        return derive_collections(merge.skills, descriptions)
+
+    async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
+        """Return what each source says of its skills, what is shadowed, and which source failed."""
+        merge = await self.merge()
+        answers, failures = await self._ask_all(SourceSnapshot.diagnostics, without=merge.failures)
+        diagnostics = [replace(d, source_name=named.name) for named, answer in answers for d in answer]
+        for skill_id, winner, loser in merge.shadowed:
+            shadow = warning("W022", skill_id, winner)
+            diagnostics.append(SourceDiagnostic(skill_id, shadow.code, "warning", shadow.message, loser))
+        for name, error in {**failures, **merge.failures}.items():
+            diagnostics.append(SourceDiagnostic("", error.code, "error", error.message, name))
+        return diagnostics
+
+    async def merge(self) -> _Merge:
+        """List all sources and let the first win. Filters come after, so that a loser never shows through."""
+        if self._merge is None:
+            answers, failures = await self._ask_all(SourceSnapshot.list)
+            winners: dict[SkillId, SkillDescriptor] = {}
+            shadowed = []
+            for named, skills in answers:
+                for skill in skills:
+                    winner = winners.setdefault(skill.id, skill.named(named.name)).source_name
+                    if winner != named.name:
+                        shadowed.append((skill.id, winner, named.name))
+                        log.info("skill '%s' of '%s' is shadowed by '%s'", skill.id, named.name, winner)
+            self._merge = _Merge([winners[skill_id] for skill_id in sorted(winners)], shadowed, failures)
+        self._library.failures = self._merge.failures
+        return self._merge
+
+    async def _find(self, skill_id: SkillId) -> tuple[NamedSource, SkillDocument]:
+        """Return the first source that has a skill, and the skill."""
+        if skill_id in self._documents:
+            return self._documents[skill_id]
+        failures: dict[str, RepositoryUnavailable] = {}
+        invalid: InvalidSkill | None = None  # there, but not to be used
+        for named in self._library.sources:
+            try:
+                document = await self._library.ask(
+                    named, lambda named: self._snapshots[named.name].load(skill_id)
+                )
+            except SkillNotFound:
+                continue
+            except InvalidSkill as error:
+                invalid = invalid or error
+            except RepositoryUnavailable as failure:
+                failures[named.name] = failure
+                if named.required:
+                    raise
+            else:
+                self._library.failures = failures
+                document = replace(document, descriptor=document.descriptor.named(named.name))
+                self._documents[skill_id] = named, document
+                return named, document
+        self._library.failures = failures
+        if invalid is not None:
+            raise invalid
+        self._library.check(failures)
+        raise SkillNotFound(skill_id)
+
+    async def _ask_all(
+        self, question: Callable[[SourceSnapshot], Awaitable[Answer]], without: Container[str] = ()
+    ) -> tuple[Answers[Answer], dict[str, RepositoryUnavailable]]:
+        sources = [named for named in self._library.sources if named.name not in without]
+        return await self._library.ask_all(sources, lambda named: question(self._snapshots[named.name]))
+
+
+def _name_sources(sources: Iterable[NamedSource | SkillSource]) -> tuple[NamedSource, ...]:
+    """Give every source a name of its own."""
     named: dict[str, NamedSource] = {}
     for source in sources:
-        if isinstance(source, NamedSource):
-            own = source
-        else:
-            own = NamedSource(getattr(source, "kind", "memory"), source)
-        name, number = own.name, 2
+        if not isinstance(source, NamedSource):
+            source = NamedSource(getattr(source, "kind", "memory"), source)
+        name, number = source.name, 2
         while name in named:
-            name, number = f"{own.name}-{number}", number + 1
-        named[name] = replace(own, name=name)
+            name, number = f"{source.name}-{number}", number + 1
+        named[name] = replace(source, name=name)
     return tuple(named.values())
 
 
-async def _told_by(source: SkillSource) -> builtins.list[SourceDiagnostic]:
-    ask: Callable[[], Awaitable[builtins.list[SourceDiagnostic]]] | None
-    ask = getattr(source, "diagnostics", None)
-    return await ask() if ask is not None else []
-
-
-def _state(named: NamedSource, look: _Look) -> SourceState:
+def _state(named: NamedSource, merge: _Merge) -> SourceState:
     kind = getattr(named.source, "kind", "memory")
-    if named.name in look.failures:
-        return SourceState(named.name, kind, "unavailable", error=look.failures[named.name].message)
-    own = sum(1 for skill in look.skills if skill.source_name == named.name)
-    lost = sum(1 for shadow in look.shadowed if shadow.loser == named.name)
+    if named.name in merge.failures:
+        return SourceState(named.name, kind, "unavailable", error=merge.failures[named.name].message)
+    skills = sum(1 for skill in merge.skills if skill.source_name == named.name)
+    shadowed = sum(1 for _, _, loser in merge.shadowed if loser == named.name)
     quarantined = getattr(named.source, "quarantined", 0)
     unused = getattr(named.source, "unused", False)
     status = "unused" if unused else getattr(named.source, "status", "ok")
     error = getattr(named.source, "error", None)
-    words = str(error) if error else None
-    return SourceState(named.name, kind, status, own, quarantined, lost, words)
-
-
-async def _directories(source: SkillSource) -> dict[SkillId, str]:
-    """The folders of a source that has any; what would have to be fetched first is not at hand."""
-    locate = getattr(source, "directories", None)
-    return await locate() if locate else {}
+    return SourceState(named.name, kind, status, skills, quarantined, shadowed, str(error) if error else None)

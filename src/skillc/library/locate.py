@@ -1,14 +1,28 @@
-"""Any skill by its name: a path, the stores, and after them the repositories by canonical ID.
+"""Any skill of the repositories by its canonical ID, as a folder.
 
 `skc show company/billing/refunds` works on a skill of a git, HTTP or MCP repository as on a local one:
-a remote skill becomes a folder (`copies`) when somebody asks for it, and not before; the next question
-finds it there (`recent`).
+a remote skill becomes a folder (`copies`) on first use. A note beside the copies says which copy an ID
+means for a configuration, and until when: an agent's second question asks no repository. The note is
+never valid for longer than the repository's refresh interval.
 """
 
 from __future__ import annotations
 
-from skillc.errors import InvalidSkill, RepositoryUnavailable, SkillNotFound
-from skillc.library.stores import GLOBAL, PROJECT, Skill, resolve
+import os
+from time import time
+
+from skillc import paths
+from skillc.errors import InvalidSkill, RepositoryUnavailable, SkillNotFound, warning
+from skillc.library.stores import (
+    GLOBAL,
+    PROJECT,
+    Skill,
+    folder_name,
+    is_id,
+    is_skill,
+    stored_skills,
+)
+from skillc.startup.digest import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,72 +30,60 @@ if TYPE_CHECKING:
 
     from skillc.library.config import SkillsConfig
     from skillc.library.descriptors import SkillDocument
-    from skillc.library.library import CompositeSkillSource
+    from skillc.library.library import CompositeSkillSource, CompositeSnapshot
     from skillc.skills import SkillId
 
+MAX_AGE = 60.0  # seconds that a note is valid; shorter if the repository's refresh interval is
 
-def locate_anywhere(name: str, cwd: str) -> Skill:
-    """The skill that `name` means in `cwd`, wherever it comes from; raises SkillNotFound and others.
 
-    Not from a running event loop: repositories are asked in one of their own.
+def locate_in_repositories(name: str, cwd: str, error: InvalidSkill | SkillNotFound) -> Skill:
+    """Return the skill that an ID means in `cwd`; `error` says why no store has it, and may be raised.
+
+    Don't call it from a running event loop: repositories are asked in one of their own.
     """
-    incomplete: InvalidSkill | None = None
-    try:
-        return resolve(name, cwd)
-    except (InvalidSkill, SkillNotFound) as error:
-        from skillc.skills import is_segment
-
-        incomplete = error if isinstance(error, InvalidSkill) else None
-        if not all(map(is_segment, name.split("/"))):
-            raise (incomplete or _with_nearest(name, cwd, ())) from None
-    from skillc.library.recent import recall
-
-    known = recall(name, cwd)
-    if known is not None:
-        return known
-    import asyncio  # for names that are in no store; they are not what agents ask for most
+    if not is_id(name):
+        raise (error if isinstance(error, InvalidSkill) else _with_nearest(name, cwd, ())) from None
+    recent = recall(name, cwd)
+    if recent is not None:
+        return recent
+    import asyncio  # agents mostly ask for skills that are in a store
 
     from skillc.skills import SkillId
 
     try:
-        return asyncio.run(_in_repositories(SkillId(name), cwd))
+        return asyncio.run(_locate(SkillId(name), cwd))
     except SkillNotFound:
-        if incomplete is not None:  # a folder of that name was on the way
-            raise incomplete from None
+        if isinstance(error, InvalidSkill):  # a store has a folder of that name
+            raise error from None
         raise
 
 
-async def _in_repositories(skill_id: SkillId, cwd: str) -> Skill:
-    from skillc import paths
+async def _locate(skill_id: SkillId, cwd: str) -> Skill:
     from skillc.library.config import SkillsConfig
     from skillc.library.repositories import resolve_repositories
 
     config = SkillsConfig.load(cwd)
     library = resolve_repositories(config, next(paths.library_roots(cwd), None))
+    snapshot = await library.snapshot()
     try:
-        document = await library.load(skill_id)
+        document = await snapshot.load(skill_id)
     except (SkillNotFound, RepositoryUnavailable) as error:
-        kept = _kept(skill_id, library, config)
-        if kept is not None:
-            return kept
+        copy = _last_copy(skill_id, library, config)
+        if copy is not None:
+            return copy
         if isinstance(error, SkillNotFound):
-            raise await _not_found(skill_id, cwd, library) from None
+            raise await _not_found(skill_id, cwd, library, snapshot) from None
         raise
-    found = _found(document, await library.directory(skill_id), config, cwd)
-    found.diagnostics = tuple(library.warnings())
-    if found.copied and not found.diagnostics:
-        from skillc.library.recent import SECONDS, remember
-
-        settings = next(r.settings for r in config.repositories if r.name == found.repository)
-        remember(found, cwd, float(settings.get("refresh_seconds", SECONDS)))
-    return found
+    skill = _as_folder(document, await snapshot.directory(skill_id), config, cwd)
+    skill.diagnostics = tuple(library.warnings())
+    if skill.is_copy and not skill.diagnostics:
+        settings = next(r.settings for r in config.repositories if r.name == skill.repository)
+        remember(skill, cwd, float(settings.get("refresh_seconds", MAX_AGE)))
+    return skill
 
 
-def _found(document: SkillDocument, directory: str | None, config: SkillsConfig, cwd: str) -> Skill:
-    """A skill's own folder where it is on this machine, else a copy."""
-    import os
-
-    from skillc import paths
+def _as_folder(document: SkillDocument, directory: str | None, config: SkillsConfig, cwd: str) -> Skill:
+    """Return a skill with its own folder if that is on this machine, else with a copy."""
     from skillc.library import copies
     from skillc.library.descriptors import SkillScope
 
@@ -93,47 +95,76 @@ def _found(document: SkillDocument, directory: str | None, config: SkillsConfig,
         return Skill(skill.id, os.path.realpath(directory), scope, root, True, skill.source_name)
     repository = next(r for r in config.repositories if r.name == skill.source_name)
     path = copies.write_copy(copies.copy_path(repository, skill.id), repository.name, document, directory)
-    return Skill(skill.id, os.path.realpath(path), GLOBAL, home, True, repository.name, copied=True)
+    return Skill(skill.id, os.path.realpath(path), GLOBAL, home, True, repository.name, is_copy=True)
 
 
-def _kept(skill_id: SkillId, library: CompositeSkillSource, config: SkillsConfig) -> Skill | None:
-    """The copy of a skill that was there when its repository could last be asked."""
-    import os
-
-    from skillc import paths
-    from skillc.errors import warning
+def _last_copy(skill_id: SkillId, library: CompositeSkillSource, config: SkillsConfig) -> Skill | None:
+    """Return the copy of a skill from when its repository last answered."""
     from skillc.library import copies
-    from skillc.library.stores import is_skill
 
     home = paths.home()
     for repository in config.repositories if home else ():
         path = copies.copy_path(repository, skill_id)
         if repository.name in library.failures and is_skill(path):
-            why = warning("W201", repository.name, library.failures[repository.name].reason)
+            stale = warning("W201", repository.name, library.failures[repository.name].reason)
             source = os.path.realpath(path)
-            return Skill(skill_id, source, GLOBAL, home or "", True, repository.name, True, (why,))
+            return Skill(skill_id, source, GLOBAL, home or "", True, repository.name, True, (stale,))
     return None
 
 
-async def _not_found(skill_id: SkillId, cwd: str, library: CompositeSkillSource) -> SkillNotFound:
-    """The error for an ID that nobody has, with what was to say of those who could not be asked."""
+async def _not_found(
+    skill_id: SkillId, cwd: str, library: CompositeSkillSource, snapshot: CompositeSnapshot
+) -> SkillNotFound:
+    """Return the error for an ID that no repository has, with warnings about those that did not answer."""
     diagnostics = tuple(library.warnings())
-    # Who did not answer is not asked again just for names.
     names: list[str] = []
-    if not library.failures:
+    if not library.failures:  # a repository that did not answer is not asked again just for names
         try:
-            names = [str(skill.id) for skill in await library.list()]
+            names = [str(skill.id) for skill in await snapshot.list()]
         except RepositoryUnavailable:
-            pass  # it was there a moment ago; the names would only have been a help
+            pass  # it answered a moment ago; the names would only have been a help
     error = _with_nearest(str(skill_id), cwd, names)
     error.diagnostics = diagnostics
     return error
 
 
 def _with_nearest(name: str, cwd: str, others: Iterable[str]) -> SkillNotFound:
-    """The error for a name, with those of the stores and of `others` that are like it."""
-    from skillc.library.stores import stored_skills
+    """Return the error for a name, with similar ones of the stores and of `others`."""
     from skillc.text import suggest
 
     stored = (skill.name for skill in stored_skills(cwd))
     return SkillNotFound(name, nearest=suggest(name, (*stored, *others)))
+
+
+def recall(name: str, cwd: str) -> Skill | None:
+    """Return the copy that a note says `name` means in `cwd`; None without a valid one."""
+    home = paths.home()
+    if home is None:
+        return None
+    try:
+        with open(_note(name, cwd), encoding="utf-8") as file:
+            until, source, repository = file.read().split("\n")
+        if not 0 <= float(until) - time() <= MAX_AGE or not is_skill(source):
+            return None
+    except (OSError, ValueError):
+        return None
+    return Skill(name, source, GLOBAL, home, True, repository, is_copy=True, is_recent=True)
+
+
+def remember(skill: Skill, cwd: str, seconds: float) -> None:
+    """Write the note for a skill; without one the next question takes longer, so errors are ignored."""
+    from skillc import atomic  # not needed to read a note
+
+    path = _note(skill.name, cwd)
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        until = time() + min(seconds, MAX_AGE)
+        atomic.write(path, f"{until}\n{skill.source}\n{skill.repository}".encode())
+    except (OSError, ValueError):
+        pass
+
+
+def _note(name: str, cwd: str) -> str:
+    """Return the note's path: another for each name and each state of the configuration."""
+    key = sha256_hex(repr((name, paths.config_stamps(cwd))).encode("utf-8", "surrogateescape"))[:16]
+    return os.path.join(paths.cache_directory(), "skills", "recent", f"{folder_name(name)[:64]}-{key}")

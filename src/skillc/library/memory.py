@@ -1,4 +1,4 @@
-"""Skills that a program makes up itself, for tests and for embedding."""
+"""Skills that a program provides itself, for tests and for embedding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skillc.skills import SkillId
 
 
 class InMemorySkillSource(SkillSource):
-    """A source of documents that are given to it; of two with one ID the first counts.
+    """A source of documents that are passed to it; of two with one ID the first counts.
 
     >>> import asyncio
     >>> greeter = SkillDocument(SkillDescriptor(SkillId("test/greeter")), "Say hello.")
@@ -31,7 +31,7 @@ class InMemorySkillSource(SkillSource):
         return [skill for skill in skills if filter.matches(skill)]
 
     def bodies_at_hand(self) -> dict[str, str]:
-        """Every body, for searching."""
+        """Return every body, for searching."""
         return {str(skill_id): document.body for skill_id, document in self._documents.items()}
 
     async def load(self, skill_id: SkillId) -> SkillDocument:

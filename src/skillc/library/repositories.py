@@ -1,25 +1,31 @@
-"""From configuration to one source: the single way that all surfaces take."""
+"""From configuration to one source, the only way that all surfaces take; and refreshing repositories now."""
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from skillc import paths
-from skillc.errors import InvalidConfiguration
-from skillc.library.config import SkillRepositoryConfig, SkillsConfig, default_repositories
+from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, unexpected
+from skillc.library.config import (
+    RepositorySettings,
+    SkillRepositoryConfig,
+    SkillsConfig,
+    default_repositories,
+)
 from skillc.library.descriptors import SkillScope
 from skillc.library.embedded import EmbeddedSkillSource
 from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.library import TIME_OUT, CompositeSkillSource, NamedSource
 from skillc.library.source import SkillSource
 
-EMBEDDED = "embedded"  # the name of what comes with skc
+EMBEDDED = "embedded"  # the name of the skills that come with skc
 ALLOW = "SKILLC_ALLOW_COMMANDS"
 
-# How long a server may be silent, as a part of what its repository may take: less than the composite
-# waits, so that it is the source that says what is wrong, and no thread outlives its question.
+# How long a server may be silent, as a part of its repository's time-out: less than the composite
+# waits, so that the source can say what is wrong, and no thread outlives its question.
 GIT_SILENCE = 5 / 6
 HTTP_SILENCE = 1 / 3
 
@@ -27,82 +33,75 @@ HTTP_SILENCE = 1 / 3
 def resolve_repositories(
     config: SkillsConfig, project_root: str | os.PathLike[str] | None = None, *, time_out: float = TIME_OUT
 ) -> CompositeSkillSource:
-    """The configured repositories in order, or the default chain, and the embedded skills last.
+    """Return the configured repositories in order, or the default chain, and the embedded skills last.
 
-    What comes over MCP is after even those, wherever it is configured: it takes the place of nothing.
+    MCP repositories come after even those, wherever they are configured: they can't replace any skill.
     Without a `project_root` the default chain has the user's skills alone. `time_out` is how many
     seconds a repository may take to answer before the others are served without it; one that sets
     `timeout_seconds` has its own.
     """
     named: list[NamedSource] = []
-    remote: list[NamedSource] = []
+    mcp: list[NamedSource] = []
     for repository in repositories_in_force(config, project_root):
         patience = repository.time_out or time_out
         source = source_of(repository, patience)
         own = NamedSource(repository.name, source, repository.required, time_out=patience)
-        (remote if repository.type == "mcp" else named).append(own)
+        (mcp if repository.type == "mcp" else named).append(own)
     embedded = NamedSource(EMBEDDED, EmbeddedSkillSource(), fallback=True)
-    return CompositeSkillSource([*named, embedded, *remote], time_out=time_out)
+    return CompositeSkillSource([*named, embedded, *mcp], time_out=time_out)
 
 
 def repositories_in_force(
     config: SkillsConfig, project_root: str | os.PathLike[str] | None = None
 ) -> tuple[SkillRepositoryConfig, ...]:
-    """Those that are configured or, where none is, the default chain."""
+    """Return the configured repositories; without any, the default chain."""
     roots = [os.fspath(project_root)] if project_root else []
     return config.repositories or default_repositories(roots, paths.home())
 
 
 def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) -> SkillSource:
-    """The source that a repository's settings describe; variables are expanded here, where it is used."""
+    """Return the source that a repository's settings describe, with variables expanded."""
     if repository.type == "filesystem":
         scope = SkillScope.USER if repository.base == paths.home() else SkillScope.PROJECT
-        configured = bool(repository.file)  # only what somebody wrote down must be there
+        configured = bool(repository.file)  # the default folders need not exist
         return FilesystemSkillSource(repository.path, scope, strict=repository.strict, required=configured)
-    settings = repository.expanded()
+    settings = repository.expand_settings()
     patience = time_out or repository.time_out or TIME_OUT
-    if repository.type == "mcp":
-        return _mcp(repository, settings)
-    if repository.type == "http":
-        return _http(repository.name, settings, round(patience * HTTP_SILENCE, 2))
-    return _git(repository, settings, round(patience * GIT_SILENCE, 2))
-
-
-def _http(name: str, settings: Mapping[str, Any], silence: float) -> SkillSource:
-    from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource  # with the extra `http` alone
+    if repository.type == "git":
+        return _git_source(repository, settings, round(patience * GIT_SILENCE, 2))
+    from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource  # 20 ms with git and mcp
 
     token, header = settings.get("auth_token"), settings.get("auth_header")
     auth = (HeaderAuth(header, token) if header else BearerAuth(token)) if token else None
     refresh = float(settings.get("refresh_seconds", 60))
-    return HttpSkillSource(settings["url"], auth, refresh, name=name, time_out=silence)
-
-
-def _mcp(repository: SkillRepositoryConfig, settings: Mapping[str, Any]) -> SkillSource:
-    from skillc.library.http import BearerAuth, HeaderAuth
+    if repository.type == "http":
+        silence = round(patience * HTTP_SILENCE, 2)
+        return HttpSkillSource(settings["url"], auth, refresh, name=repository.name, time_out=silence)
     from skillc.library.mcp import McpSkillSource
 
-    token, header = settings.get("auth_token"), settings.get("auth_header")
     command = settings.get("command", [])
     return McpSkillSource(
         repository.name,
         command=command,
         url=settings.get("url", ""),
-        auth=(HeaderAuth(header, token) if header else BearerAuth(token)) if token else None,
+        auth=auth,
         cwd=repository.base or None,
-        cache_ttl=float(settings.get("refresh_seconds", 60)),
-        problem=_not_allowed(repository) if command else "",
+        cache_ttl=refresh,
+        problem=_refuse_command(repository) if command else "",
     )
 
 
-def _not_allowed(repository: SkillRepositoryConfig) -> str:
-    """Why a command is not run: a project that was only cloned must not start programs."""
+def _refuse_command(repository: SkillRepositoryConfig) -> str:
+    """Return why a command is not run: a project that was only cloned must not start programs."""
     home = paths.home()
     if os.environ.get(ALLOW) == "1" or (home and os.path.realpath(repository.base) == os.path.realpath(home)):
         return ""
     return f"its command is set by a project; set it in ~/.skillc/skills.toml instead, or {ALLOW}=1"
 
 
-def _git(repository: SkillRepositoryConfig, settings: Mapping[str, Any], silence: float) -> SkillSource:
+def _git_source(
+    repository: SkillRepositoryConfig, settings: RepositorySettings, silence: float
+) -> SkillSource:
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
 
     token, key = settings.get("auth_token"), settings.get("ssh_key")
@@ -121,3 +120,49 @@ def _git(repository: SkillRepositoryConfig, settings: Mapping[str, Any], silence
         reason = error.message.rpartition(": ")[2]
         raise InvalidConfiguration(repository.file, f"repository '{repository.name}': {reason}") from None
     return GitSkillSource(config)
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """The outcome of a refresh: `before` is None if nothing was cached, `failure` None if all is well.
+
+    A repository that is `stale` could not be refreshed and serves what it had.
+    """
+
+    name: str
+    type: str
+    status: str
+    before: int | None = None
+    skills: int = 0
+    commit: str | None = None
+    failure: SkillcError | None = None
+
+
+async def refresh_repositories(repositories: Iterable[SkillRepositoryConfig]) -> list[Refresh]:
+    """Refresh all at once, whatever their intervals say; a failure of one affects no other."""
+    return await asyncio.gather(*(_refresh(repository) for repository in repositories))
+
+
+async def _refresh(repository: SkillRepositoryConfig) -> Refresh:
+    name, kind, before = repository.name, repository.type, None
+    try:
+        source = source_of(repository)
+        count = getattr(source, "cached_count", None) or getattr(source, "known", None)
+        before = await count() if count else None
+        refresh = getattr(source, "refresh", None)
+        if refresh:
+            await refresh()
+        skills = len(await source.list())
+    except Exception as error:
+        return Refresh(name, kind, "unavailable", before, failure=_rename(name, unexpected(error)))
+    status = "unused" if getattr(source, "unused", False) else getattr(source, "status", "ok")
+    problem = getattr(source, "error", None)
+    failure = RepositoryUnavailable(name, problem) if problem else None
+    return Refresh(name, kind, status, before, skills, getattr(source, "commit", None), failure)
+
+
+def _rename(name: str, error: SkillcError) -> SkillcError:
+    """Return an error under the repository's name, because a source names itself by its address."""
+    if isinstance(error, RepositoryUnavailable):
+        return RepositoryUnavailable(name, error.reason)
+    return error if error.code != SkillcError.code else RepositoryUnavailable(name, error.message)

@@ -2,16 +2,16 @@
 
 PrefixedSkillSource(FilteredSkillSource(source, keep), "vendor")
 
-What is said of the source (its kind and state, what was repaired) and the files of its skills are
-those of the source within.
+Kind, state, diagnostics and the files of skills are those of the inner source.
 """
 
 from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from skillc.errors import SkillNotFound
 from skillc.index.skills import Searchable
@@ -21,14 +21,15 @@ from skillc.library.descriptors import (
     SkillDocument,
     SkillFilter,
     derive_collections,
+    read_descriptions,
 )
-from skillc.library.find import parts_of
-from skillc.library.source import ALL, SkillSource
+from skillc.library.snapshot import snapshot_of
+from skillc.library.source import ALL, SkillSource, parts_of
 from skillc.skills import SkillId
 
 
 class _Wrapper(SkillSource):
-    """A source within; how it is doing is how the wrapper is doing."""
+    """A source around another one, whose state is its own."""
 
     def __init__(self, source: SkillSource) -> None:
         self._source = source
@@ -38,30 +39,36 @@ class _Wrapper(SkillSource):
             return getattr(self._source, name)
         raise AttributeError(name)
 
+    async def snapshot(self) -> Self:
+        """Return the same wrapper around a snapshot of the inner source."""
+        wrapper = copy(self)
+        wrapper._source = snapshot_of(self._source)
+        return wrapper
+
     async def directory(self, skill_id: SkillId) -> str | None:
-        """The folder of a skill, where the source within has one."""
-        await self.load(skill_id)  # one that is hidden has none
-        locate = getattr(self._source, "directory", None)
-        return await locate(self._within(skill_id)) if locate else None
+        """Return the folder of a skill, where the inner source has one."""
+        wrapper = await self.snapshot()
+        await wrapper.load(skill_id)  # a hidden skill has no folder
+        return await snapshot_of(wrapper._source).directory(self._inner_id(skill_id))
 
     async def parts(self, name: str) -> builtins.list[Searchable]:
-        """What can be searched of the source within, under our names."""
-        names = {str(self._within(skill.id)): str(skill.id) for skill in await self.list()}
+        """Return what can be searched of the inner source, under our names."""
+        names = {str(self._inner_id(skill.id)): str(skill.id) for skill in await self.list()}
         return [part.rename(names) for part in await parts_of(self._source, name)]
 
     async def collections(self) -> builtins.list[SkillCollection]:
-        """Counted here, described by the source within."""
-        told = await self._source.collections()
-        words = {c.path: c.description for c in told if c.description != f"{c.count} skills"}
-        return derive_collections(await self.list(), words)
+        """Count the collections here, and describe them as the inner source does."""
+        wrapper = await self.snapshot()
+        descriptions = read_descriptions(await wrapper._source.collections())
+        return derive_collections(await wrapper.list(), descriptions)
 
-    def _within(self, skill_id: SkillId) -> SkillId:
-        """What the source within calls a skill of ours."""
+    def _inner_id(self, skill_id: SkillId) -> SkillId:
+        """Return what the inner source calls one of our skills."""
         return skill_id
 
 
 class FilteredSkillSource(_Wrapper):
-    """The skills of a source that a condition holds for."""
+    """The skills of a source that satisfy a condition."""
 
     def __init__(self, source: SkillSource, keep: Callable[[SkillDescriptor], bool]) -> None:
         super().__init__(source)
@@ -78,32 +85,32 @@ class FilteredSkillSource(_Wrapper):
 
 
 class RenamedSkillSource(_Wrapper):
-    """The skills of a source under other IDs: `names` maps theirs to ours, the rest stay as they are.
+    """The skills of a source under other IDs: `names` maps inner IDs to ours, the rest stay as they are.
 
-    One whose own ID another was given is not there; of two that were given one ID, the last counts.
+    A skill whose own ID was given to another is hidden; of two that were given one ID, the last counts.
     """
 
     def __init__(self, source: SkillSource, names: Mapping[str, str]) -> None:
         super().__init__(source)
-        self._theirs = {SkillId(ours): SkillId(theirs) for theirs, ours in names.items()}
-        self._ours = {theirs: ours for ours, theirs in self._theirs.items()}
-        self._gone = {SkillId(theirs) for theirs in names} | set(self._theirs)
+        self._inner = {SkillId(ours): SkillId(inner) for inner, ours in names.items()}
+        self._ours = {inner: ours for ours, inner in self._inner.items()}
+        self._hidden = {SkillId(inner) for inner in names} | set(self._inner)
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        theirs = await self._source.list()
-        skills = [self._renamed(s) for s in theirs if s.id in self._ours or s.id not in self._gone]
+        inner = await self._source.list()
+        skills = [self._rename(s) for s in inner if s.id in self._ours or s.id not in self._hidden]
         return sorted((skill for skill in skills if filter.matches(skill)), key=lambda skill: skill.id)
 
     async def load(self, skill_id: SkillId) -> SkillDocument:
-        if skill_id in self._gone and skill_id not in self._theirs:
-            raise SkillNotFound(skill_id)  # it goes by another name now
-        document = await self._source.load(self._within(skill_id))
-        return replace(document, descriptor=self._renamed(document.descriptor))
+        if skill_id in self._hidden and skill_id not in self._inner:
+            raise SkillNotFound(skill_id)  # it has another name here
+        document = await self._source.load(self._inner_id(skill_id))
+        return replace(document, descriptor=self._rename(document.descriptor))
 
-    def _within(self, skill_id: SkillId) -> SkillId:
-        return self._theirs.get(skill_id, skill_id)
+    def _inner_id(self, skill_id: SkillId) -> SkillId:
+        return self._inner.get(skill_id, skill_id)
 
-    def _renamed(self, skill: SkillDescriptor) -> SkillDescriptor:
+    def _rename(self, skill: SkillDescriptor) -> SkillDescriptor:
         ours = self._ours.get(skill.id)
         return replace(skill, id=ours, name=ours.name) if ours else skill
 
@@ -116,22 +123,26 @@ class PrefixedSkillSource(_Wrapper):
         self._prefix = SkillId(prefix)
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        skills = [self._below(skill) for skill in await self._source.list()]
+        skills = [self._add_prefix(skill) for skill in await self._source.list()]
         return [skill for skill in skills if filter.matches(skill)]
 
     async def load(self, skill_id: SkillId) -> SkillDocument:
         if not skill_id.startswith(f"{self._prefix}/"):
             raise SkillNotFound(skill_id)
-        document = await self._source.load(self._within(skill_id))
-        return replace(document, descriptor=self._below(document.descriptor))
+        document = await self._source.load(self._inner_id(skill_id))
+        return replace(document, descriptor=self._add_prefix(document.descriptor))
 
     async def collections(self) -> builtins.list[SkillCollection]:
-        inner = [replace(c, path=f"{self._prefix}/{c.path}") for c in await self._source.collections()]
-        all_of_them = derive_collections(await self.list())
-        return [c for c in all_of_them if f"{self._prefix}/".startswith(f"{c.path}/")] + inner
+        wrapper = await self.snapshot()
+        inner = await wrapper._source.collections()
+        above = derive_collections(await wrapper.list())
+        return [
+            *(c for c in above if f"{self._prefix}/".startswith(f"{c.path}/")),
+            *(replace(c, path=f"{self._prefix}/{c.path}") for c in inner),
+        ]
 
-    def _within(self, skill_id: SkillId) -> SkillId:
+    def _inner_id(self, skill_id: SkillId) -> SkillId:
         return SkillId(skill_id[len(self._prefix) + 1 :])
 
-    def _below(self, skill: SkillDescriptor) -> SkillDescriptor:
+    def _add_prefix(self, skill: SkillDescriptor) -> SkillDescriptor:
         return replace(skill, id=SkillId(f"{self._prefix}/{skill.id}"))

@@ -29,7 +29,7 @@ def fix_skill(
     Fixes only rules that are on and not suppressed, only in files that are really inside of the skill,
     and never in a compiled one, because the next build would undo it.
     """
-    if skill.copied:
+    if skill.is_copy:
         raise InvalidOption(
             f"'{skill.name}' is a copy from the repository '{skill.repository}'; fix it there"
         )

@@ -110,7 +110,7 @@ class SkillLocation:
     @property
     def argument(self) -> str:
         """What a command takes for it: its ID, or the path of a folder from elsewhere."""
-        return self.directory if self.skill is not None and not self.skill.stored else self.skill_id
+        return self.directory if self.skill is not None and not self.skill.is_stored else self.skill_id
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -122,7 +122,7 @@ class SkillLocation:
         if self.skill is not None:
             return self.skill
         skill = at_path(self.directory)
-        return Skill(self.skill_id, skill.source, skill.scope, skill.root, skill.stored)
+        return Skill(self.skill_id, skill.source, skill.scope, skill.root, skill.is_stored)
 
 
 def find_skill(name: str, cwd: str) -> SkillLocation:
@@ -141,7 +141,7 @@ def _locate_in_repository(skill: Skill, cwd: str) -> SkillLocation:
 
     config = SkillsConfig.load(cwd)
     own = next((r for r in config.repositories if r.name == skill.repository), None)
-    if skill.copied and (own is None or os.path.realpath(copy_path(own, skill.name)) != skill.source):
+    if skill.is_copy and (own is None or os.path.realpath(copy_path(own, skill.name)) != skill.source):
         return locate_in_store(skill)  # named by its path: a copy from another project's repository
     library = resolve_repositories(config, next(paths.library_roots(cwd), None))
     source = next((named.source for named in library.sources if named.name == skill.repository), None)
@@ -153,12 +153,12 @@ def locate_in_store(skill: Skill) -> SkillLocation:
     if bundled := _bundled(skill.name, skill.source):
         return bundled
     level = TrustLevel.UNTRUSTED
-    if skill.copied:
+    if skill.is_copy:
         origin = f"a copy from the repository '{skill.repository}'"
-    elif skill.stored and skill.scope == GLOBAL:
+    elif skill.is_stored and skill.scope == GLOBAL:
         level, origin = TrustLevel.USER, "your own skills"
     else:
-        origin = "a project's skills" if skill.stored else "a folder"
+        origin = "a project's skills" if skill.is_stored else "a folder"
     return SkillLocation(skill.name, skill.source, level, f"{origin} ({skill.source})")
 
 

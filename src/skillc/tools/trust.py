@@ -58,7 +58,7 @@ class Fingerprint:
 
 def fingerprint(directory: str) -> Fingerprint:
     """Read and hash every file of a skill; raises PathEscapes for a link that leads out of it."""
-    note = ORIGIN if at_path(directory).copied else ""  # ours, and another for each state of a repository
+    note = ORIGIN if at_path(directory).is_copy else ""  # ours, and another for each state of a repository
     files = [file for file in list_files(directory, hidden=True) if file.name != note]
     if sum(file.size for file in files) > MAX_SKILL:
         raise InvalidSkill(directory, f"more than {MAX_SKILL >> 30} GiB of files")

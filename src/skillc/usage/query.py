@@ -156,7 +156,7 @@ class Logs:
         for skill in self._skills:
             for path in find_logs(skill):
                 folders.setdefault(path, set()).add(utf8_text(skill.source))
-            if skill.stored:
+            if skill.is_stored:
                 own.add(log_file(skill.runtime()))
         for path in folders:
             connection = schema.open_log(path)

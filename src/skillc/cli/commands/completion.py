@@ -13,9 +13,7 @@ from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.compiler import read_agents
 from skillc.errors import InvalidOption, SkillcError
 from skillc.gateway import read_outline
-from skillc.library import resolve, stored_skills
-from skillc.library.config import SkillsConfig
-from skillc.library.repositories import repositories_in_force
+from skillc.library import SkillsConfig, repositories_in_force, resolve, stored_skills
 from skillc.paths import current_directory, library_roots
 from skillc.skills import list_files
 

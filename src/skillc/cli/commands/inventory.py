@@ -5,7 +5,6 @@ from __future__ import annotations
 from skillc.cli import workspace
 from skillc.cli.output import print_json
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
-from skillc.library.looking import one_look
 
 COMMAND = Command(
     "inventory",
@@ -23,10 +22,10 @@ def run(arguments: Arguments) -> int:
     preload = arguments.texts("preload")
 
     async def inventory() -> dict[str, str]:
-        with one_look():
-            await engine.resolve_and_render(preload)  # one that is not there is an error
-            xml = await engine.inventory_section(preload)
-            return {"mode": engine.mode(await engine.list_skills()), "xml": xml}
+        now = engine.snapshot()
+        await now.resolve_and_render(preload)  # one that is not there is an error
+        xml = await now.inventory_section(preload)
+        return {"mode": now.mode(await now.list_skills()), "xml": xml}
 
     result = here.wait(inventory())
     if arguments.text("format") == "json":

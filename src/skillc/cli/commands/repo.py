@@ -9,9 +9,16 @@ from skillc.cli import workspace
 from skillc.cli.output import print_json, print_table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
-from skillc.library import add, edit
-from skillc.library.refresh import Refreshed, refresh_repositories
-from skillc.library.repositories import repositories_in_force
+from skillc.library import (
+    NewRepository,
+    Refresh,
+    add_repository,
+    file_to_edit,
+    names_in,
+    refresh_repositories,
+    remove_repository,
+    repositories_in_force,
+)
 from skillc.paths import current_directory, library_roots
 from skillc.text import shell_quote
 
@@ -91,31 +98,31 @@ def _list(arguments: Arguments) -> int:
 def _add(arguments: Arguments) -> int:
     options = {name: value for name in _GIT if (value := arguments.optional(name)) is not None}
     switches = [name for name in ("strict", "required") if arguments.given(name)]
-    wanted = add.Wanted(
+    repository = NewRepository(
         arguments.text("name"), arguments.text("place"), arguments.optional("type"), options, tuple(switches)
     )
-    added = add.add(
-        wanted,
+    addition = add_repository(
+        repository,
         current_directory(),
         for_all=arguments.given("global"),
         keep_defaults=arguments.given("keep_defaults"),
     )
     if arguments.text("format") == "json":
-        left = [path for _, path in added.left]
-        fields = {"guessed": added.guessed, "kept": list(added.kept), "left": left}
-        print_json({"file": added.file, "repository": dict(added.table), **fields})
+        left = [path for _, path in addition.left]
+        fields = {"guessed": addition.guessed, "kept": list(addition.kept), "left": left}
+        print_json({"file": addition.file, "repository": dict(addition.table), **fields})
     else:
-        guess = ", guessed from the address; --type says otherwise" if added.guessed else ""
-        print(f"Added '{wanted.name}' ({added.table['type']}{guess}) to {added.file}")
-        for path in added.kept:
+        guess = ", guessed from the address; --type says otherwise" if addition.guessed else ""
+        print(f"Added '{repository.name}' ({addition.table['type']}{guess}) to {addition.file}")
+        for path in addition.kept:
             print(f"Kept {path}, which is a default folder")
-        print(f"Next: skc repo sync {wanted.name}")
-    if added.left:
+        print(f"Next: skc repo sync {repository.name}")
+    if addition.left:
         scope = " --global" if arguments.given("global") else ""
-        also = "; ".join(f"skc repo add {name} {shell_quote(path)}{scope}" for name, path in added.left)
+        also = "; ".join(f"skc repo add {name} {shell_quote(path)}{scope}" for name, path in addition.left)
         print(
             "note: configured repositories replace the default folders, so these are not searched any more: "
-            f"{', '.join(path for _, path in added.left)}. To search them, too: {also}",
+            f"{', '.join(path for _, path in addition.left)}. To search them, too: {also}",
             file=sys.stderr,
         )
     return 0
@@ -123,11 +130,11 @@ def _add(arguments: Arguments) -> int:
 
 def _remove(arguments: Arguments) -> int:
     name, for_all = arguments.text("name"), arguments.given("global")
-    file = edit.file_to_edit(current_directory(), for_all)
+    file = file_to_edit(current_directory(), for_all)
     try:
-        left = edit.remove(file, name)
+        left = remove_repository(file, name)
     except InvalidOption:
-        if not for_all and name in edit.names_in(edit.file_to_edit(current_directory(), True)):
+        if not for_all and name in names_in(file_to_edit(current_directory(), True)):
             raise InvalidOption(f"'{name}' is for all projects: skc repo remove {name} --global") from None
         raise
     if arguments.text("format") == "json":
@@ -161,13 +168,13 @@ def _sync(arguments: Arguments) -> int:
     return 0
 
 
-def _fields(result: Refreshed) -> dict[str, object]:
+def _fields(result: Refresh) -> dict[str, object]:
     error = result.failure.message if result.failure else None
     fields = ("name", "type", "status", "before", "skills", "commit")
     return {**{field: getattr(result, field) for field in fields}, "error": error}
 
 
-def _row(result: Refreshed) -> Sequence[str]:
+def _row(result: Refresh) -> Sequence[str]:
     before = "" if result.before is None else str(result.before)
     error = result.failure.message if result.failure else ""
     commit = (result.commit or "")[:12]

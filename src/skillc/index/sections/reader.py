@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         source: str
 
         def runtimes(self) -> list[str]: ...
-        def built(self) -> list[tuple[str, str, str]]: ...
+        def artifacts(self) -> list[tuple[str, str, str]]: ...
 
 
 SCHEMA_VERSION = 2
@@ -61,7 +61,7 @@ def open_index(skill: Skill, setting: str) -> SectionIndex:
 
     It comes from the cache as long as the index and its manifest are the same files.
     """
-    for runtime, path, manifest_path in skill.built():
+    for runtime, path, manifest_path in skill.artifacts():
         identity = _identity(path)
         if identity is None:
             continue
@@ -74,7 +74,7 @@ def open_index(skill: Skill, setting: str) -> SectionIndex:
             _cache.pop(oldest, None)  # unless another thread did
         _cache[path] = (key, index)
         return index
-    if not skill.built():
+    if not skill.artifacts():
         paths.require_home()  # says what is missing
     raise errors.IndexUnusable(skill.name)
 

@@ -15,7 +15,7 @@ from skillc.library.descriptors import (
     SkillFilter,
     SkillScope,
 )
-from skillc.library.filesystem import FilesystemSkillSource
+from skillc.library.filesystem import FilesystemSkillSource, FilesystemSnapshot
 from skillc.library.git.checkouts import Checkouts, State
 from skillc.library.git.config import GitSkillConfig
 from skillc.library.source import ALL, SkillSource, SourceDiagnostic
@@ -81,6 +81,12 @@ class GitSkillSource(SkillSource):
     def commit(self) -> str | None:
         """The commit that was served last."""
         return self._state.commit or None
+
+    async def snapshot(self) -> FilesystemSnapshot:
+        """Return the checkout as it is now, with a warning if it is stale."""
+        snapshot = await (await self._update()).snapshot()
+        stale = [SourceDiagnostic("", "E200", "warning", self.error)] if self.error else []
+        return snapshot.with_diagnostics(stale)
 
     @property
     def status(self) -> str:

@@ -1,0 +1,217 @@
+"""One request walks each folder at most once: what it saw is a snapshot, passed on as a value."""
+
+from __future__ import annotations
+
+import builtins
+from collections import Counter
+from collections.abc import Mapping
+
+import pytest
+
+from skillc import (
+    AgentBuildConfig,
+    AgentFactory,
+    DefaultSkillEngine,
+    EngineOptions,
+    FilesystemSkillSource,
+    FilteredSkillSource,
+    PrefixedSkillSource,
+    RenamedSkillSource,
+    SkillCollection,
+    SkillDescriptor,
+    SkillDocument,
+    SkillFilter,
+    SkillId,
+    SkillNotFound,
+    SkillsConfig,
+    model_input,
+    prepare_turn,
+    resolve_repositories,
+)
+from skillc.index.skills import folder
+from skillc.index.skills.scan import Directory, SkillFile, Walk
+from skillc.library import locate_skill, snapshot_of
+from tests.conftest import World
+from tests.support.git import Origin
+from tests.support.skills import run, skill
+
+ALL = SkillFilter()
+
+
+@pytest.fixture
+def walks(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each folder was walked."""
+    counter: Counter[str] = Counter()
+
+    class CountedWalk(Walk):
+        def __init__(self, root: str, known: dict[str, Directory], files: Mapping[str, SkillFile]) -> None:
+            counter[root] += 1
+            super().__init__(root, known, files)
+
+    monkeypatch.setattr(folder, "Walk", CountedWalk)
+    return counter
+
+
+@pytest.fixture
+def engine(world: World) -> DefaultSkillEngine:
+    """An engine over the default chain, a project with five skills in two collections."""
+    for name in ("plain", "extraction/email", "extraction/fiction", "formatting/markdown", "formatting/html"):
+        skill(world.store, name)
+    root = str(world.project)
+    return DefaultSkillEngine(
+        resolve_repositories(SkillsConfig.load(root), root), EngineOptions(inventory_threshold=3)
+    )
+
+
+def check(walks: Counter[str], world: World) -> None:
+    assert walks[str(world.store)] == 1
+    assert set(walks.values()) == {1}, walks
+
+
+def test_a_turn(world: World, engine: DefaultSkillEngine, walks: Counter[str]) -> None:
+    """[D31] two preloads, a reference in the message and one beside it."""
+    given = run(model_input(engine, "/plain go", ["extraction/email", "skillc"], ["formatting/html"]))
+    assert '<skill id="formatting/html">' in given.turn.message
+    assert given.turn.message.endswith("go")
+    assert given.system.count("<skill id=") == 4
+    check(walks, world)
+
+
+def test_a_turn_that_fails(world: World, engine: DefaultSkillEngine, walks: Counter[str]) -> None:
+    """[D31] also the names that are like an unknown one come from the same snapshot."""
+    assert run(prepare_turn(engine, "/plane go", ["nowhere"])).notices
+    check(walks, world)
+
+
+@pytest.mark.parametrize("threshold", [3, 100])
+def test_an_inventory_with_preloads(world: World, walks: Counter[str], threshold: int) -> None:
+    """[D30] in either mode, for an agent and for its question whether the prompt is out of date."""
+    for name in ("plain", "extraction/email", "extraction/fiction", "formatting/html"):
+        skill(world.store, name)
+    config = SkillsConfig(inventory_threshold=threshold)
+    build = AgentBuildConfig("m").with_preloaded_skills(["plain", "extraction/email"])
+    agent = run(AgentFactory(config=config).build_agent(build))
+    check(walks, world)
+    walks.clear()
+    assert not run(agent.is_stale())
+    check(walks, world)
+
+
+@pytest.mark.parametrize(("path", "query"), [("", None), ("extraction", None), ("", "email")])
+def test_browsing(
+    world: World, engine: DefaultSkillEngine, walks: Counter[str], path: str, query: str | None
+) -> None:
+    """[LIB: browse_skills tool] skills and collections from one snapshot."""
+    assert run(engine.browse(path, query))["skills"]
+    check(walks, world)
+
+
+def test_loading(world: World, engine: DefaultSkillEngine, walks: Counter[str]) -> None:
+    """[LIB: SkillEngine trait (revised)] an embedded skill, its files, and an unknown one."""
+    for request in (engine.load("skillc"), engine.files("skillc"), engine.read_file("skillc", "SKILL.md")):
+        assert run(request)
+        check(walks, world)
+        walks.clear()
+    with pytest.raises(SkillNotFound) as caught:
+        run(engine.load("extraction/emails"))
+    assert caught.value.nearest == ("extraction/email",)
+    check(walks, world)
+
+
+def test_a_source_that_wins_is_enough(world: World, engine: DefaultSkillEngine, walks: Counter[str]) -> None:
+    """[D27] sources of lower precedence are not asked for a skill that one above them has."""
+    run(engine.load("plain"))
+    assert walks == {str(world.store): 1}
+
+
+def test_locating(world: World, walks: Counter[str]) -> None:
+    """[LIB: remote skills as local folders] an embedded skill, a repository's, and one that is unknown."""
+    skill(world.root / "team", "billing/refunds")
+    skill(world.store, "plain")
+    assert locate_skill("skillc", str(world.project)).repository == "embedded"
+    check(walks, world)
+    (world.project / ".skillc" / "skills.toml").write_text(
+        f'[[repositories]]\nname = "team"\ntype = "filesystem"\npath = "{world.root / "team"}"\n'
+    )
+    walks.clear()
+    assert locate_skill("billing/refunds", str(world.project)).repository == "team"
+    assert walks == {str(world.root / "team"): 1}
+    walks.clear()
+    with pytest.raises(SkillNotFound):
+        locate_skill("billing/refund", str(world.project))
+    assert walks[str(world.root / "team")] == 1
+    assert set(walks.values()) == {1}
+
+
+def test_locating_in_git(world: World, walks: Counter[str]) -> None:
+    """[LIB: remote skills as local folders] the checkout is walked once, too."""
+    origin = Origin(world.root)
+    origin.make()
+    origin.write("billing/refunds/SKILL.md", "---\nname: refunds\ndescription: d\n---\n# Refunds\n")
+    origin.push()
+    (world.project / ".skillc" / "skills.toml").write_text(
+        f'[[repositories]]\nname = "team"\ntype = "git"\nurl = "file://{origin.bare}"\n'
+    )
+    assert locate_skill("billing/refunds", str(world.project)).is_copy
+    assert list(walks.values()) == [1]
+
+
+def test_wrappers(world: World, walks: Counter[str]) -> None:
+    """[LIB: Skill Sources (meerkat-skills)] a snapshot of a wrapper is one of the source within."""
+    skill(world.store, "docs/old")
+    inner = FilteredSkillSource(FilesystemSkillSource(world.store), lambda skill: True)
+    source = PrefixedSkillSource(RenamedSkillSource(inner, {"docs/old": "docs/new"}), "vendor")
+    engine = DefaultSkillEngine(source)
+    assert run(engine.files("vendor/docs/new")) == ["SKILL.md"]
+    assert walks == {str(world.store): 1}
+    walks.clear()
+    assert run(engine.browse("vendor"))["subcollections"][0]["path"] == "vendor/docs"
+    assert walks == {str(world.store): 1}
+
+
+def test_the_library(world: World, engine: DefaultSkillEngine, walks: Counter[str]) -> None:
+    """[D27] states, diagnostics and folders of all repositories."""
+    source = resolve_repositories(SkillsConfig(), str(world.project))
+    for request in (source.states(), source.diagnostics(), source.directories(), source.collections()):
+        run(request)
+        check(walks, world)
+        walks.clear()
+    assert run(source.directory(SkillId("plain"))) == str(world.store / "plain")
+    assert walks == {str(world.store): 1}
+
+
+class Foreign:
+    """A source of another program: three methods, and a count of the questions."""
+
+    def __init__(self) -> None:
+        self.questions: Counter[str] = Counter()
+
+    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+        self.questions["list"] += 1
+        return [SkillDescriptor(SkillId("a/b"), description="x")]
+
+    async def load(self, skill_id: SkillId) -> SkillDocument:
+        self.questions["load"] += 1
+        if skill_id != "a/b":
+            raise SkillNotFound(skill_id)
+        return SkillDocument((await self.list())[0], "Body.")
+
+    async def collections(self) -> builtins.list[SkillCollection]:
+        self.questions["collections"] += 1
+        return [SkillCollection("a", "Letters", 1)]
+
+
+def test_sources_without_snapshots() -> None:
+    """[D33] any source will do: each question is asked once, and nothing is kept for the next request."""
+    source = Foreign()
+    engine = DefaultSkillEngine(source, EngineOptions(inventory_threshold=0))
+    for times in (1, 2):
+        given = run(model_input(engine, "/a/b go", ["a/b"]))
+        assert "Letters" in given.system
+        assert source.questions == {"list": 2 * times, "load": times, "collections": times}
+    assert run(snapshot_of(source).directory(SkillId("a/b"))) is None
+    assert run(snapshot_of(source).diagnostics()) == []
+    snapshot = snapshot_of(source)
+    assert snapshot_of(snapshot) is snapshot
+    run(snapshot.list()).clear()
+    assert len(run(snapshot.list())) == 1
