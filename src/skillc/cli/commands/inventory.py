@@ -10,7 +10,7 @@ from skillc.library.looking import one_look
 COMMAND = Command(
     "inventory",
     options=(
-        Option("--preload", "Mark this skill as loaded; may be repeated.", value="<id>", repeat=True),
+        Option("--preload", "Mark this skill as loaded. Can be repeated.", value="<id>", repeat=True),
         FORMAT,
     ),
     examples=("skc inventory", "skc inventory --preload pdf-processing"),
