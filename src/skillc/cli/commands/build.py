@@ -47,7 +47,7 @@ COMMAND = Command(
     description=(
         "A folder outside of all stores is first copied into the project's store, or into ~/.skillc/skills if"
         " there is no project.\n"
-        "A rebuild only processes files that changed."
+        "The time of a rebuild is in proportion to what changed."
     ),
     examples=(
         "skc build pdf",
