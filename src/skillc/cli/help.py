@@ -1,4 +1,4 @@
-"""Print help: all commands by what they are for, and a page for each."""
+"""Print help: all commands by purpose, and a page for each."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def overview(words: Sequence[str] = ()) -> str:
     lines += [
         "",
         "'skc <command> --help' explains a command; 'skc --version' prints the version.",
-        "<skill> is a name in .skillc/skills here or above or in ~/.skillc/skills, the ID of a skill in a",
-        "repository, or a path to a folder.",
+        "<skill> is a name in .skillc/skills (of this directory, one above it, or the home directory),",
+        "the ID of a skill in a repository, or a path to a folder.",
     ]
     return "\n".join(lines)
 

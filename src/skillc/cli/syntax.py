@@ -144,9 +144,9 @@ class Arguments:
         return self._values[name] is True
 
 
-FORMAT = Option("--format", "How to print the result.", choices=("text", "json"), default="text")
+FORMAT = Option("--format", "Output format.", choices=("text", "json"), default="text")
 COMMON = (
-    Option("--verbose", "Say more; show the traceback of an unexpected error."),
+    Option("--verbose", "Print more, and the traceback of an unexpected error."),
     Option("--help", "Show this help."),
 )
 

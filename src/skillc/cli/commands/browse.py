@@ -9,11 +9,11 @@ from skillc.text import one_line
 
 COMMAND = Command(
     "browse",
-    arguments=(Argument("path", "A collection, such as extraction/medical.", required=False),),
+    arguments=(Argument("path", "The collection to list, such as extraction/medical.", required=False),),
     options=(
         Option(
             "--query",
-            "Skills of all collections whose name or description holds these words.",
+            "Search the names and descriptions of all skills.",
             value="<words>",
         ),
         FORMAT,

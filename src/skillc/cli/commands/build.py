@@ -24,25 +24,30 @@ COMMAND = Command(
         ),
     ),
     options=(
-        Option("--all", "Build every skill of the project's stores and the global one."),
+        Option("--all", "Build every skill in the project's stores and the global store."),
         Option(
-            "--target", "Agents or paths to deploy to.", value="<a,b>", default="claude", completes="agents"
+            "--target",
+            "Agents or paths to deploy to, separated by commas.",
+            value="<a,b>",
+            default="claude",
+            completes="agents",
         ),
         Option(
             "--deploy",
-            "Use the agents' user or project directories.",
+            "Deploy to the agents' user or project directories.",
             choices=("user", "project"),
             default="user",
         ),
-        Option("--global", "Keep the compiled skill in ~/.skillc/runtime."),
+        Option("--global", "Write the compiled skill to ~/.skillc/runtime."),
         Option("--copy", "Deploy a copy instead of a link."),
-        Option("--force", "Start from nothing; replace what stands where the skill is imported or deployed."),
-        Option("--watch", "Build again whenever a file changes, until interrupted."),
+        Option("--force", "Rebuild everything, and replace an existing skill or deploy target."),
+        Option("--watch", "Rebuild whenever a file changes, until interrupted."),
         FORMAT,
     ),
     description=(
-        "A folder that is in no store is copied into the project's store, or into ~/.skillc/skills.\n"
-        "Building again costs in proportion to what changed."
+        "A folder outside of all stores is first copied into the project's store, or into ~/.skillc/skills if"
+        " there is no project.\n"
+        "The time of a rebuild is in proportion to what changed."
     ),
     examples=(
         "skc build pdf",

@@ -16,14 +16,16 @@ MAX_TASK = 16 << 20  # characters that are read from standard input
 COMMAND = Command(
     "find",
     arguments=(
-        Argument("task", "What is to be done, in words or pages; put it in quotes, or - to read stdin."),
+        Argument("task", "The task, from a few words to several pages. Put it in quotes; - reads stdin."),
     ),
     options=(
-        Option("--limit", "At most so many.", value="<n>", kind="count", default=10, maximum=MAX_LIMIT),
-        Option("--no-rerank", "By words alone and quicker, where the extra 'rerank' is installed."),
+        Option(
+            "--limit", "Maximum number of results.", value="<n>", kind="count", default=10, maximum=MAX_LIMIT
+        ),
+        Option("--no-rerank", "Rank by words only, without the re-ranker (extra 'rerank'). Faster."),
         FORMAT,
     ),
-    description="Any word of the task may match; names and descriptions count more than what is below them.",
+    description="Any word of the task may match. Names and descriptions count more than the text below them.",
     examples=('skc find "fill in a PDF form"', "skc find -"),
 )
 

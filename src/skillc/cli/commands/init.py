@@ -10,8 +10,8 @@ from skillc.paths import current_directory, require_home
 COMMAND = Command(
     "init",
     arguments=(Argument("name", "The new skill's name: a-z, 0-9 and hyphens.", required=False),),
-    options=(Option("--global", "In the home directory's store, ~/.skillc/skills."), FORMAT),
-    description="Without a name it makes .skillc/skills/ and may be repeated.",
+    options=(Option("--global", "Use the home directory's store, ~/.skillc/skills."), FORMAT),
+    description="Without a name, creates the store .skillc/skills/ if it does not exist.",
     examples=("skc init", "skc init release-notes", "skc init release-notes --global"),
 )
 

@@ -31,28 +31,28 @@ COMMAND = Command(
     arguments=(
         Argument(
             "skill",
-            "A skill's name, its folder, or any file of it; with --all, folders to look below.",
+            "A skill's name, its folder, or any file in it. With --all: folders to search for skills.",
             required=False,
             repeat=True,
             completes="skills",
         ),
     ),
     options=(
-        Option("--all", "Lint every skill of the stores, or every one below the folders that are given."),
-        Option("--fix", "Put right what can be without changing what it says."),
-        Option("--strict", "Take warnings for errors."),
-        Option("--force", "Lint compiled skills, too."),
+        Option("--all", "Lint every skill in the stores, or below the given folders."),
+        Option("--fix", "Fix what can be fixed without changing the meaning."),
+        Option("--strict", "Treat warnings as errors."),
+        Option("--force", "Also lint compiled skills."),
         Option(
             "--format",
-            "How to print the result.",
+            "Output format.",
             choices=("text", "json", "sarif", "github"),
             default="text",
         ),
     ),
     description=(
-        "Ends with status 1 if a rule of severity error is broken. Rules are set in the nearest"
-        " .skilllint.toml above the skill, and silenced by comments such as"
-        " <!-- skilllint-disable-next-line SKL301 -->; docs/lint.md lists them."
+        "Exits with status 1 if a rule of severity error is broken. Configure rules in .skilllint.toml, in"
+        " the skill's folder or above. Suppress them with comments such as"
+        " <!-- skilllint-disable-next-line SKL301 -->. docs/lint.md lists all rules."
     ),
     examples=(
         "skc lint pdf",

@@ -10,13 +10,16 @@ from skillc.paths import current_directory
 COMMAND = Command(
     "list",
     options=(
-        Option("--scope", "Which stores.", choices=("project", "global", "all"), default="all"),
+        Option("--scope", "Which stores to list.", choices=("project", "global", "all"), default="all"),
         Option(
-            "--status", "Which skills.", choices=("normal", "not-built", "obsolete", "all"), default="all"
+            "--status",
+            "List only skills with this status.",
+            choices=("normal", "not-built", "obsolete", "all"),
+            default="all",
         ),
-        Option("--limit", "At most so many.", value="<n>", kind="count"),
-        Option("--pattern", "Only names that match, such as 'pdf-*'.", value="<glob>"),
-        Option("--check-obsolete", "Compare with the sources: is what was built still what is there?"),
+        Option("--limit", "Maximum number of skills.", value="<n>", kind="count"),
+        Option("--pattern", "List only names that match, such as 'pdf-*'.", value="<glob>"),
+        Option("--check-obsolete", "Check whether files changed since the last build."),
         FORMAT,
     ),
     examples=("skc list", "skc list --status obsolete", "skc list --format json"),

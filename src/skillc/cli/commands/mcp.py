@@ -13,27 +13,30 @@ from skillc.workspace import Workspace
 COMMAND = Command(
     "mcp",
     options=(
-        Option("--http", "Listen here instead of talking over stdin and stdout.", value="<host:port>"),
+        Option(
+            "--http", "Serve over HTTP at this address instead of over stdin and stdout.", value="<host:port>"
+        ),
         Option(
             "--tools",
-            "Which groups of tools to offer.",
+            "Groups of tools to offer.",
             value="<a,b>",
             default="gateway,library,run",
             completes="gateway library run",
         ),
         Option(
             "--allow-host",
-            "Another name that clients reach this server by; may be repeated.",
+            "Accept requests for this host name, too. Can be repeated.",
             value="<name>",
             repeat=True,
         ),
         Option("--install", "Add this server to an agent's configuration.", value="<agent>"),
-        Option("--project", "With --install: this project's configuration instead of the user's."),
-        Option("--print", "With --install: only print what would be written."),
+        Option("--project", "With --install: change the project's configuration instead of the user's."),
+        Option("--print", "With --install: print the change without writing it."),
     ),
     description=(
-        "Over stdio it serves one client, which starts it and ends it. Over HTTP it serves any number at"
-        " /mcp, checks who asks for which host, and wants the token in SKILLC_MCP_TOKEN if there is one.\n"
+        "Over stdio it serves one client, which starts and stops it. Over HTTP it serves any number of"
+        " clients at /mcp, checks the Host and Origin headers, and requires the token in SKILLC_MCP_TOKEN if"
+        " that is set.\n"
         "docs/mcp.md lists tools, resources and prompts. Needs: pip install 'skillc[mcp]'"
     ),
     examples=(

@@ -13,9 +13,9 @@ COMMAND = Command(
     "open",
     arguments=(
         Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
-        Argument("path", "The file, relative to the skill.", completes="sources"),
+        Argument("path", "The file's path in the skill.", completes="sources"),
     ),
-    options=(Option("--max-lines", "Print at most so many lines.", value="<n>", kind="count"), FORMAT),
+    options=(Option("--max-lines", "Maximum number of lines to print.", value="<n>", kind="count"), FORMAT),
     examples=("skc open pdf scripts/fill.py", "skc open pdf references/api.md --max-lines 40"),
 )
 

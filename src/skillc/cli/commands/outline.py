@@ -13,7 +13,7 @@ COMMAND = Command(
         Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
     ),
     options=(
-        Option("--level", "Only headings down to this level.", value="<n>", kind="count", maximum=6),
+        Option("--level", "Deepest heading level to list.", value="<n>", kind="count", maximum=6),
         FORMAT,
     ),
     examples=("skc outline pdf", "skc outline pdf --level 2"),

@@ -28,25 +28,36 @@ COMMAND = Command(
     "repo",
     arguments=(
         Argument("action", "list, add, remove or sync.", completes="list add remove sync"),
-        Argument("name", "The repository; without one, sync does all.", required=False, completes="repos"),
-        Argument("place", "What to add: a folder, or the address of a repository.", required=False),
+        Argument(
+            "name",
+            "The repository's name. Without one, sync refreshes all.",
+            required=False,
+            completes="repos",
+        ),
+        Argument("place", "The folder or address to add.", required=False),
     ),
     options=(
-        Option("--type", "What to add; guessed from the address where it is not given.", choices=TYPES),
-        Option("--ref", "git: the branch, tag or commit. Otherwise the branch main.", value="<ref>"),
-        Option("--ref-type", "git: what --ref is. Otherwise a branch.", choices=("branch", "tag", "commit")),
-        Option("--skills-root", "git: the folder in the repository that holds the skills.", value="<folder>"),
-        Option("--auth-token-env", "git, http: the variable that holds the token.", value="<VARIABLE>"),
+        Option("--type", "Type of the repository. Guessed from the address by default.", choices=TYPES),
+        Option("--ref", "git: the branch, tag or commit. Default: the branch main.", value="<ref>"),
+        Option(
+            "--ref-type",
+            "git: whether --ref is a branch, tag or commit. Default: branch.",
+            choices=("branch", "tag", "commit"),
+        ),
+        Option(
+            "--skills-root", "git: the folder in the repository that contains the skills.", value="<folder>"
+        ),
+        Option("--auth-token-env", "git, http: the environment variable with the token.", value="<VARIABLE>"),
         Option("--strict", "Quarantine skills that break the Agent Skills format."),
-        Option("--required", "When this repository fails, everything that needs skills does."),
-        Option("--keep-defaults", "Where it is the first one: write down the default folders before it."),
-        Option("--global", "In the home directory's skills.toml, for all projects."),
+        Option("--required", "Fail if this repository is unavailable, instead of going on with the others."),
+        Option("--keep-defaults", "If this is the first repository: add the default folders before it."),
+        Option("--global", "Change the home directory's skills.toml, which is for all projects."),
         FORMAT,
     ),
     description=(
-        "They are configured in .skillc/skills.toml of the project and of the home directory, which add "
-        "and remove edit without touching anything else in it. Where one is configured, the default folders "
-        "(.skillc/skills of the project and of the home directory) are no longer searched by themselves."
+        "Repositories are configured in .skillc/skills.toml of the project and of the home directory. "
+        "'add' and 'remove' leave everything else in that file unchanged. Once a repository is configured, "
+        "the default folders (.skillc/skills of the project and the home directory) are no longer searched."
     ),
     examples=(
         "skc repo list",

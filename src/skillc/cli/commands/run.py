@@ -20,25 +20,28 @@ COMMAND = Command(
     "run",
     arguments=(
         Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
-        Argument("tool", "One of the tools that 'skc tools <skill>' lists."),
+        Argument("tool", "A tool from 'skc tools <skill>'."),
     ),
     options=(
         Option(
-            "--param", "A parameter; again for more, and for each item of a list.", value="<k=v>", repeat=True
+            "--param",
+            "A parameter. Repeat for more parameters, and for each item of a list.",
+            value="<k=v>",
+            repeat=True,
         ),
         Option("--json", "Parameters as a JSON object.", value="<object>"),
         Option("--mode", "The mode to run in.", choices=("Global", "Dev", "Meeting"), default="Global"),
-        Option("--dry-run", "Print what would be started, and start nothing."),
-        Option("--yes", "Approve this one run; what was denied stays denied."),
+        Option("--dry-run", "Print what would run, and run nothing."),
+        Option("--yes", "Approve this run only. Does not override a denial."),
         Option(
             "--format",
-            "The envelope, or the output alone.",
+            "json: the result with its details. text: the output only.",
             choices=("json", "text"),
             default="json",
         ),
     ),
     description=(
-        "Prints the envelope as JSON and ends with status 0 if the command succeeded, otherwise with 1."
+        "Prints the result as JSON. Exits with status 0 if the command succeeded, otherwise with 1."
         " docs/tools.md explains approval, trust and the sandbox."
     ),
     examples=(

@@ -11,13 +11,13 @@ COMMAND = Command(
     "search",
     arguments=(
         Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
-        Argument("query", "Words; put several in quotes."),
+        Argument("query", "The words to search for. Put several in quotes."),
     ),
     options=(
-        Option("--limit", "At most so many results.", value="<n>", kind="count", default=10),
-        Option("--any", "Sections that hold any of the words; more and rarer ones count more."),
-        Option("--phrase", "The words as they stand, one after the other."),
-        Option("--raw", "The query is in SQLite FTS5's own language."),
+        Option("--limit", "Maximum number of results.", value="<n>", kind="count", default=10),
+        Option("--any", "Match any of the words. More matches and rarer words rank higher."),
+        Option("--phrase", "Match the words in this order, next to each other."),
+        Option("--raw", "Use SQLite FTS5 query syntax."),
         FORMAT,
     ),
     examples=(

@@ -12,14 +12,14 @@ from skillc.server import serve_engine
 COMMAND = Command(
     "serve",
     options=(
-        Option("--read-only", "Take no changes; needed, as nothing else is there yet."),
+        Option("--read-only", "Accept no changes. Required: the server is read-only so far."),
         Option("--host", "The address to listen on.", value="<address>", default="127.0.0.1"),
-        Option("--port", "The port to listen on; 0 is any that is free.", value="<port>", default="8080"),
+        Option("--port", "The port to listen on; 0 picks a free one.", value="<port>", default="8080"),
     ),
     description=(
-        "GET /skills, /skills/{id}, /skill-collections and /search, POST /turns, GET /healthz. "
-        "Prints its URL when it answers; Ctrl+C or SIGTERM ends it. "
-        "There are no passwords: whoever reaches the address can read every skill. "
+        "Serves GET /skills, /skills/{id}, /skill-collections, /search and /healthz, and POST /turns. "
+        "Prints its URL when it is ready. Stop it with Ctrl+C or SIGTERM. "
+        "There is no authentication: anyone who can reach the address can read every skill. "
         "Needs: pip install 'skillc[server]'"
     ),
     examples=("skc serve --read-only", "skc serve --read-only --port 0"),

@@ -14,9 +14,14 @@ COMMAND = Command(
         Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
     ),
     options=(
-        Option("--section", "The section's heading, in any case.", value="<heading>", completes="sections"),
-        Option("--file", "Only look in this file.", value="<path>"),
-        Option("--max-lines", "Print at most so many lines.", value="<n>", kind="count"),
+        Option(
+            "--section",
+            "The section's heading. Case does not matter.",
+            value="<heading>",
+            completes="sections",
+        ),
+        Option("--file", "Search only this file for the section.", value="<path>"),
+        Option("--max-lines", "Maximum number of lines to print.", value="<n>", kind="count"),
         FORMAT,
     ),
     examples=(

@@ -17,10 +17,14 @@ COMMAND = Command(
         Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
     ),
     options=(
-        Option("--depth", "How many levels to open.", value="<n>", kind="count"),
-        Option("--dir", "Only what is below this directory.", value="<path>"),
-        Option("--limit", "At most so many entries.", value="<n>", kind="count", default=100),
-        Option("--pattern", "Only files that match, by name or, with a slash, by path.", value="<glob>"),
+        Option("--depth", "Maximum depth of the tree.", value="<n>", kind="count"),
+        Option("--dir", "List only this directory.", value="<path>"),
+        Option("--limit", "Maximum number of entries.", value="<n>", kind="count", default=100),
+        Option(
+            "--pattern",
+            "List only files that match. With a slash, the path is matched, otherwise the name.",
+            value="<glob>",
+        ),
         FORMAT,
     ),
     examples=("skc sources pdf --depth 2", "skc sources pdf --pattern '*.md'"),

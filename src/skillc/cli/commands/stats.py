@@ -36,32 +36,32 @@ COMMAND = Command(
     "stats",
     arguments=(
         Argument(
-            "skill", "A skill's name, ID or folder; all without it.", required=False, completes="skills"
+            "skill", "A skill's name, ID or folder. Default: all skills.", required=False, completes="skills"
         ),
     ),
     options=(
         Option(
             "--group-by",
-            "What to count by: summary, sections, files, commands, projects, errors or search.",
+            "Group by summary, sections, files, commands, projects, errors or search.",
             value="<what>",
             default="summary",
             completes="summary sections files commands projects errors search",
         ),
-        Option("--since", "From this date or time on, in UTC.", value="<time>"),
-        Option("--until", "Up to this date or time.", value="<time>"),
+        Option("--since", "Count accesses from this date or time (UTC) on.", value="<time>"),
+        Option("--until", "Count accesses up to this date or time (UTC).", value="<time>"),
         Option(
             "--project",
-            "Only accesses from this directory or below; may be repeated.",
+            "Count only accesses from this directory or below. Can be repeated.",
             value="<path>",
             repeat=True,
         ),
-        Option("--html", "Write a page with charts to a file.", value="<file>"),
+        Option("--html", "Write an HTML page with charts to this file.", value="<file>"),
         Option("--prune", "Remove log entries older than this: 90d, 12w, 6m, 2y.", value="<age>"),
         FORMAT,
     ),
     description=(
-        "Times are RFC 3339 (2026-03-02T10:00:00Z) or dates, which mean the start of their day.\n"
-        "Both ends count."
+        "Times are RFC 3339 (2026-03-02T10:00:00Z). A date means the start of that day."
+        " Both ends are included."
     ),
     examples=(
         "skc stats pdf",

@@ -13,10 +13,12 @@ from skillc.usage import sync_logs
 
 COMMAND = Command(
     "sync",
-    arguments=(Argument("skill", "Only this skill's.", required=False, completes="skills"),),
+    arguments=(
+        Argument("skill", "Sync only this skill. Default: all skills.", required=False, completes="skills"),
+    ),
     options=(
-        Option("--project", "The project's directory; the current one without it.", value="<path>"),
-        Option("--dry-run", "Only say what would be moved."),
+        Option("--project", "The project's directory. Default: the current directory.", value="<path>"),
+        Option("--dry-run", "Print what would be moved, and move nothing."),
         FORMAT,
     ),
     examples=("skc sync", "skc sync pdf --dry-run"),

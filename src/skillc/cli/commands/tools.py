@@ -16,12 +16,12 @@ COMMAND = Command(
     options=(
         Option(
             "--format",
-            "How to print them.",
+            "Output format.",
             choices=("text", "json", "openai", "anthropic", "mcp"),
             default="text",
         ),
     ),
-    description="The list of an ordinary skill is empty. docs/tools.md explains the format.",
+    description="Most skills declare no tools. docs/tools.md explains how to declare them.",
     examples=("skc tools git", "skc tools git --format openai"),
 )
 

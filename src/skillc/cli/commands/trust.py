@@ -35,13 +35,13 @@ COMMAND = Command(
         ),
     ),
     options=(
-        Option("--digest", "With allow: the digest of the files you looked at.", value="<digest>"),
+        Option("--digest", "With allow: the digest of the files that you reviewed.", value="<digest>"),
         FORMAT,
     ),
     description=(
-        "What is allowed is allowed until a file of the skill changes; what is denied stays denied, --yes or"
-        " not. 'allow' asks on the terminal; without one it needs --digest, which 'show' prints. 'prune'"
-        " forgets decisions about folders that are gone, or about the skill that is named."
+        "'allow' is valid until a file of the skill changes. It asks on the terminal; without a terminal it"
+        " needs --digest, which 'show' prints. A denial stays, and --yes does not override it. 'prune'"
+        " removes the decisions about the given skill, or about folders that no longer exist."
     ),
     examples=("skc trust show deploy", "skc trust allow deploy", "skc trust list --format json"),
 )

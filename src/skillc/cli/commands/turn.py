@@ -11,11 +11,11 @@ from skillc.engine import model_input
 
 COMMAND = Command(
     "turn",
-    arguments=(Argument("message", "The user's message; a leading /skill-id loads that skill."),),
+    arguments=(Argument("message", "The user's message. A leading /skill-id loads that skill."),),
     options=(
-        Option("--ref", "Inject this skill into the turn; may be repeated.", value="<id>", repeat=True),
+        Option("--ref", "Put this skill into the message. Can be repeated.", value="<id>", repeat=True),
         Option(
-            "--preload", "Put this skill into the system prompt; may be repeated.", value="<id>", repeat=True
+            "--preload", "Put this skill into the system prompt. Can be repeated.", value="<id>", repeat=True
         ),
         FORMAT,
     ),
