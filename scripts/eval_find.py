@@ -143,7 +143,7 @@ def ways(library: SkillIndex, parts: Sequence[Searchable]) -> dict[str, Find]:
     """How to find, as far as it is installed."""
     found: dict[str, Find] = {"python": lambda task: library.find(parts, task, LIMIT)}
     if rerank.installed():
-        found["reranked"] = lambda task: rerank.find(library, parts, task, LIMIT, lambda *_: True)
+        found["reranked"] = lambda task: rerank.find_by_meaning(library, parts, task, LIMIT, lambda *_: True)
     return found
 
 

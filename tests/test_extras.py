@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.errors import MissingExtra, extras
+from skillc.errors import MissingExtra, require_extra
 from tests.conftest import World
 
 
@@ -38,7 +38,7 @@ def test_one_line_for_each(bare: World) -> None:
 
 def test_faults_of_our_own_are_not_hidden() -> None:
     """[RFC-0005] a module of ours that is missing is a bug, not an extra."""
-    with pytest.raises(ImportError, match="skillc"), extras.require("git"):
+    with pytest.raises(ImportError, match="skillc"), require_extra("git"):
         import skillc.nothing  # type: ignore[import-not-found]  # noqa: F401
-    with pytest.raises(MissingExtra), extras.require("git"):
+    with pytest.raises(MissingExtra), require_extra("git"):
         import nothing_of_the_kind  # type: ignore[import-not-found]  # noqa: F401

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import os
 
-from skillc import paths
-from skillc.library import locate_skill
+from skillc import errors, paths
+from skillc.library import resolve
 from skillc.usage import run_logged
 
 TYPE_CHECKING = False
@@ -109,7 +109,12 @@ class Workspace:
         With `index`, the index of a repository's skill is brought up to date; those of the stores are
         their authors' to build.
         """
-        skill = locate_skill(name, self.cwd)
+        try:
+            skill = resolve(name, self.cwd)  # most names are in a store, which takes no further module
+        except (errors.InvalidSkill, errors.SkillNotFound):
+            from skillc.library import locate_skill
+
+            skill = locate_skill(name, self.cwd)
         self.tell(skill.diagnostics)
         if index and skill.repository and not skill.is_recent:
             from skillc.compiler import keep_index_current

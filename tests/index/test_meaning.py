@@ -143,7 +143,7 @@ from skillc.index.skills import skill_index
 from skillc.index.meaning import rerank
 parts = list_folders({str(reranked.project)!r})
 for task in ({TASK!r}, sys.stdin.read()):
-    found = rerank.find(skill_index(), parts, task, 1, lambda *_: True)
+    found = rerank.find_by_meaning(skill_index(), parts, task, 1, lambda *_: True)
     print(found[0].id)
 """
     ran = subprocess.run(

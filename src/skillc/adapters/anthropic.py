@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from skillc.adapters.tools import BoundTool, bind_tools, instructions
-from skillc.errors.extras import import_error
+from skillc.errors import import_error
 
 try:
     from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError

@@ -22,7 +22,7 @@ from skillc.adapters.tools import (
     resolve_references,
 )
 from skillc.engine import run_sync
-from skillc.errors.extras import import_error
+from skillc.errors import import_error
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse

@@ -24,7 +24,7 @@ from skillc.adapters.tools import (
     join_texts,
     user_message,
 )
-from skillc.errors.extras import import_error
+from skillc.errors import import_error
 
 try:
     from agents import Agent, FunctionTool, RunContextWrapper, Tool

@@ -22,7 +22,7 @@ from skillc.adapters.tools import (
     resolve_references,
     user_message,
 )
-from skillc.errors.extras import import_error
+from skillc.errors import import_error
 
 try:
     from pydantic_ai import FunctionToolset, RunContext, Tool, ToolFailed, UserPromptNode

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from skillc import paths
 from skillc.engine import ToolDefinition, ToolResult
 from skillc.errors import SkillcError, SkillNotFound, unexpected
-from skillc.library.library import CompositeSkillSource
-from skillc.skills.tools.definition import MODES
+from skillc.library import CompositeSkillSource
+from skillc.skills import MODES
 from skillc.tools import (
     Answer,
     ApprovalRequest,
@@ -40,8 +40,7 @@ from skillc.usage import run_logged
 
 if TYPE_CHECKING:
     from skillc.engine import DefaultSkillEngine
-    from skillc.library.descriptors import SkillDescriptor
-    from skillc.library.source import SkillSource
+    from skillc.library import SkillDescriptor, SkillSource
 
     ApproveCallback = Callable[[ApprovalRequest], bool | Awaitable[bool]]
 

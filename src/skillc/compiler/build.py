@@ -12,7 +12,7 @@ from time import gmtime, strftime
 
 from skillc import atomic, paths
 from skillc.errors import IndexCollision, InvalidSkill, SkillcError
-from skillc.index import manifest
+from skillc.index import read_manifest, render_manifest
 from skillc.index.sections import (
     DatabaseError,
     SectionWriter,
@@ -145,7 +145,7 @@ class _Build:
         self.tokenizer = tokenizer
         self.formats = formats
         self.index_path = paths.index_file(runtime, skill.source)
-        self.last_manifest = manifest.read(runtime)
+        self.last_manifest = read_manifest(runtime)
         # The last index; empty if there is none to start from.
         self.meta: dict[str, str] = {}
         self.records: dict[str, FileState] = {}
@@ -272,7 +272,7 @@ class _Build:
         )
         # If files were only touched, it is the same build.
         now = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()) if changes else self.meta["indexed_at"]
-        new_manifest = manifest.render(metadata.name, self.skill.source, whole_hash, now)
+        new_manifest = render_manifest(metadata.name, self.skill.source, whole_hash, now)
         writer.set_diagnostics(self.main, metadata.diagnostics)
         diagnostics = writer.diagnostics()
         tokenizer = choose_tokenizer(self.tokenizer)

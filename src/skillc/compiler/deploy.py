@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from skillc import atomic, paths
 from skillc.errors import InvalidOption, TargetExists, warning
-from skillc.index import manifest
+from skillc.index import parse_manifest, read_manifest
 from skillc.paths import is_inside
 from skillc.text import utf8_text
 
@@ -40,7 +40,7 @@ def deploy_skill(
     path = os.path.join(target.directory, skill.segment)
     _check_overlap(skill, runtime, path)
     if not force and os.path.lexists(path) and not _is_link(path):
-        source = manifest.parse(manifest.read(path)).get("source")
+        source = parse_manifest(read_manifest(path)).get("source")
         if source != utf8_text(skill.source):
             raise TargetExists(path)
     os.makedirs(target.directory, exist_ok=True)

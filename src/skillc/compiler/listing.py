@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from skillc.errors import MissingField, SkillcError, warning
-from skillc.index import manifest
+from skillc.index import parse_manifest, read_manifest
 from skillc.index.sections import UnreadableIndex, is_of_build, read_index_meta
 from skillc.library import stored_skills
 from skillc.paths import SKILL_FILES, skills_store
@@ -130,8 +130,8 @@ def _find_status(skill: Skill, default: str, stores: list[str], compare: bool) -
     """Return a skill's status from the first of `stores` that has its build; `default` is where to build."""
     for store in stores:
         runtime = os.path.join(store, skill.folder)
-        data = manifest.read(runtime)
-        fields = manifest.parse(data) if data else {}
+        data = read_manifest(runtime)
+        fields = parse_manifest(data) if data else {}
         digest = fields.get("source_hash")
         # A runtime directory of the same name may hold another project's skill.
         if (
@@ -150,7 +150,7 @@ def _build_hash(skill: Skill, runtime: str, digest: str) -> str:
         meta = read_index_meta(runtime, skill.source)
     except UnreadableIndex:
         return digest
-    return meta["source_hash"] if is_of_build(meta, manifest.read(runtime)) else digest
+    return meta["source_hash"] if is_of_build(meta, read_manifest(runtime)) else digest
 
 
 def _current_hash(skill: Skill) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from skillc.engine import inventory
 from skillc.errors import FileNotFound, SkillNotFound
-from skillc.index.skills.result import FoundSkill
+from skillc.index.skills import FoundSkill
 from skillc.library import (
     ALL,
     SkillCollection,

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from skillc.engine.engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
 from skillc.engine.turn import ModelInput, Turn, model_input, prepare_turn
-from skillc.index.skills.result import FoundSkill
+from skillc.index.skills import FoundSkill
 from skillc.library import ALL, SkillCollection, SkillDescriptor, SkillDocument, SkillFilter, SkillSource
 
 Answer = TypeVar("Answer")

@@ -1,8 +1,8 @@
-"""Diagnostics: what an error is, and every warning, once.
+"""Diagnostics and errors: every warning and every error, once.
 
-An error ends the command that met it; a `Diagnostic` is something noticed on the way, and the work
-goes on. Each error is a class of `failures`, which is loaded when one is named: making thirty classes
-takes a process as long as a search. They are all imported from here.
+An error ends the command that meets it; a `Diagnostic` is a remark, and the work goes on. Each error is a
+class of `errors.tree`, which is loaded when one is named: defining forty classes takes a process as long
+as a search. Import them all from here.
 """
 
 from __future__ import annotations
@@ -11,17 +11,20 @@ from skillc.text import one_line
 
 TYPE_CHECKING = False  # typing itself costs as much to import as a whole command
 if TYPE_CHECKING:
+    from skillc.errors.extras import import_error as import_error, require_extra as require_extra
     from skillc.errors.tree import *  # noqa: F403 -- all of them
 else:
 
     def __getattr__(name: str) -> object:
-        if name.startswith("_"):  # what Python itself asks every module for
+        if name.startswith("_"):  # Python asks every module for some of these
             raise AttributeError(name)
-        from skillc.errors.tree import __dict__ as classes
-
-        if name not in classes:
+        if name in ("import_error", "require_extra"):
+            from skillc.errors.extras import __dict__ as names
+        else:
+            from skillc.errors.tree import __dict__ as names
+        if name not in names:
             raise AttributeError(name)
-        return classes[name]
+        return names[name]
 
 
 class SkillcError(Exception):

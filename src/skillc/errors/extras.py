@@ -1,6 +1,6 @@
 """Say what to install when an import fails because an extra is missing.
 
-with extras.require("git"):
+with require_extra("git"):
     import dulwich
 """
 
@@ -21,7 +21,7 @@ NEEDS = {
 
 
 @contextmanager
-def require(extra: str) -> Iterator[None]:
+def require_extra(extra: str) -> Iterator[None]:
     """Raise MissingExtra where an import in the block fails because `extra` is not installed."""
     try:
         yield

@@ -9,6 +9,12 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.index.cjk import WIDE as WIDE
+    from skillc.index.manifest import (
+        parse_manifest as parse_manifest,
+        read_manifest as read_manifest,
+        render_manifest as render_manifest,
+    )
     from skillc.index.stamps import (
         SETTLED_NS as SETTLED_NS,
         Stamp as Stamp,
@@ -20,5 +26,10 @@ if TYPE_CHECKING:
 else:
     __getattr__ = front_door(
         __name__,
-        {"stamps": "SETTLED_NS settle stamp_file stamp_of", "workers": "Pool can_fork count_cores"},
+        {
+            "cjk": "WIDE",
+            "manifest": "parse_manifest read_manifest render_manifest",
+            "stamps": "SETTLED_NS settle stamp_file stamp_of",
+            "workers": "Pool can_fork count_cores",
+        },
     )

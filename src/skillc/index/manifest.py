@@ -13,7 +13,7 @@ VERSION = 1
 _HASH_KEY = b'"source_hash": "'
 
 
-def render(skill: str, source: str, source_hash: str, built_at: str) -> bytes:
+def render_manifest(skill: str, source: str, source_hash: str, built_at: str) -> bytes:
     """Return the bytes of a manifest."""
     from _json import encode_basestring_ascii as quote  # what json uses, without the rest of it
 
@@ -31,7 +31,7 @@ def render(skill: str, source: str, source_hash: str, built_at: str) -> bytes:
     return f"{{\n{lines}\n}}\n".encode()
 
 
-def read(runtime: str) -> bytes:
+def read_manifest(runtime: str) -> bytes:
     """Return the bytes of a runtime directory's manifest, empty where there is none."""
     try:
         with open(paths.manifest_file(runtime), "rb") as file:
@@ -40,7 +40,7 @@ def read(runtime: str) -> bytes:
         return b""
 
 
-def source_hash(manifest: bytes) -> str | None:
+def find_source_hash(manifest: bytes) -> str | None:
     """Return the source hash in a manifest, None where it is not valid.
 
     Looks for the line that `render` writes before it loads a JSON parser, which costs as much
@@ -51,11 +51,11 @@ def source_hash(manifest: bytes) -> str | None:
     is_digest = len(digest) == 64 and not digest.strip(b"0123456789abcdef")
     if is_digest and manifest.startswith(b'{\n  "skill": ') and manifest.endswith(b"}\n"):
         return digest.decode()
-    value = parse(manifest).get("source_hash")
+    value = parse_manifest(manifest).get("source_hash")
     return value if isinstance(value, str) and value else None
 
 
-def parse(manifest: bytes) -> dict[str, Any]:
+def parse_manifest(manifest: bytes) -> dict[str, Any]:
     """Return the fields of a manifest, none where it is no JSON object."""
     import json
 

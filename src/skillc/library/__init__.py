@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         SkillRepositoryConfig as SkillRepositoryConfig,
         SkillsConfig as SkillsConfig,
     )
-    from skillc.library.copies import ORIGIN as ORIGIN, copy_path as copy_path
+    from skillc.library.copies import copy_path as copy_path
     from skillc.library.descriptors import (
         SkillCollection as SkillCollection,
         SkillDescriptor as SkillDescriptor,
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         CompositeSkillSource as CompositeSkillSource,
         NamedSource as NamedSource,
     )
+    from skillc.library.locate import locate_skill as locate_skill
     from skillc.library.mcp import McpSkillSource as McpSkillSource
     from skillc.library.memory import InMemorySkillSource as InMemorySkillSource
     from skillc.library.repositories import (
@@ -61,12 +62,12 @@ if TYPE_CHECKING:
     from skillc.library.source import ALL as ALL, SkillSource as SkillSource, find_in_source as find_in_source
     from skillc.library.stores import (
         GLOBAL as GLOBAL,
+        ORIGIN as ORIGIN,
         Skill as Skill,
         at_path as at_path,
         import_root as import_root,
         is_compiled as is_compiled,
         is_skill as is_skill,
-        locate_skill as locate_skill,
         resolve as resolve,
         stored_skills as stored_skills,
     )
@@ -80,11 +81,12 @@ else:
         __name__,
         {
             "stores": (  # first: what agents use most
-                "GLOBAL Skill at_path import_root is_compiled is_skill locate_skill resolve stored_skills"
+                "GLOBAL ORIGIN Skill at_path import_root is_compiled is_skill resolve stored_skills"
             ),
             "find": "find_skills",
             "config": "SkillRepositoryConfig SkillsConfig",
-            "copies": "ORIGIN copy_path",
+            "copies": "copy_path",
+            "locate": "locate_skill",
             "descriptors": (
                 "SkillCollection SkillDescriptor SkillDocument SkillFilter SkillScope derive_collections "
                 "read_descriptions"

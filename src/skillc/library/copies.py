@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillc import atomic, paths
-from skillc.library.stores import folder_name
+from skillc.library.stores import ORIGIN, folder_name, read_origin
 from skillc.skills import make_folder
 from skillc.startup.digest import sha256_hex
 from skillc.text import yaml_quote
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from skillc.library.config import SkillRepositoryConfig
     from skillc.library.descriptors import SkillDocument
 
-ORIGIN = ".origin"
 _NOT_ADDRESS = ("auth_header", "auth_token", "depth", "env", "refresh_seconds", "ssh_key")
 
 
@@ -41,26 +40,13 @@ def write_copy(path: str, repository: str, document: SkillDocument, directory: s
     text = b"" if directory else _skill_file(document)
     version = directory or sha256_hex(text)
     origin = f"{repository}\n{version}\n".encode("utf-8", "surrogateescape")
-    if _read(path) != origin:
+    if read_origin(path) != origin:
         parent = os.path.dirname(path)
         os.makedirs(parent, mode=0o700, exist_ok=True)
         atomic.sweep(parent)
         files = {ORIGIN: origin} if directory else {paths.SKILL_FILE: text, ORIGIN: origin}
         make_folder(path, copy_of=directory, files=files)
     return path
-
-
-def read_origin(path: str) -> str:
-    """Return the name of the repository that a copy came from."""
-    return _read(path).decode("utf-8", "replace").partition("\n")[0]
-
-
-def _read(path: str) -> bytes:
-    try:
-        with open(os.path.join(path, ORIGIN), "rb") as file:
-            return file.read(8192)
-    except OSError:
-        return b""
 
 
 def _skill_file(document: SkillDocument) -> bytes:

@@ -45,9 +45,9 @@ def find_skills(
         return _find_in_repositories(cwd, task, limit, rerank, tell)
     if not rerank:
         return skill_index().find(parts, task, limit, _may_use)
-    from skillc.index.meaning import rerank as reranking
+    from skillc.index.meaning import find_by_meaning
 
-    return reranking.find(skill_index(), parts, task, limit, _may_use, tell=tell)
+    return find_by_meaning(skill_index(), parts, task, limit, _may_use, tell=tell)
 
 
 def _may_use(skill_id: str, capabilities: tuple[str, ...]) -> bool:

@@ -18,7 +18,7 @@ from skillc.errors import (
     unexpected,
     warning,
 )
-from skillc.index.skills.find import Searchable
+from skillc.index.skills import Searchable
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,

@@ -1,4 +1,4 @@
-"""Any skill of the repositories by its canonical ID, as a folder.
+"""Locate any skill by its name, path or canonical ID, as a folder.
 
 `skc show company/billing/refunds` works on a skill of a git, HTTP or MCP repository as on a local one:
 a remote skill becomes a folder (`copies`) on first use. A note beside the copies says which copy an ID
@@ -20,6 +20,7 @@ from skillc.library.stores import (
     folder_name,
     is_id,
     is_skill,
+    resolve,
     stored_skills,
 )
 from skillc.startup.digest import sha256_hex
@@ -36,11 +37,19 @@ if TYPE_CHECKING:
 MAX_AGE = 60.0  # seconds that a note is valid; shorter if the repository's refresh interval is
 
 
-def locate_in_repositories(name: str, cwd: str, error: InvalidSkill | SkillNotFound) -> Skill:
-    """Return the skill that an ID means in `cwd`; `error` says why no store has it, and may be raised.
+def locate_skill(name: str, cwd: str) -> Skill:
+    """Return the skill that a name, a path or an ID means in `cwd`: from the stores, else from repositories.
 
     Don't call it from a running event loop: repositories are asked in one of their own.
     """
+    try:
+        return resolve(name, cwd)
+    except (InvalidSkill, SkillNotFound) as error:
+        return _locate_in_repositories(name, cwd, error)
+
+
+def _locate_in_repositories(name: str, cwd: str, error: InvalidSkill | SkillNotFound) -> Skill:
+    """Return the skill that an ID means; `error` says why no store has it, and may be raised."""
     if not is_id(name):
         raise (error if isinstance(error, InvalidSkill) else _with_nearest(name, cwd, ())) from None
     recent = recall(name, cwd)

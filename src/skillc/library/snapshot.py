@@ -11,7 +11,7 @@ import builtins
 from collections import defaultdict
 from typing import Any
 
-from skillc.index.skills.find import Searchable
+from skillc.index.skills import Searchable
 from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
 from skillc.library.source import ALL, SkillSource, SourceDiagnostic, parts_of
 from skillc.skills import SkillId

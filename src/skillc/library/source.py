@@ -27,7 +27,7 @@ from typing import Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
 from skillc.errors import Diagnostic
-from skillc.index.meaning import rerank as reranking
+from skillc.index.meaning import find_by_meaning
 from skillc.index.skills import FoundSkill, MemoryFolder, Searchable, skill_index
 from skillc.library.descriptors import (
     SkillCollection,
@@ -84,7 +84,7 @@ async def find_in_source(
     parts = await parts_of(source, "")
     if not rerank:
         return await asyncio.to_thread(skill_index().find, parts, task, limit, may_use)
-    return await asyncio.to_thread(reranking.find, skill_index(), parts, task, limit, may_use, tell=tell)
+    return await asyncio.to_thread(find_by_meaning, skill_index(), parts, task, limit, may_use, tell=tell)
 
 
 async def parts_of(source: SkillSource, name: str) -> builtins.list[Searchable]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PROJECT = "project"
 GLOBAL = "global"
+ORIGIN = ".origin"  # the note in a copy of a repository's skill
 
 
 class Skill:
@@ -118,19 +119,6 @@ def folder_name(name: str) -> str:
     return name.replace("/", "+")
 
 
-def locate_skill(name: str, cwd: str) -> Skill:
-    """Return the skill that `name` means in `cwd`: from the stores, else from the repositories (`locate`).
-
-    Don't call it from a running event loop: repositories are asked in one of their own.
-    """
-    try:
-        return resolve(name, cwd)
-    except (errors.InvalidSkill, errors.SkillNotFound) as error:
-        from skillc.library.locate import locate_in_repositories  # most names are in a store
-
-        return locate_in_repositories(name, cwd, error)
-
-
 def resolve(name: str, cwd: str) -> Skill:
     """Return what `name` or a path means in the stores of `cwd`; raises SkillNotFound or InvalidSkill."""
     incomplete = None
@@ -160,7 +148,7 @@ def _candidates(name: str, cwd: str) -> Iterator[Skill]:
 
 def is_id(name: str) -> bool:
     """Return whether a name is a canonical skill ID."""
-    from skillc.skills.ids import is_segment  # only for names with slashes
+    from skillc.skills import is_segment  # only for names with slashes
 
     return all(map(is_segment, name.split("/")))
 
@@ -190,12 +178,20 @@ def at_path(path: str) -> Skill:
             kind, _, rest = name.partition("/")
             repository, _, folder = rest.partition("/")
             if kind == "skills" and repository and folder and "/" not in folder:
-                from skillc.library.copies import read_origin  # only for paths in the cache
-
                 source, name = os.path.realpath(path), folder.replace("+", "/")
-                return Skill(name, source, GLOBAL, home, True, read_origin(source), is_copy=True)
+                repository = read_origin(source).decode("utf-8", "replace").partition("\n")[0]
+                return Skill(name, source, GLOBAL, home, True, repository, is_copy=True)
     source = os.path.realpath(path)
     return Skill(os.path.basename(path) or "root", source, GLOBAL, home or "", is_stored=False)
+
+
+def read_origin(path: str) -> bytes:
+    """Return the note beside a copy: the repository's name on a line, then which state it is of."""
+    try:
+        with open(os.path.join(path, ORIGIN), "rb") as file:
+            return file.read(8192)
+    except OSError:
+        return b""
 
 
 def roots(cwd: str) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skillc.index import cjk
+from skillc.index import WIDE
 from skillc.lint.report import Problem
 from skillc.skills import line_count, newlines
 from skillc.text import utf8_text
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MAX_SAMPLE = 256 * 1024  # bytes; a larger file is estimated from its beginning
 MAX_SAMPLED = 16 * 1024 * 1024  # bytes of one skill; files beyond count as 4 bytes a token
 
-_WIDE = "".join(f"{chr(first)}-{chr(last)}" for first, last in cjk.WIDE)
+_WIDE = "".join(f"{chr(first)}-{chr(last)}" for first, last in WIDE)
 _PARTS = re.compile(
     r"(?P<word>[A-Za-z]+)"
     r"|(?P<digits>[0-9]+)"

@@ -15,8 +15,7 @@ from starlette.routing import Route
 
 from skillc.engine import DefaultSkillEngine, model_input
 from skillc.errors import RepositoryUnavailable, SkillcError
-from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter
-from skillc.library.source import SkillSource
+from skillc.library import SkillDescriptor, SkillDocument, SkillFilter, SkillSource
 from skillc.server.responses import Refusal, guard, refuse_route, respond, respond_tagged
 from skillc.skills import SkillId
 

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from skillc.errors import SkillcError, extras
+from skillc.errors import SkillcError, require_extra
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -22,7 +22,7 @@ def serve_engine(engine: DefaultSkillEngine, host: str, port: int, announce: Cal
 
     Port 0 is any that is free. Raises MissingExtra, and SkillcError where the port is taken.
     """
-    with extras.require("server"):
+    with require_extra("server"):
         from skillc.server.app import create_app
     run_app(lambda url: create_app(engine), host, port, announce)
 
@@ -36,7 +36,7 @@ def run_app(
     lifespan: Literal["on", "off"] = "off",
 ) -> None:
     """Serve the application that `create` makes for a URL until SIGINT or SIGTERM."""
-    with extras.require("server"):
+    with require_extra("server"):
         import uvicorn
 
     class Server(uvicorn.Server):

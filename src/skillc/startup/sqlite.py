@@ -33,7 +33,9 @@ _import()
 
 from _sqlite3 import Error, OperationalError, connect  # noqa: E402 -- with or without the loan
 
-__all__ = ["Error", "OperationalError", "connect", "uri"]
+__all__ = ["BUSY_SECONDS", "Error", "OperationalError", "connect", "uri"]
+
+BUSY_SECONDS = 20.0  # to wait for another process that writes
 
 
 def uri(path: str, parameters: str) -> str:

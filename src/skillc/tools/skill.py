@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from skillc import paths
 from skillc.errors import Diagnostic, InvalidTool, SkillNotFound, ToolNotFound, warning
-from skillc.library import Skill, locate_skill
-from skillc.library.stores import GLOBAL, at_path
+from skillc.library import GLOBAL, Skill, at_path, locate_skill
 from skillc.skills import (
     CommandTemplate,
     InvalidTemplate,
@@ -22,8 +21,7 @@ from skillc.skills import (
 from skillc.tools.trust import TrustLevel
 
 if TYPE_CHECKING:
-    from skillc.library.library import CompositeSkillSource
-    from skillc.library.source import SkillSource
+    from skillc.library import CompositeSkillSource, SkillSource
     from skillc.skills import SkillId
 
 
@@ -135,9 +133,7 @@ def find_skill(name: str, cwd: str) -> SkillLocation:
 def _locate_in_repository(skill: Skill, cwd: str) -> SkillLocation:
     """Return a skill that a repository has; its folder may be a copy."""
     # Most skills are in a store, and these load every kind of repository.
-    from skillc.library.config import SkillsConfig
-    from skillc.library.copies import copy_path
-    from skillc.library.repositories import resolve_repositories
+    from skillc.library import SkillsConfig, copy_path, resolve_repositories
 
     config = SkillsConfig.load(cwd)
     own = next((r for r in config.repositories if r.name == skill.repository), None)

@@ -14,8 +14,7 @@ from enum import StrEnum
 
 from skillc import atomic, paths
 from skillc.errors import InvalidConfiguration, InvalidSkill
-from skillc.library import at_path
-from skillc.library.copies import ORIGIN
+from skillc.library import ORIGIN, at_path
 from skillc.skills import hash_source, list_files
 from skillc.startup.digest import file_sha256_hex
 

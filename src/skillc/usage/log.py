@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     Row = tuple[str | None, ...]
     Result = TypeVar("Result")
 
-BUSY_SECONDS = 20.0
 WAL_LIMIT = (
     1 << 18
 )  # bytes; each process reads the whole WAL before it writes, a checkpoint waits for the disk
@@ -120,7 +119,7 @@ def find_runtime(skill: Skill) -> str:
 def append_row(path: str, row: Row) -> None:
     """Add a row to a log, and create the log if necessary; raise errors of SQLite and the system."""
     connection = _connection(path)
-    deadline = time() + BUSY_SECONDS
+    deadline = time() + sqlite.BUSY_SECONDS
     is_new = False
     while True:
         try:
@@ -188,7 +187,7 @@ def connect(path: str) -> Connection:
 
 
 def _open(path: str) -> Connection:
-    return sqlite.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    return sqlite.connect(path, timeout=sqlite.BUSY_SECONDS, isolation_level=None, check_same_thread=False)
 
 
 def checkpoint(connection: Connection, path: str) -> None:
@@ -197,7 +196,7 @@ def checkpoint(connection: Connection, path: str) -> None:
         if os.stat(f"{path}-wal").st_size > WAL_LIMIT:
             connection.execute("PRAGMA busy_timeout=0")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}")
+            connection.execute(f"PRAGMA busy_timeout={sqlite.BUSY_SECONDS * 1000:.0f}")
     except (OSError, sqlite.Error):
         pass
 

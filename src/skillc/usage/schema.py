@@ -12,7 +12,6 @@ it separates searches, of which there are many kinds, and failures from reads.
 from __future__ import annotations
 
 from skillc.startup import sqlite
-from skillc.usage.log import BUSY_SECONDS, COLUMNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ PAGE_SIZE = 1024  # an access changes a few bytes on each of several pages, and 
 BATCH = 300_000  # rows counted at a time
 CACHE = 131_072  # KiB of memory for that, at most
 
+_PROBE = "SELECT timestamp, run_id, command, skill, skill_path, cwd, args, error FROM access_log LIMIT 1"
 _ROWS = (
     """
     CREATE TABLE IF NOT EXISTS access_log (
@@ -202,7 +202,7 @@ def open_log(path: str) -> Connection | None:
     except sqlite.Error:
         pass  # its rows are read instead
     try:
-        connection.execute(f"SELECT {COLUMNS} FROM access_log LIMIT 1").fetchone()  # noqa: S608
+        connection.execute(_PROBE).fetchone()
     except sqlite.Error:
         connection.close()
         return None
@@ -216,7 +216,7 @@ def open_database(path: str) -> Connection | None:
         try:
             connection = sqlite.connect(
                 sqlite.uri(path, mode),
-                timeout=BUSY_SECONDS,
+                timeout=sqlite.BUSY_SECONDS,
                 isolation_level=None,
                 check_same_thread=False,
                 uri=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from skillc.cli.syntax import Arguments, Command, Option
-from skillc.errors import InvalidOption, extras
+from skillc.errors import InvalidOption, require_extra
 from skillc.mcp import plan
 from skillc.paths import current_directory
 from skillc.workspace import Workspace
@@ -59,7 +59,7 @@ def run(arguments: Arguments) -> int:
     if arguments.given("print") or arguments.given("project"):
         raise InvalidOption("--print and --project go with --install")
     address = arguments.optional("http")
-    with extras.require("mcp"):  # the SDK takes long to import; --install does without
+    with require_extra("mcp"):  # the SDK takes long to import; --install does without
         from skillc.mcp import serve_http, serve_stdio
     if address is None:
         serve_stdio(Workspace(), groups)

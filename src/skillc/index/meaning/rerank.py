@@ -27,7 +27,7 @@ MEANING = 0.7  # what the same meaning is worth, in parts of the best score by w
 LOOKED_AT = 4000  # characters of a task that tell its script
 
 
-def find(
+def find_by_meaning(
     index: SkillIndex,
     repositories: Sequence[Searchable],
     task: str,

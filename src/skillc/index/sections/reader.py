@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from skillc import errors, paths
-from skillc.index import manifest
+from skillc.index.manifest import find_source_hash, read_manifest
 from skillc.startup import sqlite
 from skillc.startup.digest import sha256_hex
 from skillc.text import utf8_text
@@ -90,7 +90,7 @@ def _identity(path: str) -> tuple[int, ...] | None:
 
 def _open(skill: Skill, setting: str, runtime: str, path: str) -> SectionIndex:
     for _ in range(ATTEMPTS):
-        manifest_data = manifest.read(runtime)  # before the index: a build writes it after the index
+        manifest_data = read_manifest(runtime)  # before the index: a build writes it after the index
         try:
             connection = connect(path)
             meta = read_meta(connection)
@@ -178,7 +178,7 @@ def is_of_build(meta: dict[str, str], manifest_data: bytes) -> bool:
     A build that is killed between renaming its index and its manifest, or that a reader meets there,
     leaves the old manifest beside the new index. The index says which manifest it replaces, and counts.
     """
-    if manifest.source_hash(manifest_data) == meta["source_hash"]:
+    if find_source_hash(manifest_data) == meta["source_hash"]:
         return True
     predecessor = meta.get("replaces")
     return predecessor is not None and predecessor == sha256_hex(manifest_data)

@@ -23,7 +23,7 @@ import time
 from dataclasses import asdict, dataclass, replace
 
 from skillc import atomic
-from skillc.errors import MissingExtra, RepositoryUnavailable, SkillcError, extras, unexpected
+from skillc.errors import MissingExtra, RepositoryUnavailable, SkillcError, require_extra, unexpected
 from skillc.library.git.config import GitSkillConfig, invalid
 from skillc.library.git.errors import FetchError, RefNotFound
 from skillc.text import one_line
@@ -128,7 +128,7 @@ class Checkouts:
 
     def _fetch(self, old: State) -> State:
         """Fetch, and make the new commit the current one. The caller holds the lock."""
-        with extras.require("git"):
+        with require_extra("git"):
             from skillc.library.git.fetch import check_out  # dulwich is an extra, and slow to import
         atomic.sweep(self._directory)
         temporary = atomic.temporary_path(os.path.join(self._directory, "checkout"))

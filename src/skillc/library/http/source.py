@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from skillc import __version__
-from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound, extras
+from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound, require_extra
 from skillc.library.descriptors import (
     SkillCollection,
     SkillDescriptor,
@@ -226,7 +226,7 @@ class HttpSkillSource(SkillSource):
         self._finish(resource, flight, entry)
 
     async def _send(self, resource: _Resource, etag: str) -> Response:
-        with extras.require("http"):
+        with require_extra("http"):
             from skillc.library.http.client import fetch  # httpx2 is an extra
         headers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
         headers["User-Agent"] = f"skillc/{__version__}"

@@ -20,7 +20,13 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from skillc.errors import InvalidConfiguration, InvalidSkill, RepositoryUnavailable, SkillNotFound, extras
+from skillc.errors import (
+    InvalidConfiguration,
+    InvalidSkill,
+    RepositoryUnavailable,
+    SkillNotFound,
+    require_extra,
+)
 from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter, SkillScope
 from skillc.library.mcp.cache import Cache
 from skillc.library.mcp.entries import (
@@ -261,7 +267,7 @@ class McpSkillSource(SkillSource):
     def _talk(self, question: Callable[[Skills], Coroutine[Any, Any, Answer]]) -> Answer:
         if self._problem:
             raise Unreachable(self._problem)
-        with extras.require("mcp"):
+        with require_extra("mcp"):
             from skillc.library.mcp.client import Server, talk  # the SDK is an extra, and slow to import
         headers = dict([self._auth.header()]) if self._auth else {}
         server = Server(self._command, self._url, headers, self._environment, self._cwd)

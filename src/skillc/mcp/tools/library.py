@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from skillc.engine.tools import TOOLS
+from skillc.engine import TOOLS
 from skillc.index.skills import format_results
 from skillc.mcp.tools.definition import Answer, Call, tool, whole_number
 from skillc.mcp.tools.results import BrowseResult, FindResult, LoadResult
