@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from skillc.errors import SkillcError
-from skillc.startup.digest import sha256_hex
+from skillc.startup import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

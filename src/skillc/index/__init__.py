@@ -10,11 +10,6 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.index.cjk import WIDE as WIDE
-    from skillc.index.manifest import (
-        parse_manifest as parse_manifest,
-        read_manifest as read_manifest,
-        render_manifest as render_manifest,
-    )
     from skillc.index.stamps import (
         SETTLED_NS as SETTLED_NS,
         Stamp as Stamp,
@@ -28,7 +23,6 @@ else:
         __name__,
         {
             "cjk": "WIDE",
-            "manifest": "parse_manifest read_manifest render_manifest",
             "stamps": "SETTLED_NS settle stamp_file stamp_of",
             "workers": "Pool can_fork count_cores",
         },

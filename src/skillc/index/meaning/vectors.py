@@ -10,7 +10,7 @@ import os
 from _thread import RLock
 
 from skillc import paths
-from skillc.startup.digest import new_sha256
+from skillc.startup import new_sha256
 from skillc.startup.sqlite import Error, OperationalError, connect
 
 TYPE_CHECKING = False
