@@ -132,15 +132,15 @@ class Lock:
 
     The path is that of a file, which is created, or (except on Windows) of a directory. Where the system
     can't lock (some network file systems) it locks nothing: writes are atomic all the same, and the last
-    one wins. `contended` tells whether another process held it.
+    one wins. `had_to_wait` says whether another process held it.
     """
 
-    __slots__ = ("_descriptor", "_path", "contended")
+    __slots__ = ("_descriptor", "_path", "had_to_wait")
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._descriptor = -1
-        self.contended = False
+        self.had_to_wait = False
 
     def __enter__(self) -> None:
         flags = os.O_RDONLY if os.path.isdir(self._path) else os.O_RDWR | os.O_CREAT
@@ -148,7 +148,7 @@ class Lock:
         try:
             self._take(wait=False)
         except OSError:
-            self.contended = True
+            self.had_to_wait = True
             try:
                 self._take(wait=True)
             except OSError:

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
         SkillIndex as SkillIndex,
         skill_index as skill_index,
     )
-    from skillc.index.skills.folder import Folder as Folder
-    from skillc.index.skills.memory import MemoryFolder as MemoryFolder
+    from skillc.index.skills.folder import Folder as Folder, MemoryFolder as MemoryFolder
     from skillc.index.skills.scan import MAX_SKILL_FILE as MAX_SKILL_FILE, id_prefix as id_prefix
     from skillc.index.skills.snapshot import (
         Entry as Entry,
@@ -28,8 +27,7 @@ else:
         __name__,
         {
             "find": "Searchable SkillIndex skill_index",
-            "folder": "Folder",
-            "memory": "MemoryFolder",
+            "folder": "Folder MemoryFolder",
             "explain": "FoundSkill format_results",
             "scan": "MAX_SKILL_FILE id_prefix",
             "snapshot": "Entry Snapshot stored_path",

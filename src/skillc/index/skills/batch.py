@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.index.skills.database import Database
+    from skillc.index.skills.folder import MemorySkill
     from skillc.index.skills.postings import Frequencies, InvertedLists
     from skillc.index.skills.scan import DiagnosticRow, SkillFile
     from skillc.index.skills.weights import TermWeights
@@ -78,6 +79,27 @@ def read_batch(
         values.sort(key=lambda pair: pair[0])
         batch.entries += [Entry(group[slot].path, group[slot].skill_id, *fields) for slot, fields in values]
         batch.lists.append(lists)
+    return batch
+
+
+def invert_texts(
+    skills: Sequence[MemorySkill], stemmer: Stemmer, database: Database, root: str, strict: bool
+) -> Batch:
+    """Return a batch of skills that have no files."""
+    batch = Batch()
+    statistics = Statistics(database, root, strict)
+    for start in range(0, len(skills), MAX_SLOTS):
+        group = skills[start : start + MAX_SLOTS]
+        texts = [
+            SkillText(name, text, (body or "").encode("utf-8", "replace")) for _, name, text, _, body in group
+        ]
+        lists = SegmentLists()
+        weights = list(enumerate(weigh_terms(stemmer, texts)))
+        lists.add(invert(weights, statistics.skills, statistics.body_frequencies))
+        batch.lists.append(lists)
+        batch.entries += [
+            Entry(i, i, (0, 0, 0), text, needs, None, None, 0) for i, _, text, needs, _ in group
+        ]
     return batch
 
 

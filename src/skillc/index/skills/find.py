@@ -12,7 +12,7 @@ from _thread import RLock
 from skillc import errors
 from skillc.index.skills.database import Database, library_file
 from skillc.index.skills.explain import FoundSkill, explain
-from skillc.index.skills.folder import Folder
+from skillc.index.skills.folder import Folder, MemoryFolder
 from skillc.index.skills.query import Candidate, FolderReader, Query
 from skillc.index.skills.tokens import Stemmer
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.index.skills.explain import Explanation
-    from skillc.index.skills.memory import MemoryFolder
     from skillc.index.skills.query import Order
 
     MayUse = Callable[[str, tuple[str, ...]], bool]
