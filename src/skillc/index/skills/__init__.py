@@ -17,11 +17,7 @@ if TYPE_CHECKING:
     )
     from skillc.index.skills.folder import Folder as Folder, MemoryFolder as MemoryFolder
     from skillc.index.skills.scan import MAX_SKILL_FILE as MAX_SKILL_FILE, id_prefix as id_prefix
-    from skillc.index.skills.snapshot import (
-        Entry as Entry,
-        Snapshot as Snapshot,
-        stored_path as stored_path,
-    )
+    from skillc.index.skills.snapshot import Entry as Entry, Snapshot as Snapshot, stored_path as stored_path
 else:
     __getattr__ = front_door(
         __name__,

@@ -43,11 +43,11 @@ def merge_if_due(execute: Any, folder: int) -> None:
             if segment not in hollow and segment[1] <= limit:
                 small.append(segment)
         small = small if len(small) > 1 else segments[:MAX_SEGMENTS]
-    pending = sorted({*hollow, *small})
-    while pending:
+    queue = sorted({*hollow, *small})
+    while queue:
         group: list[Segment] = []
-        while pending and sum(segment[2] for segment in group) + pending[0][2] <= MAX_SLOTS:
-            group.append(pending.pop(0))
+        while queue and sum(segment[2] for segment in group) + queue[0][2] <= MAX_SLOTS:
+            group.append(queue.pop(0))
         _merge(execute, folder, group)
 
 
