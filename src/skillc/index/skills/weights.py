@@ -59,7 +59,7 @@ class SkillText:
 
 
 class TermWeights:
-    """The terms of a skill's head and body, each with a weight; the first `shared_count` of the body are the head's."""
+    """The weights of a skill's terms; `shared_count` terms of the head stand first in the body."""
 
     __slots__ = ("body_terms", "body_weights", "head_terms", "head_weights", "shared_count")
 
