@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from sqlite3 import Connection
 
-    from skillc.index.stamps import Stamp
+    from skillc.index import Stamp
 
     FileState = tuple[str, Stamp]  # digest and stamp of a file as the index has it
     Heading = tuple[int, str, int, int, int, int]  # level, text, first and last line, first and last byte

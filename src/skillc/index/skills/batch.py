@@ -9,13 +9,13 @@ import os
 from time import time_ns
 
 from skillc.errors import MissingField, warning
+from skillc.index import UNSETTLED, stamp_of
 from skillc.index.skills.database import select_in
 from skillc.index.skills.postings import MAX_SLOTS, SegmentLists, invert
 from skillc.index.skills.scan import MAX_SKILL_FILE
 from skillc.index.skills.snapshot import Entry, find_folder
 from skillc.index.skills.tokens import Stemmer
 from skillc.index.skills.weights import SkillText, weigh_terms
-from skillc.index.stamps import UNSETTLED, stamp_of
 from skillc.index.workers import Pool, can_spawn, count_cores
 
 TYPE_CHECKING = False
@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
+    from skillc.index import Stamp
     from skillc.index.skills.database import Database
     from skillc.index.skills.folder import MemorySkill
     from skillc.index.skills.postings import Frequencies, InvertedLists
     from skillc.index.skills.scan import DiagnosticRow, SkillFile
     from skillc.index.skills.weights import TermWeights
-    from skillc.index.stamps import Stamp
-    from skillc.skills import Document, Metadata
 
     # Stamp, description, capabilities, metadata, diagnostics, digest: the last arguments of an Entry.
     Values = tuple[
@@ -210,7 +209,8 @@ def _parse(
         warnings = [(d.code, "warning", d.message) for d in error.diagnostics]
         return _quarantine(stamp, [*warnings, (error.code, "error", error.message)])
     diagnostics = [(d.code, "warning", d.message) for d in fields.diagnostics]
-    if fields.name != skill_id.rpartition("/")[2]:
+    name = skill_id.rpartition("/")[2]
+    if fields.name != name:
         mismatch = warning("W021", fields.name, directory)
         diagnostics.append((mismatch.code, "warning", mismatch.message))
     if strict:
@@ -220,7 +220,13 @@ def _parse(
         if problems:
             message = f"breaks the Agent Skills format: {'; '.join(problems)}"
             return _quarantine(stamp, [*diagnostics, ("E010", "error", message)])
-    text = _text(document, raw, skill_id, fields) if with_text else None
+    text = None
+    if with_text:
+        from hashlib import blake2b
+
+        names = name if fields.name == name else f"{name} {fields.name}"
+        digest = int.from_bytes(blake2b(raw, digest_size=7).digest(), "big")
+        text = SkillText(names, fields.description, document.data[document.body :], digest)
     values = (
         stamp,
         fields.description.strip(),
@@ -230,17 +236,6 @@ def _parse(
         text.digest if text else None,
     )
     return values, text
-
-
-def _text(document: Document, raw: bytes, skill_id: str, fields: Metadata) -> SkillText:
-    from hashlib import blake2b
-
-    from skillc.index.skills.weights import SkillText
-
-    name = skill_id.rpartition("/")[2]
-    names = name if fields.name == name else f"{name} {fields.name}"
-    digest = int.from_bytes(blake2b(raw, digest_size=7).digest(), "big")
-    return SkillText(names, fields.description, document.data[document.body :], digest)
 
 
 def _words(value: Any) -> tuple[str, ...]:

@@ -121,9 +121,9 @@ def explain(
     # The name that a skill gives itself, which need not be its ID's.
     own_name = data[:start].partition(b"\nname:")[2].partition(b"\n")[0].decode("utf-8", "replace")
     fields = {
-        "name": _words(f"{skill_id.rpartition('/')[2]} {own_name}"),
-        "description": _words(description),
-        "headings": _words(" ".join([heading.text for heading in headings])),
+        "name": split_words(f"{skill_id.rpartition('/')[2]} {own_name}"),
+        "description": split_words(description),
+        "headings": split_words(" ".join([heading.text for heading in headings])),
         "body": split_words(data[start:]),
     }
     counter = _TermCounter(set[bytes]().union(*fields.values()), weights, stemmer)
@@ -135,16 +135,12 @@ def explain(
     ]
     titles = ["", *(heading.text for heading in headings)]
     bounds = [start, *(heading.start for heading in headings), len(data)]
-    sections = [
-        (title, split_words(data[bounds[number] : bounds[number + 1]])) for number, title in enumerate(titles)
+    section_scores = [
+        _score_section(title, split_words(data[bounds[n] : bounds[n + 1]]), counter, scores)
+        for n, title in enumerate(titles)
     ]
-    section_scores = [_score_section(title, words, counter, scores) for title, words in sections]
     best = section_scores.index(max(section_scores))  # the first of equals
     return terms, " ".join(titles[best].split())
-
-
-def _words(text: str) -> list[bytes]:
-    return split_words(text.encode("utf-8", "replace"))
 
 
 def _body_start(data: bytes) -> int:
@@ -191,7 +187,7 @@ def _score_terms(
 
 
 def _score_section(title: str, words: list[bytes], counter: _TermCounter, scores: dict[str, float]) -> float:
-    counts: dict[str, float] = dict.fromkeys(counter.count(_words(title)), IN_HEADING)
+    counts: dict[str, float] = dict.fromkeys(counter.count(split_words(title)), IN_HEADING)
     for term, count in counter.count(words).items():
         counts[term] = counts.get(term, 0.0) + count
     return sum(scores[term] * tf_weight(count, len(words), SECTION_LENGTH) for term, count in counts.items())

@@ -10,20 +10,20 @@ import os
 from _thread import RLock
 from time import perf_counter, time
 
+from skillc.index import UNSETTLED, has_times, stamp_file
 from skillc.index.skills.database import IN_MEMORY, LOCK_TIMEOUT, Database
 from skillc.index.skills.scan import MAX_SKILL_FILE, Walk
 from skillc.index.skills.snapshot import Snapshot, find_folder, load_snapshot, stored_path
-from skillc.index.stamps import UNSETTLED, has_times, stamp_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from skillc.index import Stamp
     from skillc.index.skills.batch import Batch
     from skillc.index.skills.find import SkillIndex
     from skillc.index.skills.query import FolderReader
     from skillc.index.skills.scan import SkillFile
-    from skillc.index.stamps import Stamp
 
     MemorySkill = tuple[str, str, str, tuple[str, ...], str | None]  # ID, name, description, needs, body
     Plan = tuple[Snapshot, Walk, list[SkillFile]]  # the last snapshot, what is there, what must be read

@@ -121,7 +121,7 @@ class Query:
         self._words: dict[str, bytes] = {}  # the task's first word for a term
         self._counts: dict[str, int] = {}  # how often the task has a term
         words: dict[bytes, int] = {}
-        for word in split_words(task.encode("utf-8", "replace"))[:MAX_WORDS]:
+        for word in split_words(task)[:MAX_WORDS]:
             words[word] = words.get(word, 0) + 1
         for (word, count), terms in zip(words.items(), stemmer.stem(list(words)), strict=True):
             for term in terms.decode().split():

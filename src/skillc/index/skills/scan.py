@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from time import time_ns
 
-from skillc.index.stamps import UNSETTLED, has_times, settle, stamp_of
+from skillc.index import UNSETTLED, has_times, settle, stamp_of
 from skillc.paths import SKILL_FILES
 from skillc.skills import is_segment, to_segment
 
@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from skillc.index.stamps import Stamp
+    from skillc.index import Stamp
 
     DiagnosticRow = tuple[str, str, str]  # code, severity, message
     Stack = list[tuple[str, str, frozenset[str]]]  # path, ID prefix, real paths of the links on the way

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 
+from skillc.index import settle
 from skillc.index.skills.scan import Directory, SkillFile
-from skillc.index.stamps import settle
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from skillc.index import Stamp
     from skillc.index.skills.scan import DiagnosticRow
-    from skillc.index.stamps import Stamp
 
 
 class Entry(SkillFile):

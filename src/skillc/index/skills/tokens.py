@@ -65,8 +65,9 @@ _ASCII = bytes(ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in
 _BYTES = _ASCII + bytes(range(128, 256))
 
 
-def split_words(data: bytes) -> list[bytes]:
-    """Return the words of UTF-8 text in lower case; characters beyond ASCII are not split yet."""
+def split_words(text: bytes | str) -> list[bytes]:
+    """Return the words of a text in lower case, as UTF-8; characters beyond ASCII are not split yet."""
+    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
     return data.translate(_BYTES).split()
 
 
@@ -108,7 +109,7 @@ class Stemmer:
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of a text, in order."""
-        return b" ".join(self.stem(split_words(text.encode("utf-8", "replace")))).decode().split()
+        return b" ".join(self.stem(split_words(text))).decode().split()
 
     def count_terms(self, texts: Sequence[list[bytes]]) -> list[dict[bytes, int]]:
         """Return how often each term occurs in each text, which is a list of words.

@@ -46,8 +46,7 @@ class SkillText:
 
     def head_words(self) -> list[bytes]:
         """Return the words of name and description, boosted ones repeated."""
-        name, description = (text.encode("utf-8", "replace") for text in (self.name, self.description))
-        return split_words(name) * NAME_BOOST + split_words(description)
+        return split_words(self.name) * NAME_BOOST + split_words(self.description)
 
     def body_words(self) -> list[bytes]:
         """Return the words of the body, those of headings repeated.
