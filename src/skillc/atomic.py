@@ -11,10 +11,6 @@ import os
 import sys
 import time
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import TracebackType
-
 ABANDONED_AFTER = 3600.0  # seconds; no write takes this long
 
 
@@ -164,7 +160,5 @@ class Lock:
 
             fcntl.flock(self._descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         os.close(self._descriptor)

@@ -173,9 +173,8 @@ class _Search:
         positions: dict[int, int] = {}  # of a digest in matches
         for candidate in self._rename(candidates):
             owners = self._owners(candidate)
-            if owners[0] != candidate.precedence or not self._may_use(
-                candidate.skill_id, candidate.capabilities
-            ):
+            may_use = self._may_use(candidate.skill_id, candidate.capabilities)
+            if owners[0] != candidate.precedence or not may_use:
                 continue
             also = [(self._readers[owner].name, candidate.skill_id) for owner in owners[1:]]
             at = positions.get(candidate.digest) if candidate.digest else None

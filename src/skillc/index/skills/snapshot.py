@@ -135,8 +135,8 @@ def load_snapshot(execute: Any, root: str, strict: bool) -> Snapshot:
         return Snapshot({}, {}, [], None, None)
     entries: dict[str, Entry] = {}
     for path, skill_id, size, modified, changed, description, needs, metadata, diagnostics, digest in execute(
-        "SELECT path, id, size, modified, changed, description, capabilities, metadata, noticed, "
-        "digest FROM skills WHERE folder = ?",
+        "SELECT path, id, size, modified, changed, description, capabilities, metadata, noticed, digest "
+        "FROM skills WHERE folder = ?",
         (number,),
     ):
         capabilities = tuple(needs.split("\n")) if needs else ()
@@ -144,10 +144,8 @@ def load_snapshot(execute: Any, root: str, strict: bool) -> Snapshot:
         name = path if type(path) is str else os.fsdecode(path)
         entries[name] = Entry(name, skill_id, stamp, description, capabilities, metadata, diagnostics, digest)
     directories: dict[str, Directory] = {}
-    for path, modified, changed, collection, stamp in execute(
-        "SELECT path, modified, changed, collection, collection_stamp FROM directories WHERE folder = ?",
-        (number,),
-    ):
+    sql = "SELECT path, modified, changed, collection, collection_stamp FROM directories WHERE folder = ?"
+    for path, modified, changed, collection, stamp in execute(sql, (number,)):
         name = path if type(path) is str else os.fsdecode(path)
         directories[name] = Directory((0, modified, changed), [], collection, stamp)
     for path in (*(path.rpartition("/")[0] for path in entries), *directories):
