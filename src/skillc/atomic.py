@@ -131,8 +131,6 @@ class Lock:
     one wins. `had_to_wait` says whether another process held it.
     """
 
-    __slots__ = ("_descriptor", "_path", "had_to_wait")
-
     def __init__(self, path: str) -> None:
         self._path = path
         self._descriptor = -1

@@ -48,6 +48,6 @@ def has_times(path: str, times: tuple[int, int]) -> bool:
 
 def settle(stamp: Stamp, now: int) -> Stamp:
     """Return a stamp as it may be stored: with UNSETTLED for a time too recent to be trusted."""
-    size, modified, changed = stamp
-    margin = COARSE_NS if modified % 1_000_000_000 == 0 else SETTLED_NS
-    return stamp if max(modified, changed) < now - margin else (size, UNSETTLED, changed)
+    size, mtime, ctime = stamp
+    margin = COARSE_NS if mtime % 1_000_000_000 == 0 else SETTLED_NS
+    return stamp if max(mtime, ctime) < now - margin else (size, UNSETTLED, ctime)

@@ -144,7 +144,7 @@ class Pool:
 
 
 def serve() -> None:
-    """In a spawned worker: do the jobs that the parent sends."""
+    """Do the jobs that the parent sends: the main function of a spawned worker."""
     import gc
 
     gc.disable()  # jobs leave no cycles behind

@@ -47,7 +47,7 @@ _HEADING_INDEX = "CREATE INDEX IF NOT EXISTS idx_headings_text ON headings(text 
 def read_file_states(connection: Connection) -> dict[str, FileState]:
     """Return digest and stamp of every indexed file, by path."""
     rows = connection.execute("SELECT path, digest, size, modified_ns, changed_ns FROM files")
-    return {path: (digest, (size, modified, changed)) for path, digest, size, modified, changed in rows}
+    return {path: (digest, (size, mtime, ctime)) for path, digest, size, mtime, ctime in rows}
 
 
 def read_diagnostics(connection: Connection) -> tuple[Diagnostic, ...]:
@@ -61,7 +61,7 @@ def read_diagnostics(connection: Connection) -> tuple[Diagnostic, ...]:
 
 
 def probe_index(connection: Connection) -> None:
-    """Touch every table, so that a damaged index fails here and not after it was kept."""
+    """Read a row of every table, so that a damaged index fails here and not after its reuse."""
     connection.execute("SELECT count(*) FROM headings INDEXED BY idx_headings_text").fetchone()
     connection.execute("SELECT rowid FROM sections WHERE sections MATCH 'a' LIMIT 1").fetchone()
     connection.execute("SELECT file, section, content FROM sections LIMIT 1").fetchone()
@@ -201,7 +201,7 @@ class SectionWriter:
 
 
 def _copy(source: str, target: str) -> None:
-    """Copy a file, with its space allocated first, so that the later rename costs no more than a rename."""
+    """Copy a file; allocate its space first, which makes the rename that follows cheaper."""
     with open(source, "rb") as old, open(target, "xb") as new:
         size = os.fstat(old.fileno()).st_size
         if hasattr(os, "posix_fallocate") and size:

@@ -45,8 +45,6 @@ GROUP = 50  # files whose words are stemmed together
 class Batch:
     """Skills that were read, in the order of their IDs, with the posting lists of each segment."""
 
-    __slots__ = ("entries", "lists", "start")
-
     def __init__(self) -> None:
         self.start = time_ns()  # a file that changed since then may have changed after it was read
         self.entries: list[Entry] = []

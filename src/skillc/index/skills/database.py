@@ -59,8 +59,6 @@ class Database:
     many are done, and of how many.
     """
 
-    __slots__ = ("_connection", "_lock", "on_progress", "path", "segments")
-
     def __init__(self, path: str) -> None:
         self.path = path
         self._connection: Any | None = None
@@ -70,7 +68,7 @@ class Database:
 
     @property
     def persistent(self) -> bool:
-        """Whether the index outlives the process."""
+        """Return whether the index outlives the process."""
         return self.path != IN_MEMORY
 
     def exists(self) -> bool:

@@ -54,17 +54,17 @@ class FoundSkill:
 
     @property
     def matched(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The task's words that the skill has, strongest first, each with the fields it is in."""
+        """Return the task's words that the skill has, strongest first, each with the fields it is in."""
         return self._why()[0]
 
     @property
     def section(self) -> str | None:
-        """The heading of the section to read first; None where that is the text before any heading."""
+        """Return the heading of the section to read first; None where that is the text before any heading."""
         return self._why()[1] or None
 
     @property
     def read(self) -> str:
-        """The command that shows its best section, or all of it."""
+        """Return the command that shows its best section, or all of it."""
         if not self.section or not self.directory:
             return f"skc load {self.id}"
         parent, name = os.path.split(self.directory)

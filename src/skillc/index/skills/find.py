@@ -37,8 +37,6 @@ class Searchable:
     `names` maps the repository's IDs to those in use here; skills that it leaves out are hidden.
     """
 
-    __slots__ = ("_repository_ids", "folder", "name", "names")
-
     def __init__(
         self, name: str, folder: Folder | MemoryFolder, names: Mapping[str, str] | None = None
     ) -> None:
@@ -117,9 +115,7 @@ class _Search:
         self._index = index
         self._repositories = [repository for repository, _ in pairs]
         self._numbers = [number for _, number in pairs]
-        self._task = task
-        self._limit = limit
-        self._may_use = may_use
+        self._task, self._limit, self._may_use = task, limit, may_use
         self._readers: list[FolderReader] = []
 
     def run(self) -> tuple[list[FoundSkill], bool]:
@@ -135,11 +131,10 @@ class _Search:
         if databases:
             first, *rest = databases
             return first.read(lambda execute: self._open(rest, {**transactions, id(first): execute}))
-        self._readers = []
-        for repository, number in zip(self._repositories, self._numbers, strict=True):
-            database = repository.folder.database
-            execute = transactions[id(database)]
-            self._readers.append(FolderReader(repository.name, execute, number, database.segments))
+        self._readers = [
+            FolderReader(r.name, transactions[id(r.folder.database)], number, r.folder.database.segments)
+            for r, number in zip(self._repositories, self._numbers, strict=True)
+        ]
         return self._find()
 
     def _find(self) -> tuple[list[FoundSkill], bool]:

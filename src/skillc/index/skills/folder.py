@@ -128,8 +128,8 @@ class Folder:
         sql = "SELECT path, modified, changed FROM directories WHERE folder = ? LIMIT ?"
         directories = execute(sql, (row[0], FEW_DIRECTORIES + 1)).fetchall()
         if len(directories) <= FEW_DIRECTORIES:
-            for path, modified, changed in directories:
-                if not has_times(self._path(path), (modified, changed)):
+            for path, mtime, ctime in directories:
+                if not has_times(self._path(path), (mtime, ctime)):
                     return None
         return self._number_if_complete(execute)
 

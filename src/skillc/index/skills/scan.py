@@ -59,7 +59,7 @@ class SkillFile:
 
 
 class Walk:
-    """A walk through a folder, given what the last walk found. `error` is why the root could not be read."""
+    """A walk through a folder that starts from the last one's results. `error` is that of the root."""
 
     def __init__(self, root: str, directories: dict[str, Directory], files: Mapping[str, SkillFile]) -> None:
         self._root = root
@@ -156,7 +156,7 @@ class Walk:
         return stack
 
     def _unsettle_parent(self, path: str) -> None:
-        """Let the next walk try a directory again that could not be read, and report it again."""
+        """Let the next walk try an unreadable directory again, and report it again."""
         parent = self.directories.get(path.rpartition("/")[0])
         if parent is not None:
             parent.stamp = 0, UNSETTLED, 0

@@ -86,8 +86,6 @@ class Snapshot:
     of directories; an entry has its own.
     """
 
-    __slots__ = ("diagnostics", "directories", "duplicates", "entries", "error", "revision", "skills")
-
     def __init__(
         self,
         directories: dict[str, Directory],
@@ -134,20 +132,20 @@ def load_snapshot(execute: Any, root: str, strict: bool) -> Snapshot:
     if number is None:
         return Snapshot({}, {}, [], None, None)
     entries: dict[str, Entry] = {}
-    for path, skill_id, size, modified, changed, description, needs, metadata, diagnostics, digest in execute(
+    for path, skill_id, size, mtime, ctime, description, needs, metadata, diagnostics, digest in execute(
         "SELECT path, id, size, modified, changed, description, capabilities, metadata, noticed, digest "
         "FROM skills WHERE folder = ?",
         (number,),
     ):
         capabilities = tuple(needs.split("\n")) if needs else ()
-        stamp = size, modified, changed
+        stamp = size, mtime, ctime
         name = path if type(path) is str else os.fsdecode(path)
         entries[name] = Entry(name, skill_id, stamp, description, capabilities, metadata, diagnostics, digest)
     directories: dict[str, Directory] = {}
     sql = "SELECT path, modified, changed, collection, collection_stamp FROM directories WHERE folder = ?"
-    for path, modified, changed, collection, stamp in execute(sql, (number,)):
+    for path, mtime, ctime, collection, stamp in execute(sql, (number,)):
         name = path if type(path) is str else os.fsdecode(path)
-        directories[name] = Directory((0, modified, changed), [], collection, stamp)
+        directories[name] = Directory((0, mtime, ctime), [], collection, stamp)
     for path in (*(path.rpartition("/")[0] for path in entries), *directories):
         parent, _, name = path.rpartition("/")
         if path and parent in directories:

@@ -64,8 +64,8 @@ def save_folder(
     if directories is not None:
         execute("DELETE FROM directories WHERE folder = ?", (number,))
         for path, directory in directories.items():
-            modified, changed, collection, stamp = directory.columns()
-            row = number, stored_path(path), modified, changed, utf8_text(collection, "replace"), stamp
+            mtime, ctime, collection, stamp = directory.columns()
+            row = number, stored_path(path), mtime, ctime, utf8_text(collection, "replace"), stamp
             execute("INSERT INTO directories VALUES (?, ?, ?, ?, ?, ?)", row)
     return number
 
