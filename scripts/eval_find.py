@@ -142,7 +142,7 @@ def main() -> None:
 def ways(library: SkillIndex, parts: Sequence[Searchable]) -> dict[str, Find]:
     """How to find, as far as it is installed."""
     found: dict[str, Find] = {"python": lambda task: library.find(parts, task, LIMIT)}
-    if rerank.installed():
+    if rerank.is_installed():
         found["reranked"] = lambda task: rerank.find_by_meaning(library, parts, task, LIMIT, lambda *_: True)
     return found
 

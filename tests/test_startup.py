@@ -11,16 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from skillc.startup import digest, front_door, sqlite
+from skillc import startup
+from skillc.startup import front_door, sqlite
 
 
-@pytest.mark.parametrize("size", [0, 1, digest.MUCH - 1, digest.MUCH, 2 * digest.MUCH + 1])
+@pytest.mark.parametrize("size", [0, 1, startup.MUCH - 1, startup.MUCH, 2 * startup.MUCH + 1])
 def test_sha256(size: int) -> None:
     """Small or large, in one piece or from a file, the digest is the one of hashlib."""
     data = b"x" * size
     expected = hashlib.sha256(data).hexdigest()
-    assert digest.sha256_hex(data) == expected
-    assert digest.file_sha256_hex(io.BytesIO(data), size) == expected
+    assert startup.sha256_hex(data) == expected
+    assert startup.file_sha256_hex(io.BytesIO(data), size) == expected
 
 
 @pytest.mark.parametrize("name", ["plain.db", "a?b.db", "50%.db", "a#b.db", "größe x.db"])
@@ -49,11 +50,11 @@ def test_sqlite_leaves_functools_alone() -> None:
 
 def test_front_door() -> None:
     """A name is imported from its module on first use and kept; an unknown name is an AttributeError."""
-    get = front_door("skillc.startup", {"digest": "sha256_hex"})
-    assert get("sha256_hex") is digest.sha256_hex
-    del sys.modules["skillc.startup"].sha256_hex
-    with pytest.raises(AttributeError, match="no attribute 'file_sha256_hex'"):
-        get("file_sha256_hex")
+    get = front_door("skillc.startup", {"sqlite": "uri"})
+    assert get("uri") is sqlite.uri
+    del sys.modules["skillc.startup"].uri
+    with pytest.raises(AttributeError, match="no attribute 'connect'"):
+        get("connect")
 
 
 @pytest.mark.parametrize("closed", [False, True])

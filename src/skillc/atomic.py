@@ -11,10 +11,6 @@ import os
 import sys
 import time
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import TracebackType
-
 ABANDONED_AFTER = 3600.0  # seconds; no write takes this long
 
 
@@ -132,15 +128,13 @@ class Lock:
 
     The path is that of a file, which is created, or (except on Windows) of a directory. Where the system
     can't lock (some network file systems) it locks nothing: writes are atomic all the same, and the last
-    one wins. `contended` tells whether another process held it.
+    one wins. `had_to_wait` says whether another process held it.
     """
-
-    __slots__ = ("_descriptor", "_path", "contended")
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._descriptor = -1
-        self.contended = False
+        self.had_to_wait = False
 
     def __enter__(self) -> None:
         flags = os.O_RDONLY if os.path.isdir(self._path) else os.O_RDWR | os.O_CREAT
@@ -148,7 +142,7 @@ class Lock:
         try:
             self._take(wait=False)
         except OSError:
-            self.contended = True
+            self.had_to_wait = True
             try:
                 self._take(wait=True)
             except OSError:
@@ -164,7 +158,5 @@ class Lock:
 
             fcntl.flock(self._descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         os.close(self._descriptor)

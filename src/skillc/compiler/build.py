@@ -12,7 +12,6 @@ from time import gmtime, strftime
 
 from skillc import atomic, paths
 from skillc.errors import IndexCollision, InvalidSkill, SkillcError
-from skillc.index import read_manifest, render_manifest
 from skillc.index.sections import (
     DatabaseError,
     SectionWriter,
@@ -24,12 +23,14 @@ from skillc.index.sections import (
     probe_index,
     read_diagnostics,
     read_file_states,
+    read_manifest,
     read_meta,
+    render_manifest,
 )
 from skillc.library import is_compiled
 from skillc.settings import load_settings
 from skillc.skills import list_files, main_file
-from skillc.startup.digest import sha256_hex
+from skillc.startup import sha256_hex
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False

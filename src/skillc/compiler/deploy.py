@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from skillc import atomic, paths
 from skillc.errors import InvalidOption, TargetExists, warning
-from skillc.index import parse_manifest, read_manifest
+from skillc.index.sections import parse_manifest, read_manifest
 from skillc.paths import is_inside
 from skillc.text import utf8_text
 

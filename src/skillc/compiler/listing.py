@@ -8,12 +8,11 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from skillc.errors import MissingField, SkillcError, warning
-from skillc.index import parse_manifest, read_manifest
-from skillc.index.sections import UnreadableIndex, is_of_build, read_index_meta
+from skillc.index.sections import UnreadableIndex, is_of_build, parse_manifest, read_index_meta, read_manifest
 from skillc.library import stored_skills
 from skillc.paths import SKILL_FILES, skills_store
 from skillc.skills import hash_source, list_files, main_file, parse, read_metadata
-from skillc.startup.digest import file_sha256_hex
+from skillc.startup import file_sha256_hex
 from skillc.text import utf8_text
 
 if TYPE_CHECKING:

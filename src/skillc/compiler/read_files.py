@@ -8,7 +8,7 @@ from time import time_ns
 from skillc.errors import warning
 from skillc.index import Pool, can_fork, count_cores, settle, stamp_of
 from skillc.skills import parse
-from skillc.startup.digest import file_sha256_hex, sha256_hex
+from skillc.startup import file_sha256_hex, sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

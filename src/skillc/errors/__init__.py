@@ -1,8 +1,8 @@
 """Diagnostics and errors: every warning and every error, once.
 
-An error ends the command that meets it; a `Diagnostic` is a remark, and the work goes on. Each error is a
-class of `errors.tree`, which is loaded when one is named: defining forty classes takes a process as long
-as a search. Import them all from here.
+An error ends the command; a `Diagnostic` is a remark, and the work goes on. Error classes are in
+`errors.tree`, which is loaded on first use: defining forty classes takes as long as a search. Import them
+all from here.
 """
 
 from __future__ import annotations
@@ -28,22 +28,23 @@ else:
 
 
 class SkillcError(Exception):
-    """An error with a code. `details` are further lines for people, below the coded one.
+    """An error with a code. `details` are further lines for people, below the line with the code.
 
-    `diagnostics` are what was noticed on the way to it, to be told before it.
+    `template` is the message, with `{}` for the argument. `diagnostics` are to be shown before the error.
     """
 
     code = "E999"
+    template = "{}"
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def __init__(self, message: str, details: str = "") -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = self.template.format(message)
         self.details = details
+        super().__init__(self.message)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """So that it survives the way to another process: constructors take other arguments."""
-        return _again, (type(self), self.__dict__)
+        """Let `pickle` restore the fields: the constructors of subclasses take other arguments."""
+        return _restore, (type(self), self.__dict__)
 
     def line(self) -> str:
         return f"error[{self.code}]: {one_line(self.message)}"
@@ -52,14 +53,14 @@ class SkillcError(Exception):
         return f"{self.line()}\n{self.details}" if self.details else self.line()
 
 
-def _again(kind: type[SkillcError], fields: dict[str, object]) -> SkillcError:
+def _restore(kind: type[SkillcError], fields: dict[str, object]) -> SkillcError:
     error = kind.__new__(kind, fields["message"])
     error.__dict__.update(fields)
     return error
 
 
 def unexpected(error: BaseException) -> SkillcError:
-    """Any other exception as one coded line; what the system refused names its file."""
+    """Return any exception as a SkillcError; for an OSError the message names the file."""
     if isinstance(error, SkillcError):
         return error
     if isinstance(error, OSError) and error.strerror:
@@ -71,12 +72,11 @@ def unexpected(error: BaseException) -> SkillcError:
 
 
 def os_text(name: object) -> str:
-    """A file name as the system gave it (text, bytes or a descriptor), as text."""
+    """Return the file name of an OSError, which may be bytes or a descriptor, as text."""
     return name.decode("utf-8", "backslashreplace") if isinstance(name, bytes) else str(name)
 
 
-# Warnings that have a code. Codes below W100 are about reading a skill, and each
-# says what was repaired (D4); the rest are companion.md's.
+# Codes below W100 are about reading a skill, and each says what was repaired (D4).
 WARNINGS = {
     "W001": "skipped: {} ({})",
     "W002": "logging disabled; run 'skc sync' after session to merge logs",
@@ -112,7 +112,7 @@ WARNINGS = {
 
 
 class Diagnostic:
-    """Something noticed on the way: a code, what it says, and the file it is about.
+    """A warning or an error as a value: its code, its message, and the file it is about.
 
     >>> warning("W010").at("SKILL.md").line()
     'warning[W010]: SKILL.md: bytes that are not UTF-8 were replaced'
@@ -126,7 +126,7 @@ class Diagnostic:
         self.path = path
 
     def at(self, path: str) -> Diagnostic:
-        """The same, about the file at `path`."""
+        """Return the same diagnostic, about the file at `path`."""
         return Diagnostic(self.code, self.message, path)
 
     @property
@@ -148,5 +148,5 @@ class Diagnostic:
 
 
 def warning(code: str, *fields: object) -> Diagnostic:
-    """A warning of WARNINGS with its blanks filled in."""
+    """Return a warning of WARNINGS with these values for its `{}`."""
     return Diagnostic(code, WARNINGS[code].format(*fields))

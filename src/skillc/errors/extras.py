@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from skillc.errors import MissingExtra
 
-# What needs which package; the extra of that name in pyproject.toml installs it.
+# By extra of pyproject.toml.
 NEEDS = {
     "git": "git repositories need dulwich",
     "http": "http repositories need httpx2",

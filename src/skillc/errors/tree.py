@@ -1,6 +1,6 @@
-"""Every error, once: what can go wrong, its code and its words. Import them from `skillc.errors`.
+"""The tree of errors, each with its code and its message. Import them from `skillc.errors`.
 
-    SkillcError                     E999  anything unexpected
+    SkillcError                     E999  any other error
     ├── NotFound
     │   ├── SkillNotFound           E001
     │   ├── SectionNotFound         E020
@@ -55,27 +55,27 @@ if TYPE_CHECKING:
 
 
 class NotFound(SkillcError):
-    """Something that was named is not there."""
+    """Something does not exist, or not for this caller."""
 
 
 class Invalid(SkillcError):
-    """What was given breaks a rule."""
+    """The input breaks a rule."""
 
 
 class Unavailable(SkillcError):
-    """What it takes is not at hand now."""
+    """Something that the operation needs does not work now."""
 
 
 class Denied(SkillcError):
-    """It is not allowed."""
+    """The operation is not allowed."""
 
 
 class Conflict(SkillcError):
-    """Something else is in its place."""
+    """Something else is already there."""
 
 
 class SkillNotFound(NotFound):
-    """`reason` is why a skill that exists is not there for whoever asks; `nearest` are names like it."""
+    """`reason` says why the caller can't have a skill that exists; `nearest` are names like it."""
 
     code = "E001"
 
@@ -95,16 +95,12 @@ class SkillNotFound(NotFound):
 
 class IndexUnusable(Unavailable):
     code = "E002"
-
-    def __init__(self, skill: str) -> None:
-        super().__init__(f"search index unusable; run 'skc build {skill}' to rebuild")
+    template = "search index unusable; run 'skc build {}' to rebuild"
 
 
 class IndexCollision(Conflict):
     code = "E003"
-
-    def __init__(self, hash16: str) -> None:
-        super().__init__(f"index hash collision; delete .skillc-meta/search-{hash16}.db and rebuild")
+    template = "index hash collision; delete .skillc-meta/search-{}.db and rebuild"
 
 
 class EmptyQuery(Invalid):
@@ -132,53 +128,41 @@ class MissingField(Invalid):
 
 class PathEscapes(Denied):
     code = "E012"
-
-    def __init__(self, path: str) -> None:
-        super().__init__(f"path escapes skill root: '{path}'")
+    template = "path escapes skill root: '{}'"
 
 
 class TargetExists(Conflict):
     code = "E013"
-
-    def __init__(self, path: str) -> None:
-        super().__init__(f"deploy target exists and is not a link: '{path}' (use --force to replace it)")
+    template = "deploy target exists and is not a link: '{}' (use --force to replace it)"
 
 
 class SectionNotFound(NotFound):
     code = "E020"
 
     def __init__(self, section: str, suggestions: Iterable[tuple[str, str]] = ()) -> None:
-        found = [f"  - {one_line(heading)} ({one_line(file)})" for heading, file in suggestions]
-        details = "\n".join(["", "Did you mean one of these?", *found]) if found else ""
+        lines = [f"  - {one_line(heading)} ({one_line(file)})" for heading, file in suggestions]
+        details = "\n".join(["", "Did you mean one of these?", *lines]) if lines else ""
         super().__init__(f"section not found: '{section}'", details)
 
 
 class FileNotFound(NotFound):
     code = "E021"
-
-    def __init__(self, path: str) -> None:
-        super().__init__(f"file not found: '{path}'")
+    template = "file not found: '{}'"
 
 
 class DirectoryNotFound(NotFound):
     code = "E022"
-
-    def __init__(self, path: str) -> None:
-        super().__init__(f"directory not found: '{path}'")
+    template = "directory not found: '{}'"
 
 
 class InvalidQueryType(Invalid):
     code = "E030"
-
-    def __init__(self, kind: str) -> None:
-        super().__init__(f"invalid query type: '{kind}'")
+    template = "invalid query type: '{}'"
 
 
 class InvalidFilter(Invalid):
     code = "E031"
-
-    def __init__(self, message: str) -> None:
-        super().__init__(f"invalid filter: '{message}'")
+    template = "invalid filter: '{}'"
 
 
 class NoLocalLogs(NotFound):
@@ -190,23 +174,17 @@ class NoLocalLogs(NotFound):
 
 class SyncNotWritable(Unavailable):
     code = "E041"
-
-    def __init__(self, path: str) -> None:
-        super().__init__(f"sync destination not writable: '{path}'")
+    template = "sync destination not writable: '{}'"
 
 
 class SyncNotReadable(Unavailable):
     code = "E042"
-
-    def __init__(self, path: str) -> None:
-        super().__init__(f"sync source not readable: '{path}'")
+    template = "sync source not readable: '{}'"
 
 
 class SkillExists(Conflict):
     code = "E050"
-
-    def __init__(self, skill: str, details: str = "") -> None:
-        super().__init__(f"skill '{skill}' already exists", details)
+    template = "skill '{}' already exists"
 
 
 class InvalidTool(Invalid):
@@ -218,7 +196,7 @@ class InvalidTool(Invalid):
 
 
 class ToolNotFound(NotFound):
-    """`reason` says what there is instead, or why one that exists is not there now."""
+    """`reason` names the tools that exist, or says why this one can't be used."""
 
     code = "E061"
 
@@ -235,9 +213,7 @@ class InvalidParameter(Invalid):
 
 class ApprovalRequired(Denied):
     code = "E063"
-
-    def __init__(self, skill: str, details: str = "") -> None:
-        super().__init__(f"approval required for '{skill}'; run 'skc trust allow {skill}'", details)
+    template = "approval required for '{0}'; run 'skc trust allow {0}'"
 
 
 class CannotRun(Unavailable):
@@ -256,17 +232,15 @@ class TimedOut(Unavailable):
 
 class SandboxUnavailable(Unavailable):
     code = "E066"
-
-    def __init__(self, message: str) -> None:
-        super().__init__(f"sandbox unavailable: {message}")
+    template = "sandbox unavailable: {}"
 
 
 class InvalidSkillId(Invalid):
     code = "E070"
 
     def __init__(self, skill_id: str, details: str = "") -> None:
-        shown = skill_id if len(skill_id) <= 200 else f"{skill_id[:200]}…"
-        super().__init__(f"invalid skill id: '{shown}'", details)
+        text = skill_id if len(skill_id) <= 200 else f"{skill_id[:200]}…"
+        super().__init__(f"invalid skill id: '{text}'", details)
 
 
 class InvalidConfiguration(Invalid):
@@ -278,9 +252,7 @@ class InvalidConfiguration(Invalid):
 
 class InvalidOption(Invalid):
     code = "E100"
-
-    def __init__(self, message: str, details: str = "") -> None:
-        super().__init__(f"invalid option: '{message}'", details)
+    template = "invalid option: '{}'"
 
 
 class RepositoryUnavailable(Unavailable):
@@ -306,8 +278,8 @@ class LintFailed(Invalid):
 
 
 for _error in [value for value in vars().values() if isinstance(value, type)]:
-    _error.__module__ = SkillcError.__module__  # where they are imported from, for who reads a traceback
+    _error.__module__ = SkillcError.__module__  # what a traceback shows: where to import it from
 
 
 class Question(Exception):
-    """An operation can't go on before a person answers: no failure, and not logged."""
+    """An operation needs an answer from a person first: no failure, and not logged."""

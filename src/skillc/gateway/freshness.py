@@ -109,7 +109,7 @@ def matches_record(data: bytes, record: FileRecord | None) -> bool:
     """Return whether these bytes are the ones that were indexed."""
     if record is None or record[1] != len(data):
         return False
-    from skillc.startup.digest import sha256_hex  # only where the times differ
+    from skillc.startup import sha256_hex  # only where the times differ
 
     return sha256_hex(data) == record[0]
 
@@ -134,7 +134,7 @@ def _differs(file: SourceFile, record: FileRecord | None) -> bool:
         return True
     if record[1:] == file.stamp:
         return False
-    from skillc.startup.digest import file_sha256_hex  # only where the times differ
+    from skillc.startup import file_sha256_hex  # only where the times differ
 
     with open(file.path, "rb") as source:
         return file_sha256_hex(source, file.size) != record[0]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Factory = Callable[..., Callable[[Any], Any]]
 
 MAX_WORKERS = 4  # more can't keep up with the one process that collects the results
-LENGTH = 8  # bytes in front of a result that tell its size
+LENGTH = 8  # bytes of the size in front of a result
 PIPE = 1 << 20  # bytes that a forked worker may be ahead
 
 _LOST = object()  # in place of the result of a worker that died
@@ -90,28 +90,28 @@ class Pool:
         return self._function(job)
 
     def _fork(self, jobs: Sequence[Any], pipes: list[BinaryIO], waits: list[Callable[[], object]]) -> None:
-        reading, writing = os.pipe()
-        _widen(writing)
+        source, sink = os.pipe()
+        _widen(sink)
         try:
             child = os.fork()
         except OSError:
-            os.close(reading)
-            os.close(writing)
+            os.close(source)
+            os.close(sink)
             pipes.append(BytesIO())
             return
         if child:
-            os.close(writing)
-            pipes.append(os.fdopen(reading, "rb", buffering=PIPE))
+            os.close(sink)
+            pipes.append(os.fdopen(source, "rb", buffering=PIPE))
             waits.append(lambda: os.waitpid(child, 0))
             return
         try:  # from here on in the child, which must never return
             import signal
 
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's to handle
-            os.close(reading)
+            os.close(source)
             for pipe in pipes:
                 pipe.close()
-            with open(writing, "wb", buffering=1 << 16) as out:
+            with open(sink, "wb", buffering=1 << 16) as out:
                 for job in jobs:
                     _send(self._apply(job), out)
         finally:
@@ -144,7 +144,7 @@ class Pool:
 
 
 def serve() -> None:
-    """In a spawned worker: do the jobs that the parent sends."""
+    """Do the jobs that the parent sends: the main function of a spawned worker."""
     import gc
 
     gc.disable()  # jobs leave no cycles behind

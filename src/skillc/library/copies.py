@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from skillc import atomic, paths
 from skillc.library.stores import ORIGIN, folder_name, read_origin
 from skillc.skills import make_folder
-from skillc.startup.digest import sha256_hex
+from skillc.startup import sha256_hex
 from skillc.text import yaml_quote
 
 if TYPE_CHECKING:

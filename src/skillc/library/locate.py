@@ -23,7 +23,7 @@ from skillc.library.stores import (
     resolve,
     stored_skills,
 )
-from skillc.startup.digest import sha256_hex
+from skillc.startup import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

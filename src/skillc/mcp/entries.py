@@ -16,7 +16,7 @@ from urllib.parse import quote
 from skillc.errors import MissingField
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId, is_name, list_files, parse, read_metadata
-from skillc.startup.digest import file_sha256_hex, sha256_hex
+from skillc.startup import file_sha256_hex, sha256_hex
 
 if TYPE_CHECKING:
     from skillc.skills import SourceFile

@@ -21,7 +21,7 @@ from skillc.errors import (
     SkillNotFound,
     unexpected,
 )
-from skillc.startup.digest import sha256_hex
+from skillc.startup import sha256_hex
 
 STATUSES: dict[type[SkillcError], int] = {
     SkillNotFound: 404,

@@ -11,7 +11,7 @@ from stat import S_ISDIR, S_ISREG
 
 from skillc import errors
 from skillc.paths import is_inside
-from skillc.startup.digest import new_sha256
+from skillc.startup import new_sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

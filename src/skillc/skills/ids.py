@@ -52,6 +52,6 @@ def to_segment(directory: str) -> str:
     segment = "-".join("".join(letters).split())[:MAX_SEGMENT].rstrip("-")
     if segment:
         return segment
-    from skillc.startup.digest import sha256_hex  # rare: of, say, Chinese letters nothing is left
+    from skillc.startup import sha256_hex  # rare: of, say, Chinese letters nothing is left
 
     return f"skill-{sha256_hex(directory.encode('utf-8', 'surrogatepass'))[:8]}"

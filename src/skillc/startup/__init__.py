@@ -7,7 +7,7 @@ these tricks; everywhere else the code is ordinary Python.
 1. `front_door`: a package's `__init__` names its public names and imports their modules on first use.
 2. `TYPE_CHECKING = False` in place of typing's: importing `typing` costs as much as a search.
 3. `startup.sqlite`: `_sqlite3` without the Python around it, which imports datetime and functools.
-4. `startup.digest`: SHA-256 without loading OpenSSL for a few bytes.
+4. `sha256_hex`: SHA-256 without loading OpenSSL for a few bytes.
 5. `_thread` for `threading`, `_json` for `json`: the C half of a module where that is all it takes.
 6. Imports inside functions for what only some calls need, each with a comment that says so.
 7. Slotted classes in place of dataclasses, whose decorator compiles code at every start.
@@ -25,7 +25,10 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import NoReturn
+    from hashlib import _Hash as Hash
+    from typing import BinaryIO, NoReturn
+
+MUCH = 1 << 20  # bytes from which OpenSSL is worth loading for a digest
 
 
 def front_door(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
@@ -56,3 +59,31 @@ def leave(status: int) -> NoReturn:
         except (OSError, ValueError):  # closed by the reader, which wants no more
             pass
     os._exit(status)
+
+
+def new_sha256(size: int = 0) -> Hash:
+    """Return an empty hash for about `size` bytes."""
+    if size < MUCH:
+        try:
+            empty: Hash = __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256()
+        except ImportError:
+            pass
+        else:
+            return empty
+    from hashlib import sha256
+
+    return sha256()
+
+
+def sha256_hex(data: bytes) -> str:
+    digest = new_sha256(len(data))
+    digest.update(data)
+    return digest.hexdigest()
+
+
+def file_sha256_hex(file: BinaryIO, size: int) -> str:
+    """Return the hex SHA-256 of the rest of a file of about `size` bytes, read in pieces."""
+    digest = new_sha256(size)
+    while piece := file.read(MUCH):
+        digest.update(piece)
+    return digest.hexdigest()

@@ -1,9 +1,9 @@
-"""SQLite's C half, without the Python around it that costs agents a third of a command to load.
+"""SQLite's C half, without the Python half, which takes a third of a reading command to load.
 
-`sqlite3` itself imports datetime and more. `_sqlite3` still wants `functools`, and with it
-collections, operator and others, only for the cache of statements that each connection has. Where
-nobody has loaded `functools` yet, it is lent one that has just that: the C function behind
-`functools.lru_cache`. What is imported later gets the real one.
+`sqlite3` imports datetime and more. `_sqlite3` still imports `functools`, and with it collections,
+operator and others, only for the cache of statements of each connection. Where `functools` is not loaded
+yet, `_sqlite3` gets a stand-in with just the C function behind `functools.lru_cache`. Modules that are
+imported later get the real one.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ def _import() -> None:
     except ImportError:
         return
 
-    lent = type(sys)("functools")
-    lent.lru_cache = lambda size: lambda function: _lru_cache_wrapper(function, size, False, tuple)  # type: ignore[attr-defined]
-    sys.modules["functools"] = lent
+    stand_in = type(sys)("functools")
+    stand_in.lru_cache = lambda size: lambda function: _lru_cache_wrapper(function, size, False, tuple)  # type: ignore[attr-defined]
+    sys.modules["functools"] = stand_in
     try:
         import _sqlite3  # noqa: F401 -- kept by sys.modules
     finally:
@@ -31,7 +31,7 @@ def _import() -> None:
 
 _import()
 
-from _sqlite3 import Error, OperationalError, connect  # noqa: E402 -- with or without the loan
+from _sqlite3 import Error, OperationalError, connect  # noqa: E402 -- after the trick above
 
 __all__ = ["BUSY_SECONDS", "Error", "OperationalError", "connect", "uri"]
 
@@ -39,6 +39,6 @@ BUSY_SECONDS = 20.0  # to wait for another process that writes
 
 
 def uri(path: str, parameters: str) -> str:
-    """The URI that opens a file with parameters such as `mode=ro`."""
-    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    return f"file:{quoted if os.sep == '/' else '/' + quoted.replace(os.sep, '/')}?{parameters}"
+    """Return the URI that opens a file with parameters such as `mode=ro`."""
+    path = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return f"file:{path if os.sep == '/' else '/' + path.replace(os.sep, '/')}?{parameters}"

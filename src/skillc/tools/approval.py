@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from skillc.errors import ApprovalRequired, InvalidTool, SkillcError
-from skillc.startup.digest import sha256_hex
+from skillc.startup import sha256_hex
 from skillc.text import visible
 from skillc.tools.skill import ExecutableSkill, SkillLocation, load_executable
 from skillc.tools.trust import ALLOW, DENY, Decision, Fingerprint, TrustLevel, TrustStore, fingerprint

@@ -13,7 +13,7 @@ from typing import Any
 
 from skillc.schema import object_schema, property_schema
 from skillc.skills import ParameterDefinition, Value, Variable
-from skillc.startup.digest import sha256_hex
+from skillc.startup import sha256_hex
 from skillc.text import one_line
 from skillc.tools.skill import Tool
 

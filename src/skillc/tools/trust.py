@@ -16,7 +16,7 @@ from skillc import atomic, paths
 from skillc.errors import InvalidConfiguration, InvalidSkill
 from skillc.library import ORIGIN, at_path
 from skillc.skills import hash_source, list_files
-from skillc.startup.digest import file_sha256_hex
+from skillc.startup import file_sha256_hex
 
 ALLOW, DENY = "allow", "deny"
 MAX_FILE = 64 << 20  # bytes of trust.json

@@ -9,7 +9,7 @@ import pytest
 
 from skillc.errors import CannotRun, PathEscapes, SkillcError
 from skillc.skills import files
-from skillc.startup.digest import sha256_hex
+from skillc.startup import sha256_hex
 from skillc.tools.process import run
 from tests.tools.conftest import Bench
 from tests.tools.escapes import attempt

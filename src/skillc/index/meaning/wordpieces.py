@@ -1,7 +1,6 @@
-"""Text as the sentence encoder reads it: the numbers of BERT's word pieces, lower case, without accents.
+"""Split text into BERT's word pieces for the sentence encoder: lower case, without accents.
 
-What `tokenizers` does for BERT, for one vocabulary and the first so many pieces; that package would bring a
-client for model hubs along.
+The package `tokenizers` does the same, but depends on a client for model hubs.
 """
 
 from __future__ import annotations
@@ -14,20 +13,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-LONGEST_WORD = 100  # letters; a longer word is unknown to BERT
-CHARACTERS = 32  # of a text that are looked at for each piece that is wanted
+MAX_WORD = 100  # letters; a longer word is unknown to BERT
+CHARACTERS = 32  # of a text that are read for each piece
 START, END, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 
 
 class _Parts(dict[int, str]):
-    """What becomes of a character, for `str.translate`: nothing, a space, itself, or a word of its own."""
+    """A cache for `str.translate`: a character becomes nothing, a space, itself, or a word of its own."""
 
     def __missing__(self, code: int) -> str:
-        self[code] = part = _part(chr(code))
+        self[code] = part = _translate(chr(code))
         return part
 
 
-def _part(character: str) -> str:
+def _translate(character: str) -> str:
     kind = unicodedata.category(character)
     if character.isspace() or kind == "Zs":
         return " "
@@ -42,38 +41,37 @@ def _part(character: str) -> str:
 _PARTS = _Parts()
 
 
-def vocabulary(path: str) -> dict[str, int]:
-    """The numbers of all pieces, from a file that has one on each line."""
+def read_vocabulary(path: str) -> dict[str, int]:
+    """Return the numbers of all pieces, from a file with one on each line."""
     with open(path, encoding="utf-8", newline="\n") as file:
         return {piece: number for number, piece in enumerate(file.read().split("\n"))}
 
 
-def pieces(text: str, numbers: Mapping[str, int], most: int) -> list[int]:
-    """The beginning of a text as numbers, at most so many with the marks for start and end."""
-    found = [numbers[START]]
-    # NFD before the cut: an accent more is no letter less.
-    plain = unicodedata.normalize("NFD", text[: most * CHARACTERS].lower())
+def split_pieces(text: str, vocabulary: Mapping[str, int], limit: int) -> list[int]:
+    """Return the numbers of a text's first pieces, at most `limit` with the marks for start and end."""
+    numbers = [vocabulary[START]]
+    plain = unicodedata.normalize("NFD", text[: limit * CHARACTERS].lower())
     for word in plain.translate(_PARTS).split():
-        found += _pieces_of(word, numbers)
-        if len(found) >= most:
+        numbers += _split_word(word, vocabulary)
+        if len(numbers) >= limit:
             break
-    return [*found[: most - 1], numbers[END]]
+    return [*numbers[: limit - 1], vocabulary[END]]
 
 
-def _pieces_of(word: str, numbers: Mapping[str, int]) -> list[int]:
-    """The longest pieces that make up a word, from its start; one that can't be made up is unknown whole."""
-    if len(word) > LONGEST_WORD:
-        return [numbers[UNKNOWN]]
-    found = list(_matches(word, numbers))
-    return [numbers[UNKNOWN]] if None in found else [number for number in found if number is not None]
+def _split_word(word: str, vocabulary: Mapping[str, int]) -> list[int]:
+    """Return the longest pieces of a word, from its start; a word that has none for a part is unknown."""
+    if len(word) > MAX_WORD:
+        return [vocabulary[UNKNOWN]]
+    numbers = list(_matches(word, vocabulary))
+    return [vocabulary[UNKNOWN]] if None in numbers else [n for n in numbers if n is not None]
 
 
-def _matches(word: str, numbers: Mapping[str, int]) -> Iterator[int | None]:
+def _matches(word: str, vocabulary: Mapping[str, int]) -> Iterator[int | None]:
     start = 0
     while start < len(word):
         mark = "##" if start else ""
         for end in range(len(word), start, -1):
-            number = numbers.get(mark + word[start:end])
+            number = vocabulary.get(mark + word[start:end])
             if number is not None:
                 yield number
                 start = end

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
         is_of_build as is_of_build,
         open_index as open_index,
         open_stale_index as open_stale_index,
+        parse_manifest as parse_manifest,
         read_index_meta as read_index_meta,
+        read_manifest as read_manifest,
         read_meta as read_meta,
+        render_manifest as render_manifest,
         segment as segment,
         unsegment as unsegment,
     )
@@ -34,7 +37,8 @@ else:
         __name__,
         {
             "reader": "DatabaseError SectionIndex UnreadableIndex choose_tokenizer connect is_of_build "
-            "open_index open_stale_index read_index_meta read_meta segment unsegment",
+            "open_index open_stale_index parse_manifest read_index_meta read_manifest read_meta "
+            "render_manifest segment unsegment",
             "writer": "SectionWriter index_metadata is_reusable probe_index read_diagnostics "
             "read_file_states",
         },

@@ -1,6 +1,7 @@
-"""Read the section index of a skill: open it, and check that it is the right one and current.
+"""Read the section index of a skill, and the manifest beside it.
 
-An index is opened read-only and immutable: it is never changed in place, a new one takes its name.
+An index is opened read-only and immutable: it is never changed in place, a new one takes its name. The
+manifest says which source it was built from, and when [RFC-0001:C-MANIFEST].
 """
 
 from __future__ import annotations
@@ -8,15 +9,13 @@ from __future__ import annotations
 import os
 
 from skillc import errors, paths
-from skillc.index.manifest import find_source_hash, read_manifest
-from skillc.startup import sqlite
-from skillc.startup.digest import sha256_hex
+from skillc.startup import sha256_hex, sqlite
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
-    from typing import Protocol
+    from typing import Any, Protocol
 
     class Skill(Protocol):
         """A skill of the library, as far as its index is concerned."""
@@ -29,9 +28,12 @@ if TYPE_CHECKING:
 
 
 SCHEMA_VERSION = 2
+MANIFEST_VERSION = 1
 REQUIRED_KEYS = ("skill_path", "source_hash", "schema_version", "tokenizer")
 MAX_OPEN = 8  # indexes that stay open in a long-lived process
 ATTEMPTS = 5  # readers that meet a build between its two renames try again
+
+_HASH_KEY = b'"source_hash": "'
 
 DatabaseError = sqlite.Error
 
@@ -204,3 +206,56 @@ def has_porter() -> bool:
     finally:
         connection.close()
     return True
+
+
+def render_manifest(skill: str, source: str, source_hash: str, built_at: str) -> bytes:
+    """Return the bytes of a manifest."""
+    from _json import encode_basestring_ascii as quote  # what json uses, without the rest of it
+
+    from skillc import __version__
+
+    fields = {
+        "skill": quote(skill),
+        "version": str(MANIFEST_VERSION),
+        "built_at": quote(built_at),
+        "source_hash": quote(source_hash),
+        "source": quote(utf8_text(source)),
+        "builder": quote(f"skillc {__version__}"),
+    }
+    lines = ",\n".join(f'  "{key}": {value}' for key, value in fields.items())
+    return f"{{\n{lines}\n}}\n".encode()
+
+
+def read_manifest(runtime: str) -> bytes:
+    """Return the bytes of a runtime directory's manifest, empty where there is none."""
+    try:
+        with open(paths.manifest_file(runtime), "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def find_source_hash(manifest: bytes) -> str | None:
+    """Return the source hash in a manifest, None where it is not valid.
+
+    Look for the line that `render_manifest` writes before a JSON parser is loaded, which costs as much
+    as everything else a reading command does.
+    """
+    start = manifest.find(_HASH_KEY) + len(_HASH_KEY)
+    digest = manifest[start : start + 64]
+    is_digest = len(digest) == 64 and not digest.strip(b"0123456789abcdef")
+    if is_digest and manifest.startswith(b'{\n  "skill": ') and manifest.endswith(b"}\n"):
+        return digest.decode()
+    value = parse_manifest(manifest).get("source_hash")
+    return value if isinstance(value, str) and value else None
+
+
+def parse_manifest(manifest: bytes) -> dict[str, Any]:
+    """Return the fields of a manifest, none where it is no JSON object."""
+    import json
+
+    try:
+        fields = json.loads(manifest)
+    except (ValueError, RecursionError):
+        return {}
+    return fields if isinstance(fields, dict) else {}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from sqlite3 import Connection
 
-    from skillc.index.stamps import Stamp
+    from skillc.index import Stamp
 
     FileState = tuple[str, Stamp]  # digest and stamp of a file as the index has it
     Heading = tuple[int, str, int, int, int, int]  # level, text, first and last line, first and last byte
@@ -31,28 +31,14 @@ LARGE = 4 * 1024 * 1024  # bytes of text from which larger pages pay
 
 _SCHEMA = """
 CREATE VIRTUAL TABLE sections USING fts5(file, section, content, tokenize='{tokenizer}');
-CREATE TABLE headings (
-    id INTEGER PRIMARY KEY,
-    file TEXT NOT NULL,
-    text TEXT NOT NULL,
-    level INTEGER NOT NULL,
-    start_line INTEGER NOT NULL,
-    end_line INTEGER NOT NULL
-);
+CREATE TABLE headings (id INTEGER PRIMARY KEY, file TEXT NOT NULL, text TEXT NOT NULL, level INTEGER NOT NULL,
+    start_line INTEGER NOT NULL, end_line INTEGER NOT NULL);
 CREATE TABLE index_meta (key TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE files (
-    path TEXT PRIMARY KEY,
-    digest TEXT NOT NULL,
-    size INTEGER NOT NULL,
-    modified_ns INTEGER NOT NULL,
-    changed_ns INTEGER NOT NULL,
-    first_row INTEGER NOT NULL,
-    row_count INTEGER NOT NULL,
-    first_heading INTEGER NOT NULL,
-    heading_count INTEGER NOT NULL,
-    description TEXT,
-    diagnostics TEXT NOT NULL
-) WITHOUT ROWID;
+CREATE TABLE files (path TEXT PRIMARY KEY, digest TEXT NOT NULL,
+    size INTEGER NOT NULL, modified_ns INTEGER NOT NULL, changed_ns INTEGER NOT NULL,
+    first_row INTEGER NOT NULL, row_count INTEGER NOT NULL,
+    first_heading INTEGER NOT NULL, heading_count INTEGER NOT NULL,
+    description TEXT, diagnostics TEXT NOT NULL) WITHOUT ROWID;
 """
 _BUILD_KEYS = {"name", "description", "stub", "manifest", "indexed_at"}  # metadata for the next build
 _HEADING_INDEX = "CREATE INDEX IF NOT EXISTS idx_headings_text ON headings(text COLLATE NOCASE)"
@@ -61,7 +47,7 @@ _HEADING_INDEX = "CREATE INDEX IF NOT EXISTS idx_headings_text ON headings(text 
 def read_file_states(connection: Connection) -> dict[str, FileState]:
     """Return digest and stamp of every indexed file, by path."""
     rows = connection.execute("SELECT path, digest, size, modified_ns, changed_ns FROM files")
-    return {path: (digest, (size, modified, changed)) for path, digest, size, modified, changed in rows}
+    return {path: (digest, (size, mtime, ctime)) for path, digest, size, mtime, ctime in rows}
 
 
 def read_diagnostics(connection: Connection) -> tuple[Diagnostic, ...]:
@@ -75,7 +61,7 @@ def read_diagnostics(connection: Connection) -> tuple[Diagnostic, ...]:
 
 
 def probe_index(connection: Connection) -> None:
-    """Touch every table, so that a damaged index fails here and not after it was kept."""
+    """Read a row of every table, so that a damaged index fails here and not after its reuse."""
     connection.execute("SELECT count(*) FROM headings INDEXED BY idx_headings_text").fetchone()
     connection.execute("SELECT rowid FROM sections WHERE sections MATCH 'a' LIMIT 1").fetchone()
     connection.execute("SELECT file, section, content FROM sections LIMIT 1").fetchone()
@@ -116,18 +102,12 @@ class SectionWriter:
 
     def remove(self, name: str) -> None:
         """Remove all rows of a file."""
-        ranges = self._connection.execute(
-            "SELECT first_row, row_count, first_heading, heading_count FROM files WHERE path = ?",
-            (utf8_text(name),),
-        ).fetchone()
-        if ranges is None:
-            return
-        row, rows, heading, headings = ranges
-        self._connection.execute("DELETE FROM sections WHERE rowid >= ? AND rowid < ?", (row, row + rows))
-        self._connection.execute(
-            "DELETE FROM headings WHERE id >= ? AND id < ?", (heading, heading + headings)
-        )
-        self._connection.execute("DELETE FROM files WHERE path = ?", (utf8_text(name),))
+        execute, key = self._connection.execute, (utf8_text(name),)
+        sql = "SELECT first_row, row_count, first_heading, heading_count FROM files WHERE path = ?"
+        for row, rows, heading, headings in execute(sql, key).fetchall():
+            execute("DELETE FROM sections WHERE rowid >= ? AND rowid < ?", (row, row + rows))
+            execute("DELETE FROM headings WHERE id >= ? AND id < ?", (heading, heading + headings))
+            execute("DELETE FROM files WHERE path = ?", key)
 
     def add(
         self,
@@ -162,28 +142,23 @@ class SectionWriter:
         if len(self._headings) > BATCH:
             self.flush()
 
-    def _rows(self, name: str, sections: Iterable[tuple[str, str]]) -> Iterator[tuple[int, str, str, str]]:
+    def _rows(self, name: str, sections: Iterable[tuple[str, str]]) -> Iterator[tuple[int | str, ...]]:
         for section, text in sections:
             self._next_row += 1
-            if self._cjk:
-                yield self._next_row - 1, segment(name), segment(section), segment(text)
-            else:
-                yield self._next_row - 1, name, section, text
+            row = name, section, text
+            yield self._next_row - 1, *(map(segment, row) if self._cjk else row)
 
     def flush(self) -> None:
         """Insert the small rows that are pending: one `executemany` is cheaper than many."""
         self._connection.executemany("INSERT INTO headings VALUES (?, ?, ?, ?, ?, ?)", self._headings)
-        self._connection.executemany(
-            "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._files
-        )
+        sql = "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        self._connection.executemany(sql, self._files)
         self._headings, self._files = [], []
 
     def restamp(self, name: str, stamp: Stamp) -> None:
         """Give a file that was touched but not changed its new stamp."""
-        self._connection.execute(
-            "UPDATE files SET size = ?, modified_ns = ?, changed_ns = ? WHERE path = ?",
-            (*stamp, utf8_text(name)),
-        )
+        sql = "UPDATE files SET size = ?, modified_ns = ?, changed_ns = ? WHERE path = ?"
+        self._connection.execute(sql, (*stamp, utf8_text(name)))
 
     def set_diagnostics(self, name: str, diagnostics: Iterable[Diagnostic]) -> None:
         text = _join((d.code, d.message) for d in diagnostics)
@@ -198,21 +173,21 @@ class SectionWriter:
 
     def headings_of(self, path: str) -> list[tuple[int, str]]:
         """Return level and text of a document's headings, in order."""
-        return self._connection.execute(
-            "SELECT level, text FROM headings JOIN files ON path = ?"
-            " WHERE id >= first_heading AND id < first_heading + heading_count ORDER BY id",
-            (path,),
-        ).fetchall()
+        sql = (
+            "SELECT level, text FROM headings JOIN files ON path = ? "
+            "WHERE id >= first_heading AND id < first_heading + heading_count ORDER BY id"
+        )
+        return self._connection.execute(sql, (path,)).fetchall()
 
     def references(self, main: str, limit: int) -> tuple[list[tuple[str, str | None]], int]:
         """Return label and description of the first documents besides `main`, and how many there are."""
         rows = self._connection.execute("SELECT path, description FROM files ORDER BY path")
         others = [row for row in rows if row[0][-3:].lower() == ".md" and row[0] != main]
-        references = []
-        for path, description in others[:limit]:
-            titles = [text for level, text in self.headings_of(path) if level == 1 and text]
-            references.append((titles[0] if titles else path, description))
+        references = [(self._title(path) or path, description) for path, description in others[:limit]]
         return references, len(others)
+
+    def _title(self, path: str) -> str:
+        return next((text for level, text in self.headings_of(path) if level == 1 and text), "")
 
     def finish(self, meta: dict[str, str]) -> None:
         """Write the metadata, commit and close."""
@@ -226,7 +201,7 @@ class SectionWriter:
 
 
 def _copy(source: str, target: str) -> None:
-    """Copy a file, with its space allocated first, so that the later rename costs no more than a rename."""
+    """Copy a file; allocate its space first, which makes the rename that follows cheaper."""
     with open(source, "rb") as old, open(target, "xb") as new:
         size = os.fstat(old.fileno()).st_size
         if hasattr(os, "posix_fallocate") and size:

@@ -1,16 +1,21 @@
-"""A batch of skills on their way into the index: read on all cores, with posting lists by segment."""
+"""A batch of skills on their way into the index: parsed on all cores, with posting lists by segment.
+
+What is parsed from a SKILL.md are plain values, because they may come from a worker process.
+"""
 
 from __future__ import annotations
 
 import os
 from time import time_ns
 
+from skillc.errors import MissingField, warning
+from skillc.index import UNSETTLED, stamp_of
 from skillc.index.skills.database import select_in
-from skillc.index.skills.parse import parse_skill_file
 from skillc.index.skills.postings import MAX_SLOTS, SegmentLists, invert
+from skillc.index.skills.scan import MAX_SKILL_FILE
 from skillc.index.skills.snapshot import Entry, find_folder
 from skillc.index.skills.tokens import Stemmer
-from skillc.index.skills.weights import weigh_terms
+from skillc.index.skills.weights import SkillText, weigh_terms
 from skillc.index.workers import Pool, can_spawn, count_cores
 
 TYPE_CHECKING = False
@@ -18,12 +23,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
+    from skillc.index import Stamp
     from skillc.index.skills.database import Database
-    from skillc.index.skills.parse import Values
+    from skillc.index.skills.folder import MemorySkill
     from skillc.index.skills.postings import Frequencies, InvertedLists
-    from skillc.index.skills.scan import SkillFile
+    from skillc.index.skills.scan import DiagnosticRow, SkillFile
     from skillc.index.skills.weights import TermWeights
 
+    # Stamp, description, capabilities, metadata, diagnostics, digest: the last arguments of an Entry.
+    Values = tuple[
+        Stamp, str | None, tuple[str, ...], dict[str, str] | None, tuple[DiagnosticRow, ...], int | None
+    ]
     Job = tuple[int, str, str]  # a slot, the path of a SKILL.md, and the ID of its skill
     Chunk = tuple[list[tuple[int, Values]], InvertedLists]  # what the files say, by slot, and their lists
 
@@ -34,8 +44,6 @@ GROUP = 50  # files whose words are stemmed together
 
 class Batch:
     """Skills that were read, in the order of their IDs, with the posting lists of each segment."""
-
-    __slots__ = ("entries", "lists", "start")
 
     def __init__(self) -> None:
         self.start = time_ns()  # a file that changed since then may have changed after it was read
@@ -68,6 +76,27 @@ def read_batch(
         values.sort(key=lambda pair: pair[0])
         batch.entries += [Entry(group[slot].path, group[slot].skill_id, *fields) for slot, fields in values]
         batch.lists.append(lists)
+    return batch
+
+
+def invert_texts(
+    skills: Sequence[MemorySkill], stemmer: Stemmer, database: Database, root: str, strict: bool
+) -> Batch:
+    """Return a batch of skills that have no files."""
+    batch = Batch()
+    statistics = Statistics(database, root, strict)
+    for start in range(0, len(skills), MAX_SLOTS):
+        group = skills[start : start + MAX_SLOTS]
+        texts = [
+            SkillText(name, text, (body or "").encode("utf-8", "replace")) for _, name, text, _, body in group
+        ]
+        lists = SegmentLists()
+        weights = list(enumerate(weigh_terms(stemmer, texts)))
+        lists.add(invert(weights, statistics.skills, statistics.body_frequencies))
+        batch.lists.append(lists)
+        batch.entries += [
+            Entry(i, i, (0, 0, 0), text, needs, None, None, 0) for i, _, text, needs, _ in group
+        ]
     return batch
 
 
@@ -139,3 +168,87 @@ class Statistics:
             return counts
 
         return self._database.read(query)
+
+
+def parse_skill_file(
+    path: str, skill_id: str, strict: bool, with_text: bool
+) -> tuple[Values, SkillText | None]:
+    """Return what a SKILL.md says and, `with_text`, its text for searching.
+
+    A file that can't be used has no description, and its diagnostics say why.
+    """
+    try:
+        with open(path, "rb", buffering=0) as file:
+            stamp = stamp_of(os.fstat(file.fileno()))
+            raw = file.read(MAX_SKILL_FILE + 1)
+    except OSError as error:
+        problem = f"SKILL.md cannot be read: {error.strerror}"
+        return _quarantine((0, UNSETTLED, 0), [("E010", "error", problem)])
+    if len(raw) > MAX_SKILL_FILE:
+        problem = f"SKILL.md is over {MAX_SKILL_FILE >> 20} MiB"
+        return _quarantine(stamp, [("E010", "error", problem)])
+    return _parse(path, skill_id, stamp, raw, strict, with_text)
+
+
+def _quarantine(stamp: Stamp, diagnostics: list[DiagnosticRow]) -> tuple[Values, None]:
+    return (stamp, None, (), None, tuple(diagnostics), None), None
+
+
+def _parse(
+    path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, with_text: bool
+) -> tuple[Values, SkillText | None]:
+    from skillc.skills import parse, read_metadata  # only where a file changed
+
+    document = parse(raw)
+    directory = os.path.basename(os.path.dirname(path))
+    try:
+        fields = read_metadata(document, directory)
+    except MissingField as error:
+        warnings = [(d.code, "warning", d.message) for d in error.diagnostics]
+        return _quarantine(stamp, [*warnings, (error.code, "error", error.message)])
+    diagnostics = [(d.code, "warning", d.message) for d in fields.diagnostics]
+    name = skill_id.rpartition("/")[2]
+    if fields.name != name:
+        mismatch = warning("W021", fields.name, directory)
+        diagnostics.append((mismatch.code, "warning", mismatch.message))
+    if strict:
+        from skillc.skills import find_violations
+
+        problems = find_violations(fields, directory)
+        if problems:
+            message = f"breaks the Agent Skills format: {'; '.join(problems)}"
+            return _quarantine(stamp, [*diagnostics, ("E010", "error", message)])
+    text = None
+    if with_text:
+        from hashlib import blake2b
+
+        names = name if fields.name == name else f"{name} {fields.name}"
+        digest = int.from_bytes(blake2b(raw, digest_size=7).digest(), "big")
+        text = SkillText(names, fields.description, document.data[document.body :], digest)
+    values = (
+        stamp,
+        fields.description.strip(),
+        _words(fields.fields.get("requires_capabilities")),
+        _text_map(fields.fields.get("metadata")),
+        tuple(diagnostics),
+        text.digest if text else None,
+    )
+    return values, text
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    """Return a list of words in frontmatter, which may be written as one text."""
+    if isinstance(value, str):
+        return tuple(value.replace(",", " ").split())
+    return tuple(str(item) for item in value) if isinstance(value, list) else ()
+
+
+def _text_map(value: Any) -> dict[str, str] | None:
+    """Return metadata as text to text: other values become JSON."""
+    if not isinstance(value, dict) or not value:
+        return None
+    if all(isinstance(item, str) for item in value.values()):
+        return value
+    import json
+
+    return {k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in value.items()}

@@ -59,8 +59,6 @@ class Database:
     many are done, and of how many.
     """
 
-    __slots__ = ("_connection", "_lock", "on_progress", "path", "segments")
-
     def __init__(self, path: str) -> None:
         self.path = path
         self._connection: Any | None = None
@@ -70,7 +68,7 @@ class Database:
 
     @property
     def persistent(self) -> bool:
-        """Whether the index outlives the process."""
+        """Return whether the index outlives the process."""
         return self.path != IN_MEMORY
 
     def exists(self) -> bool:
@@ -93,29 +91,26 @@ class Database:
     def write(self, change: Callable[[Any], Result], timeout: float = LOCK_TIMEOUT) -> Result | None:
         """Apply a change in one transaction; None where another process writes or nothing can be written."""
         with self._lock:
-            return self._write(change, timeout)
-
-    def _write(self, change: Callable[[Any], Result], timeout: float) -> Result | None:
-        execute = self._open()
-        try:
-            execute(f"PRAGMA busy_timeout={int(timeout * 1000)}")
-            execute("BEGIN IMMEDIATE")
-        except OperationalError:
-            return None
-        except Error:
-            self._rebuild()
-            return self._write(change, timeout) if self.persistent else None
-        try:
-            result = change(execute)
-            execute("COMMIT")
-        except BaseException as error:
-            self._roll_back()
-            if not isinstance(error, Error):
-                raise
-            if _is_damage(error):  # otherwise a full disk, say
+            execute = self._open()
+            try:
+                execute(f"PRAGMA busy_timeout={int(timeout * 1000)}")
+                execute("BEGIN IMMEDIATE")
+            except OperationalError:
+                return None
+            except Error:
                 self._rebuild()
-            return None
-        return result
+                return self.write(change, timeout) if self.persistent else None
+            try:
+                result = change(execute)
+                execute("COMMIT")
+            except BaseException as error:
+                self._roll_back()
+                if not isinstance(error, Error):
+                    raise
+                if _is_damage(error):  # otherwise a full disk, say
+                    self._rebuild()
+                return None
+            return result
 
     def checkpoint(self) -> None:
         """Move the write-ahead log into the file and empty it; for after large changes."""

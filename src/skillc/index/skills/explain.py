@@ -1,25 +1,110 @@
-"""Explain why a skill fits: the terms of a task that it has, their fields, and the section to read first.
+"""Results of a search, and why they fit: the task's terms that a skill has, and the section to read first.
 
-They come from the file as it is now, so that the section can be shown. It costs half a millisecond for
-each skill, so results are explained only on use.
+Terms and section come from the file as it is now, so that the section can be shown. That costs half a
+millisecond for each skill, so results are explained only on use.
 """
 
 from __future__ import annotations
 
+import os
+
 from skillc.index.skills.tokens import split_words
 from skillc.index.skills.weights import BODY_LENGTH, HEAD_LENGTH, HEADING_BOOST, NAME_BOOST, tf_weight
-from skillc.skills import find_headings
+from skillc.text import one_line, shell_quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
 
+    from skillc.index.skills.query import Candidate
     from skillc.index.skills.tokens import Stemmer
 
+    Explanation = tuple[tuple[tuple[str, tuple[str, ...]], ...], str]  # words with their fields; a section
     Weights = dict[str, tuple[float, float]]  # of terms in head and body
 
+MAX_WORDS = 12  # that `format_results` names
 SECTION_LENGTH = 60  # words of a section, as a rule
 IN_HEADING = 2.0  # what a term in a section's heading counts
+
+
+class FoundSkill:
+    """A skill that fits a task, and why: the task's words it has, and the section to read first.
+
+    `also` names where else it is: repository and ID. `directory` is its folder, where it has one.
+    """
+
+    def __init__(
+        self,
+        candidate: Candidate,
+        source_name: str,
+        also: list[tuple[str, str]],
+        directory: str,
+        explain: Callable[[], Explanation],
+    ) -> None:
+        self.id = candidate.skill_id
+        self.name = candidate.skill_id.rpartition("/")[2]
+        self.description: str = candidate.description
+        self.score = candidate.score
+        self.source_name = source_name
+        self.also = tuple(also)
+        self.directory = directory
+        self._explain = explain  # reads the file, so it runs on first use
+        self._explanation: Explanation | None = None
+
+    @property
+    def matched(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Return the task's words that the skill has, strongest first, each with the fields it is in."""
+        return self._why()[0]
+
+    @property
+    def section(self) -> str | None:
+        """Return the heading of the section to read first; None where that is the text before any heading."""
+        return self._why()[1] or None
+
+    @property
+    def read(self) -> str:
+        """Return the command that shows its best section, or all of it."""
+        if not self.section or not self.directory:
+            return f"skc load {self.id}"
+        parent, name = os.path.split(self.directory)
+        in_store = parent.replace("\\", "/").endswith("/.skillc/skills")
+        skill = shell_quote(name if in_store else self.directory, '"')
+        section = shell_quote(self.section, '"')
+        return f"skc show {skill} --section {section}"
+
+    def _why(self) -> Explanation:
+        if self._explanation is None:
+            self._explanation = self._explain()
+        return self._explanation
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the wire format of `skc find`, of `GET /search` and of the tools."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "description": self.description,
+            "score": self.score,
+            "source_name": self.source_name,
+            "also": [{"source_name": name, "id": skill_id} for name, skill_id in self.also],
+            "matched": [{"term": word, "fields": list(fields)} for word, fields in self.matched],
+            "section": self.section,
+            "read": self.read,
+        }
+
+
+def format_results(results: Sequence[FoundSkill]) -> Iterator[str]:
+    """Yield a few lines for each skill, best first: the text of `skc find` and of the tool."""
+    for skill in results:
+        yield f"{one_line(skill.id)}  ({skill.score:.1f}, {one_line(skill.source_name)})"
+        yield f"  {one_line(' '.join(skill.description.split()))}"
+        words = ", ".join(word for word, _ in skill.matched[:MAX_WORDS])
+        yield f"  matched: {one_line(words)}"
+        if skill.also:
+            yield f"  also: {one_line(', '.join(f'{skill_id} ({name})' for name, skill_id in skill.also))}"
+        yield f"  read: {one_line(skill.read)}"
+    if not results:
+        yield "No skills fit."
 
 
 def explain(
@@ -29,14 +114,16 @@ def explain(
 
     `data` is its SKILL.md, or its body alone. The heading is empty where the best part is before any.
     """
+    from skillc.skills import find_headings  # with the Markdown parser
+
     start = _body_start(data)
     headings = find_headings(data, start)
     # The name that a skill gives itself, which need not be its ID's.
     own_name = data[:start].partition(b"\nname:")[2].partition(b"\n")[0].decode("utf-8", "replace")
     fields = {
-        "name": _words(f"{skill_id.rpartition('/')[2]} {own_name}"),
-        "description": _words(description),
-        "headings": _words(" ".join([heading.text for heading in headings])),
+        "name": split_words(f"{skill_id.rpartition('/')[2]} {own_name}"),
+        "description": split_words(description),
+        "headings": split_words(" ".join([heading.text for heading in headings])),
         "body": split_words(data[start:]),
     }
     counter = _TermCounter(set[bytes]().union(*fields.values()), weights, stemmer)
@@ -48,16 +135,12 @@ def explain(
     ]
     titles = ["", *(heading.text for heading in headings)]
     bounds = [start, *(heading.start for heading in headings), len(data)]
-    sections = [
-        (title, split_words(data[bounds[number] : bounds[number + 1]])) for number, title in enumerate(titles)
+    section_scores = [
+        _score_section(title, split_words(data[bounds[n] : bounds[n + 1]]), counter, scores)
+        for n, title in enumerate(titles)
     ]
-    section_scores = [_score_section(title, words, counter, scores) for title, words in sections]
     best = section_scores.index(max(section_scores))  # the first of equals
     return terms, " ".join(titles[best].split())
-
-
-def _words(text: str) -> list[bytes]:
-    return split_words(text.encode("utf-8", "replace"))
 
 
 def _body_start(data: bytes) -> int:
@@ -104,7 +187,7 @@ def _score_terms(
 
 
 def _score_section(title: str, words: list[bytes], counter: _TermCounter, scores: dict[str, float]) -> float:
-    counts: dict[str, float] = dict.fromkeys(counter.count(_words(title)), IN_HEADING)
+    counts: dict[str, float] = dict.fromkeys(counter.count(split_words(title)), IN_HEADING)
     for term, count in counter.count(words).items():
         counts[term] = counts.get(term, 0.0) + count
     return sum(scores[term] * tf_weight(count, len(words), SECTION_LENGTH) for term, count in counts.items())

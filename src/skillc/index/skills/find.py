@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from _thread import RLock
 
-from skillc.errors import EmptyQuery
+from skillc import errors
 from skillc.index.skills.database import Database, library_file
-from skillc.index.skills.folder import Folder
+from skillc.index.skills.explain import FoundSkill, explain
+from skillc.index.skills.folder import Folder, MemoryFolder
 from skillc.index.skills.query import Candidate, FolderReader, Query
-from skillc.index.skills.result import FoundSkill
 from skillc.index.skills.tokens import Stemmer
 
 TYPE_CHECKING = False
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from skillc.index.skills.memory import MemoryFolder
+    from skillc.index.skills.explain import Explanation
     from skillc.index.skills.query import Order
-    from skillc.index.skills.result import Explanation
 
     MayUse = Callable[[str, tuple[str, ...]], bool]
     Match = tuple[Candidate, list[tuple[str, str]]]  # a candidate, and repository and ID of its twins
@@ -37,8 +36,6 @@ class Searchable:
 
     `names` maps the repository's IDs to those in use here; skills that it leaves out are hidden.
     """
-
-    __slots__ = ("_repository_ids", "folder", "name", "names")
 
     def __init__(
         self, name: str, folder: Folder | MemoryFolder, names: Mapping[str, str] | None = None
@@ -86,7 +83,7 @@ class SkillIndex:
     ) -> list[FoundSkill]:
         """Return the skills that fit a task, best first, equals by ID; raises EmptyQuery for no words."""
         if not any(map(str.isalnum, task)):
-            raise EmptyQuery
+            raise errors.EmptyQuery
         for attempt in range(ATTEMPTS):
             numbers = [repository.folder.refresh(force=attempt > 0) for repository in repositories]
             pairs = [(r, n) for r, n in zip(repositories, numbers, strict=True) if n is not None]
@@ -118,9 +115,7 @@ class _Search:
         self._index = index
         self._repositories = [repository for repository, _ in pairs]
         self._numbers = [number for _, number in pairs]
-        self._task = task
-        self._limit = limit
-        self._may_use = may_use
+        self._task, self._limit, self._may_use = task, limit, may_use
         self._readers: list[FolderReader] = []
 
     def run(self) -> tuple[list[FoundSkill], bool]:
@@ -136,11 +131,10 @@ class _Search:
         if databases:
             first, *rest = databases
             return first.read(lambda execute: self._open(rest, {**transactions, id(first): execute}))
-        self._readers = []
-        for repository, number in zip(self._repositories, self._numbers, strict=True):
-            database = repository.folder.database
-            execute = transactions[id(database)]
-            self._readers.append(FolderReader(repository.name, execute, number, database.segments))
+        self._readers = [
+            FolderReader(r.name, transactions[id(r.folder.database)], number, r.folder.database.segments)
+            for r, number in zip(self._repositories, self._numbers, strict=True)
+        ]
         return self._find()
 
     def _find(self) -> tuple[list[FoundSkill], bool]:
@@ -174,9 +168,8 @@ class _Search:
         positions: dict[int, int] = {}  # of a digest in matches
         for candidate in self._rename(candidates):
             owners = self._owners(candidate)
-            if owners[0] != candidate.precedence or not self._may_use(
-                candidate.skill_id, candidate.capabilities
-            ):
+            may_use = self._may_use(candidate.skill_id, candidate.capabilities)
+            if owners[0] != candidate.precedence or not may_use:
                 continue
             also = [(self._readers[owner].name, candidate.skill_id) for owner in owners[1:]]
             at = positions.get(candidate.digest) if candidate.digest else None
@@ -220,8 +213,6 @@ class _Search:
         folder, index = self._folder(candidate), self._index
 
         def explain_match() -> Explanation:
-            from skillc.index.skills.explain import explain  # with the Markdown parser
-
             with index.lock:
                 data = folder.read_skill_file(candidate.path)
                 terms, section = explain(

@@ -1,6 +1,7 @@
-"""A folder of skills in the index: a scan costs a stat for each file, and only changed files are read.
+"""Folders of skills in the index, on disk and in memory.
 
-What a scan learns is stored in the index, so that the next process starts from there.
+A scan costs a stat for each file, and only changed files are read. Its results are stored in the index,
+so that the next process starts from there.
 """
 
 from __future__ import annotations
@@ -9,22 +10,22 @@ import os
 from _thread import RLock
 from time import perf_counter, time
 
-from skillc.index.skills.database import LOCK_TIMEOUT
-from skillc.index.skills.parse import MAX_SKILL_FILE
-from skillc.index.skills.scan import Walk
+from skillc.index import UNSETTLED, has_times, stamp_file
+from skillc.index.skills.database import IN_MEMORY, LOCK_TIMEOUT, Database
+from skillc.index.skills.scan import MAX_SKILL_FILE, Walk
 from skillc.index.skills.snapshot import Snapshot, find_folder, load_snapshot, stored_path
-from skillc.index.stamps import UNSETTLED, has_times, stamp_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from skillc.index import Stamp
     from skillc.index.skills.batch import Batch
-    from skillc.index.skills.database import Database
+    from skillc.index.skills.find import SkillIndex
     from skillc.index.skills.query import FolderReader
     from skillc.index.skills.scan import SkillFile
-    from skillc.index.stamps import Stamp
 
+    MemorySkill = tuple[str, str, str, tuple[str, ...], str | None]  # ID, name, description, needs, body
     Plan = tuple[Snapshot, Walk, list[SkillFile]]  # the last snapshot, what is there, what must be read
 
 SHORT_TIMEOUT = 0.05  # seconds that listing waits for a process that writes; else it stores nothing this time
@@ -43,7 +44,7 @@ class Folder:
         self.database = database
         self._lock = RLock()  # its own, so that a folder that hangs does not block others
         self._snapshot: Snapshot | None = None
-        self._is_stored = False  # whether the index has the folder
+        self._in_index = False  # whether the index has the folder
         self._scan_seconds = 0.0
 
     def snapshot(self) -> Snapshot:
@@ -115,10 +116,8 @@ class Folder:
     def _number_if_complete(self, execute: Any) -> int | None:
         """Return the folder's number, if the index has the text of all its skills."""
         number, _ = find_folder(execute, self.root, self.strict)
-        missing = (
-            "SELECT 1 FROM skills WHERE folder = ? AND description IS NOT NULL AND segment IS NULL LIMIT 1"
-        )
-        return None if number is None or execute(missing, (number,)).fetchone() else number
+        sql = "SELECT 1 FROM skills WHERE folder = ? AND description IS NOT NULL AND segment IS NULL LIMIT 1"
+        return None if number is None or execute(sql, (number,)).fetchone() else number
 
     def _number_if_recent(self, execute: Any) -> int | None:
         """Return the folder's number, if it was scanned so recently that it need not be again."""
@@ -129,21 +128,21 @@ class Folder:
         sql = "SELECT path, modified, changed FROM directories WHERE folder = ? LIMIT ?"
         directories = execute(sql, (row[0], FEW_DIRECTORIES + 1)).fetchall()
         if len(directories) <= FEW_DIRECTORIES:
-            for path, modified, changed in directories:
-                if not has_times(self._path(path), (modified, changed)):
+            for path, mtime, ctime in directories:
+                if not has_times(self._path(path), (mtime, ctime)):
                     return None
         return self._number_if_complete(execute)
 
     def _scan(self, with_text: bool) -> Snapshot:
         plan = self._plan(self._last_snapshot(), with_text)
         lock = self.database.lock() if with_text and len(plan[2]) > MANY else None
-        if lock is not None:
+        if lock is None:
+            snapshot = self._carry_out(*plan, with_text)
+        else:
             with lock:
-                if lock.contended:  # for another process, which may have done the work
+                if lock.had_to_wait:  # for another process, which may have done the work
                     plan = self._plan(self._load(), with_text)
                 snapshot = self._carry_out(*plan, with_text)
-        else:
-            snapshot = self._carry_out(*plan, with_text)
         if snapshot.error is None:  # else the last one will serve when the folder is back
             self._snapshot = snapshot
         return snapshot
@@ -160,7 +159,7 @@ class Folder:
         if not self.database.exists():
             return Snapshot({}, {}, [], None, None)
         last = self.database.read(lambda execute: load_snapshot(execute, self.root, self.strict))
-        self._is_stored = last.revision is not None
+        self._in_index = last.revision is not None
         return last
 
     def _plan(self, last: Snapshot, with_text: bool) -> Plan:
@@ -184,7 +183,7 @@ class Folder:
         revision = last.revision
         # The first time, a folder is stored only as a whole.
         is_whole = revision is not None or len(todo) == len(walk.files)
-        if is_whole and (with_text or len(walk.files) > MANY or self._is_stored):
+        if is_whole and (with_text or len(walk.files) > MANY or self._in_index):
             from skillc.index.skills.writer import update_folder  # most scans find no changes
 
             paths = {file.path for file in walk.files}
@@ -193,7 +192,7 @@ class Folder:
                 lambda execute: update_folder(execute, self, last.revision, paths, directories, batch),
                 LOCK_TIMEOUT if with_text else SHORT_TIMEOUT,
             )
-            self._is_stored = self._is_stored or result is not None
+            self._in_index = self._in_index or result is not None
             revision = result or revision
             if result == 0:  # the index has another revision: plan again
                 return self._carry_out(*self._plan(self._load(), with_text), with_text)
@@ -210,10 +209,58 @@ class Folder:
             return Batch()
         callback = self.database.on_progress if len(todo) > LARGE else None
 
-        def on_progress(done: int) -> None:
+        def on_progress(count: int) -> None:
             if callback:
-                callback(self.root, done, len(todo))
+                callback(self.root, count, len(todo))
 
         on_progress(0)
         statistics = Statistics(self.database, self.root, self.strict) if with_text else None
         return read_batch(self.root, self.strict, todo, statistics, on_progress)
+
+
+class MemoryFolder:
+    """The skills of a server or a program, which have no folder; searched as a `Folder` is.
+
+    A skill without a body is found by its head.
+    """
+
+    KEY = ("documents", False)  # in place of root and strictness
+
+    def __init__(self, index: SkillIndex) -> None:
+        self.database = Database(IN_MEMORY)
+        self._index = index
+        self._skills: dict[str, MemorySkill] = {}
+
+    def replace(self, skills: list[MemorySkill]) -> None:
+        """Hold these skills and no others; only new ones are indexed."""
+        from skillc.index.skills.batch import invert_texts
+        from skillc.index.skills.writer import save_folder, write_batch
+
+        last, current = self._skills, {skill[0]: skill for skill in skills}
+        if current == last:
+            return
+        removals = [skill_id for skill_id in last if current.get(skill_id) != last[skill_id]]
+        new = sorted(skill for skill_id, skill in current.items() if last.get(skill_id) != skill)
+
+        def change(execute: Any) -> None:
+            write_batch(execute, save_folder(execute, *self.KEY, None, removals), batch)
+
+        with self._index.lock:
+            batch = invert_texts(new, self._index.stemmer, self.database, *self.KEY)
+            self.database.write(change)
+            self._skills = current
+
+    def refresh(self, force: bool = False) -> int | None:
+        return self.database.read(lambda execute: find_folder(execute, *self.KEY)[0])
+
+    def is_read_by(self, reader: FolderReader) -> bool:
+        return True
+
+    def is_current(self, path: str, stamp: object) -> bool:
+        return True
+
+    def skill_directory(self, path: str) -> str:
+        return ""
+
+    def read_skill_file(self, path: str) -> bytes:
+        return (self._skills[path][4] or "").encode("utf-8", "replace") if path in self._skills else b""

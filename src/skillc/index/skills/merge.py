@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from skillc.index.skills.postings import (
-    MAX_SEGMENTS,
-    MAX_SLOTS,
-    MIN_FREQUENCY,
-    decode_list,
-    encode_list,
-    posting,
-    to_records,
-)
+from skillc.index.skills import postings
+from skillc.index.skills.postings import MAX_SEGMENTS, MAX_SLOTS, MIN_FREQUENCY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,11 +23,9 @@ def next_segment(execute: Any) -> int:
 
 def merge_if_due(execute: Any, folder: int) -> None:
     """Merge hollow segments, and small ones where there are many; large, full ones stay."""
-    segments: list[Segment] = execute(
-        "SELECT number, size, (SELECT count(*) FROM skills WHERE segment = segments.number) FROM segments "
-        "WHERE folder = ? ORDER BY size, number",
-        (folder,),
-    ).fetchall()
+    skills = "(SELECT count(*) FROM skills WHERE segment = segments.number)"
+    sql = f"SELECT number, size, {skills} FROM segments WHERE folder = ? ORDER BY size, number"  # noqa: S608
+    segments: list[Segment] = execute(sql, (folder,)).fetchall()
     hollow = [segment for segment in segments if segment[2] < (1 - HOLLOW) * segment[1]]
     small: list[Segment] = []
     if len(segments) > MAX_SEGMENTS:
@@ -43,11 +34,11 @@ def merge_if_due(execute: Any, folder: int) -> None:
             if segment not in hollow and segment[1] <= limit:
                 small.append(segment)
         small = small if len(small) > 1 else segments[:MAX_SEGMENTS]
-    pending = sorted({*hollow, *small})
-    while pending:
+    queue = sorted({*hollow, *small})
+    while queue:
         group: list[Segment] = []
-        while pending and sum(segment[2] for segment in group) + pending[0][2] <= MAX_SLOTS:
-            group.append(pending.pop(0))
+        while queue and sum(segment[2] for segment in group) + queue[0][2] <= MAX_SLOTS:
+            group.append(queue.pop(0))
         _merge(execute, folder, group)
 
 
@@ -55,16 +46,14 @@ def _merge(execute: Any, folder: int, segments: list[Segment]) -> None:
     """Replace some segments by one with the skills that are left, in the order of their IDs."""
     numbers = [segment[0] for segment in segments]
     marks = ", ".join("?" * len(numbers))
-    skills = execute(
-        f"SELECT segment, slot, number FROM skills WHERE segment IN ({marks}) ORDER BY id, path",  # noqa: S608
-        numbers,
-    ).fetchall()
+    sql = f"SELECT segment, slot, number FROM skills WHERE segment IN ({marks}) ORDER BY id, path"  # noqa: S608
+    skills = execute(sql, numbers).fetchall()
     new = next_segment(execute)
     new_slots = {(segment, slot): place for place, (segment, slot, _) in enumerate(skills)}
     size = len(skills)
     if size:
         for term, count, head, body in _merge_lists(execute, segments, new_slots):
-            lists = encode_list(to_records(head), size), encode_list(to_records(body), size)
+            lists = [postings.encode_list(postings.to_records(pairs), size) for pairs in (head, body)]
             execute("INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?)", (new, term, len(head), count, *lists))
         for place, (_, _, number) in enumerate(skills):
             execute("UPDATE skills SET segment = ?, slot = ? WHERE number = ?", (new, place, number))
@@ -81,10 +70,8 @@ def _merge_lists(
     sizes = {number: (slots, skills) for number, slots, skills in segments}
     marks = ", ".join("?" * len(sizes))
     terms: dict[str, list[tuple[int, int, bytes, bytes]]] = {}
-    for term, segment, count, head, body in execute(
-        f"SELECT term, segment, bodies, head, body FROM postings WHERE segment IN ({marks})",  # noqa: S608
-        list(sizes),
-    ):
+    sql = f"SELECT term, segment, bodies, head, body FROM postings WHERE segment IN ({marks})"  # noqa: S608
+    for term, segment, count, head, body in execute(sql, list(sizes)):
         terms.setdefault(term, []).append((segment, count, head, body))
     for term in sorted(terms):
         heads: list[int] = []
@@ -92,8 +79,8 @@ def _merge_lists(
         total = 0
         for segment, count, head, body in terms[term]:
             slots, skills = sizes[segment]
-            heads += _move(decode_list(head, slots), segment, new_slots)
-            old = list(decode_list(body, slots))
+            heads += _move(postings.decode_list(head, slots), segment, new_slots)
+            old = list(postings.decode_list(body, slots))
             new = _move(old, segment, new_slots)
             bodies += new
             # A skill may have the term and not keep it; assume that as many of those are gone as of all.
@@ -104,4 +91,4 @@ def _merge_lists(
 
 def _move(pairs: Any, segment: int, new_slots: dict[tuple[int, int], int]) -> list[int]:
     moves = [(new_slots.get((segment, slot)), weight) for slot, weight in pairs]
-    return [posting(slot, weight) for slot, weight in moves if slot is not None]
+    return [postings.posting(slot, weight) for slot, weight in moves if slot is not None]

@@ -33,7 +33,7 @@ MAX_SLOTS = 1 << 16
 MAX_SEGMENTS = 4  # of a folder, before small ones are merged: a search asks each for every term
 MAX_BODY_TERMS = 128  # the strongest terms of a body beside those of the head
 RECORD = 4  # bytes: a weight, two of the slot, one unused
-DENSE = 24  # where one skill in so many has a term, a byte for each slot is better than a list of slots
+DENSE = 24  # where one skill in 24 has a term, a byte for each slot is better than a list of slots
 MIN_FREQUENCY = 3  # skills of a chunk with a term in the body, for it to be counted where none keeps it
 
 
@@ -42,8 +42,8 @@ def invert(
 ) -> InvertedLists:
     """Invert texts with their slots into posting lists.
 
-    A few texts say little about idf: `frequencies` tells in how many of the `others`, which are in the
-    index already, terms are.
+    A few texts say little about idf, so `frequencies` returns how many of the `others`, which are in the
+    index already, have a term.
     """
     from collections import defaultdict
     from collections import _count_elements as count  # type: ignore[attr-defined]  # isort: skip
@@ -52,7 +52,9 @@ def invert(
     for _, text in texts:
         count(body_counts, text.body_terms)
     more = frequencies(body_counts) if frequencies and others else {}
-    idfs = _idfs(body_counts, more, len(texts) + others)
+    sums = {term: skills + more.get(term, 0) for term, skills in body_counts.items()} if more else body_counts
+    idf_table = {skills: idf(skills, len(texts) + others) for skills in set(sums.values())}
+    idfs = dict(zip(sums, map(idf_table.__getitem__, sums.values()), strict=True))
     heads: dict[bytes, list[int]] = defaultdict(list)
     bodies: dict[bytes, list[int]] = defaultdict(list)
     for slot, text in texts:
@@ -72,19 +74,13 @@ def _add_postings(
         lists[term].append(first | weight)
 
 
-def _idfs(counts: dict[bytes, int], more: dict[bytes, int], total: int) -> dict[bytes, float]:
-    sums = {term: skills + more.get(term, 0) for term, skills in counts.items()} if more else counts
-    table = {skills: idf(skills, total) for skills in set(sums.values())}
-    return dict(zip(sums, map(table.__getitem__, sums.values()), strict=True))
-
-
 def _strongest(text: TermWeights, idfs: dict[bytes, float]) -> tuple[Sequence[bytes], Sequence[int]]:
     """Return the terms of a body that the index keeps, with their weights."""
-    terms, weights, shared = text.body_terms, text.body_weights, text.shared
-    limit = MAX_BODY_TERMS + shared
+    terms, weights, first = text.body_terms, text.body_weights, text.shared_count
+    limit = MAX_BODY_TERMS + first
     if len(terms) <= limit:
         return terms, weights
-    strength = [*(inf,) * shared, *map(mul, weights[shared:], map(idfs.__getitem__, terms[shared:]))]
+    strength = [*(inf,) * first, *map(mul, weights[first:], map(idfs.__getitem__, terms[first:]))]
     order = sorted(range(len(terms)), key=strength.__getitem__, reverse=True)
     start = end = limit
     while strength[order[start - 1]] == strength[order[end - 1]]:

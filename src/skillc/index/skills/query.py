@@ -36,8 +36,6 @@ SCALE = (K1 + 1) / 255  # from stored weights to BM25's
 class FolderReader:
     """A folder in an open index, under the name of its repository; `cache` has segments by number."""
 
-    __slots__ = ("_cache", "execute", "folder", "name")
-
     def __init__(self, name: str, execute: Any, folder: int, cache: dict[int, Segment]) -> None:
         self.name = name
         self.execute = execute
@@ -58,8 +56,8 @@ class Candidate:
     def __init__(self, precedence: int, score: float, row: Sequence[Any]) -> None:
         self.precedence = precedence
         self.score = score
-        self.path, self.skill_id, self.description, needs, self.digest, size, modified, changed = row
-        self.stamp = size, modified, changed
+        self.path, self.skill_id, self.description, needs, self.digest, size, mtime, ctime = row
+        self.stamp = size, mtime, ctime
         self.capabilities = tuple(needs.split("\n")) if needs else ()
 
     def order(self) -> Order:
@@ -121,7 +119,7 @@ class Query:
         self._words: dict[str, bytes] = {}  # the task's first word for a term
         self._counts: dict[str, int] = {}  # how often the task has a term
         words: dict[bytes, int] = {}
-        for word in split_words(task.encode("utf-8", "replace"))[:MAX_WORDS]:
+        for word in split_words(task)[:MAX_WORDS]:
             words[word] = words.get(word, 0) + 1
         for (word, count), terms in zip(words.items(), stemmer.stem(list(words)), strict=True):
             for term in terms.decode().split():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from time import time_ns
 
-from skillc.index.stamps import UNSETTLED, has_times, settle, stamp_of
+from skillc.index import UNSETTLED, has_times, settle, stamp_of
 from skillc.paths import SKILL_FILES
 from skillc.skills import is_segment, to_segment
 
@@ -18,12 +18,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from skillc.index.stamps import Stamp
+    from skillc.index import Stamp
 
     DiagnosticRow = tuple[str, str, str]  # code, severity, message
-    Pending = list[tuple[str, str, frozenset[str]]]  # path, ID prefix, real paths of the links on the way
+    Stack = list[tuple[str, str, frozenset[str]]]  # path, ID prefix, real paths of the links on the way
 
 COLLECTION_FILE = "COLLECTION.md"
+MAX_SKILL_FILE = 1 << 20  # bytes; a larger SKILL.md is quarantined
 MAX_DIRECTORIES = 100_000  # links to each other can make any number of a few
 _FILE_TYPE, _REGULAR = 0o170000, 0o100000  # as in `stat`, which is not worth importing for two numbers
 
@@ -58,7 +59,7 @@ class SkillFile:
 
 
 class Walk:
-    """A walk through a folder, given what the last walk found. `error` is why the root could not be read."""
+    """A walk through a folder that starts from the last one's results. `error` is that of the root."""
 
     def __init__(self, root: str, directories: dict[str, Directory], files: Mapping[str, SkillFile]) -> None:
         self._root = root
@@ -69,18 +70,18 @@ class Walk:
         self.files: list[SkillFile] = []
         self.diagnostics: list[tuple[str, DiagnosticRow]] = []
         self.error: OSError | None = None
-        pending: Pending = [("", "", frozenset({os.path.realpath(root)}))]
+        stack: Stack = [("", "", frozenset({os.path.realpath(root)}))]
         count = 0
-        while pending and count < MAX_DIRECTORIES:
-            pending += self._visit(*pending.pop())
+        while stack and count < MAX_DIRECTORIES:
+            stack += self._visit(*stack.pop())
             count += 1
-        if pending:
+        if stack:
             problem = f"over {MAX_DIRECTORIES} directories; the rest was not looked at"
             self.diagnostics.append(("", ("E999", "error", problem)))
-            for path, _, _ in pending:
+            for path, _, _ in stack:
                 self._unsettle_parent(path)
 
-    def _visit(self, path: str, prefix: str, links: frozenset[str]) -> Pending:
+    def _visit(self, path: str, prefix: str, links: frozenset[str]) -> Stack:
         """Visit a directory; return the directories below it that are still to be visited."""
         file = self._last_files.get(path)
         if file is not None and self._check_file(file):
@@ -89,12 +90,12 @@ class Walk:
         if directory is not None and has_times(f"{self._root}/{path}", directory.stamp[1:]):
             self.directories[path] = self._with_collection(path, directory)
             children = [(_join(path, name), name) for name in directory.children]
-            return [(child, self._prefix(child, prefix, name), links) for child, name in children]
+            files = self._last_files
+            return [
+                (child, files[child].skill_id if child in files else _extend(prefix, name), links)
+                for child, name in children
+            ]
         return self._list(path, prefix, links)
-
-    def _prefix(self, path: str, parent: str, name: str) -> str:
-        file = self._last_files.get(path)
-        return file.skill_id if file is not None else _extend(parent, name)
 
     def _check_file(self, file: SkillFile) -> bool:
         """Return whether a SKILL.md of the last walk is still there, and add it as it is now."""
@@ -120,7 +121,7 @@ class Walk:
             return directory
         return Directory(directory.stamp, directory.children, read_first_line(file) if stamp else "", stamp)
 
-    def _list(self, path: str, prefix: str, links: frozenset[str]) -> Pending:
+    def _list(self, path: str, prefix: str, links: frozenset[str]) -> Stack:
         where = os.path.join(self._root, path) if path else self._root
         try:
             status = os.stat(where)
@@ -133,7 +134,7 @@ class Walk:
                 self.diagnostics.append((path, ("E999", "error", f"cannot be read: {error.strerror}")))
                 self._unsettle_parent(path)
             return []
-        main = _main_file(entries)
+        main = next((e for name in SKILL_FILES for e in entries if e.name == name and _is(e.is_file)), None)
         if main is not None:
             self._add_file(main, path, prefix)
             return []
@@ -141,7 +142,7 @@ class Walk:
         if any(_is(entry.is_symlink) for entry in entries):
             stamp = 0, UNSETTLED, 0  # what a link leads to changes without its directory
         directory = self.directories[path] = Directory(stamp, [])
-        pending = []
+        stack = []
         for entry in entries:
             if entry.name == COLLECTION_FILE and _is(entry.is_file):
                 directory.collection = read_first_line(entry.path)
@@ -151,11 +152,11 @@ class Walk:
                 if real not in links:  # else it is a loop
                     directory.children.append(entry.name)
                     chain = links | {real} if real else links
-                    pending.append((_join(path, entry.name), _extend(prefix, entry.name), chain))
-        return pending
+                    stack.append((_join(path, entry.name), _extend(prefix, entry.name), chain))
+        return stack
 
     def _unsettle_parent(self, path: str) -> None:
-        """Let the next walk try a directory again that could not be read, and report it again."""
+        """Let the next walk try an unreadable directory again, and report it again."""
         parent = self.directories.get(path.rpartition("/")[0])
         if parent is not None:
             parent.stamp = 0, UNSETTLED, 0
@@ -175,8 +176,7 @@ def _join(path: str, name: str) -> str:
 
 
 def _extend(prefix: str, name: str) -> str:
-    segment = name if is_segment(name) else to_segment(name)
-    return f"{prefix}/{segment}" if prefix else segment
+    return _join(prefix, name if is_segment(name) else to_segment(name))
 
 
 def id_prefix(path: str) -> str:
@@ -185,14 +185,6 @@ def id_prefix(path: str) -> str:
     for name in path.split("/") if path else ():
         prefix = _extend(prefix, name)
     return prefix
-
-
-def _main_file(entries: list[os.DirEntry[str]]) -> os.DirEntry[str] | None:
-    for name in SKILL_FILES:
-        for entry in entries:
-            if entry.name == name and _is(entry.is_file):
-                return entry
-    return None
 
 
 def _is(kind: Callable[[], bool]) -> bool:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 
+from skillc.index import settle
 from skillc.index.skills.scan import Directory, SkillFile
-from skillc.index.stamps import settle
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from skillc.index import Stamp
     from skillc.index.skills.scan import DiagnosticRow
-    from skillc.index.stamps import Stamp
 
 
 class Entry(SkillFile):
@@ -86,8 +86,6 @@ class Snapshot:
     of directories; an entry has its own.
     """
 
-    __slots__ = ("diagnostics", "directories", "duplicates", "entries", "error", "revision", "skills")
-
     def __init__(
         self,
         directories: dict[str, Directory],
@@ -134,22 +132,20 @@ def load_snapshot(execute: Any, root: str, strict: bool) -> Snapshot:
     if number is None:
         return Snapshot({}, {}, [], None, None)
     entries: dict[str, Entry] = {}
-    for path, skill_id, size, modified, changed, description, needs, metadata, diagnostics, digest in execute(
-        "SELECT path, id, size, modified, changed, description, capabilities, metadata, noticed, "
-        "digest FROM skills WHERE folder = ?",
+    for path, skill_id, size, mtime, ctime, description, needs, metadata, diagnostics, digest in execute(
+        "SELECT path, id, size, modified, changed, description, capabilities, metadata, noticed, digest "
+        "FROM skills WHERE folder = ?",
         (number,),
     ):
         capabilities = tuple(needs.split("\n")) if needs else ()
-        stamp = size, modified, changed
+        stamp = size, mtime, ctime
         name = path if type(path) is str else os.fsdecode(path)
         entries[name] = Entry(name, skill_id, stamp, description, capabilities, metadata, diagnostics, digest)
     directories: dict[str, Directory] = {}
-    for path, modified, changed, collection, stamp in execute(
-        "SELECT path, modified, changed, collection, collection_stamp FROM directories WHERE folder = ?",
-        (number,),
-    ):
+    sql = "SELECT path, modified, changed, collection, collection_stamp FROM directories WHERE folder = ?"
+    for path, mtime, ctime, collection, stamp in execute(sql, (number,)):
         name = path if type(path) is str else os.fsdecode(path)
-        directories[name] = Directory((0, modified, changed), [], collection, stamp)
+        directories[name] = Directory((0, mtime, ctime), [], collection, stamp)
     for path in (*(path.rpartition("/")[0] for path in entries), *directories):
         parent, _, name = path.rpartition("/")
         if path and parent in directories:

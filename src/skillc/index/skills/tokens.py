@@ -65,8 +65,9 @@ _ASCII = bytes(ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in
 _BYTES = _ASCII + bytes(range(128, 256))
 
 
-def split_words(data: bytes) -> list[bytes]:
-    """Return the words of UTF-8 text in lower case; characters beyond ASCII are not split yet."""
+def split_words(text: bytes | str) -> list[bytes]:
+    """Return the words of a text in lower case, as UTF-8; characters beyond ASCII are not split yet."""
+    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
     return data.translate(_BYTES).split()
 
 
@@ -75,8 +76,6 @@ class _TermCache(dict[bytes, bytes]):
 
     Words that are looked up and missing are collected in `new`.
     """
-
-    __slots__ = ("multiple", "new")
 
     def __init__(self) -> None:
         self.new: set[bytes] = set()
@@ -93,8 +92,6 @@ class _TermCache(dict[bytes, bytes]):
 class Stemmer:
     """Turns words into terms, with a cache of at most MAX_CACHE words. For one thread at a time."""
 
-    __slots__ = ("_cache", "_connection")
-
     def __init__(self) -> None:
         self._cache = _TermCache()
         self._connection = connect(":memory:", isolation_level=None, check_same_thread=False)
@@ -108,7 +105,7 @@ class Stemmer:
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of a text, in order."""
-        return b" ".join(self.stem(split_words(text.encode("utf-8", "replace")))).decode().split()
+        return b" ".join(self.stem(split_words(text))).decode().split()
 
     def count_terms(self, texts: Sequence[list[bytes]]) -> list[dict[bytes, int]]:
         """Return how often each term occurs in each text, which is a list of words.
@@ -173,14 +170,17 @@ class Stemmer:
 
 def _split_foreign(text: str) -> list[bytes]:
     """Split a word beyond ASCII into terms, and words of ASCII letters that are still to be stemmed."""
+    from unicodedata import combining, normalize
+
     parts: list[str] = []
     for word in text.lower().translate(_letters).split():
         for run in _runs(word) if any(map(_is_unspaced, word)) else [word]:
             if _is_unspaced(run[0]):
                 parts += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
             else:
-                simple = run if run.isascii() else _strip_marks(run).translate(_letters)
-                parts += [part for part in simple.split() if len(part) <= MAX_WORD]
+                letters = "".join(c for c in normalize("NFKD", run) if not combining(c))  # without accents
+                words = letters.lower().translate(_letters).split()
+                parts += [part for part in words if len(part) <= MAX_WORD]
     return [part.encode() for part in parts]
 
 
@@ -192,10 +192,3 @@ def _runs(word: str) -> list[str]:
             runs.append(word[start:at])
             start = at
     return runs
-
-
-def _strip_marks(word: str) -> str:
-    """Return a word in its simplest letters: without accents, full-width forms as ASCII."""
-    from unicodedata import combining, normalize
-
-    return "".join(c for c in normalize("NFKD", word) if not combining(c)).lower()

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 K1, B = 1.2, 0.75  # BM25's constants: saturation of repeated terms, influence of length
 HEAD_LENGTH, BODY_LENGTH = 36, 1050  # words in the mean of 14,000 published skills
-NAME_BOOST = 2  # a word of the name counts so many times
+NAME_BOOST = 2  # how often a word of the name counts
 HEADING_BOOST = 2  # a word of a heading, in the body
 
 
 def idf(skills: float, total: float) -> float:
-    """Return BM25's inverse document frequency of a term that so many skills of all have."""
+    """Return BM25's inverse document frequency of a term that `skills` of `total` have."""
     return log(1 + (total - skills + 0.5) / (skills + 0.5))
 
 
@@ -46,8 +46,7 @@ class SkillText:
 
     def head_words(self) -> list[bytes]:
         """Return the words of name and description, boosted ones repeated."""
-        name, description = (text.encode("utf-8", "replace") for text in (self.name, self.description))
-        return split_words(name) * NAME_BOOST + split_words(description)
+        return split_words(self.name) * NAME_BOOST + split_words(self.description)
 
     def body_words(self) -> list[bytes]:
         """Return the words of the body, those of headings repeated.
@@ -59,13 +58,13 @@ class SkillText:
 
 
 class TermWeights:
-    """The terms of a skill's head and body with a weight each; `shared` terms stand first in the body."""
+    """The weights of a skill's terms; `shared_count` terms of the head stand first in the body."""
 
-    __slots__ = ("body_terms", "body_weights", "head_terms", "head_weights", "shared")
+    __slots__ = ("body_terms", "body_weights", "head_terms", "head_weights", "shared_count")
 
     def __init__(self, head: dict[bytes, int], body: dict[bytes, int]) -> None:
         counts = {term: body.pop(term) for term in head if term in body}
-        self.shared = len(counts)  # terms that head and body have
+        self.shared_count = len(counts)
         counts.update(body)
         self.head_terms, self.head_weights = tuple(head), _weigh(head, HEAD_LENGTH)
         self.body_terms, self.body_weights = tuple(counts), _weigh(counts, BODY_LENGTH)

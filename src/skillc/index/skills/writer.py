@@ -50,7 +50,7 @@ def update_folder(
 
 
 def save_folder(
-    execute: Any, root: str, strict: bool, directories: dict[str, Directory] | None, gone: Iterable[str]
+    execute: Any, root: str, strict: bool, directories: dict[str, Directory] | None, removals: Iterable[str]
 ) -> int:
     """Save a folder's directories, where they changed, and remove skills; return its number."""
     number, _ = find_folder(execute, root, strict)
@@ -59,13 +59,13 @@ def save_folder(
         sql = "INSERT INTO folders (root, strict, revision) VALUES (?, ?, random() & 0xFFFFFFFFFFFF)"
         number = int(execute(sql, (stored_path(root), int(strict))).lastrowid)
     execute("UPDATE folders SET revision = revision + 1 WHERE number = ?", (number,))
-    for path in gone:
+    for path in removals:
         _remove_skill(execute, number, path)
     if directories is not None:
         execute("DELETE FROM directories WHERE folder = ?", (number,))
         for path, directory in directories.items():
-            modified, changed, collection, stamp = directory.columns()
-            row = number, stored_path(path), modified, changed, utf8_text(collection, "replace"), stamp
+            mtime, ctime, collection, stamp = directory.columns()
+            row = number, stored_path(path), mtime, ctime, utf8_text(collection, "replace"), stamp
             execute("INSERT INTO directories VALUES (?, ?, ?, ?, ?, ?)", row)
     return number
 

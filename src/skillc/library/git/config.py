@@ -13,7 +13,7 @@ from skillc import paths
 from skillc.errors import InvalidConfiguration
 from skillc.library.secrets import hide_secrets
 from skillc.skills import to_segment
-from skillc.startup.digest import sha256_hex
+from skillc.startup import sha256_hex
 
 TIME_OUT = 60.0  # seconds that a server may be silent
 MAX_BYTES = 1 << 30  # of the pack that a server sends, and of the files in it

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId, is_name, is_segment, parse, read_metadata, to_segment
-from skillc.startup.digest import sha256_hex
+from skillc.startup import sha256_hex
 from skillc.text import cut, one_line
 
 MAX_FILES = 512

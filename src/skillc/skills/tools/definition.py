@@ -19,7 +19,7 @@ from skillc.skills.format import KNOWN_FIELDS, NAME_RULE
 from skillc.skills.ids import is_name
 from skillc.skills.tools.blocks import ToolBlock, find_blocks
 from skillc.skills.tools.parameters import InvalidDefinition, ParameterDefinition, read_parameters
-from skillc.startup.digest import sha256_hex
+from skillc.startup import sha256_hex
 
 MODES = ("Global", "Dev", "Meeting")
 MAX_DESCRIPTION = 256
