@@ -23,7 +23,6 @@ import pytest
 from dulwich.objects import Blob, ObjectID, Tree
 
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillNotFound
-from skillc.library.descriptors import SkillScope
 from skillc.library.git import (
     GitAuth,
     GitRef,
@@ -36,7 +35,7 @@ from skillc.library.git import (
 from skillc.library.git.fetch import PackReader
 from skillc.library.git.transport import Watchdog
 from skillc.library.library import CompositeSkillSource, NamedSource
-from skillc.library.source import SkillSource
+from skillc.library.source import SkillScope, SkillSource
 from skillc.skills import SkillId
 from tests.conftest import World
 from tests.support.git import Handler, Origin, Server, serving

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from skillc.library.descriptors import (
+from skillc.library.source import (
     SkillDescriptor,
     SkillDocument,
 )

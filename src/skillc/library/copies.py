@@ -23,7 +23,7 @@ from skillc.text import yaml_quote
 
 if TYPE_CHECKING:
     from skillc.library.config import SkillRepositoryConfig
-    from skillc.library.descriptors import SkillDocument
+    from skillc.library.source import SkillDocument
 
 _NOT_ADDRESS = ("auth_header", "auth_token", "depth", "env", "refresh_seconds", "ssh_key")
 

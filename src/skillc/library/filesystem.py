@@ -15,25 +15,19 @@ from copy import copy
 from typing import Any
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound
-from skillc.index.skills import (
-    MAX_SKILL_FILE,
-    Entry,
-    Folder,
-    Searchable,
-    Snapshot,
-    id_prefix,
-    skill_index,
-)
-from skillc.library.descriptors import (
+from skillc.index.skills import MAX_SKILL_FILE, Entry, Folder, Searchable, Snapshot, id_prefix, skill_index
+from skillc.library.snapshot import SnapshotSource
+from skillc.library.source import (
+    ALL,
     SkillCollection,
     SkillDescriptor,
     SkillDocument,
     SkillFilter,
     SkillScope,
+    SkillSource,
+    SourceDiagnostic,
     derive_collections,
 )
-from skillc.library.snapshot import SnapshotSource
-from skillc.library.source import ALL, SkillSource, SourceDiagnostic
 from skillc.skills import SkillId, parse, read_metadata
 
 

@@ -137,9 +137,8 @@ def _store(execute: Any, key: str, rows: list[Row]) -> None:
 
 def _resolve(cwd: str) -> list[Row] | None:
     from skillc.library.config import SkillsConfig
-    from skillc.library.embedded import EmbeddedSkillSource
     from skillc.library.filesystem import FilesystemSkillSource
-    from skillc.library.repositories import resolve_repositories
+    from skillc.library.repositories import EmbeddedSkillSource, resolve_repositories
 
     config = SkillsConfig.load(cwd)
     if config.diagnostics or not config.enabled:

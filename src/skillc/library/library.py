@@ -10,26 +10,22 @@ from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, S
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from skillc.errors import (
-    Diagnostic,
-    InvalidSkill,
-    RepositoryUnavailable,
-    SkillNotFound,
-    unexpected,
-    warning,
-)
+from skillc.errors import Diagnostic, InvalidSkill, RepositoryUnavailable, SkillNotFound, unexpected, warning
 from skillc.index.skills import Searchable
-from skillc.library.descriptors import (
+from skillc.library.secrets import hide_secrets
+from skillc.library.snapshot import SnapshotSource, SourceSnapshot
+from skillc.library.source import (
+    ALL,
     SkillCollection,
     SkillDescriptor,
     SkillDocument,
     SkillFilter,
+    SkillSource,
+    SourceDiagnostic,
     derive_collections,
+    parts_of,
     read_descriptions,
 )
-from skillc.library.secrets import hide_secrets
-from skillc.library.snapshot import SnapshotSource, SourceSnapshot
-from skillc.library.source import ALL, SkillSource, SourceDiagnostic, parts_of
 from skillc.skills import SkillId
 
 log = logging.getLogger("skillc.library")

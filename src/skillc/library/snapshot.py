@@ -12,8 +12,16 @@ from collections import defaultdict
 from typing import Any
 
 from skillc.index.skills import Searchable
-from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
-from skillc.library.source import ALL, SkillSource, SourceDiagnostic, parts_of
+from skillc.library.source import (
+    ALL,
+    SkillCollection,
+    SkillDescriptor,
+    SkillDocument,
+    SkillFilter,
+    SkillSource,
+    SourceDiagnostic,
+    parts_of,
+)
 from skillc.skills import SkillId
 
 

@@ -15,16 +15,18 @@ from typing import Any, Self
 
 from skillc.errors import SkillNotFound
 from skillc.index.skills import Searchable
-from skillc.library.descriptors import (
+from skillc.library.snapshot import snapshot_of
+from skillc.library.source import (
+    ALL,
     SkillCollection,
     SkillDescriptor,
     SkillDocument,
     SkillFilter,
+    SkillSource,
     derive_collections,
+    parts_of,
     read_descriptions,
 )
-from skillc.library.snapshot import snapshot_of
-from skillc.library.source import ALL, SkillSource, parts_of
 from skillc.skills import SkillId
 
 

@@ -24,8 +24,7 @@ from dataclasses import asdict, dataclass, replace
 
 from skillc import atomic
 from skillc.errors import MissingExtra, RepositoryUnavailable, SkillcError, require_extra, unexpected
-from skillc.library.git.config import GitSkillConfig, invalid
-from skillc.library.git.errors import FetchError, RefNotFound
+from skillc.library.git.config import FetchError, GitSkillConfig, RefNotFound, invalid
 from skillc.text import one_line
 
 log = logging.getLogger("skillc.library")

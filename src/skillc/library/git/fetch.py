@@ -19,8 +19,7 @@ from dulwich.objects import Commit, ObjectID, Tag
 from dulwich.refs import Ref
 
 from skillc import atomic
-from skillc.library.git.config import GitRef, Remote
-from skillc.library.git.errors import FetchError, RefNotFound, Refusal
+from skillc.library.git.config import FetchError, GitRef, RefNotFound, Refusal, Remote
 from skillc.library.git.transport import Advertisement, Watchdog, explain, open_client
 from skillc.library.git.tree import sync_to_disk, write_tree
 from skillc.library.secrets import private_logs

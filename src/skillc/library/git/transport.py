@@ -24,8 +24,7 @@ from dulwich.protocol import Protocol
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from skillc.library.git.config import Remote
-from skillc.library.git.errors import FetchError
+from skillc.library.git.config import FetchError, Remote
 
 if TYPE_CHECKING:
     from dulwich.client import HTTPResponse

@@ -8,15 +8,11 @@ import stat
 import sys
 from collections.abc import Iterator
 
-from dulwich.index import (
-    validate_path_element_default,
-    validate_path_element_hfs,
-    validate_path_element_ntfs,
-)
+from dulwich.index import validate_path_element_default, validate_path_element_hfs, validate_path_element_ntfs
 from dulwich.object_store import DiskObjectStore
 from dulwich.objects import S_ISGITLINK, Blob, ObjectID, Tree
 
-from skillc.library.git.errors import FetchError
+from skillc.library.git.config import FetchError
 
 MAX_FILES = 100_000
 MAX_PATH = 1024  # bytes of a path, or of a link's target

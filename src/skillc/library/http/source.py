@@ -29,16 +29,18 @@ from urllib.parse import quote
 
 from skillc import __version__
 from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound, require_extra
-from skillc.library.descriptors import (
+from skillc.library.http import wire
+from skillc.library.http.wire import BearerAuth, Failure, HeaderAuth
+from skillc.library.source import (
+    ALL,
     SkillCollection,
     SkillDescriptor,
     SkillDocument,
     SkillFilter,
+    SkillSource,
+    SourceDiagnostic,
     derive_collections,
 )
-from skillc.library.http import wire
-from skillc.library.http.wire import BearerAuth, Failure, HeaderAuth
-from skillc.library.source import ALL, SkillSource, SourceDiagnostic
 from skillc.skills import SkillId
 from skillc.text import one_line
 

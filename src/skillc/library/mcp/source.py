@@ -27,7 +27,6 @@ from skillc.errors import (
     SkillNotFound,
     require_extra,
 )
-from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter, SkillScope
 from skillc.library.mcp.cache import Cache
 from skillc.library.mcp.entries import (
     FileEntry,
@@ -38,7 +37,15 @@ from skillc.library.mcp.entries import (
     read_entry,
     read_listing,
 )
-from skillc.library.source import ALL, SkillSource, SourceDiagnostic
+from skillc.library.source import (
+    ALL,
+    SkillDescriptor,
+    SkillDocument,
+    SkillFilter,
+    SkillScope,
+    SkillSource,
+    SourceDiagnostic,
+)
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId, is_segment, parse, to_segment
 from skillc.text import one_line
