@@ -47,6 +47,17 @@ class _Wrapper(SkillSource):
         wrapper._source = snapshot_of(self._source)
         return wrapper
 
+    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+        skills = [ours for skill in await self._source.list() if (ours := self._translate(skill))]
+        return sorted((skill for skill in skills if filter.matches(skill)), key=lambda skill: skill.id)
+
+    async def load(self, skill_id: SkillId) -> SkillDocument:
+        document = await self._source.load(self._inner_id(skill_id))
+        ours = self._translate(document.descriptor)
+        if ours is None:
+            raise SkillNotFound(skill_id)
+        return replace(document, descriptor=ours)
+
     async def directory(self, skill_id: SkillId) -> str | None:
         """Return the folder of a skill, where the inner source has one."""
         wrapper = await self.snapshot()
@@ -64,8 +75,12 @@ class _Wrapper(SkillSource):
         descriptions = read_descriptions(await wrapper._source.collections())
         return derive_collections(await wrapper.list(), descriptions)
 
+    def _translate(self, skill: SkillDescriptor) -> SkillDescriptor | None:
+        """Return a skill of the inner source as ours; None if it is hidden."""
+        raise NotImplementedError
+
     def _inner_id(self, skill_id: SkillId) -> SkillId:
-        """Return what the inner source calls one of our skills."""
+        """Return what the inner source calls one of our skills; raises SkillNotFound."""
         return skill_id
 
 
@@ -76,14 +91,8 @@ class FilteredSkillSource(_Wrapper):
         super().__init__(source)
         self._keep = keep
 
-    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        return [skill for skill in await self._source.list(filter) if self._keep(skill)]
-
-    async def load(self, skill_id: SkillId) -> SkillDocument:
-        document = await self._source.load(skill_id)
-        if not self._keep(document.descriptor):
-            raise SkillNotFound(skill_id)
-        return document
+    def _translate(self, skill: SkillDescriptor) -> SkillDescriptor | None:
+        return skill if self._keep(skill) else None
 
 
 class RenamedSkillSource(_Wrapper):
@@ -96,25 +105,18 @@ class RenamedSkillSource(_Wrapper):
         super().__init__(source)
         self._inner = {SkillId(ours): SkillId(inner) for inner, ours in names.items()}
         self._ours = {inner: ours for ours, inner in self._inner.items()}
-        self._hidden = {SkillId(inner) for inner in names} | set(self._inner)
+        self._aliases = {SkillId(inner) for inner in names} | set(self._inner)
 
-    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        inner = await self._source.list()
-        skills = [self._rename(s) for s in inner if s.id in self._ours or s.id not in self._hidden]
-        return sorted((skill for skill in skills if filter.matches(skill)), key=lambda skill: skill.id)
-
-    async def load(self, skill_id: SkillId) -> SkillDocument:
-        if skill_id in self._hidden and skill_id not in self._inner:
-            raise SkillNotFound(skill_id)  # it has another name here
-        document = await self._source.load(self._inner_id(skill_id))
-        return replace(document, descriptor=self._rename(document.descriptor))
+    def _translate(self, skill: SkillDescriptor) -> SkillDescriptor | None:
+        if skill.id in self._ours:
+            ours = self._ours[skill.id]
+            return replace(skill, id=ours, name=ours.name)
+        return None if skill.id in self._aliases else skill
 
     def _inner_id(self, skill_id: SkillId) -> SkillId:
+        if skill_id in self._aliases and skill_id not in self._inner:
+            raise SkillNotFound(skill_id)  # it has another name here
         return self._inner.get(skill_id, skill_id)
-
-    def _rename(self, skill: SkillDescriptor) -> SkillDescriptor:
-        ours = self._ours.get(skill.id)
-        return replace(skill, id=ours, name=ours.name) if ours else skill
 
 
 class PrefixedSkillSource(_Wrapper):
@@ -123,16 +125,6 @@ class PrefixedSkillSource(_Wrapper):
     def __init__(self, source: SkillSource, prefix: str) -> None:
         super().__init__(source)
         self._prefix = SkillId(prefix)
-
-    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        skills = [self._add_prefix(skill) for skill in await self._source.list()]
-        return [skill for skill in skills if filter.matches(skill)]
-
-    async def load(self, skill_id: SkillId) -> SkillDocument:
-        if not skill_id.startswith(f"{self._prefix}/"):
-            raise SkillNotFound(skill_id)
-        document = await self._source.load(self._inner_id(skill_id))
-        return replace(document, descriptor=self._add_prefix(document.descriptor))
 
     async def collections(self) -> builtins.list[SkillCollection]:
         wrapper = await self.snapshot()
@@ -143,8 +135,10 @@ class PrefixedSkillSource(_Wrapper):
             *(replace(c, path=f"{self._prefix}/{c.path}") for c in inner),
         ]
 
-    def _inner_id(self, skill_id: SkillId) -> SkillId:
-        return SkillId(skill_id[len(self._prefix) + 1 :])
-
-    def _add_prefix(self, skill: SkillDescriptor) -> SkillDescriptor:
+    def _translate(self, skill: SkillDescriptor) -> SkillDescriptor:
         return replace(skill, id=SkillId(f"{self._prefix}/{skill.id}"))
+
+    def _inner_id(self, skill_id: SkillId) -> SkillId:
+        if not skill_id.startswith(f"{self._prefix}/"):
+            raise SkillNotFound(skill_id)
+        return SkillId(skill_id[len(self._prefix) + 1 :])
