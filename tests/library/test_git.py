@@ -943,7 +943,7 @@ def test_watchdog_ends_what_never_ends() -> None:
         watchdog.guard(cut.set, released.set)
         while not cut.is_set():
             watchdog.feed()
-        assert watchdog.expired
+        assert watchdog.is_late
         late = threading.Event()
         watchdog.guard(late.set, lambda: None)
         assert late.is_set()

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         repositories_in_force as repositories_in_force,
         resolve_repositories as resolve_repositories,
     )
-    from skillc.library.snapshot import SourceSnapshot as SourceSnapshot, snapshot_of as snapshot_of
     from skillc.library.source import (
         ALL as ALL,
         InMemorySkillSource as InMemorySkillSource,
@@ -74,6 +73,8 @@ if TYPE_CHECKING:
         FilteredSkillSource as FilteredSkillSource,
         PrefixedSkillSource as PrefixedSkillSource,
         RenamedSkillSource as RenamedSkillSource,
+        SourceSnapshot as SourceSnapshot,
+        snapshot_of as snapshot_of,
     )
 else:
     __getattr__ = front_door(
@@ -95,11 +96,12 @@ else:
             "repositories": (
                 "EmbeddedSkillSource Refresh refresh_repositories repositories_in_force resolve_repositories"
             ),
-            "snapshot": "SourceSnapshot snapshot_of",
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
                 "SkillScope SkillSource derive_collections find_in_source read_descriptions"
             ),
-            "wrappers": "FilteredSkillSource PrefixedSkillSource RenamedSkillSource",
+            "wrappers": (
+                "FilteredSkillSource PrefixedSkillSource RenamedSkillSource SourceSnapshot snapshot_of"
+            ),
         },
     )

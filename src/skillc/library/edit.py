@@ -91,10 +91,10 @@ def add_repository(
         folders = [r for r in chain if os.path.isdir(r.path) and os.listdir(r.path)]
         defaults = [r for r in folders if os.path.realpath(r.path) != own]
     home = paths.home()  # its file can't name every project's folders
-    kept = [r for r in defaults if keep_defaults and r.name != new.name and (r.base == home or base != home)]
-    append_tables(file, [*(_default_table(repository, base) for repository in kept), table])
-    left = tuple((repository.name, repository.path) for repository in defaults if repository not in kept)
-    return Addition(file, table, new.type is None, tuple(repository.path for repository in kept), left)
+    keep = [r for r in defaults if keep_defaults and r.name != new.name and (r.base == home or base != home)]
+    append_tables(file, [*(_default_table(repository, base) for repository in keep), table])
+    left = tuple((repository.name, repository.path) for repository in defaults if repository not in keep)
+    return Addition(file, table, new.type is None, tuple(repository.path for repository in keep), left)
 
 
 def _new_table(new: NewRepository, cwd: str, base: str) -> Table:
@@ -235,10 +235,8 @@ def _refuse_inline(file: str, text: str) -> None:
 def _toml(value: str | bool) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    escaped = "".join(
-        f"\\u{ord(c):04x}" if c < " " or c == "\x7f" else c for c in value.replace("\\", "\\\\")
-    )
-    return '"' + escaped.replace('"', '\\"') + '"'
+    text = value.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(f"\\u{ord(c):04x}" if c < " " or c == "\x7f" else c for c in text) + '"'
 
 
 @dataclass(frozen=True, slots=True)

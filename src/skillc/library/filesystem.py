@@ -16,7 +16,6 @@ from typing import Any
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound
 from skillc.index.skills import MAX_SKILL_FILE, Entry, Folder, Searchable, Snapshot, id_prefix, skill_index
-from skillc.library.snapshot import SnapshotSource
 from skillc.library.source import (
     ALL,
     SkillCollection,
@@ -28,6 +27,7 @@ from skillc.library.source import (
     SourceDiagnostic,
     derive_collections,
 )
+from skillc.library.wrappers import SnapshotSource
 from skillc.skills import SkillId, parse, read_metadata
 
 

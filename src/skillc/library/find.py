@@ -144,12 +144,12 @@ def _resolve(cwd: str) -> list[Row] | None:
     if config.diagnostics or not config.enabled:
         return None  # the diagnostics are to be shown each time
     rows: list[Row] = []
-    for named in resolve_repositories(config, next(paths.library_roots(cwd), None)).sources:
-        source = named.source
+    for member in resolve_repositories(config, next(paths.library_roots(cwd), None)).sources:
+        source = member.source
         for folder in source.sources if isinstance(source, EmbeddedSkillSource) else [source]:
             if not isinstance(folder, FilesystemSkillSource):
                 return None
-            if any(c in named.name + folder.root for c in "\t\n"):
+            if any(c in member.name + folder.root for c in "\t\n"):
                 return None
-            rows.append((named.name, folder.root, folder.strict, folder.required))
+            rows.append((member.name, folder.root, folder.strict, folder.required))
     return rows

@@ -132,8 +132,8 @@ def _with_nearest(name: str, cwd: str, others: Iterable[str]) -> SkillNotFound:
     """Return the error for a name, with similar ones of the stores and of `others`."""
     from skillc.text import suggest
 
-    stored = (skill.name for skill in stored_skills(cwd))
-    return SkillNotFound(name, nearest=suggest(name, (*stored, *others)))
+    names = (*(skill.name for skill in stored_skills(cwd)), *others)
+    return SkillNotFound(name, nearest=suggest(name, names))
 
 
 def recall(name: str, cwd: str) -> Skill | None:

@@ -28,8 +28,8 @@ from skillc.library.config import (
 )
 from skillc.library.filesystem import FilesystemSkillSource, FilesystemSnapshot
 from skillc.library.library import TIME_OUT, CompositeSkillSource, NamedSource
-from skillc.library.snapshot import SnapshotSource
 from skillc.library.source import ALL, SkillDescriptor, SkillDocument, SkillFilter, SkillScope, SkillSource
+from skillc.library.wrappers import SnapshotSource
 from skillc.skills import SkillId
 
 EMBEDDED = "embedded"  # the name of the skills that come with skc
@@ -111,15 +111,15 @@ def resolve_repositories(
     seconds a repository may take to answer before the others are served without it; one that sets
     `timeout_seconds` has its own.
     """
-    named: list[NamedSource] = []
+    members: list[NamedSource] = []
     mcp: list[NamedSource] = []
     for repository in repositories_in_force(config, project_root):
         patience = repository.time_out or time_out
         source = source_of(repository, patience)
         own = NamedSource(repository.name, source, repository.required, time_out=patience)
-        (mcp if repository.type == "mcp" else named).append(own)
-    embedded = NamedSource(EMBEDDED, EmbeddedSkillSource(), fallback=True)
-    return CompositeSkillSource([*named, embedded, *mcp], time_out=time_out)
+        (mcp if repository.type == "mcp" else members).append(own)
+    members.append(NamedSource(EMBEDDED, EmbeddedSkillSource(), fallback=True))
+    return CompositeSkillSource([*members, *mcp], time_out=time_out)
 
 
 def repositories_in_force(
@@ -134,8 +134,8 @@ def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) 
     """Return the source that a repository's settings describe, with variables expanded."""
     if repository.type == "filesystem":
         scope = SkillScope.USER if repository.base == paths.home() else SkillScope.PROJECT
-        configured = bool(repository.file)  # the default folders need not exist
-        return FilesystemSkillSource(repository.path, scope, strict=repository.strict, required=configured)
+        required = bool(repository.file)  # the default folders need not exist
+        return FilesystemSkillSource(repository.path, scope, strict=repository.strict, required=required)
     settings = repository.expand_settings()
     patience = time_out or repository.time_out or TIME_OUT
     if repository.type == "git":

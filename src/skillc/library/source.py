@@ -9,7 +9,7 @@
 
 A source may have more methods and attributes. They are looked up where they are used:
 
-- `snapshot()`: the source as it is now, which looks at nothing twice (`skillc.library.snapshot`);
+- `snapshot()`: the source as it is now, which looks at nothing twice (`skillc.library.wrappers`);
 - `directory(skill_id)`, `directories()`: the folders of skills; `diagnostics()`;
 - `parts(name)` or `bodies_at_hand()`: what can be searched; without them names and descriptions are;
 - `kind`, `status`, `error`, `unused`, `quarantined`: the state that `skc repo list` shows;

@@ -101,7 +101,11 @@ class _Fetch:
                 return name
             except Refusal:
                 pass
-        self._request(_want_all, None, [b"HEAD", b"refs/heads/", b"refs/tags/"])
+        self._request(
+            lambda refs, depth=None: sorted({refs[ref] for ref in refs if not ref.endswith(b"^{}")}),
+            None,
+            [b"HEAD", b"refs/heads/", b"refs/tags/"],
+        )
         commits = [i for i in self._store.iter_prefix(name.encode()) if isinstance(self._store[i], Commit)]
         if len(commits) > 1:
             raise FetchError(f"more than one commit starts with '{name}'")
@@ -117,10 +121,10 @@ class _Fetch:
             except (FetchError, RefNotFound):
                 raise
             except Exception as error:
-                if watchdog.expired:
+                if watchdog.is_late:
                     raise FetchError(watchdog.reason()) from None
-                refused = isinstance(error, (GitProtocolError, KeyError, AssertionError))
-                raise (Refusal if refused else FetchError)(explain(error)) from None
+                is_refusal = isinstance(error, GitProtocolError | KeyError | AssertionError)
+                raise (Refusal if is_refusal else FetchError)(explain(error)) from None
 
     def _receive(
         self, watchdog: Watchdog, wants: Wants, depth: int | None, prefixes: Sequence[bytes]
@@ -162,10 +166,6 @@ class _Fetch:
             (commit if size else abort)()
         finally:
             file.close()
-
-
-def _want_all(refs: dict[Ref, ObjectID], depth: int | None = None) -> list[ObjectID]:
-    return sorted({refs[name] for name in refs if not name.endswith(b"^{}")})
 
 
 def _check_sizes(file: BinaryIO, limit: int) -> None:

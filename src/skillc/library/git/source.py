@@ -11,8 +11,8 @@ from skillc.index.skills import Searchable
 from skillc.library.filesystem import FilesystemSkillSource, FilesystemSnapshot
 from skillc.library.git.checkouts import Checkouts, State
 from skillc.library.git.config import GitSkillConfig
-from skillc.library.snapshot import SnapshotSource
 from skillc.library.source import SkillScope, SourceDiagnostic
+from skillc.library.wrappers import SnapshotSource
 from skillc.skills import SkillId
 
 

@@ -42,12 +42,12 @@ class Watchdog:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.expired = False
+        self.is_late = False
         self._last = self._start = time.monotonic()
         self._cuts: list[Callable[[], None]] = []
         self._releases: list[Callable[[], None]] = []
         self._lock = threading.Lock()
-        self._done = threading.Event()
+        self._end = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="skillc-git-watchdog", daemon=True)
 
     def __enter__(self) -> Watchdog:
@@ -55,7 +55,7 @@ class Watchdog:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._done.set()
+        self._end.set()
         self._thread.join()
         for release in self._releases:
             release()
@@ -68,7 +68,7 @@ class Watchdog:
         """Call `cut` when the operation hangs, and `release` at its end."""
         with self._lock:
             self._releases.append(release)
-            if not self.expired:
+            if not self.is_late:
                 self._cuts.append(cut)
                 return
         cut()
@@ -80,10 +80,10 @@ class Watchdog:
         return f"no answer in {self.seconds:g} s"
 
     def _watch(self) -> None:
-        while not self._done.wait(max(0.0, self._deadline() - time.monotonic())):
+        while not self._end.wait(max(0.0, self._deadline() - time.monotonic())):
             if time.monotonic() >= self._deadline():
                 with self._lock:
-                    self.expired = True
+                    self.is_late = True
                 for cut in self._cuts:
                     cut()
                 return

@@ -178,21 +178,22 @@ class HttpSkillSource(SkillSource):
     async def _get(self, resource: _Resource) -> Any:
         """Return a resource's value: from the cache while it is fresh, else from a request."""
         with self._lock:
-            cached = self._cache.get(resource.path)
-            fresh = cached if cached is not None and time.monotonic() < cached.expires else None
-            if fresh is None:
-                flight = self._flights.get(resource.path) or self._start(resource, cached)
-        entry = fresh if fresh is not None else await asyncio.wrap_future(flight)
+            entry = self._cache.get(resource.path)
+            if entry is None or time.monotonic() >= entry.expires:
+                flight = self._flights.get(resource.path) or self._start(resource, entry)
+                entry = None
+        if entry is None:
+            entry = await asyncio.wrap_future(flight)
         if entry.value is _MISSING:
             raise RepositoryUnavailable(self.name or self.base_url, entry.error or "no answer")
         return entry.value
 
-    def _start(self, resource: _Resource, cached: _CacheEntry | None) -> Future[_CacheEntry]:
+    def _start(self, resource: _Resource, entry: _CacheEntry | None) -> Future[_CacheEntry]:
         """Start the request; all waiters share its result. The caller holds the lock."""
         flight: Future[_CacheEntry] = Future()
         flight.set_running_or_notify_cancel()
         self._flights[resource.path] = flight
-        old = cached if cached is not None and cached.value is not _MISSING else None
+        old = entry if entry is not None and entry.value is not _MISSING else None
 
         def work() -> None:
             try:

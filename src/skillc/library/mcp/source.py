@@ -102,7 +102,7 @@ class McpSkillSource(SkillSource):
         self._listing: Listing | None = None
         self._error = ""
         self._refusals: dict[SkillId, str] = {}  # of skills that failed a check when they were loaded
-        self._unlisted: dict[str, tuple[SkillEntry, float]] = {}  # fetched one by one; with expiry
+        self._extra_entries: dict[str, tuple[SkillEntry, float]] = {}  # fetched one by one; with expiry
         self._mutex = threading.Lock()  # held by the thread that lists
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
@@ -190,7 +190,7 @@ class McpSkillSource(SkillSource):
                 log.warning("repository '%s': not refreshed: %s", one_line(self.name), error)
             else:
                 self._error = ""
-                self._unlisted.clear()
+                self._extra_entries.clear()
                 self._listing = listing
                 self._cache.sweep({file.digest for e in listing.entries.values() for file in e.files})
             listing.expires = time.monotonic() + self.cache_ttl
@@ -206,7 +206,7 @@ class McpSkillSource(SkillSource):
             raise InvalidSkill(skill_id, listing.refusals[path])
         if listing is not None and path in listing.entries:
             return self._list().entries.get(SkillId(path))
-        entry, expires = self._unlisted.get(path, (None, 0.0))
+        entry, expires = self._extra_entries.get(path, (None, 0.0))
         return entry if time.monotonic() < expires else None
 
     def _fetch(self, skill_id: SkillId, whole: bool = False) -> Content:
@@ -255,7 +255,7 @@ class McpSkillSource(SkillSource):
 
         entry, data = self._talk(ask)
         entry.verify_main(data[SKILL_FILE])
-        self._unlisted[path] = (entry, time.monotonic() + self.cache_ttl)
+        self._extra_entries[path] = (entry, time.monotonic() + self.cache_ttl)
         if self._listing is not None:
             self._listing.entries[path] = entry
         return entry, data
