@@ -27,13 +27,8 @@ from skillc.library.repositories import EMBEDDED
 
 MAX_TRIES = 200  # lines that look like a header and are none; with more, a file is for people to edit
 
-# The options that a type has beside its address, with their keys in skills.toml.
-OPTIONS: dict[str, dict[str, str]] = {
-    "filesystem": {},
-    "git": {"ref": "git_ref", "ref_type": "ref_type", "skills_root": "skills_root", "auth_token_env": ""},
-    "http": {"auth_token_env": ""},
-    "mcp": {"auth_token_env": ""},
-}
+# The options beside the address, with their keys in skills.toml.
+OPTIONS = {"ref": "git_ref", "auth_token_env": "auth_token"} | {k: k for k in ("ref_type", "skills_root")}
 
 Table = Mapping[str, str | bool]
 
@@ -124,12 +119,13 @@ def _settings(kind: str, options: Mapping[str, str]) -> dict[str, str]:
     """Return the settings for options; raises InvalidOption for those of other types."""
     settings = {}
     for option, value in options.items():
-        if option not in OPTIONS[kind]:
+        key = OPTIONS.get(option, "")
+        if key not in config.KEYS[kind].split():
             raise InvalidOption(f"--{option.replace('_', '-')} is not for repositories of type {kind}")
         if option != "auth_token_env":
-            settings[OPTIONS[kind][option]] = value
+            settings[key] = value
         elif re.fullmatch("[A-Z_][A-Z0-9_]*", value):
-            settings["auth_token"] = f"${{{value}}}"
+            settings[key] = f"${{{value}}}"
         else:  # it may be a token, so the error does not repeat it
             raise InvalidOption("--auth-token-env takes the name of a variable (A-Z, 0-9 and _), not a token")
     if "ref_type" in settings and "git_ref" not in settings:

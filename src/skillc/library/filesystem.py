@@ -137,7 +137,6 @@ class FilesystemSkillSource(SnapshotSource):
         return await asyncio.to_thread(self._take_snapshot)
 
     async def directory(self, skill_id: SkillId) -> str:
-        """Return the folder of a skill."""
         return await (await self.snapshot()).directory(skill_id)
 
     async def parts(self, name: str) -> builtins.list[Searchable]:

@@ -89,9 +89,8 @@ def list_folders(cwd: str) -> list[Searchable] | None:
         return None
     if key and not row:
         index.database.write(lambda execute: _store(execute, key, rows), 0.05)
-    if not all(
-        os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root) for _, root, _, need in rows if need
-    ):
+    required = [root for _, root, _, is_required in rows if is_required]
+    if not all(os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root) for root in required):
         return None
     return [Searchable(name, index.folder(root, strict)) for name, root, strict, _ in rows]
 
@@ -102,16 +101,8 @@ def _key(cwd: str) -> str:
 
     roots = list(paths.library_roots(cwd))
     packages = [(path, _stamp(path)) for path in sys.path]
-    state = (
-        FORMAT,
-        roots,
-        paths.home(),
-        os.environ.get("HOME"),
-        sys.prefix,
-        paths.config_stamps(cwd),
-        packages,
-    )
-    key = repr(state)
+    home = os.environ.get("HOME")
+    key = repr((FORMAT, roots, paths.home(), home, sys.prefix, paths.config_stamps(cwd), packages))
     return key if isinstance(stored_path(key), str) else ""
 
 

@@ -88,9 +88,7 @@ class CompositeSkillSource(SnapshotSource):
         """Return what can be searched of each source that answers, in order of precedence."""
         answers, self.failures = await self.ask_all(self.sources, lambda member: parts_of(member.source, ""))
         self.check(self.failures)
-        return [
-            Searchable(member.name, part.folder, part.names) for member, parts in answers for part in parts
-        ]
+        return [Searchable(member.name, p.folder, p.names) for member, parts in answers for p in parts]
 
     async def states(self) -> builtins.list[SourceState]:
         """Return how each source is doing, in order of precedence."""
@@ -186,9 +184,7 @@ class CompositeSnapshot(SkillSource):
 
     async def directory(self, skill_id: SkillId) -> str | None:
         member, _ = await self._find(skill_id)
-        return await self._library.ask(
-            member, lambda member: self._snapshots[member.name].directory(skill_id)
-        )
+        return await self._library.ask(member, lambda _: self._snapshots[member.name].directory(skill_id))
 
     async def directories(self) -> dict[SkillId, str]:
         """Return the folders that are at hand, of the winners alone."""
@@ -243,9 +239,7 @@ class CompositeSnapshot(SkillSource):
         invalid: InvalidSkill | None = None  # there, but not to be used
         for member in self._library.sources:
             try:
-                document = await self._library.ask(
-                    member, lambda member: self._snapshots[member.name].load(skill_id)
-                )
+                document = await self._library.ask(member, lambda m: self._snapshots[m.name].load(skill_id))
             except SkillNotFound:
                 continue
             except InvalidSkill as error:

@@ -54,11 +54,9 @@ class EmbeddedSkillSource(SnapshotSource):
         self.sources = [FilesystemSkillSource(folder, SkillScope.BUILTIN) for folder in folders]
 
     async def snapshot(self) -> SkillSource:
-        """Return the skills of all folders as they are now."""
         return _EmbeddedSnapshot([await source.snapshot() for source in self.sources])
 
     async def parts(self, name: str) -> builtins.list[Searchable]:
-        """Return what can be searched here."""
         return [part for source in self.sources for part in await source.parts(name)]
 
 

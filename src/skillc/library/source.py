@@ -249,9 +249,7 @@ async def parts_of(source: SkillSource, name: str) -> builtins.list[Searchable]:
     skills = await source.list()
     bodies_at_hand = getattr(source, "bodies_at_hand", None)
     bodies: Mapping[str, str] = bodies_at_hand() if bodies_at_hand else {}
-    rows = [
-        (str(s.id), s.name, s.description, tuple(s.requires_capabilities), bodies.get(s.id)) for s in skills
-    ]
+    rows = [(str(s.id), s.name, s.description, (*s.requires_capabilities,), bodies.get(s.id)) for s in skills]
 
     def index() -> MemoryFolder:
         documents = _documents.get(source)

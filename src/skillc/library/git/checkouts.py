@@ -20,10 +20,12 @@ import os
 import re
 import threading
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 from skillc import atomic
 from skillc.errors import MissingExtra, RepositoryUnavailable, SkillcError, require_extra, unexpected
+from skillc.library.copies import evict
 from skillc.library.git.config import FetchError, GitSkillConfig, RefNotFound, invalid
 from skillc.text import one_line
 
@@ -150,15 +152,10 @@ class Checkouts:
 
     def _evict(self, old: str, current: str) -> None:
         """Remove checkouts that have not been current for an hour; the hour of `old` begins now."""
-        try:
-            if old and old != current:
+        if old and old != current:
+            with suppress(OSError):
                 os.utime(os.path.join(self._directory, old))
-            for entry in os.scandir(self._directory):
-                age = time.time() - entry.stat(follow_symlinks=False).st_mtime
-                if entry.is_dir() and entry.name != current and age > atomic.ABANDONED_AFTER:
-                    atomic.discard(entry.path)
-        except OSError:
-            pass  # the next refresh tries again
+        evict(self._directory, (current, "state.json", "lock"), atomic.ABANDONED_AFTER)
 
     def _has_commit(self, commit: str) -> bool:
         return os.path.isdir(self.folder(commit))

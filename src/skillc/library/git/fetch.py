@@ -11,6 +11,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import BinaryIO
 
 from dulwich.errors import GitProtocolError
@@ -67,13 +68,13 @@ def _peel(store: DiskObjectStore, tip: str, ref: GitRef) -> Commit:
     return target
 
 
+@dataclass(frozen=True, slots=True)
 class _Fetch:
     """One request to a remote, or two; the objects that it sends go into `store`."""
 
-    def __init__(self, remote: Remote, store: DiskObjectStore, has_commit: Callable[[str], bool]) -> None:
-        self._remote = remote
-        self._store = store
-        self._has_commit = has_commit
+    remote: Remote
+    store: DiskObjectStore
+    has_commit: Callable[[str], bool]
 
     def fetch_ref(self, ref: GitRef, depth: int | None) -> str:
         """Fetch what a ref points to; return its ID."""
@@ -84,7 +85,7 @@ class _Fetch:
 
         def want_tip(refs: dict[Ref, ObjectID], depth: int | None = None) -> list[ObjectID]:
             tips.extend([refs[name]] if name in refs else [])
-            return [tip for tip in tips if not self._has_commit(tip.decode())]
+            return [tip for tip in tips if not self.has_commit(tip.decode())]
 
         self._request(want_tip, depth, [name])
         if not tips:
@@ -106,16 +107,16 @@ class _Fetch:
             None,
             [b"HEAD", b"refs/heads/", b"refs/tags/"],
         )
-        commits = [i for i in self._store.iter_prefix(name.encode()) if isinstance(self._store[i], Commit)]
+        commits = [i for i in self.store.iter_prefix(name.encode()) if isinstance(self.store[i], Commit)]
         if len(commits) > 1:
             raise FetchError(f"more than one commit starts with '{name}'")
         if not commits:
             raise RefNotFound(name)
         return commits[0].decode()
 
-    def _request(self, wants: Wants, depth: int | None, prefixes: Sequence[bytes]) -> None:
+    def _request(self, wants: Wants, depth: int | None, prefixes: list[bytes]) -> None:
         """Send one request; every failure becomes FetchError."""
-        with private_logs(), Watchdog(self._remote.time_out) as watchdog:
+        with private_logs(), Watchdog(self.remote.time_out) as watchdog:
             try:
                 self._receive(watchdog, wants, depth, prefixes)
             except (FetchError, RefNotFound):
@@ -126,13 +127,11 @@ class _Fetch:
                 is_refusal = isinstance(error, GitProtocolError | KeyError | AssertionError)
                 raise (Refusal if is_refusal else FetchError)(explain(error)) from None
 
-    def _receive(
-        self, watchdog: Watchdog, wants: Wants, depth: int | None, prefixes: Sequence[bytes]
-    ) -> None:
+    def _receive(self, watchdog: Watchdog, wants: Wants, depth: int | None, prefixes: list[bytes]) -> None:
         advertisement = Advertisement()
-        client, path = open_client(self._remote, watchdog, advertisement)
-        file, commit, abort = self._store.add_pack()
-        limit, size = self._remote.max_bytes, 0
+        client, path = open_client(self.remote, watchdog, advertisement)
+        file, commit, abort = self.store.add_pack()
+        limit, size = self.remote.max_bytes, 0
 
         def write(data: bytes) -> int:
             nonlocal size

@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
 import urllib3
@@ -179,10 +180,8 @@ def _pool_manager(remote: Remote, watchdog: Watchdog) -> urllib3.PoolManager:
 
 
 def _shut_down(connection: socket.socket) -> None:
-    try:
+    with suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        pass
 
 
 class _SshClient(SSHGitClient):
@@ -228,11 +227,9 @@ class _SshProgram(SubprocessSSHVendor):
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     for pipe in (process.stdin, process.stdout, process.stderr):
-        try:
+        with suppress(OSError):  # unsent data, which is of no use any more
             if pipe is not None:
                 pipe.close()
-        except OSError:
-            pass  # unsent data, which is of no use any more
     process.wait()
 
 

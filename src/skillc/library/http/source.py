@@ -77,6 +77,9 @@ class _CacheEntry:
     error: str | None = None
 
 
+_Flight = Future[_CacheEntry]
+
+
 class HttpSkillSource(SkillSource):
     """The skills of a server that speaks the Skills API: `/skills`, `/skills/{id}`, `/skill-collections`.
 
@@ -105,7 +108,7 @@ class HttpSkillSource(SkillSource):
             self._problem = "the credentials can't be sent in a header"
         self._lock = threading.Lock()  # held for moments, never during a request
         self._cache: dict[str, _CacheEntry] = {}
-        self._flights: dict[str, Future[_CacheEntry]] = {}
+        self._flights: dict[str, _Flight] = {}
 
     def __repr__(self) -> str:
         return f"HttpSkillSource({self.base_url!r}, name={self.name!r})"
@@ -188,9 +191,9 @@ class HttpSkillSource(SkillSource):
             raise RepositoryUnavailable(self.name or self.base_url, entry.error or "no answer")
         return entry.value
 
-    def _start(self, resource: _Resource, entry: _CacheEntry | None) -> Future[_CacheEntry]:
+    def _start(self, resource: _Resource, entry: _CacheEntry | None) -> _Flight:
         """Start the request; all waiters share its result. The caller holds the lock."""
-        flight: Future[_CacheEntry] = Future()
+        flight = _Flight()
         flight.set_running_or_notify_cancel()
         self._flights[resource.path] = flight
         old = entry if entry is not None and entry.value is not _MISSING else None
@@ -209,9 +212,7 @@ class HttpSkillSource(SkillSource):
             flight.set_result(self._fall_back(resource, old, "no thread can be started"))
         return flight
 
-    async def _revalidate(
-        self, resource: _Resource, flight: Future[_CacheEntry], old: _CacheEntry | None
-    ) -> None:
+    async def _revalidate(self, resource: _Resource, flight: _Flight, old: _CacheEntry | None) -> None:
         """Ask the server and finish the flight, before the event loop is closed, which may take a while."""
         start = time.monotonic()
         try:
@@ -264,7 +265,7 @@ class HttpSkillSource(SkillSource):
         log.warning("repository '%s': %s not refreshed: %s", name, resource.path, reason)
         return replace(old or _CacheEntry(resource.absent), expires=now + self.cache_ttl, error=reason)
 
-    def _finish(self, resource: _Resource, flight: Future[_CacheEntry], entry: _CacheEntry) -> None:
+    def _finish(self, resource: _Resource, flight: _Flight, entry: _CacheEntry) -> None:
         with self._lock:
             self._cache.pop(resource.path, None)
             if entry.value is not None:

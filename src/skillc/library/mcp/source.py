@@ -100,7 +100,7 @@ class McpSkillSource(SkillSource):
         self._problem = problem or _check_url(url)
         self._cache = Cache(self.label, cache_dir)
         self._listing: Listing | None = None
-        self._error = ""
+        self.error: str | None = None  # why the last list could not be fetched
         self._refusals: dict[SkillId, str] = {}  # of skills that failed a check when they were loaded
         self._extra_entries: dict[str, tuple[SkillEntry, float]] = {}  # fetched one by one; with expiry
         self._mutex = threading.Lock()  # held by the thread that lists
@@ -125,9 +125,8 @@ class McpSkillSource(SkillSource):
     async def directory(self, skill_id: SkillId) -> str:
         """Return a folder with all files of a skill, verified now; it stays for an hour after a change."""
         entry, files = await asyncio.to_thread(self._fetch, skill_id, whole=True)
-        return await asyncio.to_thread(
-            lambda: self._cache.folder(entry) or self._cache.make_folder(entry, files)
-        )
+        cache = self._cache
+        return await asyncio.to_thread(lambda: cache.folder(entry) or cache.make_folder(entry, files))
 
     async def digest(self, skill_id: SkillId) -> str:
         """Return what an approval of a skill is bound to: the digest of its set of files."""
@@ -138,18 +137,14 @@ class McpSkillSource(SkillSource):
         listing = await asyncio.to_thread(self._list)
         refusals = listing.refusals | {str(path): reason for path, reason in self._refusals.items()}
         diagnostics = [SourceDiagnostic(path, "E010", "error", reason) for path, reason in refusals.items()]
-        if self._error:
-            diagnostics.append(SourceDiagnostic("", "E200", "warning", self._error))
+        if self.error:
+            diagnostics.append(SourceDiagnostic("", "E200", "warning", self.error))
         return diagnostics[:MAX_DIAGNOSTICS]
 
     @property
     def status(self) -> str:
         """`stale` when the last list could not be fetched, else `ok`."""
-        return "stale" if self._error else "ok"
-
-    @property
-    def error(self) -> str | None:
-        return self._error or None
+        return "stale" if self.error else "ok"
 
     @property
     def quarantined(self) -> int:
@@ -186,10 +181,10 @@ class McpSkillSource(SkillSource):
             except Refusal as error:
                 if listing is None:
                     raise RepositoryUnavailable(self.name, str(error)) from None
-                self._error = str(error)
+                self.error = str(error)
                 log.warning("repository '%s': not refreshed: %s", one_line(self.name), error)
             else:
-                self._error = ""
+                self.error = None
                 self._extra_entries.clear()
                 self._listing = listing
                 self._cache.sweep({file.digest for e in listing.entries.values() for file in e.files})
