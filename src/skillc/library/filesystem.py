@@ -155,7 +155,6 @@ class FilesystemSkillSource(SnapshotSource):
 
     @property
     def unused(self) -> bool:
-        """Whether the folder does not exist."""
         return not os.path.isdir(self.root)
 
     def _take_snapshot(self) -> FilesystemSnapshot:

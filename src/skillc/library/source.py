@@ -213,7 +213,6 @@ class InMemorySkillSource(SkillSource):
         return [skill for skill in skills if filter.matches(skill)]
 
     def bodies_at_hand(self) -> dict[str, str]:
-        """Return every body, for searching."""
         return {str(skill_id): document.body for skill_id, document in self._documents.items()}
 
     async def load(self, skill_id: SkillId) -> SkillDocument:

@@ -55,7 +55,6 @@ class Checkouts:
         self._failure: SkillcError | None = None
 
     def folder(self, commit: str) -> str:
-        """Return the folder for the files of a commit."""
         return os.path.join(self._directory, commit, self._remote.name)
 
     def update(self, force: bool = False) -> State:

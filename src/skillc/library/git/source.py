@@ -43,7 +43,6 @@ class GitSkillSource(SnapshotSource):
         return await (await self.snapshot()).directory(skill_id)
 
     async def parts(self, name: str) -> builtins.list[Searchable]:
-        """Return what can be searched here: the checkout."""
         return await (await self._update()).parts(name)
 
     async def refresh(self) -> bool:
@@ -69,12 +68,10 @@ class GitSkillSource(SnapshotSource):
 
     @property
     def error(self) -> str | None:
-        """Why the last refresh failed, if it did."""
         return self._state.error or None
 
     @property
     def quarantined(self) -> int:
-        """How many skills of the last checkout are quarantined."""
         return self._checkout[1].quarantined if self._checkout else 0
 
     def __repr__(self) -> str:

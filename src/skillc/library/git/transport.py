@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 import urllib3
@@ -93,16 +94,16 @@ class Watchdog:
         return min(self._last + self.seconds, self._start + MAX_TIME_OUTS * self.seconds)
 
 
+@dataclass(slots=True)
 class Advertisement:
     """The refs that a server advertises before the pack, bounded in size; the pack has a limit of its own."""
 
-    def __init__(self) -> None:
-        self._size = 0
-        self.complete = False
+    size: int = 0
+    complete: bool = False
 
     def add(self, count: int) -> None:
-        self._size += count
-        if not self.complete and self._size > MAX_ADVERTISEMENT:
+        self.size += count
+        if not self.complete and self.size > MAX_ADVERTISEMENT:
             raise FetchError("the server sends no end of refs")
 
 
@@ -155,7 +156,12 @@ def _pool_manager(remote: Remote, watchdog: Watchdog) -> urllib3.PoolManager:
 
     def guard(connection: socket.socket) -> socket.socket:
         twin = connection.dup()  # stays ours when TLS takes the other over
-        watchdog.guard(lambda: _shut_down(twin), twin.close)
+
+        def shut_down() -> None:
+            with suppress(OSError):
+                twin.shutdown(socket.SHUT_RDWR)
+
+        watchdog.guard(shut_down, twin.close)
         return connection
 
     class Plain(HTTPConnection):
@@ -177,11 +183,6 @@ def _pool_manager(remote: Remote, watchdog: Watchdog) -> urllib3.PoolManager:
     manager.pool_classes_by_scheme = {"http": PlainPool, "https": SecurePool}
     manager.connection_pool_kw["retries"] = urllib3.Retry(5, connect=0, read=0, status=0, other=0)
     return manager
-
-
-def _shut_down(connection: socket.socket) -> None:
-    with suppress(OSError):
-        connection.shutdown(socket.SHUT_RDWR)
 
 
 class _SshClient(SSHGitClient):

@@ -20,6 +20,8 @@ REDIRECTS = (301, 302, 303, 307, 308)
 MAX_TIME_OUTS = 2  # a response as a whole may take this many time-outs
 MAX_CAUSES = 16  # of an error, looked through for what the system said
 
+Headers = dict[str, str]
+
 _ssl_context = cache(httpx2.create_ssl_context)  # the trusted certificates, once for all sources
 
 
@@ -30,9 +32,7 @@ class Response:
     data: bytes
 
 
-async def fetch(
-    url: str, headers: dict[str, str], credentials: dict[str, str], time_out: float, limit: int
-) -> Response:
+async def fetch(url: str, headers: Headers, credentials: Headers, time_out: float, limit: int) -> Response:
     """GET `url` and follow redirects; after one to another origin, credentials are sent no more.
 
     Raises Failure.
@@ -47,9 +47,7 @@ async def fetch(
         raise Failure(_explain(error, time_out)) from None
 
 
-async def _fetch(
-    url: str, headers: dict[str, str], credentials: dict[str, str], time_out: float, limit: int
-) -> Response:
+async def _fetch(url: str, headers: Headers, credentials: Headers, time_out: float, limit: int) -> Response:
     async with httpx2.AsyncClient(verify=_ssl_context(), timeout=time_out) as client:
         current = httpx2.URL(url)
         for _ in range(MAX_REDIRECTS + 1):

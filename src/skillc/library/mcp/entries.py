@@ -136,7 +136,7 @@ def _to_id_segment(part: str) -> str:
 
 
 def _is_plain(uri: str) -> bool:
-    """Return whether a URI has neither query nor fragment."""
+    """Return whether a URI is valid and has neither query nor fragment."""
     try:
         urlsplit(uri)
     except ValueError:

@@ -148,7 +148,6 @@ class McpSkillSource(SkillSource):
 
     @property
     def quarantined(self) -> int:
-        """How many skills were refused."""
         return len(self._listing.refusals if self._listing else {}) + len(self._refusals)
 
     def __repr__(self) -> str:
