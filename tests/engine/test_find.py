@@ -12,7 +12,7 @@ from skillc.engine import DefaultSkillEngine, EngineOptions, SyncSkillEngine
 from skillc.errors import EmptyQuery, RepositoryUnavailable
 from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.library import CompositeSkillSource, NamedSource
-from skillc.library.memory import InMemorySkillSource
+from skillc.library.source import InMemorySkillSource
 from skillc.library.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
 from skillc.skills import SkillId
 from tests.conftest import World

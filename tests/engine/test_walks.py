@@ -24,6 +24,7 @@ from skillc import (
     SkillId,
     SkillNotFound,
     SkillsConfig,
+    SkillToolset,
     model_input,
     prepare_turn,
     resolve_repositories,
@@ -34,6 +35,7 @@ from skillc.library import locate_skill, snapshot_of
 from tests.conftest import World
 from tests.support.git import Origin
 from tests.support.skills import run, skill
+from tests.support.tools import executable, tool
 
 ALL = SkillFilter()
 
@@ -178,6 +180,17 @@ def test_the_library(world: World, engine: DefaultSkillEngine, walks: Counter[st
         walks.clear()
     assert run(source.directory(SkillId("plain"))) == str(world.store / "plain")
     assert walks == {str(world.store): 1}
+
+
+def test_offering_tools(world: World, engine: DefaultSkillEngine, walks: Counter[str]) -> None:
+    """[TOOLS §7.1] [D47] all tools of all skills, from one snapshot of every repository, or of one folder."""
+    executable(world.store, "mine", tool("say", "printf %s hello"))
+    executable(world.store, "yours", tool("tell", "printf %s hello"))
+    for skills in (engine, DefaultSkillEngine(FilesystemSkillSource(world.store))):
+        offer = run(SkillToolset().offer(skills))
+        assert {"mine__say", "yours__tell"} <= {definition.name for definition in offer.definitions}
+        check(walks, world)
+        walks.clear()
 
 
 class Foreign:

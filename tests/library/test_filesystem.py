@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound
-from skillc.library.descriptors import SkillCollection, SkillFilter, SkillScope
 from skillc.library.filesystem import FilesystemSkillSource
+from skillc.library.source import SkillCollection, SkillFilter, SkillScope
 from skillc.skills import SkillId
 from tests.support.skills import run, skill
 

@@ -23,7 +23,6 @@ import pytest
 from dulwich.objects import Blob, ObjectID, Tree
 
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillNotFound
-from skillc.library.descriptors import SkillScope
 from skillc.library.git import (
     GitAuth,
     GitRef,
@@ -36,7 +35,7 @@ from skillc.library.git import (
 from skillc.library.git.fetch import PackReader
 from skillc.library.git.transport import Watchdog
 from skillc.library.library import CompositeSkillSource, NamedSource
-from skillc.library.source import SkillSource
+from skillc.library.source import SkillScope, SkillSource
 from skillc.skills import SkillId
 from tests.conftest import World
 from tests.support.git import Handler, Origin, Server, serving
@@ -944,7 +943,7 @@ def test_watchdog_ends_what_never_ends() -> None:
         watchdog.guard(cut.set, released.set)
         while not cut.is_set():
             watchdog.feed()
-        assert watchdog.expired
+        assert watchdog.is_late
         late = threading.Event()
         watchdog.guard(late.set, lambda: None)
         assert late.is_set()

@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 
 from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound
-from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillFilter, SkillScope
 from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource, client, source as http, wire
 from skillc.library.library import CompositeSkillSource, NamedSource
-from skillc.library.source import SkillSource
+from skillc.library.source import SkillCollection, SkillDescriptor, SkillFilter, SkillScope, SkillSource
 from skillc.skills import SkillId
 from tests.support.http import LIST, Chunks, Request, Stub, entry, page
 from tests.support.skills import run

@@ -8,10 +8,15 @@ import logging
 import pytest
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound
-from skillc.library.descriptors import SkillCollection, SkillDescriptor, SkillDocument, SkillFilter
 from skillc.library.library import CompositeSkillSource, NamedSource
-from skillc.library.memory import InMemorySkillSource
-from skillc.library.source import SkillSource
+from skillc.library.source import (
+    InMemorySkillSource,
+    SkillCollection,
+    SkillDescriptor,
+    SkillDocument,
+    SkillFilter,
+    SkillSource,
+)
 from skillc.library.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
 from skillc.skills import SkillId
 from tests.support.skills import run

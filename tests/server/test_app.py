@@ -18,11 +18,17 @@ import uvicorn
 
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.errors import RepositoryUnavailable
-from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter, SkillScope
 from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.http import HttpSkillSource
-from skillc.library.memory import InMemorySkillSource
-from skillc.library.source import ALL, SkillSource
+from skillc.library.source import (
+    ALL,
+    InMemorySkillSource,
+    SkillDescriptor,
+    SkillDocument,
+    SkillFilter,
+    SkillScope,
+    SkillSource,
+)
 from skillc.server import create_app
 from skillc.server.serve import _listen
 from skillc.skills import SkillId

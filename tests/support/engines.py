@@ -6,8 +6,7 @@ from skillc.engine import (
     DefaultSkillEngine,
     EngineOptions,
 )
-from skillc.library.descriptors import SkillDocument
-from skillc.library.memory import InMemorySkillSource
+from skillc.library.source import InMemorySkillSource, SkillDocument
 from tests.support.skills import document
 
 IDS = (

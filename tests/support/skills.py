@@ -9,10 +9,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from skillc.library.descriptors import (
-    SkillDescriptor,
-    SkillDocument,
-)
+from skillc.library.source import SkillDescriptor, SkillDocument
 from skillc.skills import SkillId
 
 Answer = TypeVar("Answer")

@@ -5,9 +5,14 @@ from __future__ import annotations
 import asyncio
 import builtins
 
-from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter
-from skillc.library.memory import InMemorySkillSource
-from skillc.library.source import ALL, SkillSource
+from skillc.library.source import (
+    ALL,
+    InMemorySkillSource,
+    SkillDescriptor,
+    SkillDocument,
+    SkillFilter,
+    SkillSource,
+)
 from skillc.skills import SkillId
 
 

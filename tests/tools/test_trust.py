@@ -14,7 +14,7 @@ import pytest
 
 from skillc.errors import ApprovalRequired, InvalidConfiguration, SandboxUnavailable, SkillNotFound
 from skillc.library import copies, resolve
-from skillc.library.descriptors import SkillDescriptor, SkillDocument
+from skillc.library.source import SkillDescriptor, SkillDocument
 from skillc.paths import embedded_skills
 from skillc.skills import SkillId
 from skillc.tools.approval import (

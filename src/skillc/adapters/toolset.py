@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from skillc import paths
 from skillc.engine import ToolDefinition, ToolResult
 from skillc.errors import SkillcError, SkillNotFound, unexpected
-from skillc.library import CompositeSkillSource
+from skillc.library import CompositeSkillSource, snapshot_of
 from skillc.skills import MODES
 from skillc.tools import (
     Answer,
@@ -31,7 +31,6 @@ from skillc.tools import (
     describe_tool,
     function_names,
     load_executable,
-    locate_in_library,
     locate_in_source,
     run_tool,
     tool_schema,
@@ -40,7 +39,7 @@ from skillc.usage import run_logged
 
 if TYPE_CHECKING:
     from skillc.engine import DefaultSkillEngine
-    from skillc.library import SkillDescriptor, SkillSource
+    from skillc.library import SkillDescriptor, SourceSnapshot
 
     ApproveCallback = Callable[[ApprovalRequest], bool | Awaitable[bool]]
 
@@ -74,11 +73,12 @@ class SkillToolset:
     async def offer(self, skills: DefaultSkillEngine, reserved: Collection[str] = ()) -> AgentTools:
         """Return the tools of an agent's skills; one with an invalid definition is skipped and logged."""
         tools: list[tuple[SkillLocation, Tool]] = []
-        for descriptor in await skills.list_skills():
+        now = skills.snapshot()
+        for descriptor in await now.list_skills():
             if self.skills is not None and descriptor.id not in self.skills:
                 continue
             try:
-                location = await _locate(skills.source, descriptor)
+                location = await _locate(snapshot_of(now.source), descriptor)
                 skill = await asyncio.to_thread(load_executable, location.directory, location.skill_id)
             except (SkillcError, OSError) as error:
                 if not isinstance(error, SkillNotFound):  # without a folder there is nothing to run
@@ -89,15 +89,16 @@ class SkillToolset:
         return AgentTools(self, {names[tool.qualified]: (location, tool) for location, tool in tools})
 
 
-async def _locate(source: SkillSource, descriptor: SkillDescriptor) -> SkillLocation:
+async def _locate(snapshot: SourceSnapshot, descriptor: SkillDescriptor) -> SkillLocation:
     """Return the folder of a skill and its trust level; raises SkillNotFound without a folder."""
-    if isinstance(source, CompositeSkillSource):
-        return await locate_in_library(source, descriptor.id)
-    find_directory = getattr(source, "directory", None)
-    directory = await find_directory(descriptor.id) if find_directory else None
+    source, repository = snapshot.origin, descriptor.source_name
+    if isinstance(source, CompositeSkillSource):  # trust depends on the repository that gives the folder
+        repository = (await snapshot.load(descriptor.id)).descriptor.source_name
+        source = next(named.source for named in source.sources if named.name == repository)
+    directory = await snapshot.directory(descriptor.id)
     if directory is None:
         raise SkillNotFound(descriptor.id, "it is in no folder")
-    return locate_in_source(descriptor.id, os.path.realpath(directory), source, descriptor.source_name)
+    return locate_in_source(descriptor.id, os.path.realpath(directory), source, repository)
 
 
 class AgentTools:

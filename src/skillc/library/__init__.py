@@ -9,20 +9,8 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.library.config import (
-        SkillRepositoryConfig as SkillRepositoryConfig,
-        SkillsConfig as SkillsConfig,
-    )
+    from skillc.library.config import SkillsConfig as SkillsConfig
     from skillc.library.copies import copy_path as copy_path
-    from skillc.library.descriptors import (
-        SkillCollection as SkillCollection,
-        SkillDescriptor as SkillDescriptor,
-        SkillDocument as SkillDocument,
-        SkillFilter as SkillFilter,
-        SkillScope as SkillScope,
-        derive_collections as derive_collections,
-        read_descriptions as read_descriptions,
-    )
     from skillc.library.edit import (
         NewRepository as NewRepository,
         add_repository as add_repository,
@@ -30,7 +18,6 @@ if TYPE_CHECKING:
         names_in as names_in,
         remove_repository as remove_repository,
     )
-    from skillc.library.embedded import EmbeddedSkillSource as EmbeddedSkillSource
     from skillc.library.filesystem import FilesystemSkillSource as FilesystemSkillSource
     from skillc.library.find import find_skills as find_skills
     from skillc.library.git import (
@@ -51,15 +38,26 @@ if TYPE_CHECKING:
     )
     from skillc.library.locate import locate_skill as locate_skill
     from skillc.library.mcp import McpSkillSource as McpSkillSource
-    from skillc.library.memory import InMemorySkillSource as InMemorySkillSource
     from skillc.library.repositories import (
+        EmbeddedSkillSource as EmbeddedSkillSource,
         Refresh as Refresh,
         refresh_repositories as refresh_repositories,
         repositories_in_force as repositories_in_force,
         resolve_repositories as resolve_repositories,
     )
-    from skillc.library.snapshot import SourceSnapshot as SourceSnapshot, snapshot_of as snapshot_of
-    from skillc.library.source import ALL as ALL, SkillSource as SkillSource, find_in_source as find_in_source
+    from skillc.library.source import (
+        ALL as ALL,
+        InMemorySkillSource as InMemorySkillSource,
+        SkillCollection as SkillCollection,
+        SkillDescriptor as SkillDescriptor,
+        SkillDocument as SkillDocument,
+        SkillFilter as SkillFilter,
+        SkillScope as SkillScope,
+        SkillSource as SkillSource,
+        derive_collections as derive_collections,
+        find_in_source as find_in_source,
+        read_descriptions as read_descriptions,
+    )
     from skillc.library.stores import (
         GLOBAL as GLOBAL,
         ORIGIN as ORIGIN,
@@ -75,6 +73,8 @@ if TYPE_CHECKING:
         FilteredSkillSource as FilteredSkillSource,
         PrefixedSkillSource as PrefixedSkillSource,
         RenamedSkillSource as RenamedSkillSource,
+        SourceSnapshot as SourceSnapshot,
+        snapshot_of as snapshot_of,
     )
 else:
     __getattr__ = front_door(
@@ -84,24 +84,24 @@ else:
                 "GLOBAL ORIGIN Skill at_path import_root is_compiled is_skill resolve stored_skills"
             ),
             "find": "find_skills",
-            "config": "SkillRepositoryConfig SkillsConfig",
+            "config": "SkillsConfig",
             "copies": "copy_path",
             "locate": "locate_skill",
-            "descriptors": (
-                "SkillCollection SkillDescriptor SkillDocument SkillFilter SkillScope derive_collections "
-                "read_descriptions"
-            ),
             "edit": "NewRepository add_repository file_to_edit names_in remove_repository",
-            "embedded": "EmbeddedSkillSource",
             "filesystem": "FilesystemSkillSource",
             "git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
             "http": "BearerAuth HeaderAuth HttpSkillSource",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
-            "memory": "InMemorySkillSource",
-            "repositories": "Refresh refresh_repositories repositories_in_force resolve_repositories",
-            "snapshot": "SourceSnapshot snapshot_of",
-            "source": "ALL SkillSource find_in_source",
-            "wrappers": "FilteredSkillSource PrefixedSkillSource RenamedSkillSource",
+            "repositories": (
+                "EmbeddedSkillSource Refresh refresh_repositories repositories_in_force resolve_repositories"
+            ),
+            "source": (
+                "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
+                "SkillScope SkillSource derive_collections find_in_source read_descriptions"
+            ),
+            "wrappers": (
+                "FilteredSkillSource PrefixedSkillSource RenamedSkillSource SourceSnapshot snapshot_of"
+            ),
         },
     )

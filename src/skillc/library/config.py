@@ -36,21 +36,17 @@ class RepositorySettings(TypedDict, total=False):
     depth: int
 
 
-_KEYS = {
+KEYS = {
     "filesystem": "path",
     "http": "url auth_header auth_token refresh_seconds",
     "git": "url git_ref ref_type skills_root auth_token ssh_key refresh_seconds depth",
     "mcp": "command url auth_header auth_token refresh_seconds",
 }
-TYPES = tuple(_KEYS)
-_COMMON: dict[str, type] = {
-    "name": str,
-    "type": str,
-    "strict": bool,
-    "required": bool,
-    "timeout_seconds": int,
-}
-_NOT_TEXT: dict[str, type] = {"command": list, "refresh_seconds": int, "depth": int}
+TYPES = tuple(KEYS)
+_COMMON = ("name", "type", "strict", "required", "timeout_seconds")
+_NOT_TEXT: dict[str, type] = {"strict": bool, "required": bool, "command": list} | dict.fromkeys(
+    ("timeout_seconds", "refresh_seconds", "depth"), int
+)
 _REQUIRED = {"filesystem": "path", "http": "url", "git": "url"}
 _EXPANDED = ("url", "auth_token", "ssh_key")
 _REF_TYPES = ("branch", "tag", "commit")
@@ -87,8 +83,8 @@ class SkillRepositoryConfig:
     def _expand(self, text: str) -> str:
         first, *rest = text.split("${")
         parts = [part.partition("}") for part in rest]
-        for name, closed, _ in parts:  # before any value is read, so that no error can hold one
-            if not closed:
+        for name, brace, _ in parts:  # before any value is read, so that no error can hold one
+            if not brace:
                 raise InvalidConfiguration(self.file, f"repository '{self.name}': a '${{' is not closed")
             if not os.environ.get(name):
                 raise InvalidConfiguration(
@@ -182,11 +178,9 @@ def parse(path: str, text: str, config: SkillsConfig | None = None) -> SkillsCon
     repositories: dict[str, SkillRepositoryConfig] = {}
     for repository in (*(_read_repository(t, path, diagnostics) for t in tables), *config.repositories):
         repositories.setdefault(repository.name, repository)
+    diagnostics += config.diagnostics
     return replace(
-        config,
-        **values,
-        repositories=tuple(repositories.values()),
-        diagnostics=(*diagnostics, *config.diagnostics),
+        config, **values, repositories=tuple(repositories.values()), diagnostics=tuple(diagnostics)
     )
 
 
@@ -203,7 +197,7 @@ def _read_repository(
     kind = table.get("type")
     if not isinstance(kind, str) or kind not in TYPES:
         raise invalid(f"type must be {', '.join(TYPES)}, not {kind!r}")
-    types = _COMMON | {key: _NOT_TEXT.get(key, str) for key in _KEYS[kind].split()}
+    types = {key: _NOT_TEXT.get(key, str) for key in (*_COMMON, *KEYS[kind].split())}
     values = _check_types(table, types, path, f"repository '{name}': ", diagnostics)
     if kind == "mcp":
         command = values.get("command", [])

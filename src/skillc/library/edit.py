@@ -27,13 +27,8 @@ from skillc.library.repositories import EMBEDDED
 
 MAX_TRIES = 200  # lines that look like a header and are none; with more, a file is for people to edit
 
-# The options that a type has beside its address, with their keys in skills.toml.
-OPTIONS: dict[str, dict[str, str]] = {
-    "filesystem": {},
-    "git": {"ref": "git_ref", "ref_type": "ref_type", "skills_root": "skills_root", "auth_token_env": ""},
-    "http": {"auth_token_env": ""},
-    "mcp": {"auth_token_env": ""},
-}
+# The options beside the address, with their keys in skills.toml.
+OPTIONS = {"ref": "git_ref", "auth_token_env": "auth_token"} | {k: k for k in ("ref_type", "skills_root")}
 
 Table = Mapping[str, str | bool]
 
@@ -91,10 +86,10 @@ def add_repository(
         folders = [r for r in chain if os.path.isdir(r.path) and os.listdir(r.path)]
         defaults = [r for r in folders if os.path.realpath(r.path) != own]
     home = paths.home()  # its file can't name every project's folders
-    kept = [r for r in defaults if keep_defaults and r.name != new.name and (r.base == home or base != home)]
-    append_tables(file, [*(_default_table(repository, base) for repository in kept), table])
-    left = tuple((repository.name, repository.path) for repository in defaults if repository not in kept)
-    return Addition(file, table, new.type is None, tuple(repository.path for repository in kept), left)
+    keep = [r for r in defaults if keep_defaults and r.name != new.name and (r.base == home or base != home)]
+    append_tables(file, [*(_default_table(repository, base) for repository in keep), table])
+    left = tuple((repository.name, repository.path) for repository in defaults if repository not in keep)
+    return Addition(file, table, new.type is None, tuple(repository.path for repository in keep), left)
 
 
 def _new_table(new: NewRepository, cwd: str, base: str) -> Table:
@@ -124,12 +119,13 @@ def _settings(kind: str, options: Mapping[str, str]) -> dict[str, str]:
     """Return the settings for options; raises InvalidOption for those of other types."""
     settings = {}
     for option, value in options.items():
-        if option not in OPTIONS[kind]:
+        key = OPTIONS.get(option, "")
+        if key not in config.KEYS[kind].split():
             raise InvalidOption(f"--{option.replace('_', '-')} is not for repositories of type {kind}")
         if option != "auth_token_env":
-            settings[OPTIONS[kind][option]] = value
+            settings[key] = value
         elif re.fullmatch("[A-Z_][A-Z0-9_]*", value):
-            settings["auth_token"] = f"${{{value}}}"
+            settings[key] = f"${{{value}}}"
         else:  # it may be a token, so the error does not repeat it
             raise InvalidOption("--auth-token-env takes the name of a variable (A-Z, 0-9 and _), not a token")
     if "ref_type" in settings and "git_ref" not in settings:
@@ -235,10 +231,8 @@ def _refuse_inline(file: str, text: str) -> None:
 def _toml(value: str | bool) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    escaped = "".join(
-        f"\\u{ord(c):04x}" if c < " " or c == "\x7f" else c for c in value.replace("\\", "\\\\")
-    )
-    return '"' + escaped.replace('"', '\\"') + '"'
+    text = value.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(f"\\u{ord(c):04x}" if c < " " or c == "\x7f" else c for c in text) + '"'
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,25 +15,19 @@ from copy import copy
 from typing import Any
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound
-from skillc.index.skills import (
-    MAX_SKILL_FILE,
-    Entry,
-    Folder,
-    Searchable,
-    Snapshot,
-    id_prefix,
-    skill_index,
-)
-from skillc.library.descriptors import (
+from skillc.index.skills import MAX_SKILL_FILE, Entry, Folder, Searchable, Snapshot, id_prefix, skill_index
+from skillc.library.source import (
+    ALL,
     SkillCollection,
     SkillDescriptor,
     SkillDocument,
     SkillFilter,
     SkillScope,
+    SkillSource,
+    SourceDiagnostic,
     derive_collections,
 )
-from skillc.library.snapshot import SnapshotSource
-from skillc.library.source import ALL, SkillSource, SourceDiagnostic
+from skillc.library.wrappers import SnapshotSource
 from skillc.skills import SkillId, parse, read_metadata
 
 
@@ -143,7 +137,6 @@ class FilesystemSkillSource(SnapshotSource):
         return await asyncio.to_thread(self._take_snapshot)
 
     async def directory(self, skill_id: SkillId) -> str:
-        """Return the folder of a skill."""
         return await (await self.snapshot()).directory(skill_id)
 
     async def parts(self, name: str) -> builtins.list[Searchable]:
@@ -162,7 +155,6 @@ class FilesystemSkillSource(SnapshotSource):
 
     @property
     def unused(self) -> bool:
-        """Whether the folder does not exist."""
         return not os.path.isdir(self.root)
 
     def _take_snapshot(self) -> FilesystemSnapshot:

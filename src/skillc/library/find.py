@@ -89,9 +89,8 @@ def list_folders(cwd: str) -> list[Searchable] | None:
         return None
     if key and not row:
         index.database.write(lambda execute: _store(execute, key, rows), 0.05)
-    if not all(
-        os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root) for _, root, _, need in rows if need
-    ):
+    required = [root for _, root, _, is_required in rows if is_required]
+    if not all(os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root) for root in required):
         return None
     return [Searchable(name, index.folder(root, strict)) for name, root, strict, _ in rows]
 
@@ -102,16 +101,8 @@ def _key(cwd: str) -> str:
 
     roots = list(paths.library_roots(cwd))
     packages = [(path, _stamp(path)) for path in sys.path]
-    state = (
-        FORMAT,
-        roots,
-        paths.home(),
-        os.environ.get("HOME"),
-        sys.prefix,
-        paths.config_stamps(cwd),
-        packages,
-    )
-    key = repr(state)
+    home = os.environ.get("HOME")
+    key = repr((FORMAT, roots, paths.home(), home, sys.prefix, paths.config_stamps(cwd), packages))
     return key if isinstance(stored_path(key), str) else ""
 
 
@@ -137,20 +128,19 @@ def _store(execute: Any, key: str, rows: list[Row]) -> None:
 
 def _resolve(cwd: str) -> list[Row] | None:
     from skillc.library.config import SkillsConfig
-    from skillc.library.embedded import EmbeddedSkillSource
     from skillc.library.filesystem import FilesystemSkillSource
-    from skillc.library.repositories import resolve_repositories
+    from skillc.library.repositories import EmbeddedSkillSource, resolve_repositories
 
     config = SkillsConfig.load(cwd)
     if config.diagnostics or not config.enabled:
         return None  # the diagnostics are to be shown each time
     rows: list[Row] = []
-    for named in resolve_repositories(config, next(paths.library_roots(cwd), None)).sources:
-        source = named.source
+    for member in resolve_repositories(config, next(paths.library_roots(cwd), None)).sources:
+        source = member.source
         for folder in source.sources if isinstance(source, EmbeddedSkillSource) else [source]:
             if not isinstance(folder, FilesystemSkillSource):
                 return None
-            if any(c in named.name + folder.root for c in "\t\n"):
+            if any(c in member.name + folder.root for c in "\t\n"):
                 return None
-            rows.append((named.name, folder.root, folder.strict, folder.required))
+            rows.append((member.name, folder.root, folder.strict, folder.required))
     return rows

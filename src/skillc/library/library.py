@@ -10,26 +10,22 @@ from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, S
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from skillc.errors import (
-    Diagnostic,
-    InvalidSkill,
-    RepositoryUnavailable,
-    SkillNotFound,
-    unexpected,
-    warning,
-)
+from skillc.errors import Diagnostic, InvalidSkill, RepositoryUnavailable, SkillNotFound, unexpected, warning
 from skillc.index.skills import Searchable
-from skillc.library.descriptors import (
+from skillc.library.secrets import hide_secrets
+from skillc.library.source import (
+    ALL,
     SkillCollection,
     SkillDescriptor,
     SkillDocument,
     SkillFilter,
+    SkillSource,
+    SourceDiagnostic,
     derive_collections,
+    parts_of,
     read_descriptions,
 )
-from skillc.library.secrets import hide_secrets
-from skillc.library.snapshot import SnapshotSource, SourceSnapshot
-from skillc.library.source import ALL, SkillSource, SourceDiagnostic, parts_of
+from skillc.library.wrappers import SnapshotSource, SourceSnapshot
 from skillc.skills import SkillId
 
 log = logging.getLogger("skillc.library")
@@ -74,7 +70,7 @@ class SourceState:
 class CompositeSkillSource(SnapshotSource):
     """Sources in order of precedence, merged into one namespace; repository names are no part of IDs.
 
-    A source without a name is named by its kind. One that does not answer in time is left out, and not
+    A source without a name is member by its kind. One that does not answer in time is left out, and not
     asked again before as much time has passed: it costs the others one time-out, not one for each call.
     """
 
@@ -90,80 +86,80 @@ class CompositeSkillSource(SnapshotSource):
 
     async def parts(self, name: str) -> builtins.list[Searchable]:
         """Return what can be searched of each source that answers, in order of precedence."""
-        answers, self.failures = await self.ask_all(self.sources, lambda named: parts_of(named.source, ""))
+        answers, self.failures = await self.ask_all(self.sources, lambda member: parts_of(member.source, ""))
         self.check(self.failures)
-        return [Searchable(named.name, part.folder, part.names) for named, parts in answers for part in parts]
+        return [Searchable(member.name, p.folder, p.names) for member, parts in answers for p in parts]
 
     async def states(self) -> builtins.list[SourceState]:
         """Return how each source is doing, in order of precedence."""
         merge = await CompositeSnapshot(self).merge()
-        return [_state(named, merge) for named in self.sources]
+        return [_state(member, merge) for member in self.sources]
 
     def warnings(self) -> builtins.list[Diagnostic]:
         """Return which sources the last answer lacks, and which could not be refreshed for it."""
         diagnostics = []
-        for named in self.sources:
-            stale = getattr(named.source, "error", None)
-            if named.name in self.failures:
-                diagnostics.append(warning("W200", named.name, self.failures[named.name].reason))
+        for member in self.sources:
+            stale = getattr(member.source, "error", None)
+            if member.name in self.failures:
+                diagnostics.append(warning("W200", member.name, self.failures[member.name].reason))
             elif stale:
-                diagnostics.append(warning("W201", named.name, stale))
+                diagnostics.append(warning("W201", member.name, stale))
         return diagnostics
 
     async def ask_all(
         self, sources: Sequence[NamedSource], question: Question[Answer]
     ) -> tuple[Answers[Answer], dict[str, RepositoryUnavailable]]:
         """Ask all sources at once; return the answers in order of precedence, and the failures."""
-        tasks = [self.ask(named, question) for named in sources]
+        tasks = [self.ask(member, question) for member in sources]
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         answers: Answers[Answer] = []
         failures: dict[str, RepositoryUnavailable] = {}
-        for named, outcome in zip(sources, outcomes, strict=True):
+        for member, outcome in zip(sources, outcomes, strict=True):
             if isinstance(outcome, RepositoryUnavailable):
-                failures[named.name] = outcome
+                failures[member.name] = outcome
             elif isinstance(outcome, BaseException):
                 raise outcome
             else:
-                answers.append((named, outcome))
+                answers.append((member, outcome))
         return answers, failures
 
-    async def ask(self, named: NamedSource, question: Question[Answer]) -> Answer:
+    async def ask(self, member: NamedSource, question: Question[Answer]) -> Answer:
         """Return a source's answer; raises SkillNotFound, InvalidSkill or RepositoryUnavailable."""
-        until, reason = self._silent.get(named.name, (0.0, ""))
+        until, reason = self._silent.get(member.name, (0.0, ""))
         if time.monotonic() < until:
-            raise RepositoryUnavailable(named.name, reason)
-        time_out = named.time_out or self.time_out
+            raise RepositoryUnavailable(member.name, reason)
+        time_out = member.time_out or self.time_out
         try:
-            return await asyncio.wait_for(question(named), time_out)
+            return await asyncio.wait_for(question(member), time_out)
         except (SkillNotFound, InvalidSkill):
             raise
         except TimeoutError:
             reason = f"no answer in {time_out:g} s"
-            self._silent[named.name] = (time.monotonic() + time_out, reason)
+            self._silent[member.name] = (time.monotonic() + time_out, reason)
         except RepositoryUnavailable as error:
             reason = error.reason
         except Exception as error:  # of any source
             reason = hide_secrets(unexpected(error).message)
-        failure = RepositoryUnavailable(named.name, reason)
+        failure = RepositoryUnavailable(member.name, reason)
         log.warning("%s", failure.message)
         raise failure
 
     def check(self, failures: Failures) -> None:
         """Raise a failure if its repository is required, or if every configured one failed."""
-        required = [named.name for named in self.sources if named.required and named.name in failures]
-        if required:
-            raise failures[required[0]]
-        configured = [named.name for named in self.sources if not named.fallback]
-        if configured and all(name in failures for name in configured):
-            raise failures[configured[0]]
+        for member in self.sources:
+            if member.required and member.name in failures:
+                raise failures[member.name]
+        names = [member.name for member in self.sources if not member.fallback]
+        if names and all(name in failures for name in names):
+            raise failures[names[0]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    """The skills of all sources that answered; `shadowed` are ID, winner and loser."""
+    """The skills of all sources that answered; `shadows` are ID, winner and loser."""
 
     skills: Sequence[SkillDescriptor]
-    shadowed: Sequence[tuple[SkillId, str, str]]
+    shadows: Sequence[tuple[SkillId, str, str]]
     failures: Failures
 
 
@@ -172,7 +168,7 @@ class CompositeSnapshot(SkillSource):
 
     def __init__(self, library: CompositeSkillSource) -> None:
         self._library = library
-        self._snapshots = {named.name: SourceSnapshot(named.source) for named in library.sources}
+        self._snapshots = {member.name: SourceSnapshot(member.source) for member in library.sources}
         self._merge: _Merge | None = None
         self._documents: dict[SkillId, tuple[NamedSource, SkillDocument]] = {}
 
@@ -187,15 +183,15 @@ class CompositeSnapshot(SkillSource):
         return (await self._find(skill_id))[1]
 
     async def directory(self, skill_id: SkillId) -> str | None:
-        named, _ = await self._find(skill_id)
-        return await self._library.ask(named, lambda named: self._snapshots[named.name].directory(skill_id))
+        member, _ = await self._find(skill_id)
+        return await self._library.ask(member, lambda _: self._snapshots[member.name].directory(skill_id))
 
     async def directories(self) -> dict[SkillId, str]:
         """Return the folders that are at hand, of the winners alone."""
         winners = {skill.id: skill.source_name for skill in await self.list()}
         answers, _ = await self._ask_all(SourceSnapshot.directories)
         return {
-            s: path for named, paths in answers for s, path in paths.items() if winners.get(s) == named.name
+            s: path for member, paths in answers for s, path in paths.items() if winners.get(s) == member.name
         }
 
     async def collections(self) -> builtins.list[SkillCollection]:
@@ -211,8 +207,8 @@ class CompositeSnapshot(SkillSource):
         """Return what each source says of its skills, what is shadowed, and which source failed."""
         merge = await self.merge()
         answers, failures = await self._ask_all(SourceSnapshot.diagnostics, without=merge.failures)
-        diagnostics = [replace(d, source_name=named.name) for named, answer in answers for d in answer]
-        for skill_id, winner, loser in merge.shadowed:
+        diagnostics = [replace(d, source_name=member.name) for member, answer in answers for d in answer]
+        for skill_id, winner, loser in merge.shadows:
             shadow = warning("W022", skill_id, winner)
             diagnostics.append(SourceDiagnostic(skill_id, shadow.code, "warning", shadow.message, loser))
         for name, error in {**failures, **merge.failures}.items():
@@ -224,14 +220,14 @@ class CompositeSnapshot(SkillSource):
         if self._merge is None:
             answers, failures = await self._ask_all(SourceSnapshot.list)
             winners: dict[SkillId, SkillDescriptor] = {}
-            shadowed = []
-            for named, skills in answers:
+            shadows = []
+            for member, skills in answers:
                 for skill in skills:
-                    winner = winners.setdefault(skill.id, skill.named(named.name)).source_name
-                    if winner != named.name:
-                        shadowed.append((skill.id, winner, named.name))
-                        log.info("skill '%s' of '%s' is shadowed by '%s'", skill.id, named.name, winner)
-            self._merge = _Merge([winners[skill_id] for skill_id in sorted(winners)], shadowed, failures)
+                    winner = winners.setdefault(skill.id, skill.named(member.name)).source_name
+                    if winner != member.name:
+                        shadows.append((skill.id, winner, member.name))
+                        log.info("skill '%s' of '%s' is shadowed by '%s'", skill.id, member.name, winner)
+            self._merge = _Merge([winners[skill_id] for skill_id in sorted(winners)], shadows, failures)
         self._library.failures = self._merge.failures
         return self._merge
 
@@ -241,24 +237,22 @@ class CompositeSnapshot(SkillSource):
             return self._documents[skill_id]
         failures: dict[str, RepositoryUnavailable] = {}
         invalid: InvalidSkill | None = None  # there, but not to be used
-        for named in self._library.sources:
+        for member in self._library.sources:
             try:
-                document = await self._library.ask(
-                    named, lambda named: self._snapshots[named.name].load(skill_id)
-                )
+                document = await self._library.ask(member, lambda m: self._snapshots[m.name].load(skill_id))
             except SkillNotFound:
                 continue
             except InvalidSkill as error:
                 invalid = invalid or error
             except RepositoryUnavailable as failure:
-                failures[named.name] = failure
-                if named.required:
+                failures[member.name] = failure
+                if member.required:
                     raise
             else:
                 self._library.failures = failures
-                document = replace(document, descriptor=document.descriptor.named(named.name))
-                self._documents[skill_id] = named, document
-                return named, document
+                document = replace(document, descriptor=document.descriptor.named(member.name))
+                self._documents[skill_id] = member, document
+                return member, document
         self._library.failures = failures
         if invalid is not None:
             raise invalid
@@ -268,31 +262,30 @@ class CompositeSnapshot(SkillSource):
     async def _ask_all(
         self, question: Callable[[SourceSnapshot], Awaitable[Answer]], without: Container[str] = ()
     ) -> tuple[Answers[Answer], dict[str, RepositoryUnavailable]]:
-        sources = [named for named in self._library.sources if named.name not in without]
-        return await self._library.ask_all(sources, lambda named: question(self._snapshots[named.name]))
+        sources = [member for member in self._library.sources if member.name not in without]
+        return await self._library.ask_all(sources, lambda member: question(self._snapshots[member.name]))
 
 
 def _name_sources(sources: Iterable[NamedSource | SkillSource]) -> tuple[NamedSource, ...]:
     """Give every source a name of its own."""
-    named: dict[str, NamedSource] = {}
+    member: dict[str, NamedSource] = {}
     for source in sources:
         if not isinstance(source, NamedSource):
             source = NamedSource(getattr(source, "kind", "memory"), source)
         name, number = source.name, 2
-        while name in named:
+        while name in member:
             name, number = f"{source.name}-{number}", number + 1
-        named[name] = replace(source, name=name)
-    return tuple(named.values())
+        member[name] = replace(source, name=name)
+    return tuple(member.values())
 
 
-def _state(named: NamedSource, merge: _Merge) -> SourceState:
-    kind = getattr(named.source, "kind", "memory")
-    if named.name in merge.failures:
-        return SourceState(named.name, kind, "unavailable", error=merge.failures[named.name].message)
-    skills = sum(1 for skill in merge.skills if skill.source_name == named.name)
-    shadowed = sum(1 for _, _, loser in merge.shadowed if loser == named.name)
-    quarantined = getattr(named.source, "quarantined", 0)
-    unused = getattr(named.source, "unused", False)
-    status = "unused" if unused else getattr(named.source, "status", "ok")
-    error = getattr(named.source, "error", None)
-    return SourceState(named.name, kind, status, skills, quarantined, shadowed, str(error) if error else None)
+def _state(member: NamedSource, merge: _Merge) -> SourceState:
+    kind = getattr(member.source, "kind", "memory")
+    if member.name in merge.failures:
+        return SourceState(member.name, kind, "unavailable", error=merge.failures[member.name].message)
+    skills = sum(1 for skill in merge.skills if skill.source_name == member.name)
+    shadows = sum(1 for _, _, loser in merge.shadows if loser == member.name)
+    quarantined = getattr(member.source, "quarantined", 0)
+    status = "unused" if getattr(member.source, "unused", False) else getattr(member.source, "status", "ok")
+    error = getattr(member.source, "error", None)
+    return SourceState(member.name, kind, status, skills, quarantined, shadows, str(error) if error else None)

@@ -13,16 +13,7 @@ from time import time
 
 from skillc import paths
 from skillc.errors import InvalidSkill, RepositoryUnavailable, SkillNotFound, warning
-from skillc.library.stores import (
-    GLOBAL,
-    PROJECT,
-    Skill,
-    folder_name,
-    is_id,
-    is_skill,
-    resolve,
-    stored_skills,
-)
+from skillc.library.stores import GLOBAL, PROJECT, Skill, folder_name, is_id, is_skill, resolve, stored_skills
 from skillc.startup import sha256_hex
 
 TYPE_CHECKING = False
@@ -30,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from skillc.library.config import SkillsConfig
-    from skillc.library.descriptors import SkillDocument
     from skillc.library.library import CompositeSkillSource, CompositeSnapshot
+    from skillc.library.source import SkillDocument
     from skillc.skills import SkillId
 
 MAX_AGE = 60.0  # seconds that a note is valid; shorter if the repository's refresh interval is
@@ -94,7 +85,7 @@ async def _locate(skill_id: SkillId, cwd: str) -> Skill:
 def _as_folder(document: SkillDocument, directory: str | None, config: SkillsConfig, cwd: str) -> Skill:
     """Return a skill with its own folder if that is on this machine, else with a copy."""
     from skillc.library import copies
-    from skillc.library.descriptors import SkillScope
+    from skillc.library.source import SkillScope
 
     skill = document.descriptor
     home = paths.home() or ""
@@ -141,8 +132,8 @@ def _with_nearest(name: str, cwd: str, others: Iterable[str]) -> SkillNotFound:
     """Return the error for a name, with similar ones of the stores and of `others`."""
     from skillc.text import suggest
 
-    stored = (skill.name for skill in stored_skills(cwd))
-    return SkillNotFound(name, nearest=suggest(name, (*stored, *others)))
+    names = (*(skill.name for skill in stored_skills(cwd)), *others)
+    return SkillNotFound(name, nearest=suggest(name, names))
 
 
 def recall(name: str, cwd: str) -> Skill | None:

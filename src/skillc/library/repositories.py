@@ -1,33 +1,102 @@
-"""From configuration to one source, the only way that all surfaces take; and refreshing repositories now."""
+"""From configuration to one source, the only way that all surfaces take; and refreshing repositories now.
+
+The embedded skills ship with skillc, or with other installed distributions. A distribution declares a folder
+of skills in a package of its own:
+
+    [project.entry-points."skillc.skills"]
+    mine = "my_package.skills"
+"""
 
 from __future__ import annotations
 
 import asyncio
+import builtins
+import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib import metadata, util
 
 from skillc import paths
-from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, unexpected
+from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, SkillNotFound, unexpected
+from skillc.index.skills import Searchable
 from skillc.library.config import (
     RepositorySettings,
     SkillRepositoryConfig,
     SkillsConfig,
     default_repositories,
 )
-from skillc.library.descriptors import SkillScope
-from skillc.library.embedded import EmbeddedSkillSource
-from skillc.library.filesystem import FilesystemSkillSource
+from skillc.library.filesystem import FilesystemSkillSource, FilesystemSnapshot
 from skillc.library.library import TIME_OUT, CompositeSkillSource, NamedSource
-from skillc.library.source import SkillSource
+from skillc.library.source import ALL, SkillDescriptor, SkillDocument, SkillFilter, SkillScope, SkillSource
+from skillc.library.wrappers import SnapshotSource
+from skillc.skills import SkillId
 
 EMBEDDED = "embedded"  # the name of the skills that come with skc
+ENTRY_POINTS = "skillc.skills"
 ALLOW = "SKILLC_ALLOW_COMMANDS"
 
 # How long a server may be silent, as a part of its repository's time-out: less than the composite
 # waits, so that the source can say what is wrong, and no thread outlives its question.
 GIT_SILENCE = 5 / 6
 HTTP_SILENCE = 1 / 3
+
+log = logging.getLogger("skillc.library")
+
+
+class EmbeddedSkillSource(SnapshotSource):
+    """The lowest layer: always there, updated only with the packages it comes in. IDs are flat."""
+
+    kind = "embedded"
+
+    def __init__(self) -> None:
+        folders = dict.fromkeys([paths.embedded_skills(), *_package_folders()])
+        self.sources = [FilesystemSkillSource(folder, SkillScope.BUILTIN) for folder in folders]
+
+    async def snapshot(self) -> SkillSource:
+        return _EmbeddedSnapshot([await source.snapshot() for source in self.sources])
+
+    async def parts(self, name: str) -> builtins.list[Searchable]:
+        return [part for source in self.sources for part in await source.parts(name)]
+
+
+class _EmbeddedSnapshot(SkillSource):
+    """Several folders as one; of two skills with one ID the first counts."""
+
+    def __init__(self, folders: Sequence[FilesystemSnapshot]) -> None:
+        self._folders = folders
+
+    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+        skills = {s.id: s for folder in reversed(self._folders) for s in await folder.list(filter)}
+        return [skills[skill_id] for skill_id in sorted(skills)]
+
+    async def load(self, skill_id: SkillId) -> SkillDocument:
+        return await self._folder_of(skill_id).load(skill_id)
+
+    async def directory(self, skill_id: SkillId) -> str:
+        return await self._folder_of(skill_id).directory(skill_id)
+
+    async def directories(self) -> dict[SkillId, str]:
+        folders = [await folder.directories() for folder in reversed(self._folders)]
+        return {skill_id: path for paths in folders for skill_id, path in paths.items()}
+
+    def _folder_of(self, skill_id: SkillId) -> FilesystemSnapshot:
+        for folder in self._folders:
+            if skill_id in folder.skills:
+                return folder
+        raise SkillNotFound(skill_id)
+
+
+def _package_folders() -> builtins.list[str]:
+    """Return the folders that installed distributions declare; log those that can't be found."""
+    folders: builtins.list[str] = []
+    for entry in metadata.entry_points(group=ENTRY_POINTS):
+        try:
+            spec = util.find_spec(entry.module)
+            folders += (spec.submodule_search_locations or []) if spec else []
+        except Exception as error:  # finding a package imports its parents, which may do anything
+            log.warning("skills of '%s' can't be found: %s", entry.name, error)
+    return folders
 
 
 def resolve_repositories(
@@ -40,15 +109,15 @@ def resolve_repositories(
     seconds a repository may take to answer before the others are served without it; one that sets
     `timeout_seconds` has its own.
     """
-    named: list[NamedSource] = []
+    members: list[NamedSource] = []
     mcp: list[NamedSource] = []
     for repository in repositories_in_force(config, project_root):
         patience = repository.time_out or time_out
         source = source_of(repository, patience)
         own = NamedSource(repository.name, source, repository.required, time_out=patience)
-        (mcp if repository.type == "mcp" else named).append(own)
-    embedded = NamedSource(EMBEDDED, EmbeddedSkillSource(), fallback=True)
-    return CompositeSkillSource([*named, embedded, *mcp], time_out=time_out)
+        (mcp if repository.type == "mcp" else members).append(own)
+    members.append(NamedSource(EMBEDDED, EmbeddedSkillSource(), fallback=True))
+    return CompositeSkillSource([*members, *mcp], time_out=time_out)
 
 
 def repositories_in_force(
@@ -63,8 +132,8 @@ def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) 
     """Return the source that a repository's settings describe, with variables expanded."""
     if repository.type == "filesystem":
         scope = SkillScope.USER if repository.base == paths.home() else SkillScope.PROJECT
-        configured = bool(repository.file)  # the default folders need not exist
-        return FilesystemSkillSource(repository.path, scope, strict=repository.strict, required=configured)
+        required = bool(repository.file)  # the default folders need not exist
+        return FilesystemSkillSource(repository.path, scope, strict=repository.strict, required=required)
     settings = repository.expand_settings()
     patience = time_out or repository.time_out or TIME_OUT
     if repository.type == "git":
@@ -147,7 +216,7 @@ async def _refresh(repository: SkillRepositoryConfig) -> Refresh:
     name, kind, before = repository.name, repository.type, None
     try:
         source = source_of(repository)
-        count = getattr(source, "cached_count", None) or getattr(source, "known", None)
+        count = getattr(source, "cached_count", None)
         before = await count() if count else None
         refresh = getattr(source, "refresh", None)
         if refresh:

@@ -22,15 +22,8 @@ _QUERY = re.compile(
     re.IGNORECASE,
 )
 _PROTOCOL_LOG = "dulwich.protocol"
-_LOGS = (
-    _PROTOCOL_LOG,
-    "httpx2",
-    "httpcore2.connection",
-    "httpcore2.http11",
-    "httpcore2.http2",
-    "httpcore2.proxy",
-    "mcp.client.streamable_http",
-)
+_HTTP_LOGS = tuple(f"httpcore2.{part}" for part in ("connection", "http11", "http2", "proxy"))
+_LOGS = (_PROTOCOL_LOG, "httpx2", *_HTTP_LOGS, "mcp.client.streamable_http")
 _private: ContextVar[bool] = ContextVar("skillc is talking to a server", default=False)
 
 

@@ -9,39 +9,160 @@
 
 A source may have more methods and attributes. They are looked up where they are used:
 
-- `snapshot()`: the source as it is now, which looks at nothing twice (`skillc.library.snapshot`);
+- `snapshot()`: the source as it is now, which looks at nothing twice (`skillc.library.wrappers`);
 - `directory(skill_id)`, `directories()`: the folders of skills; `diagnostics()`;
 - `parts(name)` or `bodies_at_hand()`: what can be searched; without them names and descriptions are;
 - `kind`, `status`, `error`, `unused`, `quarantined`: the state that `skc repo list` shows;
 - `refresh()`: fetch now and return whether something changed; `cached_count()`: the number of skills in the
   cache, or None.
+
+>>> email = SkillDescriptor(SkillId("extraction/email"), description="Extract entities from emails")
+>>> email.name, email.collection
+('email', 'extraction')
+>>> SkillFilter(collection="extract").matches(email)
+False
+>>> derive_collections([email])
+[SkillCollection(path='extraction', description='1 skills', count=1)]
 """
 
 from __future__ import annotations
 
 import asyncio
 import builtins
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
-from skillc.errors import Diagnostic
+from skillc.errors import Diagnostic, SkillNotFound
 from skillc.index.meaning import find_by_meaning
 from skillc.index.skills import FoundSkill, MemoryFolder, Searchable, skill_index
-from skillc.library.descriptors import (
-    SkillCollection,
-    SkillDescriptor,
-    SkillDocument,
-    SkillFilter,
-    derive_collections,
-)
 from skillc.skills import SkillId
-
-ALL: SkillFilter = SkillFilter()
 
 # A cache of what is searched of sources that are no folders; an entry goes with its source.
 _documents: WeakKeyDictionary[SkillSource, MemoryFolder] = WeakKeyDictionary()
+
+
+class SkillScope(StrEnum):
+    """Where a skill comes from, as far as trust is concerned."""
+
+    BUILTIN = "builtin"
+    PROJECT = "project"
+    USER = "user"
+    REMOTE = "remote"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillDescriptor:
+    """A skill without its body. `source_name` is the repository it came from, set by the composite.
+
+    `name` is the ID's last segment unless it is given.
+    """
+
+    id: SkillId
+    name: str = ""
+    description: str = ""
+    scope: SkillScope = SkillScope.PROJECT
+    requires_capabilities: tuple[str, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    source_name: str = ""
+
+    def __post_init__(self) -> None:
+        if type(self.id) is not SkillId:
+            object.__setattr__(self, "id", SkillId(self.id))
+        if not self.name:
+            object.__setattr__(self, "name", self.id.name)
+
+    @property
+    def collection(self) -> str:
+        return self.id.collection
+
+    def named(self, source_name: str) -> SkillDescriptor:
+        """Return the same skill as one of the repository `source_name`."""
+        return SkillDescriptor(  # `replace` takes twice the time, and this runs for every skill
+            self.id,
+            self.name,
+            self.description,
+            self.scope,
+            self.requires_capabilities,
+            self.metadata,
+            source_name,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the wire format of the HTTP API and of `browse_skills`."""
+        fields: dict[str, Any] = {
+            "id": str(self.id),
+            "name": self.name,
+            "description": self.description,
+            "scope": self.scope.value,
+            "metadata": dict(self.metadata),
+        }
+        if self.requires_capabilities:
+            fields["requires_capabilities"] = list(self.requires_capabilities)
+        if self.source_name:
+            fields["source_name"] = self.source_name
+        return fields
+
+
+@dataclass(frozen=True, slots=True)
+class SkillDocument:
+    """A skill with its body, SKILL.md without frontmatter. `extensions` are its other fields."""
+
+    descriptor: SkillDescriptor
+    body: str
+    extensions: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SkillCollection:
+    """A prefix that skills share, with all skills below it counted."""
+
+    path: str
+    description: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SkillFilter:
+    """Which skills to list: those of a collection and below it, those that have all words of a query."""
+
+    collection: str | None = None
+    query: str | None = None
+
+    def matches(self, skill: SkillDescriptor) -> bool:
+        prefix = (self.collection or "").strip("/")
+        if prefix and not f"{skill.collection}/".startswith(f"{prefix}/"):
+            return False
+        text = f"{skill.name} {skill.description}".casefold()
+        return all(word in text for word in (self.query or "").casefold().split())
+
+
+def derive_collections(
+    skills: Iterable[SkillDescriptor], descriptions: Mapping[str, str] | None = None
+) -> list[SkillCollection]:
+    """Return every prefix of the skills' IDs with its recursive count, sorted [D26]."""
+    counts: dict[str, int] = {}
+    # Many skills share few collections, so each collection is split into its prefixes once.
+    for path, count in Counter(skill.id.rpartition("/")[0] for skill in skills).items():
+        while path:
+            counts[path] = counts.get(path, 0) + count
+            path = path.rpartition("/")[0]
+    descriptions = descriptions or {}
+    return [
+        SkillCollection(path, descriptions.get(path) or f"{count} skills", count)
+        for path, count in sorted(counts.items())
+    ]
+
+
+def read_descriptions(collections: Iterable[SkillCollection]) -> dict[str, str]:
+    """Return the descriptions of collections by path, without those that only state the count."""
+    return {c.path: c.description for c in collections if c.description != f"{c.count} skills"}
+
+
+ALL: SkillFilter = SkillFilter()
 
 
 @runtime_checkable
@@ -72,6 +193,34 @@ class SourceDiagnostic:
     source_name: str = ""
 
 
+class InMemorySkillSource(SkillSource):
+    """A source of documents that are passed to it; of two with one ID the first counts.
+
+    >>> import asyncio
+    >>> greeter = SkillDocument(SkillDescriptor(SkillId("test/greeter")), "Say hello.")
+    >>> source = InMemorySkillSource([greeter])
+    >>> [str(skill.id) for skill in asyncio.run(source.list())]
+    ['test/greeter']
+    """
+
+    def __init__(self, documents: Iterable[SkillDocument]) -> None:
+        self._documents: dict[SkillId, SkillDocument] = {}
+        for document in documents:
+            self._documents.setdefault(document.descriptor.id, document)
+
+    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+        skills = (self._documents[skill_id].descriptor for skill_id in sorted(self._documents))
+        return [skill for skill in skills if filter.matches(skill)]
+
+    def bodies_at_hand(self) -> dict[str, str]:
+        return {str(skill_id): document.body for skill_id, document in self._documents.items()}
+
+    async def load(self, skill_id: SkillId) -> SkillDocument:
+        if skill_id not in self._documents:
+            raise SkillNotFound(skill_id)
+        return self._documents[skill_id]
+
+
 async def find_in_source(
     source: SkillSource,
     task: str,
@@ -99,9 +248,7 @@ async def parts_of(source: SkillSource, name: str) -> builtins.list[Searchable]:
     skills = await source.list()
     bodies_at_hand = getattr(source, "bodies_at_hand", None)
     bodies: Mapping[str, str] = bodies_at_hand() if bodies_at_hand else {}
-    rows = [
-        (str(s.id), s.name, s.description, tuple(s.requires_capabilities), bodies.get(s.id)) for s in skills
-    ]
+    rows = [(str(s.id), s.name, s.description, (*s.requires_capabilities,), bodies.get(s.id)) for s in skills]
 
     def index() -> MemoryFolder:
         documents = _documents.get(source)

@@ -32,19 +32,6 @@ class Skill:
     `diagnostics` are warnings from locating it.
     """
 
-    __slots__ = (
-        "_artifacts",
-        "diagnostics",
-        "is_copy",
-        "is_recent",
-        "is_stored",
-        "name",
-        "repository",
-        "root",
-        "scope",
-        "source",
-    )
-
     def __init__(
         self,
         name: str,

@@ -1,13 +1,18 @@
-"""Sources around a source: with fewer skills, below a prefix, under other names. They compose.
+"""Sources around a source: a snapshot of it, and views with fewer skills, below a prefix, under other names.
 
-PrefixedSkillSource(FilteredSkillSource(source, keep), "vendor")
+A request asks its source several things: which skills there are, the text of some, the folder of one.
+All answers come from one snapshot, so they agree, and each folder is walked once. Views compose:
 
-Kind, state, diagnostics and the files of skills are those of the inner source.
+    PrefixedSkillSource(FilteredSkillSource(source, keep), "vendor")
+
+Their kind, state, diagnostics and the files of skills are those of the inner source.
 """
 
 from __future__ import annotations
 
+import asyncio
 import builtins
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
@@ -15,17 +20,99 @@ from typing import Any, Self
 
 from skillc.errors import SkillNotFound
 from skillc.index.skills import Searchable
-from skillc.library.descriptors import (
+from skillc.library.source import (
+    ALL,
     SkillCollection,
     SkillDescriptor,
     SkillDocument,
     SkillFilter,
+    SkillSource,
+    SourceDiagnostic,
     derive_collections,
+    parts_of,
     read_descriptions,
 )
-from skillc.library.snapshot import snapshot_of
-from skillc.library.source import ALL, SkillSource, parts_of
 from skillc.skills import SkillId
+
+
+def snapshot_of(source: SkillSource) -> SourceSnapshot:
+    """Return a snapshot of a source, taken at the first question; of a snapshot, return itself."""
+    return source if isinstance(source, SourceSnapshot) else SourceSnapshot(source)
+
+
+class _Questions(SkillSource):
+    """The questions that a request may ask; `_ask` answers them, with None if a source has no such method."""
+
+    async def _ask(self, question: str, *arguments: object) -> Any:
+        raise NotImplementedError
+
+    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+        return [*await self._ask("list", filter)]
+
+    async def load(self, skill_id: SkillId) -> SkillDocument:
+        document: SkillDocument = await self._ask("load", skill_id)
+        return document
+
+    async def collections(self) -> builtins.list[SkillCollection]:
+        return [*await self._ask("collections")]
+
+    async def directory(self, skill_id: SkillId) -> str | None:
+        """Return the folder of a skill; None if its source has no folders."""
+        directory: str | None = await self._ask("directory", skill_id)
+        return directory
+
+    async def directories(self) -> dict[SkillId, str]:
+        """Return the folders of all skills that are at hand, by ID."""
+        return {**(await self._ask("directories") or {})}
+
+    async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
+        """Return what was repaired, quarantined or shadowed, with the reason."""
+        return [*(await self._ask("diagnostics") or ())]
+
+
+class SourceSnapshot(_Questions):
+    """A source (`origin`) as it was at one moment. It belongs to one request and its event loop.
+
+    A source with a method `snapshot` answers through what that returns, taken once. Any other source is
+    asked each question at most once. A question that fails may be asked again.
+    """
+
+    def __init__(self, origin: SkillSource) -> None:
+        self.origin = origin
+        self._answers: dict[tuple[object, ...], Any] = {}
+        self._locks: defaultdict[tuple[object, ...], asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def parts(self, name: str) -> builtins.list[Searchable]:
+        """Return what can be searched; a search looks at folders itself."""
+        return await parts_of(self.origin, name)
+
+    async def _ask(self, question: str, *arguments: object) -> Any:
+        if not hasattr(self.origin, "snapshot"):
+            return await self._ask_once(question, *arguments)
+        return await _call(await self._ask_once("snapshot"), question, *arguments)
+
+    async def _ask_once(self, question: str, *arguments: object) -> Any:
+        key = (question, *arguments)
+        async with self._locks[key]:
+            if key not in self._answers:
+                self._answers[key] = await _call(self.origin, question, *arguments)
+        return self._answers[key]
+
+
+class SnapshotSource(_Questions):
+    """A base for sources that define `snapshot` alone: every question is answered by a new one."""
+
+    async def snapshot(self) -> SkillSource:
+        """Return this source as it is now: an object that answers the questions that apply to it."""
+        raise NotImplementedError
+
+    async def _ask(self, question: str, *arguments: object) -> Any:
+        return await _call(await self.snapshot(), question, *arguments)
+
+
+async def _call(source: SkillSource, question: str, *arguments: object) -> Any:
+    method = getattr(source, question, None)
+    return await method(*arguments) if method else None
 
 
 class _Wrapper(SkillSource):
@@ -45,6 +132,17 @@ class _Wrapper(SkillSource):
         wrapper._source = snapshot_of(self._source)
         return wrapper
 
+    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+        skills = [ours for skill in await self._source.list() if (ours := self._translate(skill))]
+        return sorted((skill for skill in skills if filter.matches(skill)), key=lambda skill: skill.id)
+
+    async def load(self, skill_id: SkillId) -> SkillDocument:
+        document = await self._source.load(self._inner_id(skill_id))
+        ours = self._translate(document.descriptor)
+        if ours is None:
+            raise SkillNotFound(skill_id)
+        return replace(document, descriptor=ours)
+
     async def directory(self, skill_id: SkillId) -> str | None:
         """Return the folder of a skill, where the inner source has one."""
         wrapper = await self.snapshot()
@@ -62,8 +160,12 @@ class _Wrapper(SkillSource):
         descriptions = read_descriptions(await wrapper._source.collections())
         return derive_collections(await wrapper.list(), descriptions)
 
+    def _translate(self, skill: SkillDescriptor) -> SkillDescriptor | None:
+        """Return a skill of the inner source as ours; None if it is hidden."""
+        raise NotImplementedError
+
     def _inner_id(self, skill_id: SkillId) -> SkillId:
-        """Return what the inner source calls one of our skills."""
+        """Return what the inner source calls one of our skills; raises SkillNotFound."""
         return skill_id
 
 
@@ -74,14 +176,8 @@ class FilteredSkillSource(_Wrapper):
         super().__init__(source)
         self._keep = keep
 
-    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        return [skill for skill in await self._source.list(filter) if self._keep(skill)]
-
-    async def load(self, skill_id: SkillId) -> SkillDocument:
-        document = await self._source.load(skill_id)
-        if not self._keep(document.descriptor):
-            raise SkillNotFound(skill_id)
-        return document
+    def _translate(self, skill: SkillDescriptor) -> SkillDescriptor | None:
+        return skill if self._keep(skill) else None
 
 
 class RenamedSkillSource(_Wrapper):
@@ -94,25 +190,18 @@ class RenamedSkillSource(_Wrapper):
         super().__init__(source)
         self._inner = {SkillId(ours): SkillId(inner) for inner, ours in names.items()}
         self._ours = {inner: ours for ours, inner in self._inner.items()}
-        self._hidden = {SkillId(inner) for inner in names} | set(self._inner)
+        self._aliases = {SkillId(inner) for inner in names} | set(self._inner)
 
-    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        inner = await self._source.list()
-        skills = [self._rename(s) for s in inner if s.id in self._ours or s.id not in self._hidden]
-        return sorted((skill for skill in skills if filter.matches(skill)), key=lambda skill: skill.id)
-
-    async def load(self, skill_id: SkillId) -> SkillDocument:
-        if skill_id in self._hidden and skill_id not in self._inner:
-            raise SkillNotFound(skill_id)  # it has another name here
-        document = await self._source.load(self._inner_id(skill_id))
-        return replace(document, descriptor=self._rename(document.descriptor))
+    def _translate(self, skill: SkillDescriptor) -> SkillDescriptor | None:
+        if skill.id in self._ours:
+            ours = self._ours[skill.id]
+            return replace(skill, id=ours, name=ours.name)
+        return None if skill.id in self._aliases else skill
 
     def _inner_id(self, skill_id: SkillId) -> SkillId:
+        if skill_id in self._aliases and skill_id not in self._inner:
+            raise SkillNotFound(skill_id)  # it has another name here
         return self._inner.get(skill_id, skill_id)
-
-    def _rename(self, skill: SkillDescriptor) -> SkillDescriptor:
-        ours = self._ours.get(skill.id)
-        return replace(skill, id=ours, name=ours.name) if ours else skill
 
 
 class PrefixedSkillSource(_Wrapper):
@@ -121,16 +210,6 @@ class PrefixedSkillSource(_Wrapper):
     def __init__(self, source: SkillSource, prefix: str) -> None:
         super().__init__(source)
         self._prefix = SkillId(prefix)
-
-    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        skills = [self._add_prefix(skill) for skill in await self._source.list()]
-        return [skill for skill in skills if filter.matches(skill)]
-
-    async def load(self, skill_id: SkillId) -> SkillDocument:
-        if not skill_id.startswith(f"{self._prefix}/"):
-            raise SkillNotFound(skill_id)
-        document = await self._source.load(self._inner_id(skill_id))
-        return replace(document, descriptor=self._add_prefix(document.descriptor))
 
     async def collections(self) -> builtins.list[SkillCollection]:
         wrapper = await self.snapshot()
@@ -141,8 +220,10 @@ class PrefixedSkillSource(_Wrapper):
             *(replace(c, path=f"{self._prefix}/{c.path}") for c in inner),
         ]
 
-    def _inner_id(self, skill_id: SkillId) -> SkillId:
-        return SkillId(skill_id[len(self._prefix) + 1 :])
-
-    def _add_prefix(self, skill: SkillDescriptor) -> SkillDescriptor:
+    def _translate(self, skill: SkillDescriptor) -> SkillDescriptor:
         return replace(skill, id=SkillId(f"{self._prefix}/{skill.id}"))
+
+    def _inner_id(self, skill_id: SkillId) -> SkillId:
+        if not skill_id.startswith(f"{self._prefix}/"):
+            raise SkillNotFound(skill_id)
+        return SkillId(skill_id[len(self._prefix) + 1 :])

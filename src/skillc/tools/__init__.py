@@ -47,7 +47,6 @@ if TYPE_CHECKING:
         Tool as Tool,
         find_skill as find_skill,
         load_executable as load_executable,
-        locate_in_library as locate_in_library,
         locate_in_source as locate_in_source,
     )
     from skillc.tools.trust import TrustStore as TrustStore
@@ -62,10 +61,7 @@ else:
                 "Approve Run RunResult ToolCall Values approval_advice approve_run prepare run_tool start_run"
             ),
             "schemas": "describe_tool format_tools function_names manifest tool_schema",
-            "skill": (
-                "ExecutableSkill SkillLocation Tool"
-                " find_skill load_executable locate_in_library locate_in_source"
-            ),
+            "skill": ("ExecutableSkill SkillLocation Tool find_skill load_executable locate_in_source"),
             "trust": "TrustStore",
         },
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from skillc import paths
-from skillc.errors import Diagnostic, InvalidTool, SkillNotFound, ToolNotFound, warning
+from skillc.errors import Diagnostic, InvalidTool, ToolNotFound, warning
 from skillc.library import GLOBAL, Skill, at_path, locate_skill
 from skillc.skills import (
     CommandTemplate,
@@ -21,8 +21,7 @@ from skillc.skills import (
 from skillc.tools.trust import TrustLevel
 
 if TYPE_CHECKING:
-    from skillc.library import CompositeSkillSource, SkillSource
-    from skillc.skills import SkillId
+    from skillc.library import SkillSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,16 +155,6 @@ def locate_in_store(skill: Skill) -> SkillLocation:
     else:
         origin = "a project's skills" if skill.is_stored else "a folder"
     return SkillLocation(skill.name, skill.source, level, f"{origin} ({skill.source})")
-
-
-async def locate_in_library(source: CompositeSkillSource, skill_id: SkillId) -> SkillLocation:
-    """Return a skill of the repositories; one without a folder can be read, but has nothing to run."""
-    winner = (await source.load(skill_id)).descriptor.source_name
-    named = next(named for named in source.sources if named.name == winner)
-    directory = await source.directory(skill_id)
-    if directory is None:
-        raise SkillNotFound(skill_id, f"the repository '{winner}' gives its text, but no folder to run from")
-    return locate_in_source(skill_id, os.path.realpath(directory), named.source, winner)
 
 
 def locate_in_source(

@@ -20,12 +20,13 @@ import os
 import re
 import threading
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 from skillc import atomic
 from skillc.errors import MissingExtra, RepositoryUnavailable, SkillcError, require_extra, unexpected
-from skillc.library.git.config import GitSkillConfig, invalid
-from skillc.library.git.errors import FetchError, RefNotFound
+from skillc.library.copies import evict
+from skillc.library.git.config import FetchError, GitSkillConfig, RefNotFound, invalid
 from skillc.text import one_line
 
 log = logging.getLogger("skillc.library")
@@ -54,7 +55,6 @@ class Checkouts:
         self._failure: SkillcError | None = None
 
     def folder(self, commit: str) -> str:
-        """Return the folder for the files of a commit."""
         return os.path.join(self._directory, commit, self._remote.name)
 
     def update(self, force: bool = False) -> State:
@@ -151,15 +151,10 @@ class Checkouts:
 
     def _evict(self, old: str, current: str) -> None:
         """Remove checkouts that have not been current for an hour; the hour of `old` begins now."""
-        try:
-            if old and old != current:
+        if old and old != current:
+            with suppress(OSError):
                 os.utime(os.path.join(self._directory, old))
-            for entry in os.scandir(self._directory):
-                age = time.time() - entry.stat(follow_symlinks=False).st_mtime
-                if entry.is_dir() and entry.name != current and age > atomic.ABANDONED_AFTER:
-                    atomic.discard(entry.path)
-        except OSError:
-            pass  # the next refresh tries again
+        evict(self._directory, (current, "state.json", "lock"), atomic.ABANDONED_AFTER)
 
     def _has_commit(self, commit: str) -> bool:
         return os.path.isdir(self.folder(commit))

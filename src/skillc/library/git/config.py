@@ -1,4 +1,4 @@
-"""How to reach a git repository: address, ref, credentials, cache, limits."""
+"""How to reach a git repository: address, ref, credentials, cache, limits; and why it can fail."""
 
 from __future__ import annotations
 
@@ -22,6 +22,18 @@ TOKEN_USER = "x-access-token"  # noqa: S105 - the user that goes with a token
 MIN_TOKEN = 8  # characters; a user of an address without a password that is as long may be a token
 _INVALID_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\\ud800-\udfff]|\.\.|@\{|//|/\.|\.lock(/|$)")
 _SSH_NAME = re.compile(r"[A-Za-z0-9_\[][A-Za-z0-9_.:%\[\]-]*")
+
+
+class FetchError(Exception):
+    """There is no checkout; the message says why."""
+
+
+class Refusal(FetchError):
+    """The server refused the request; another one may succeed."""
+
+
+class RefNotFound(Exception):
+    """The repository has no such ref."""
 
 
 @dataclass(frozen=True, slots=True)

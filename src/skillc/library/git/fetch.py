@@ -11,6 +11,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import BinaryIO
 
 from dulwich.errors import GitProtocolError
@@ -19,8 +20,7 @@ from dulwich.objects import Commit, ObjectID, Tag
 from dulwich.refs import Ref
 
 from skillc import atomic
-from skillc.library.git.config import GitRef, Remote
-from skillc.library.git.errors import FetchError, RefNotFound, Refusal
+from skillc.library.git.config import FetchError, GitRef, RefNotFound, Refusal, Remote
 from skillc.library.git.transport import Advertisement, Watchdog, explain, open_client
 from skillc.library.git.tree import sync_to_disk, write_tree
 from skillc.library.secrets import private_logs
@@ -68,13 +68,13 @@ def _peel(store: DiskObjectStore, tip: str, ref: GitRef) -> Commit:
     return target
 
 
+@dataclass(frozen=True, slots=True)
 class _Fetch:
     """One request to a remote, or two; the objects that it sends go into `store`."""
 
-    def __init__(self, remote: Remote, store: DiskObjectStore, has_commit: Callable[[str], bool]) -> None:
-        self._remote = remote
-        self._store = store
-        self._has_commit = has_commit
+    remote: Remote
+    store: DiskObjectStore
+    has_commit: Callable[[str], bool]
 
     def fetch_ref(self, ref: GitRef, depth: int | None) -> str:
         """Fetch what a ref points to; return its ID."""
@@ -85,7 +85,7 @@ class _Fetch:
 
         def want_tip(refs: dict[Ref, ObjectID], depth: int | None = None) -> list[ObjectID]:
             tips.extend([refs[name]] if name in refs else [])
-            return [tip for tip in tips if not self._has_commit(tip.decode())]
+            return [tip for tip in tips if not self.has_commit(tip.decode())]
 
         self._request(want_tip, depth, [name])
         if not tips:
@@ -102,34 +102,36 @@ class _Fetch:
                 return name
             except Refusal:
                 pass
-        self._request(_want_all, None, [b"HEAD", b"refs/heads/", b"refs/tags/"])
-        commits = [i for i in self._store.iter_prefix(name.encode()) if isinstance(self._store[i], Commit)]
+        self._request(
+            lambda refs, depth=None: sorted({refs[ref] for ref in refs if not ref.endswith(b"^{}")}),
+            None,
+            [b"HEAD", b"refs/heads/", b"refs/tags/"],
+        )
+        commits = [i for i in self.store.iter_prefix(name.encode()) if isinstance(self.store[i], Commit)]
         if len(commits) > 1:
             raise FetchError(f"more than one commit starts with '{name}'")
         if not commits:
             raise RefNotFound(name)
         return commits[0].decode()
 
-    def _request(self, wants: Wants, depth: int | None, prefixes: Sequence[bytes]) -> None:
+    def _request(self, wants: Wants, depth: int | None, prefixes: list[bytes]) -> None:
         """Send one request; every failure becomes FetchError."""
-        with private_logs(), Watchdog(self._remote.time_out) as watchdog:
+        with private_logs(), Watchdog(self.remote.time_out) as watchdog:
             try:
                 self._receive(watchdog, wants, depth, prefixes)
             except (FetchError, RefNotFound):
                 raise
             except Exception as error:
-                if watchdog.expired:
+                if watchdog.is_late:
                     raise FetchError(watchdog.reason()) from None
-                refused = isinstance(error, (GitProtocolError, KeyError, AssertionError))
-                raise (Refusal if refused else FetchError)(explain(error)) from None
+                is_refusal = isinstance(error, GitProtocolError | KeyError | AssertionError)
+                raise (Refusal if is_refusal else FetchError)(explain(error)) from None
 
-    def _receive(
-        self, watchdog: Watchdog, wants: Wants, depth: int | None, prefixes: Sequence[bytes]
-    ) -> None:
+    def _receive(self, watchdog: Watchdog, wants: Wants, depth: int | None, prefixes: list[bytes]) -> None:
         advertisement = Advertisement()
-        client, path = open_client(self._remote, watchdog, advertisement)
-        file, commit, abort = self._store.add_pack()
-        limit, size = self._remote.max_bytes, 0
+        client, path = open_client(self.remote, watchdog, advertisement)
+        file, commit, abort = self.store.add_pack()
+        limit, size = self.remote.max_bytes, 0
 
         def write(data: bytes) -> int:
             nonlocal size
@@ -163,10 +165,6 @@ class _Fetch:
             (commit if size else abort)()
         finally:
             file.close()
-
-
-def _want_all(refs: dict[Ref, ObjectID], depth: int | None = None) -> list[ObjectID]:
-    return sorted({refs[name] for name in refs if not name.endswith(b"^{}")})
 
 
 def _check_sizes(file: BinaryIO, limit: int) -> None:

@@ -8,21 +8,15 @@ import os
 import re
 
 from skillc.index.skills import Searchable
-from skillc.library.descriptors import (
-    SkillCollection,
-    SkillDescriptor,
-    SkillDocument,
-    SkillFilter,
-    SkillScope,
-)
 from skillc.library.filesystem import FilesystemSkillSource, FilesystemSnapshot
 from skillc.library.git.checkouts import Checkouts, State
 from skillc.library.git.config import GitSkillConfig
-from skillc.library.source import ALL, SkillSource, SourceDiagnostic
+from skillc.library.source import SkillScope, SourceDiagnostic
+from skillc.library.wrappers import SnapshotSource
 from skillc.skills import SkillId
 
 
-class GitSkillSource(SkillSource):
+class GitSkillSource(SnapshotSource):
     """The skills of a git repository. Nothing is fetched before the first question.
 
     A branch is refreshed when `refresh_interval` has passed; while one thread fetches, the others get the
@@ -38,33 +32,18 @@ class GitSkillSource(SkillSource):
         self._state = State()
         self._checkout: tuple[str, FilesystemSkillSource] | None = None  # the last one, and its commit
 
-    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        return await (await self._update()).list(filter)
-
-    async def load(self, skill_id: SkillId) -> SkillDocument:
-        return await (await self._update()).load(skill_id)
-
-    async def collections(self) -> builtins.list[SkillCollection]:
-        return await (await self._update()).collections()
-
-    async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
-        """Return what was repaired or quarantined, and a warning where the checkout is stale."""
-        diagnostics = await (await self._update()).diagnostics()
-        if self.error:
-            diagnostics = [*diagnostics, SourceDiagnostic("", "E200", "warning", self.error)]
-        return diagnostics
-
-    async def parts(self, name: str) -> builtins.list[Searchable]:
-        """Return what can be searched here: the checkout."""
-        return await (await self._update()).parts(name)
+    async def snapshot(self) -> FilesystemSnapshot:
+        """Return the checkout as it is now, with a warning if it is stale."""
+        snapshot = await (await self._update()).snapshot()
+        stale = [SourceDiagnostic("", "E200", "warning", self.error)] if self.error else []
+        return snapshot.with_diagnostics(stale)
 
     async def directory(self, skill_id: SkillId) -> str:
         """Return the folder of a skill, which stays for an hour after the repository has moved on."""
-        return await (await self._update()).directory(skill_id)
+        return await (await self.snapshot()).directory(skill_id)
 
-    async def directories(self) -> dict[SkillId, str]:
-        """Return the folders of all skills, which stay as long."""
-        return await (await self._update()).directories()
+    async def parts(self, name: str) -> builtins.list[Searchable]:
+        return await (await self._update()).parts(name)
 
     async def refresh(self) -> bool:
         """Fetch a branch now; return whether it has a new commit."""
@@ -82,12 +61,6 @@ class GitSkillSource(SkillSource):
         """The commit that was served last."""
         return self._state.commit or None
 
-    async def snapshot(self) -> FilesystemSnapshot:
-        """Return the checkout as it is now, with a warning if it is stale."""
-        snapshot = await (await self._update()).snapshot()
-        stale = [SourceDiagnostic("", "E200", "warning", self.error)] if self.error else []
-        return snapshot.with_diagnostics(stale)
-
     @property
     def status(self) -> str:
         """`stale` when the last refresh failed, else `ok`."""
@@ -95,12 +68,10 @@ class GitSkillSource(SkillSource):
 
     @property
     def error(self) -> str | None:
-        """Why the last refresh failed, if it did."""
         return self._state.error or None
 
     @property
     def quarantined(self) -> int:
-        """How many skills of the last checkout are quarantined."""
         return self._checkout[1].quarantined if self._checkout else 0
 
     def __repr__(self) -> str:

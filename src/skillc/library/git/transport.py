@@ -7,6 +7,8 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 import urllib3
@@ -24,8 +26,7 @@ from dulwich.protocol import Protocol
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from skillc.library.git.config import Remote
-from skillc.library.git.errors import FetchError
+from skillc.library.git.config import FetchError, Remote
 
 if TYPE_CHECKING:
     from dulwich.client import HTTPResponse
@@ -43,12 +44,12 @@ class Watchdog:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.expired = False
+        self.is_late = False
         self._last = self._start = time.monotonic()
         self._cuts: list[Callable[[], None]] = []
         self._releases: list[Callable[[], None]] = []
         self._lock = threading.Lock()
-        self._done = threading.Event()
+        self._end = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="skillc-git-watchdog", daemon=True)
 
     def __enter__(self) -> Watchdog:
@@ -56,7 +57,7 @@ class Watchdog:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._done.set()
+        self._end.set()
         self._thread.join()
         for release in self._releases:
             release()
@@ -69,7 +70,7 @@ class Watchdog:
         """Call `cut` when the operation hangs, and `release` at its end."""
         with self._lock:
             self._releases.append(release)
-            if not self.expired:
+            if not self.is_late:
                 self._cuts.append(cut)
                 return
         cut()
@@ -81,10 +82,10 @@ class Watchdog:
         return f"no answer in {self.seconds:g} s"
 
     def _watch(self) -> None:
-        while not self._done.wait(max(0.0, self._deadline() - time.monotonic())):
+        while not self._end.wait(max(0.0, self._deadline() - time.monotonic())):
             if time.monotonic() >= self._deadline():
                 with self._lock:
-                    self.expired = True
+                    self.is_late = True
                 for cut in self._cuts:
                     cut()
                 return
@@ -93,16 +94,16 @@ class Watchdog:
         return min(self._last + self.seconds, self._start + MAX_TIME_OUTS * self.seconds)
 
 
+@dataclass(slots=True)
 class Advertisement:
     """The refs that a server advertises before the pack, bounded in size; the pack has a limit of its own."""
 
-    def __init__(self) -> None:
-        self._size = 0
-        self.complete = False
+    size: int = 0
+    complete: bool = False
 
     def add(self, count: int) -> None:
-        self._size += count
-        if not self.complete and self._size > MAX_ADVERTISEMENT:
+        self.size += count
+        if not self.complete and self.size > MAX_ADVERTISEMENT:
             raise FetchError("the server sends no end of refs")
 
 
@@ -155,7 +156,12 @@ def _pool_manager(remote: Remote, watchdog: Watchdog) -> urllib3.PoolManager:
 
     def guard(connection: socket.socket) -> socket.socket:
         twin = connection.dup()  # stays ours when TLS takes the other over
-        watchdog.guard(lambda: _shut_down(twin), twin.close)
+
+        def shut_down() -> None:
+            with suppress(OSError):
+                twin.shutdown(socket.SHUT_RDWR)
+
+        watchdog.guard(shut_down, twin.close)
         return connection
 
     class Plain(HTTPConnection):
@@ -177,13 +183,6 @@ def _pool_manager(remote: Remote, watchdog: Watchdog) -> urllib3.PoolManager:
     manager.pool_classes_by_scheme = {"http": PlainPool, "https": SecurePool}
     manager.connection_pool_kw["retries"] = urllib3.Retry(5, connect=0, read=0, status=0, other=0)
     return manager
-
-
-def _shut_down(connection: socket.socket) -> None:
-    try:
-        connection.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        pass
 
 
 class _SshClient(SSHGitClient):
@@ -229,11 +228,9 @@ class _SshProgram(SubprocessSSHVendor):
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     for pipe in (process.stdin, process.stdout, process.stderr):
-        try:
+        with suppress(OSError):  # unsent data, which is of no use any more
             if pipe is not None:
                 pipe.close()
-        except OSError:
-            pass  # unsent data, which is of no use any more
     process.wait()
 
 

@@ -8,15 +8,11 @@ import stat
 import sys
 from collections.abc import Iterator
 
-from dulwich.index import (
-    validate_path_element_default,
-    validate_path_element_hfs,
-    validate_path_element_ntfs,
-)
+from dulwich.index import validate_path_element_default, validate_path_element_hfs, validate_path_element_ntfs
 from dulwich.object_store import DiskObjectStore
 from dulwich.objects import S_ISGITLINK, Blob, ObjectID, Tree
 
-from skillc.library.git.errors import FetchError
+from skillc.library.git.config import FetchError
 
 MAX_FILES = 100_000
 MAX_PATH = 1024  # bytes of a path, or of a link's target
@@ -47,17 +43,17 @@ def write_tree(store: DiskObjectStore, tree: ObjectID, folder: str, limit: int) 
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         with os.fdopen(os.open(path, flags, 0o755 if mode & 0o111 else 0o644), "wb") as file:
             file.write(data)
-    created = [path for path, sha in links if _make_link(path, _read_blob(store, sha))]
-    good = {path for path in created if _check_link(path, root)}  # once all are there
+    paths = [path for path, sha in links if _make_link(path, _read_blob(store, sha))]
+    good = {path for path in paths if _check_link(path, root)}  # once all are there
     return sorted(os.fsdecode(os.path.relpath(path, root)) for path, _ in links if path not in good)
 
 
 def _walk(store: DiskObjectStore, tree: ObjectID) -> Iterator[tuple[bytes, int, ObjectID]]:
     """Yield path, mode and ID of everything in a tree but submodules; a folder comes before its contents."""
-    pending = [(b"", tree)]
+    queue = [(b"", tree)]
     count = 0
-    while pending:
-        prefix, sha = pending.pop()
+    while queue:
+        prefix, sha = queue.pop()
         folder = store[sha]
         if not isinstance(folder, Tree):
             raise FetchError("a folder in the repository is none")
@@ -71,7 +67,7 @@ def _walk(store: DiskObjectStore, tree: ObjectID) -> Iterator[tuple[bytes, int, 
             if S_ISGITLINK(mode):
                 continue
             if stat.S_ISDIR(mode):
-                pending.append((path + b"/", sha))
+                queue.append((path + b"/", sha))
             yield path, mode, sha
 
 

@@ -20,6 +20,10 @@ REDIRECTS = (301, 302, 303, 307, 308)
 MAX_TIME_OUTS = 2  # a response as a whole may take this many time-outs
 MAX_CAUSES = 16  # of an error, looked through for what the system said
 
+Headers = dict[str, str]
+
+_ssl_context = cache(httpx2.create_ssl_context)  # the trusted certificates, once for all sources
+
 
 @dataclass(frozen=True, slots=True)
 class Response:
@@ -28,9 +32,7 @@ class Response:
     data: bytes
 
 
-async def fetch(
-    url: str, headers: dict[str, str], credentials: dict[str, str], time_out: float, limit: int
-) -> Response:
+async def fetch(url: str, headers: Headers, credentials: Headers, time_out: float, limit: int) -> Response:
     """GET `url` and follow redirects; after one to another origin, credentials are sent no more.
 
     Raises Failure.
@@ -45,14 +47,12 @@ async def fetch(
         raise Failure(_explain(error, time_out)) from None
 
 
-async def _fetch(
-    url: str, headers: dict[str, str], credentials: dict[str, str], time_out: float, limit: int
-) -> Response:
+async def _fetch(url: str, headers: Headers, credentials: Headers, time_out: float, limit: int) -> Response:
     async with httpx2.AsyncClient(verify=_ssl_context(), timeout=time_out) as client:
         current = httpx2.URL(url)
         for _ in range(MAX_REDIRECTS + 1):
-            encoded = {name.encode(): value.encode() for name, value in (headers | credentials).items()}
-            request = client.build_request("GET", current, headers=encoded)
+            raw_headers = {name.encode(): value.encode() for name, value in (headers | credentials).items()}
+            request = client.build_request("GET", current, headers=raw_headers)
             response = await client.send(request, stream=True)
             try:
                 if response.status_code not in REDIRECTS:
@@ -64,12 +64,6 @@ async def _fetch(
             credentials = credentials if _origin(target) == _origin(current) else {}
             current = target
     raise Failure(f"more than {MAX_REDIRECTS} redirects")
-
-
-@cache
-def _ssl_context() -> ssl.SSLContext:
-    """Load the trusted certificates, once for all sources."""
-    return httpx2.create_ssl_context()
 
 
 def redirect_target(current: httpx2.URL, response: httpx2.Response) -> httpx2.URL:

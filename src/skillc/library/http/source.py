@@ -29,16 +29,18 @@ from urllib.parse import quote
 
 from skillc import __version__
 from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound, require_extra
-from skillc.library.descriptors import (
+from skillc.library.http import wire
+from skillc.library.http.wire import BearerAuth, Failure, HeaderAuth
+from skillc.library.source import (
+    ALL,
     SkillCollection,
     SkillDescriptor,
     SkillDocument,
     SkillFilter,
+    SkillSource,
+    SourceDiagnostic,
     derive_collections,
 )
-from skillc.library.http import wire
-from skillc.library.http.wire import BearerAuth, Failure, HeaderAuth
-from skillc.library.source import ALL, SkillSource, SourceDiagnostic
 from skillc.skills import SkillId
 from skillc.text import one_line
 
@@ -75,6 +77,9 @@ class _CacheEntry:
     error: str | None = None
 
 
+_Flight = Future[_CacheEntry]
+
+
 class HttpSkillSource(SkillSource):
     """The skills of a server that speaks the Skills API: `/skills`, `/skills/{id}`, `/skill-collections`.
 
@@ -103,7 +108,7 @@ class HttpSkillSource(SkillSource):
             self._problem = "the credentials can't be sent in a header"
         self._lock = threading.Lock()  # held for moments, never during a request
         self._cache: dict[str, _CacheEntry] = {}
-        self._flights: dict[str, Future[_CacheEntry]] = {}
+        self._flights: dict[str, _Flight] = {}
 
     def __repr__(self) -> str:
         return f"HttpSkillSource({self.base_url!r}, name={self.name!r})"
@@ -176,21 +181,22 @@ class HttpSkillSource(SkillSource):
     async def _get(self, resource: _Resource) -> Any:
         """Return a resource's value: from the cache while it is fresh, else from a request."""
         with self._lock:
-            cached = self._cache.get(resource.path)
-            fresh = cached if cached is not None and time.monotonic() < cached.expires else None
-            if fresh is None:
-                flight = self._flights.get(resource.path) or self._start(resource, cached)
-        entry = fresh if fresh is not None else await asyncio.wrap_future(flight)
+            entry = self._cache.get(resource.path)
+            if entry is None or time.monotonic() >= entry.expires:
+                flight = self._flights.get(resource.path) or self._start(resource, entry)
+                entry = None
+        if entry is None:
+            entry = await asyncio.wrap_future(flight)
         if entry.value is _MISSING:
             raise RepositoryUnavailable(self.name or self.base_url, entry.error or "no answer")
         return entry.value
 
-    def _start(self, resource: _Resource, cached: _CacheEntry | None) -> Future[_CacheEntry]:
+    def _start(self, resource: _Resource, entry: _CacheEntry | None) -> _Flight:
         """Start the request; all waiters share its result. The caller holds the lock."""
-        flight: Future[_CacheEntry] = Future()
+        flight = _Flight()
         flight.set_running_or_notify_cancel()
         self._flights[resource.path] = flight
-        old = cached if cached is not None and cached.value is not _MISSING else None
+        old = entry if entry is not None and entry.value is not _MISSING else None
 
         def work() -> None:
             try:
@@ -206,9 +212,7 @@ class HttpSkillSource(SkillSource):
             flight.set_result(self._fall_back(resource, old, "no thread can be started"))
         return flight
 
-    async def _revalidate(
-        self, resource: _Resource, flight: Future[_CacheEntry], old: _CacheEntry | None
-    ) -> None:
+    async def _revalidate(self, resource: _Resource, flight: _Flight, old: _CacheEntry | None) -> None:
         """Ask the server and finish the flight, before the event loop is closed, which may take a while."""
         start = time.monotonic()
         try:
@@ -261,7 +265,7 @@ class HttpSkillSource(SkillSource):
         log.warning("repository '%s': %s not refreshed: %s", name, resource.path, reason)
         return replace(old or _CacheEntry(resource.absent), expires=now + self.cache_ttl, error=reason)
 
-    def _finish(self, resource: _Resource, flight: Future[_CacheEntry], entry: _CacheEntry) -> None:
+    def _finish(self, resource: _Resource, flight: _Flight, entry: _CacheEntry) -> None:
         with self._lock:
             self._cache.pop(resource.path, None)
             if entry.value is not None:

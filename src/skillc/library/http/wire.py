@@ -10,8 +10,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from skillc.errors import InvalidSkill, InvalidSkillId, SkillcError
-from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillScope
-from skillc.library.source import SourceDiagnostic
+from skillc.library.source import SkillDescriptor, SkillDocument, SkillScope, SourceDiagnostic
 from skillc.skills import SkillId
 from skillc.text import one_line, utf8_text
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import logging
 import os
-import time
 from collections.abc import Container, Mapping
 from urllib.parse import quote
 
 from skillc import atomic, paths
 from skillc.errors import SkillcError
+from skillc.library.copies import evict
 from skillc.library.mcp.entries import FileEntry, Refusal, SkillEntry
 from skillc.skills import list_files
 
@@ -25,7 +25,7 @@ log = logging.getLogger("skillc.library")
 
 
 class Cache:
-    """The files of one server, which goes by `label`."""
+    """The files of one server, named `label` here."""
 
     def __init__(self, label: str, base: str | os.PathLike[str] | None = None) -> None:
         parent = os.path.abspath(os.fspath(base) if base else paths.cache_directory())
@@ -77,12 +77,12 @@ class Cache:
             atomic.replace(temporary, digest)
         finally:
             atomic.discard(temporary)
-        _evict(skill, {os.path.basename(digest)}, atomic.ABANDONED_AFTER)
+        evict(skill, {os.path.basename(digest)}, atomic.ABANDONED_AFTER)
         return folder
 
     def sweep(self, digests: Container[str]) -> None:
         """Remove old files other than those with the digests of listed skills."""
-        _evict(self._files, digests, MAX_AGE)
+        evict(self._files, digests, MAX_AGE)
 
     def _folder(self, entry: SkillEntry) -> str:
         return os.path.join(self._root, quote(entry.path, safe=""), entry.digest[:32], entry.path.name)
@@ -93,14 +93,3 @@ def _read(path: str, file: FileEntry) -> bytes:
         data = stream.read(file.size + 1)
     file.verify(data)
     return data
-
-
-def _evict(directory: str, keep: Container[str], max_age: float) -> None:
-    """Remove what is older than `max_age` seconds from a directory, but for the names in `keep`."""
-    try:
-        for entry in os.scandir(directory):
-            age = time.time() - entry.stat(follow_symlinks=False).st_mtime
-            if entry.name not in keep and age > max_age:
-                atomic.discard(entry.path)
-    except OSError:
-        pass  # there is none yet, or the next call tries again

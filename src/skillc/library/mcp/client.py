@@ -12,7 +12,7 @@ import os
 import signal
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
@@ -219,34 +219,27 @@ async def _receive(process: Process, to_session: Any, faults: _Faults) -> None:
     buffer = bytearray()
     assert process.stdout is not None
     async with to_session:
-        try:
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, ConnectionError):
             async for chunk in process.stdout:
                 *lines, rest = chunk.split(b"\n")
                 for line in lines:
-                    try:
+                    with suppress(ValueError):
                         message = types.jsonrpc_message_adapter.validate_json(buffer + line, by_name=False)
-                    except ValueError:
-                        pass
-                    else:
                         await to_session.send(SessionMessage(message))
                     buffer.clear()
                 buffer += rest
                 if len(buffer) > MAX_MESSAGE:
                     faults.refusal = f"the server sent a message over {MAX_MESSAGE >> 20} MiB"
                     return
-        except (anyio.ClosedResourceError, anyio.BrokenResourceError, ConnectionError):
-            pass
 
 
 async def _send(process: Process, from_session: Any) -> None:
     assert process.stdin is not None
     async with from_session:
-        try:
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
             async for message in from_session:
                 line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
                 await process.stdin.send(f"{line}\n".encode())
-        except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
-            pass
 
 
 async def _end(process: Process) -> None:
@@ -256,13 +249,11 @@ async def _end(process: Process) -> None:
     with anyio.move_on_after(GRACE):
         while process.returncode is None:
             await anyio.sleep(0.01)
-    try:
+    with suppress(ProcessLookupError, PermissionError):
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)  # all that is left of its session
         elif process.returncode is None:
             process.kill()
-    except (ProcessLookupError, PermissionError):
-        pass
     while process.returncode is None:
         await anyio.sleep(0.01)
     await process.aclose()

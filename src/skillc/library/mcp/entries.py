@@ -136,7 +136,7 @@ def _to_id_segment(part: str) -> str:
 
 
 def _is_plain(uri: str) -> bool:
-    """Return whether a URI has neither query nor fragment."""
+    """Return whether a URI is valid and has neither query nor fragment."""
     try:
         urlsplit(uri)
     except ValueError:
@@ -178,24 +178,24 @@ def _read_file(resource: Any, root: str) -> FileEntry:
     return FileEntry(path, uri, digest.removeprefix("sha256:"), size)
 
 
-def _decode_path(encoded: str) -> str | None:
+def _decode_path(text: str) -> str | None:
     """Return a file's path; None for one that leads elsewhere, here or on another file system."""
     try:
-        path = unquote(encoded, errors="strict")
+        path = unquote(text, errors="strict")
     except UnicodeDecodeError:
         return None
     parts = path.split("/")
     odd = any(part != part.strip() or part.endswith(".") or not part for part in parts)
-    return None if odd or UNSAFE.search(path) or encoded.lower().count("%2f") else path
+    return None if odd or UNSAFE.search(path) or text.lower().count("%2f") else path
 
 
 def _check_paths(paths: list[str]) -> None:
     """Refuse two files of one name, also where case does not count, and a file named like a folder."""
-    folded = [path.casefold() for path in paths]
-    if len(set(folded)) < len(folded):
+    names = [path.casefold() for path in paths]
+    if len(set(names)) < len(names):
         raise Refusal("it names a file twice")
-    folders = {path[:at] for path in folded for at, character in enumerate(path) if character == "/"}
-    if folders.intersection(folded):
+    folders = {path[:at] for path in names for at, character in enumerate(path) if character == "/"}
+    if folders.intersection(names):
         raise Refusal("it names a file where the folder of another one is")
 
 

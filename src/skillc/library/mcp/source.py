@@ -27,7 +27,6 @@ from skillc.errors import (
     SkillNotFound,
     require_extra,
 )
-from skillc.library.descriptors import SkillDescriptor, SkillDocument, SkillFilter, SkillScope
 from skillc.library.mcp.cache import Cache
 from skillc.library.mcp.entries import (
     FileEntry,
@@ -38,7 +37,15 @@ from skillc.library.mcp.entries import (
     read_entry,
     read_listing,
 )
-from skillc.library.source import ALL, SkillSource, SourceDiagnostic
+from skillc.library.source import (
+    ALL,
+    SkillDescriptor,
+    SkillDocument,
+    SkillFilter,
+    SkillScope,
+    SkillSource,
+    SourceDiagnostic,
+)
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId, is_segment, parse, to_segment
 from skillc.text import one_line
@@ -93,9 +100,9 @@ class McpSkillSource(SkillSource):
         self._problem = problem or _check_url(url)
         self._cache = Cache(self.label, cache_dir)
         self._listing: Listing | None = None
-        self._error = ""
+        self.error: str | None = None  # why the last list could not be fetched
         self._refusals: dict[SkillId, str] = {}  # of skills that failed a check when they were loaded
-        self._unlisted: dict[str, tuple[SkillEntry, float]] = {}  # fetched one by one; with expiry
+        self._extra_entries: dict[str, tuple[SkillEntry, float]] = {}  # fetched one by one; with expiry
         self._mutex = threading.Lock()  # held by the thread that lists
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
@@ -118,9 +125,8 @@ class McpSkillSource(SkillSource):
     async def directory(self, skill_id: SkillId) -> str:
         """Return a folder with all files of a skill, verified now; it stays for an hour after a change."""
         entry, files = await asyncio.to_thread(self._fetch, skill_id, whole=True)
-        return await asyncio.to_thread(
-            lambda: self._cache.folder(entry) or self._cache.make_folder(entry, files)
-        )
+        cache = self._cache
+        return await asyncio.to_thread(lambda: cache.folder(entry) or cache.make_folder(entry, files))
 
     async def digest(self, skill_id: SkillId) -> str:
         """Return what an approval of a skill is bound to: the digest of its set of files."""
@@ -131,22 +137,17 @@ class McpSkillSource(SkillSource):
         listing = await asyncio.to_thread(self._list)
         refusals = listing.refusals | {str(path): reason for path, reason in self._refusals.items()}
         diagnostics = [SourceDiagnostic(path, "E010", "error", reason) for path, reason in refusals.items()]
-        if self._error:
-            diagnostics.append(SourceDiagnostic("", "E200", "warning", self._error))
+        if self.error:
+            diagnostics.append(SourceDiagnostic("", "E200", "warning", self.error))
         return diagnostics[:MAX_DIAGNOSTICS]
 
     @property
     def status(self) -> str:
         """`stale` when the last list could not be fetched, else `ok`."""
-        return "stale" if self._error else "ok"
-
-    @property
-    def error(self) -> str | None:
-        return self._error or None
+        return "stale" if self.error else "ok"
 
     @property
     def quarantined(self) -> int:
-        """How many skills were refused."""
         return len(self._listing.refusals if self._listing else {}) + len(self._refusals)
 
     def __repr__(self) -> str:
@@ -179,11 +180,11 @@ class McpSkillSource(SkillSource):
             except Refusal as error:
                 if listing is None:
                     raise RepositoryUnavailable(self.name, str(error)) from None
-                self._error = str(error)
+                self.error = str(error)
                 log.warning("repository '%s': not refreshed: %s", one_line(self.name), error)
             else:
-                self._error = ""
-                self._unlisted.clear()
+                self.error = None
+                self._extra_entries.clear()
                 self._listing = listing
                 self._cache.sweep({file.digest for e in listing.entries.values() for file in e.files})
             listing.expires = time.monotonic() + self.cache_ttl
@@ -199,7 +200,7 @@ class McpSkillSource(SkillSource):
             raise InvalidSkill(skill_id, listing.refusals[path])
         if listing is not None and path in listing.entries:
             return self._list().entries.get(SkillId(path))
-        entry, expires = self._unlisted.get(path, (None, 0.0))
+        entry, expires = self._extra_entries.get(path, (None, 0.0))
         return entry if time.monotonic() < expires else None
 
     def _fetch(self, skill_id: SkillId, whole: bool = False) -> Content:
@@ -248,7 +249,7 @@ class McpSkillSource(SkillSource):
 
         entry, data = self._talk(ask)
         entry.verify_main(data[SKILL_FILE])
-        self._unlisted[path] = (entry, time.monotonic() + self.cache_ttl)
+        self._extra_entries[path] = (entry, time.monotonic() + self.cache_ttl)
         if self._listing is not None:
             self._listing.entries[path] = entry
         return entry, data
