@@ -18,8 +18,8 @@ from skillc.text import visible
 from skillc.tools import process, sandbox
 from skillc.tools.approval import Answer, ApprovalRequest, record_decision
 from skillc.tools.arguments import build_command_line, check_values
-from skillc.tools.envelope import Envelope
 from skillc.tools.environment import build_environment, find_program, find_working_directory
+from skillc.tools.process import Envelope
 from skillc.tools.schemas import describe_tool
 from skillc.tools.skill import SkillLocation, Tool, load_executable
 from skillc.tools.trust import ALLOW, DENY, Fingerprint, TrustLevel, TrustStore, fingerprint, may_run

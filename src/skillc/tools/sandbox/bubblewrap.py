@@ -10,17 +10,19 @@ import select
 import shutil
 import signal
 import subprocess
+from contextlib import suppress
 from typing import Any
 
 from skillc.errors import CannotRun, SandboxUnavailable
 from skillc.tools.sandbox import seccomp
 from skillc.tools.sandbox.access import HIDE, WRITE, access_rules, home_directory
-from skillc.tools.sandbox.limits import TEMPORARY, list_limits
 from skillc.tools.sandbox.process import (
     PATIENCE,
+    TEMPORARY,
     Launch,
     Process,
     list_descendants,
+    list_limits,
     signal_each,
     spawn_with_pipes,
 )
@@ -31,6 +33,12 @@ PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"  # not PATH, 
 def find_bubblewrap() -> str | None:
     """Return where bubblewrap is installed."""
     return shutil.which("bwrap", path=PLACES)
+
+
+def find_obstacle() -> str | None:
+    """Return what it lacks on this machine and how to get it; None if a trial has to show."""
+    install = "install the package 'bubblewrap' ('apt install bubblewrap', 'dnf install bubblewrap')"
+    return None if find_bubblewrap() else f"not installed; {install}"
 
 
 class BubblewrapProcess(Process):
@@ -58,12 +66,10 @@ class BubblewrapProcess(Process):
             os.close(gate)  # lets the command start
 
     def _read_status(self) -> dict[str, Any]:
-        line = self._status.readline(4096)
-        try:
-            value = json.loads(line or b"{}")
-        except ValueError:
-            return {}
-        return value if isinstance(value, dict) else {}
+        with suppress(ValueError):
+            value = json.loads(self._status.readline(4096))
+            return value if isinstance(value, dict) else {}
+        return {}
 
     def list_processes(self, limit: int | None = None) -> list[int]:
         return list_descendants(self._first, limit) if self._first else []
@@ -75,10 +81,8 @@ class BubblewrapProcess(Process):
         if self._first_fd < 0:
             self.process.kill()
             return
-        try:
+        with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._first_fd, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
 
     def exit_code(self, output: str) -> int:
         """Return the code that the status pipe has; without one nothing started, and `output` says why."""
@@ -127,25 +131,20 @@ def _options(launch: Launch) -> list[str]:
     options += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     # Root may write /proc/sys without any capability, and a kernel setting can name a program to start.
     options += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
-    for _, mount in sorted(_mounts(launch).items()):  # a directory comes before what is in it
-        options += mount
     home = home_directory(launch)
+    rules = access_rules(launch)
+    mounts = {path: _mount(path, mode) for path, mode in rules.items()}
+    for private in {home, _temporary_directory(launch)} - {"/"}:
+        if rules.get(private, HIDE) == HIDE:
+            mounts[private] = _mount_empty(private, TEMPORARY, "0700")
+    for path in sorted(mounts):  # a directory comes before what is in it
+        options += mounts[path]
     name = os.path.normpath(launch.env.get("HOME", home))
     if name != home:  # a link on the way to it
         options += ["--symlink", home, name]
     if launch.cwd == home:  # what is new at its top would be lost
         options += ["--remount-ro", home]
     return [*options, "--remount-ro", "/", "--chdir", launch.cwd]
-
-
-def _mounts(launch: Launch) -> dict[str, list[str]]:
-    """Return the options that mount each path, by path."""
-    rules = access_rules(launch)
-    mounts = {path: _mount(path, mode) for path, mode in rules.items()}
-    for private in {home_directory(launch), _temporary_directory(launch)} - {"/"}:
-        if rules.get(private, HIDE) == HIDE:
-            mounts[private] = _mount_empty(private, TEMPORARY, "0700")
-    return mounts
 
 
 def _mount_empty(path: str, size: int, mode: str) -> list[str]:
@@ -158,15 +157,10 @@ def _mount_empty(path: str, size: int, mode: str) -> list[str]:
 @functools.cache
 def read_version() -> tuple[int, ...]:
     """Return the version of bubblewrap, asked once in a process; empty if it does not say."""
-    result = subprocess.run(  # noqa: S603 - a program of the system, by its full name
-        [str(find_bubblewrap()), "--version"],
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
+    argv = [str(find_bubblewrap()), "--version"]
+    result = subprocess.run(argv, capture_output=True, check=False)  # noqa: S603 - a program of the system
     words = result.stdout.split()
-    return tuple(int(part) for part in words[-1].split(".") if part.isdigit()) if words else ()
+    return tuple(int(part) for part in words[-1].split(b".") if part.isdigit()) if words else ()
 
 
 def _mount(path: str, mode: str) -> list[str]:

@@ -23,12 +23,12 @@ from skillc.errors import SandboxUnavailable
 from skillc.paths import is_inside
 from skillc.tools.sandbox import seccomp, supervisor
 from skillc.tools.sandbox.access import HIDE, WRITE, access_rules
-from skillc.tools.sandbox.limits import list_limits
 from skillc.tools.sandbox.process import (
     PATIENCE,
     Launch,
     Process,
     list_descendants,
+    list_limits,
     signal_each,
     spawn_with_pipes,
     start_error,
@@ -64,6 +64,16 @@ def abi() -> int:
         return 0
     libc = ctypes.CDLL(None, use_errno=True)
     return max(0, int(libc.syscall(supervisor.CREATE_RULESET, None, ctypes.c_long(0), ctypes.c_long(1))))
+
+
+def find_obstacle() -> str | None:
+    """Return what it lacks on this machine and how to get it; None if a trial has to show."""
+    version = abi()
+    if version >= MIN_ABI:
+        return None
+    if version:
+        return f"the kernel has ABI {version}; Linux 6.2 or newer has the ABI {MIN_ABI} that is needed"
+    return "the kernel does not offer it; Linux 6.2 or newer does, with 'landlock' in its lsm= parameter"
 
 
 class LandlockProcess(Process):
@@ -132,56 +142,51 @@ def _supervisor_code() -> bytes:
 
 
 def _plan(launch: Launch, env: dict[str, str], private: str) -> dict[str, Any]:
-    """Return what the supervisor is to do, in values that marshal takes."""
+    """Return what the supervisor is to do, in values that marshal takes: no subclass of str, for one."""
+    plain = str.__str__
     version = abi()
-    handled = _ALL | (_IOCTL_DEV if version >= 5 else 0)
+    files = _ALL | (_IOCTL_DEV if version >= 5 else 0)
     tcp = _TCP if version >= 4 and not launch.network else 0
     scopes = _SCOPES if version >= 6 else 0
     return {
-        "argv": [_plain(word) for word in launch.argv],
-        "env": {_plain(name): _plain(value) for name, value in env.items()},
-        "cwd": _plain(launch.cwd),
+        "argv": [plain(word) for word in launch.argv],
+        "env": {plain(name): plain(value) for name, value in env.items()},
+        "cwd": plain(launch.cwd),
         "limits": list_limits(processes=False),
-        "handled": (handled, tcp, scopes),
+        "restrictions": (files, tcp, scopes),
         "size": 24 if version >= 6 else 16 if version >= 4 else 8,
-        "rules": [(_plain(path), *allowed) for path, *allowed in _rules(launch, private)],
+        "rules": [(plain(path), *rights) for path, *rights in _rules(launch, private)],
         "seccomp": seccomp.build_filter(network=launch.network, alone=True, read_only=launch.read_only),
     }
 
 
-def _plain(text: str) -> str:
-    """Return text of any subclass of str as plain str, which is all that marshal takes."""
-    return str.__str__(text)
-
-
 def _rules(launch: Launch, private: str) -> list[tuple[str, int, int]]:
-    """Return what is allowed at each path: below it if it is a directory, and if it is a file.
+    """Return the rights at each path: below it if it is a directory, and if it is a file.
 
     Rules add up and never take away, so a directory that has something hidden in it is opened entry
     by entry, and the skill's folder can be written where it is in a working directory that can be.
     """
-    rules = []
+    rules = [(private, _WRITING, 0), ("/proc", _READING, 0)]
+    rules += [(path, 0, _READ_FILE | _WRITE_FILE) for path in DEVICES]
     modes = access_rules(launch)
-    hidden = [path for path, mode in modes.items() if mode == HIDE]
+    secrets = [path for path, mode in modes.items() if mode == HIDE]
     for path, mode in modes.items():
-        if mode != HIDE:
-            allowed = _WRITING if mode == WRITE else _READING
-            rules += [(part, allowed, allowed & _OF_FILES) for part in _list_around(path, hidden)]
-    devices = [(path, 0, _READ_FILE | _WRITE_FILE) for path in DEVICES]
-    return [*rules, (private, _WRITING, 0), ("/proc", _READING, 0), *devices]
+        rights = _WRITING if mode == WRITE else _READING
+        rules += [(part, rights, rights & _OF_FILES) for part in _list_around(path, secrets)]
+    return rules
 
 
-def _list_around(path: str, hidden: list[str]) -> list[str]:
-    """Return `path`, or, where something below it is hidden, everything in it that is not."""
-    if path in hidden:
+def _list_around(path: str, secrets: list[str]) -> list[str]:
+    """Return `path`, or, where something below it is to be hidden, everything else in it."""
+    if path in secrets:
         return []
-    if not any(is_inside(other, path) for other in hidden):
+    if not any(is_inside(other, path) for other in secrets):
         return [path]
     try:
         names = os.listdir(path)
     except OSError:
         return []
-    return [part for name in sorted(names) for part in _list_around(os.path.join(path, name), hidden)]
+    return [part for name in sorted(names) for part in _list_around(os.path.join(path, name), secrets)]
 
 
 def remove_tree(root: str) -> None:
