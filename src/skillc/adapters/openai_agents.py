@@ -56,13 +56,7 @@ def instructions(skills: BuiltAgent, own: str | DynamicText = "") -> Any:
 
 
 def skill_tools(skills: BuiltAgent) -> list[Tool]:
-    """Return the `tools` of an `Agent`. A failure is a text that starts with `Error: `.
-
-    >>> from skillc import AgentFactory, InMemorySkillSource
-    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
-    >>> [tool.name for tool in skill_tools(skills)]
-    ['browse_skills', 'load_skill', 'find_skills', 'list_skill_files', 'read_skill_file']
-    """
+    """Return the `tools` of an `Agent`. A failure is a text that starts with `Error: `."""
     return [_function_tool(tool) for tool in bind_tools(skills)]
 
 

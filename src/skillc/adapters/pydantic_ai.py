@@ -36,13 +36,7 @@ _OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
 
 
 def skill_tools(skills: BuiltAgent) -> list[Tool[Any]]:
-    """Return the `tools` of an `Agent`. A failure is a failed result and costs no retries.
-
-    >>> from skillc import AgentFactory, InMemorySkillSource
-    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
-    >>> [tool.name for tool in skill_tools(skills)]
-    ['browse_skills', 'load_skill', 'find_skills', 'list_skill_files', 'read_skill_file']
-    """
+    """Return the `tools` of an `Agent`. A failure is a failed result and costs no retries."""
     return [_tool(tool) for tool in bind_tools(skills)]
 
 

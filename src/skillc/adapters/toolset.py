@@ -13,6 +13,7 @@ import os
 import threading
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from concurrent.futures import Future, TimeoutError as FutureTimeout
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 from skillc import paths
@@ -49,6 +50,7 @@ logger = logging.getLogger("skillc.tools")
 POLL = 0.2  # seconds between checks whether a call with an open question was cancelled
 
 
+@dataclass(eq=False)
 class SkillToolset:
     """What an agent may run of its skills' tools.
 
@@ -56,20 +58,15 @@ class SkillToolset:
     runs. `skills` are the IDs whose tools are offered, all without it.
     """
 
-    def __init__(
-        self,
-        approve: ApproveCallback | None = None,
-        *,
-        mode: str = "Global",
-        skills: Collection[str] | None = None,
-        cwd: str | None = None,
-    ) -> None:
-        if mode not in MODES:
-            raise ValueError(f"mode must be {', '.join(MODES)}, not {mode!r}")
-        self.approve = approve
-        self.mode = mode
-        self.skills = skills
-        self.cwd = cwd
+    approve: ApproveCallback | None = None
+    _: KW_ONLY
+    mode: str = "Global"
+    skills: Collection[str] | None = None
+    cwd: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise ValueError(f"mode must be {', '.join(MODES)}, not {self.mode!r}")
 
     async def offer(self, skills: DefaultSkillEngine, reserved: Collection[str] = ()) -> AgentTools:
         """Return the tools of an agent's skills; one with an invalid definition is skipped and logged."""
@@ -121,14 +118,11 @@ class AgentTools:
         except asyncio.CancelledError:
             cancel.set()  # the thread ends the command, and then itself
             raise
-        except SkillcError as error:
-            return ToolResult(error.line(), is_error=True)
         except Exception as error:
             return ToolResult(unexpected(error).line(), is_error=True)
         assert result.envelope is not None  # it was no dry run
-        return ToolResult(
-            json.dumps(result.envelope.as_json(), ensure_ascii=False), is_error=not result.success
-        )
+        text = json.dumps(result.envelope.as_json(), ensure_ascii=False)
+        return ToolResult(text, is_error=not result.success)
 
     def _run(
         self,

@@ -125,7 +125,7 @@ def why_not_startable(program: str) -> str | None:
     """
     try:
         with open(program, "rb", buffering=0) as file:
-            start = file.read(8)
+            start = file.read(SHEBANG_BYTES)
     except FileNotFoundError:
         return "no such file"
     except OSError as error:
@@ -133,15 +133,14 @@ def why_not_startable(program: str) -> str | None:
         return None if os.access(program, os.X_OK) else str(error.strerror)
     if not start.startswith((b"#!", *MAGIC)):
         return "not a program; a script needs a first line such as '#!/bin/sh'"
-    words = _read_shebang(program)
+    words = _shebang_words(start)
     if words and not os.path.exists(words[0]):
         return f"its interpreter '{words[0]}' does not exist"
     return None
 
 
-def _read_shebang(path: str) -> list[str]:
+def _shebang_words(start: bytes) -> list[str]:
     """Return the words of a script's #! line: the interpreter and its argument; none for anything else."""
-    start = read_bytes(path, SHEBANG_BYTES)
     if not start.startswith(b"#!"):
         return []
     line = start[2:].split(b"\n", 1)[0].strip(b" \t")
@@ -151,11 +150,11 @@ def _read_shebang(path: str) -> list[str]:
 def list_programs(program: str, path: str, *, trust_script: bool) -> list[str]:
     """Return `program` and the programs that start it: its interpreter, what `env` finds for it in `path`.
 
-    A script that is not trusted can only name what is on `path`; itself and others are left out.
+    A script without `trust_script` can only name what is on `path`; itself and others are left out.
     """
     programs = [program] if trust_script else []
     for _ in range(CHAIN):
-        words = _read_shebang(program)
+        words = _shebang_words(read_bytes(program, SHEBANG_BYTES))
         if not words:
             break
         program = words[0]

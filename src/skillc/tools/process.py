@@ -108,13 +108,13 @@ class _Watch:
         self._deadline = deadline
         self._cancel = cancel
         self._buffer = bytearray(CHUNK)
-        for stream in (process.stdout, process.stderr):
+        for stream in process.streams:
             os.set_blocking(stream.fileno(), False)
 
     def wait(self) -> None:
         """Return when the command's process has ended, even if others still have its pipes open."""
         with selectors.DefaultSelector() as selector:
-            for stream in (self._process.stdout, self._process.stderr):
+            for stream in self._process.streams:
                 selector.register(stream, selectors.EVENT_READ)
             try:  # readable when the process ends
                 end = os.pidfd_open(self._process.process.pid)
@@ -165,12 +165,12 @@ class _Watch:
             count = os.readv(stream.fileno(), [self._buffer])
         except BlockingIOError:
             return None
-        self.output.add(memoryview(self._buffer)[:count], stdout=stream is self._process.stdout)
+        self.output.add(memoryview(self._buffer)[:count], stdout=stream is self._process.streams[0])
         return count
 
     def read_rest(self) -> None:
         """Read what the command wrote before it ended and is still in the pipes, and no more."""
-        for stream in (self._process.stdout, self._process.stderr):
+        for stream in self._process.streams:
             rest = REST
             while rest > 0 and (count := self._read(stream)):
                 rest -= count

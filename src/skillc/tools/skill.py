@@ -51,10 +51,7 @@ class ExecutableSkill:
     diagnostics: tuple[Diagnostic, ...]
 
     def tool(self, name: str, mode: str = "Global") -> Tool:
-        """Return one tool; raises ToolNotFound where there is none of that name, or not in this mode.
-
-        A skill without any tools is one that lacks them: InvalidTool [D34].
-        """
+        """Return one tool; raises ToolNotFound, or InvalidTool for a skill without any [D34]."""
         skill = self.definition
         if not self.tools:
             raise InvalidTool(skill.name, "no tool definitions found")
@@ -87,7 +84,7 @@ class SkillLocation:
     """A skill's folder, its trust level, and its origin in words.
 
     Decisions about it are stored under `path`: its folder, or for a git checkout, whose folder changes
-    with each commit, the repository's place in the cache. `skill` is what the library located, if anything.
+    with each commit, the repository's place in the cache.
     """
 
     skill_id: str
@@ -95,7 +92,7 @@ class SkillLocation:
     level: TrustLevel
     origin: str
     path: str = ""
-    skill: Skill | None = None
+    skill: Skill | None = None  # as the library located it
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "skill_id", str(self.skill_id))  # plain text, not a SkillId
@@ -146,8 +143,8 @@ def _locate_in_repository(skill: Skill, cwd: str) -> SkillLocation:
 
 def locate_in_store(skill: Skill) -> SkillLocation:
     """Return a skill of a store, or in a folder from elsewhere; only the home's own store is the user's."""
-    if bundled := _bundled(skill.name, skill.source):
-        return bundled
+    if location := _locate_bundled(skill.name, skill.source):
+        return location
     level = TrustLevel.UNTRUSTED
     if skill.is_copy:
         origin = f"a copy from the repository '{skill.repository}'"
@@ -172,8 +169,8 @@ def locate_in_source(
     skill_id: str, directory: str, source: SkillSource | None, repository: str
 ) -> SkillLocation:
     """Return a skill in a folder of a source; the scope that a source claims counts for folders alone."""
-    if bundled := _bundled(skill_id, directory):
-        return bundled
+    if location := _locate_bundled(skill_id, directory):
+        return location
     kind = getattr(source, "kind", "")
     if kind == "filesystem" and getattr(source, "scope", None) == "user":
         return SkillLocation(skill_id, directory, TrustLevel.USER, f"your own skills ({directory})")
@@ -188,7 +185,7 @@ def locate_in_source(
     return SkillLocation(skill_id, directory, TrustLevel.UNTRUSTED, origin, path)
 
 
-def _bundled(skill_id: str, directory: str) -> SkillLocation | None:
+def _locate_bundled(skill_id: str, directory: str) -> SkillLocation | None:
     """Return a skill that ships with skillc, by its place alone."""
     own = os.path.join(os.path.realpath(paths.embedded_skills()), "")
     if not directory.startswith(own):

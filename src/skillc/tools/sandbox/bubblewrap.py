@@ -20,10 +20,8 @@ from skillc.tools.sandbox.process import (
     PATIENCE,
     TEMPORARY,
     Launch,
-    Process,
-    list_descendants,
+    SandboxProcess,
     list_limits,
-    signal_each,
     spawn_with_pipes,
 )
 
@@ -41,21 +39,20 @@ def find_obstacle() -> str | None:
     return None if find_bubblewrap() else f"not installed; {install}"
 
 
-class BubblewrapProcess(Process):
+class BubblewrapProcess(SandboxProcess):
     """A command in its own namespaces. Their first process is bubblewrap's: when that ends, all end."""
 
     def __init__(self, launch: Launch, process: subprocess.Popen[bytes], status: int, gate: int) -> None:
-        super().__init__(launch, process)
-        self._status = os.fdopen(status, "rb")
-        self._first = 0
-        self._first_fd = -1
+        super().__init__(launch, process, status)
+        self._root = 0
+        self._root_fd = -1
         self._error = ""
         try:
-            self._first = int(self._read_status().get("child-pid", 0))
-            if self._first:
-                self._first_fd = os.pidfd_open(self._first)
+            self._root = int(self._read_status().get("child-pid", 0))
+            if self._root:
+                self._root_fd = os.pidfd_open(self._root)
                 for kind, value in list_limits(processes=True):
-                    resource.prlimit(self._first, kind, (value, value))
+                    resource.prlimit(self._root, kind, (value, value))
         except ProcessLookupError:  # it failed to start; its status will say why
             pass
         except OSError as error:  # without limits it does not start
@@ -71,18 +68,12 @@ class BubblewrapProcess(Process):
             return value if isinstance(value, dict) else {}
         return {}
 
-    def list_processes(self, limit: int | None = None) -> list[int]:
-        return list_descendants(self._first, limit) if self._first else []
-
-    def terminate(self) -> None:
-        signal_each(self.list_processes(), signal.SIGTERM)
-
     def kill(self) -> None:
-        if self._first_fd < 0:
+        if self._root_fd < 0:
             self.process.kill()
             return
         with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._first_fd, signal.SIGKILL)
+            signal.pidfd_send_signal(self._root_fd, signal.SIGKILL)
 
     def exit_code(self, output: str) -> int:
         """Return the code that the status pipe has; without one nothing started, and `output` says why."""
@@ -98,15 +89,14 @@ class BubblewrapProcess(Process):
 
     def close(self) -> None:
         super().close()
-        if self._first_fd >= 0:
+        if self._root_fd >= 0:
             poll = select.poll()
-            poll.register(self._first_fd, select.POLLIN)
+            poll.register(self._root_fd, select.POLLIN)
             poll.poll(PATIENCE * 1000)  # it ends after all others of its namespace
-            os.close(self._first_fd)
-        self._status.close()
+            os.close(self._root_fd)
 
 
-def start(launch: Launch) -> Process:
+def start(launch: Launch) -> BubblewrapProcess:
     """Start the command in its sandbox."""
     bwrap = find_bubblewrap()
     if bwrap is None:

@@ -12,7 +12,6 @@ import importlib.abc
 import itertools
 import marshal
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -26,10 +25,8 @@ from skillc.tools.sandbox.access import HIDE, WRITE, access_rules
 from skillc.tools.sandbox.process import (
     PATIENCE,
     Launch,
-    Process,
-    list_descendants,
+    SandboxProcess,
     list_limits,
-    signal_each,
     spawn_with_pipes,
     start_error,
 )
@@ -76,22 +73,15 @@ def find_obstacle() -> str | None:
     return "the kernel does not offer it; Linux 6.2 or newer does, with 'landlock' in its lsm= parameter"
 
 
-class LandlockProcess(Process):
+class LandlockProcess(SandboxProcess):
     """A command below its supervisor, which ends everything when its pipe is closed."""
 
     def __init__(
         self, launch: Launch, process: subprocess.Popen[bytes], status: int, control: int, private: str
     ) -> None:
-        super().__init__(launch, process)
-        self._status = os.fdopen(status, "rb")
+        super().__init__(launch, process, status)
         self._control = control
         self._private = private
-
-    def list_processes(self, limit: int | None = None) -> list[int]:
-        return list_descendants(self.process.pid, limit)
-
-    def terminate(self) -> None:
-        signal_each(self.list_processes(), signal.SIGTERM)
 
     def kill(self) -> None:
         if self._control >= 0:
@@ -114,11 +104,10 @@ class LandlockProcess(Process):
         except subprocess.TimeoutExpired:
             super().kill()
         super().close()
-        self._status.close()
         remove_tree(self._private)
 
 
-def start(launch: Launch) -> Process:
+def start(launch: Launch) -> LandlockProcess:
     """Start the command below a supervisor that confines it."""
     private = tempfile.mkdtemp(prefix="skillc-run-")
     try:

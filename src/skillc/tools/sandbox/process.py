@@ -10,7 +10,6 @@ import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO
 
 from skillc.errors import CannotRun
 from skillc.tools.environment import read_bytes
@@ -60,19 +59,12 @@ class Process:
     """A command as a plain process in a session of its own; sandboxes override how it is found and ended."""
 
     def __init__(self, launch: Launch, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout is not None
+        assert process.stderr is not None
         self.launch = launch
         self.process = process
+        self.streams = (process.stdout, process.stderr)
         self._tasks_before = count_tasks()
-
-    @property
-    def stdout(self) -> IO[bytes]:
-        assert self.process.stdout is not None
-        return self.process.stdout
-
-    @property
-    def stderr(self) -> IO[bytes]:
-        assert self.process.stderr is not None
-        return self.process.stderr
 
     def has_ended(self) -> bool:
         """Return whether the process has ended; it stays a zombie, so that its number is not reused."""
@@ -114,10 +106,7 @@ class Process:
         signal_each(pids, signal.SIGKILL)
 
     def exit_code(self, output: str) -> int:
-        """Wait for the process and return its exit code; a signal counts from 128, as in shells.
-
-        Raises what kept it from starting, which a sandbox may have said in its `output`.
-        """
+        """Wait and return the exit code, signals from 128 on; raises what kept the command from starting."""
         code = self.process.wait()
         return code if code >= 0 else 128 - code
 
@@ -128,19 +117,33 @@ class Process:
             self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:  # a program of another user, such as sudo, which we can't end
             self.process.returncode = -signal.SIGKILL  # or Python would wait for it again
-        self.stdout.close()
-        self.stderr.close()
+        for stream in self.streams:
+            stream.close()
+
+
+class SandboxProcess(Process):
+    """A command below a process of its sandbox, which reports through a pipe how the command ended."""
+
+    def __init__(self, launch: Launch, process: subprocess.Popen[bytes], status: int) -> None:
+        super().__init__(launch, process)
+        self._status = os.fdopen(status, "rb")
+        self._root = process.pid  # the command's processes are those below it
+
+    def list_processes(self, limit: int | None = None) -> list[int]:
+        return list_descendants(self._root, limit) if self._root else []
+
+    def terminate(self) -> None:
+        signal_each(self.list_processes(), signal.SIGTERM)
+
+    def close(self) -> None:
+        super().close()
+        self._status.close()
 
 
 def spawn(
-    launch: Launch,
-    argv: Sequence[str],
-    env: dict[str, str],
-    *,
-    cwd: str | None = None,
-    pass_fds: Sequence[int] = (),
+    launch: Launch, argv: Sequence[str], env: dict[str, str], cwd: str | None = None, fds: Sequence[int] = ()
 ) -> subprocess.Popen[bytes]:
-    """Start `argv` with no input, its output in two pipes, and no descriptors but `pass_fds`."""
+    """Start `argv` with no input, its output in two pipes, and no other descriptors but `fds`."""
     try:
         return subprocess.Popen(  # noqa: S603 - running what a skill declares is what this is for
             argv,
@@ -151,7 +154,7 @@ def spawn(
             stderr=subprocess.PIPE,
             bufsize=0,
             close_fds=True,
-            pass_fds=pass_fds,
+            pass_fds=fds,
             start_new_session=True,
         )
     except OSError as error:
@@ -175,7 +178,7 @@ def spawn_with_pipes(
         with open(os.dup(file), "wb") as stream:
             stream.write(data)
         os.lseek(file, 0, os.SEEK_SET)
-        process = spawn(launch, build_argv(*map(str, descriptors)), env, pass_fds=descriptors)
+        process = spawn(launch, build_argv(*map(str, descriptors)), env, fds=descriptors)
     except BaseException:
         os.close(status)
         os.close(control)
