@@ -77,13 +77,7 @@ def bind_tools(skills: BuiltAgent) -> list[BoundTool]:
 
 
 def _provider_name(name: str, others: Collection[str]) -> str:
-    """Return a name that every provider takes: letters, digits, `_` and `-`.
-
-    >>> _provider_name("pdf.fill", [])
-    'pdf__fill'
-    >>> _provider_name("pdf.fill", ["pdf__fill"])
-    'pdf__fill_2'
-    """
+    """Return a name that every provider takes (letters, digits, `_` and `-`) and no other tool has."""
     plain = _FORBIDDEN.sub("_", name.replace(".", "__"))
     candidate, number = plain[:MAX_NAME], 1
     while candidate in others:
@@ -94,11 +88,7 @@ def _provider_name(name: str, others: Collection[str]) -> str:
 
 
 def join_texts(*texts: str) -> str:
-    """Return texts below each other, without the empty ones.
-
-    >>> join_texts("Be brief.", "", "<available_skills>...")
-    'Be brief.\\n\\n<available_skills>...'
-    """
+    """Return texts below each other, without the empty ones."""
     return "\n\n".join(text for text in texts if text)
 
 

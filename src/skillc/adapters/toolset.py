@@ -111,10 +111,12 @@ class AgentTools:
         """Run a tool and return its envelope as JSON; a failure is a result, never an exception."""
         if name not in self._tools:
             return ToolResult(f"unknown tool '{name}'", is_error=True)
+        (location, tool), toolset = self._tools[name], self._toolset
         cancel = threading.Event()
-        approve = self._approver(cancel)
         try:
-            result = await asyncio.to_thread(self._run, *self._tools[name], arguments, approve, cancel)
+            cwd = toolset.cwd or paths.current_directory()
+            call = ToolCall(location, tool.name, arguments, cwd, toolset.mode)
+            result = await asyncio.to_thread(_run, call, self._approver(cancel), cancel)
         except asyncio.CancelledError:
             cancel.set()  # the thread ends the command, and then itself
             raise
@@ -123,30 +125,6 @@ class AgentTools:
         assert result.envelope is not None  # it was no dry run
         text = json.dumps(result.envelope.as_json(), ensure_ascii=False)
         return ToolResult(text, is_error=not result.success)
-
-    def _run(
-        self,
-        location: SkillLocation,
-        tool: Tool,
-        arguments: Mapping[str, Any],
-        approve: Approve | None,
-        cancel: threading.Event,
-    ) -> RunResult:
-        """Run a tool from the files as they are now, not as they were when the agent was built; log it."""
-        cwd = self._toolset.cwd or paths.current_directory()
-        mode = self._toolset.mode
-        call = ToolCall(location, tool.name, arguments, cwd, mode)
-        result, diagnostics = run_logged(
-            location.library_skill(),
-            "run",
-            {"tool": tool.name, "mode": mode, "dry_run": False},
-            cwd,
-            lambda: run_tool(call, approve, cancel=cancel),
-            lambda result: {"success": result.success},
-        )
-        for diagnostic in diagnostics:
-            logger.warning("%s", diagnostic.line())
-        return result
 
     def _approver(self, cancel: threading.Event) -> Approve | None:
         """Return the builder's callback, to be called from the thread that runs the tool."""
@@ -162,6 +140,21 @@ class AgentTools:
             return Answer.ONCE if answer is True else Answer.NO
 
         return approve
+
+
+def _run(call: ToolCall, approve: Approve | None, cancel: threading.Event) -> RunResult:
+    """Run a tool from the files as they are now, not as they were when the agent was built; log it."""
+    result, diagnostics = run_logged(
+        call.skill.library_skill(),
+        "run",
+        {"tool": call.tool, "mode": call.mode, "dry_run": False},
+        call.cwd,
+        lambda: run_tool(call, approve, cancel=cancel),
+        lambda result: {"success": result.success},
+    )
+    for diagnostic in diagnostics:
+        logger.warning("%s", diagnostic.line())
+    return result
 
 
 def _wait_for(answer: Awaitable[bool], loop: asyncio.AbstractEventLoop, cancel: threading.Event) -> bool:

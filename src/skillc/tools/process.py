@@ -177,13 +177,7 @@ class _Watch:
 
 
 class Output:
-    """The output of a command, of any length: its start, its end, and stdout while it is short.
-
-    >>> output = Output()
-    >>> output.add(b"x" * 5000, stdout=True)
-    >>> output.text()[2047:2081]
-    'x\\n... [truncated 904 bytes] ...\\nxx'
-    """
+    """The output of a command, of any length: its start, its end, and stdout while it is short."""
 
     def __init__(self) -> None:
         self.total = 0

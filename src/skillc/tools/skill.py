@@ -137,7 +137,7 @@ def _locate_in_repository(skill: Skill, cwd: str) -> SkillLocation:
     if skill.is_copy and (own is None or os.path.realpath(copy_path(own, skill.name)) != skill.source):
         return locate_in_store(skill)  # named by its path: a copy from another project's repository
     library = resolve_repositories(config, next(paths.library_roots(cwd), None))
-    source = next((named.source for named in library.sources if named.name == skill.repository), None)
+    source = next((part.source for part in library.sources if part.name == skill.repository), None)
     return locate_in_source(skill.name, skill.source, source, skill.repository)
 
 
@@ -158,11 +158,11 @@ def locate_in_store(skill: Skill) -> SkillLocation:
 async def locate_in_library(source: CompositeSkillSource, skill_id: SkillId) -> SkillLocation:
     """Return a skill of the repositories; one without a folder can be read, but has nothing to run."""
     winner = (await source.load(skill_id)).descriptor.source_name
-    named = next(named for named in source.sources if named.name == winner)
+    part = next(part for part in source.sources if part.name == winner)
     directory = await source.directory(skill_id)
     if directory is None:
         raise SkillNotFound(skill_id, f"the repository '{winner}' gives its text, but no folder to run from")
-    return locate_in_source(skill_id, os.path.realpath(directory), named.source, winner)
+    return locate_in_source(skill_id, os.path.realpath(directory), part.source, winner)
 
 
 def locate_in_source(

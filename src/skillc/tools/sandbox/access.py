@@ -125,8 +125,8 @@ def _prefix_paths(directory: str, home: str) -> Iterator[str]:
         return
     yield directory
     prefix = os.path.dirname(directory)
-    is_shared = prefix in (os.path.normpath(os.path.join(home, name)) for name in SHARED)
-    own = not is_shared and prefix.count("/") > 1 and not is_inside(home, prefix)
+    others = [os.path.normpath(os.path.join(home, name)) for name in SHARED]
+    own = prefix not in others and prefix.count("/") > 1 and not is_inside(home, prefix)
     if own and os.path.basename(directory) in PROGRAMS:
         yield from filter(os.path.exists, (os.path.join(prefix, part) for part in PARTS))
 

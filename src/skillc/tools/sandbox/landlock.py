@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from skillc.errors import SandboxUnavailable
@@ -184,22 +185,18 @@ def remove_tree(root: str) -> None:
     Deep trees have paths that are too long to name, so each directory is entered by its descriptor,
     and its directories are moved up to the root, where names stay short.
     """
-    try:
+    prefix = os.urandom(8).hex()  # the command can't have guessed it
+    free_names = (f".{prefix}-{number}" for number in itertools.count())
+    with suppress(OSError):  # a rest may stay; it is in the system's temporary directory
         top = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return
-    try:
-        prefix = os.urandom(8).hex()  # the command can't have guessed it
-        free_names = (f".{prefix}-{number}" for number in itertools.count())
-        while names := os.listdir(top):
-            for name in names:
-                if not _unlink(name, top):
-                    _flatten(name, top, free_names)
-        os.rmdir(root)
-    except OSError:  # the rest stays; it is in the system's temporary directory
-        pass
-    finally:
-        os.close(top)
+        try:
+            while names := os.listdir(top):
+                for name in names:
+                    if not _unlink(name, top):
+                        _flatten(name, top, free_names)
+            os.rmdir(root)
+        finally:
+            os.close(top)
 
 
 def _unlink(name: str, directory: int) -> bool:
