@@ -32,7 +32,7 @@ def test_names_that_every_provider_takes() -> None:
         "x" * (MAX_NAME - 2) + "_2",
         "plain-name_1",
     ]
-    assert [tool.call_sync({}).text for tool in bound] == names
+    assert [run_sync(tool.call({})).text for tool in bound] == names
 
 
 @pytest.mark.parametrize("text", ["{", "[" * 100_000, '{"id": NaN', "\ud800"])

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from skillc.tools import sandbox
-from skillc.tools.envelope import Envelope
 from skillc.tools.environment import build_environment, find_program
-from skillc.tools.process import run
+from skillc.tools.process import Envelope, run
 from skillc.tools.sandbox import Launch
 from tests.tools.levels import works
 

@@ -6,8 +6,9 @@ import dataclasses
 
 from hypothesis import example, given, settings, strategies as st
 
-from skillc.tools import ToolCall, find_skill, prepare, sandbox
+from skillc.tools import ToolCall, find_skill, sandbox
 from skillc.tools.process import run
+from skillc.tools.run import prepare
 from tests.conftest import World
 from tests.support.tools import executable, tool
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from skillc.paths import embedded_skills
-from skillc.tools import ToolCall, find_skill, format_tools, load_executable, prepare, sandbox, start_run
+from skillc.tools import ToolCall, find_skill, format_tools, load_executable, sandbox
+from skillc.tools.run import prepare, start_run
 from tests.conftest import World
 from tests.tools.levels import works
 

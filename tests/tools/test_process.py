@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.errors import CannotRun, SandboxUnavailable
-from skillc.tools.envelope import HEAD, PARSED, TAIL, Output
-from skillc.tools.process import run
+from skillc.tools.process import HEAD, MAX_JSON, TAIL, Output, run
 from skillc.tools.sandbox import Launch
 from tests.tools.conftest import Bench
 
@@ -81,18 +80,18 @@ def test_not_parsed(stdout: str) -> None:
     """[D43] [TOOLS §4.4] what is not JSON, or could not be written as JSON again, is only output."""
     output = Output()
     output.add(stdout.encode(), stdout=True)
-    assert output.parsed() is None
+    assert output.parse_json() is None
 
 
 def test_parsed_up_to_a_mebibyte() -> None:
     """[D43] complete stdout alone is parsed, up to 1 MiB of it."""
-    for size, parsed in ((PARSED, True), (PARSED + 1, False)):
+    for size, parsed in ((MAX_JSON, True), (MAX_JSON + 1, False)):
         output = Output()
         text = b'"' + b"x" * (size - 2) + b'"'
         for start in range(0, size, 65536):
             output.add(b"noise", stdout=False)
             output.add(text[start : start + 65536], stdout=True)
-        assert (output.parsed() is not None) is parsed
+        assert (output.parse_json() is not None) is parsed
 
 
 @given(st.lists(st.binary(max_size=3000), max_size=8))
@@ -198,8 +197,8 @@ def test_time_out(bench: Bench) -> None:
     assert found.output == "begun\nasked\n"
     assert (found.success, found.exit_code) == (False, None)
     assert found.error == "timed out after 4 s"
-    assert found.stopped is not None
-    assert found.stopped.line() == "error[E065]: timed out after 4 s"
+    assert found.interruption is not None
+    assert found.interruption.line() == "error[E065]: timed out after 4 s"
 
 
 @pytest.mark.slow
@@ -212,8 +211,8 @@ def test_cancelled(bench: Bench) -> None:
     timer.join()
     assert found.output == "begun\n"
     assert found.exit_code is None
-    assert found.stopped is not None
-    assert found.stopped.line().startswith("error[E065]: cancelled after ")
+    assert found.interruption is not None
+    assert found.interruption.line().startswith("error[E065]: cancelled after ")
 
 
 def test_from_another_thread(bench: Bench) -> None:

@@ -18,10 +18,12 @@ definition and `tool.call(block.input)` its result.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skillc.adapters.tools import BoundTool, bind_tools, instructions
+from skillc.adapters import tools
+from skillc.adapters.tools import BoundTool, References, bind_tools, instructions
+from skillc.engine import run_sync
 from skillc.errors import import_error
 
 try:
@@ -31,7 +33,7 @@ except ImportError as error:
     raise import_error(error, "the Anthropic SDK", "anthropic") from None
 
 if TYPE_CHECKING:
-    from skillc.engine import BuiltAgent, ToolResult
+    from skillc.engine import BuiltAgent
 
 __all__ = ["async_skill_tools", "async_user_message", "instructions", "skill_tools", "user_message"]
 
@@ -52,49 +54,34 @@ def async_skill_tools(skills: BuiltAgent) -> list[BetaAsyncBuiltinFunctionTool]:
     return [_AsyncSkillTool(tool) for tool in bind_tools(skills)]
 
 
-def user_message(
-    skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
-) -> BetaMessageParam:
+def user_message(skills: BuiltAgent, text: str, skill_references: References = None) -> BetaMessageParam:
     """Return an entry of `messages`: the text with a leading `/reference` and the others resolved."""
-    return {"role": "user", "content": skills.prepare_turn_sync(text, skill_references).message}
+    return {"role": "user", "content": tools.user_message(skills, text, skill_references)}
 
 
 async def async_user_message(
-    skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
+    skills: BuiltAgent, text: str, skill_references: References = None
 ) -> BetaMessageParam:
     """Do the same in async code."""
-    return {"role": "user", "content": (await skills.prepare_turn(text, skill_references)).message}
+    return {"role": "user", "content": await tools.async_user_message(skills, text, skill_references)}
 
 
-class _SkillTool(BetaBuiltinFunctionTool):
+@dataclass
+class _Definition:
+    tool: BoundTool
+
+    def to_dict(self) -> BetaToolParam:
+        tool = self.tool
+        return {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+
+
+class _SkillTool(_Definition, BetaBuiltinFunctionTool):
     """A tool that takes the arguments as a dict: a function's parameters could not have every name."""
 
-    def __init__(self, tool: BoundTool) -> None:
-        self._tool = tool
-
-    def to_dict(self) -> BetaToolParam:
-        return _definition(self._tool)
-
     def call(self, input: object) -> str:
-        return _content(self._tool.call_sync(input))
+        return run_sync(self.tool.call_or_raise(input, ToolError))
 
 
-class _AsyncSkillTool(BetaAsyncBuiltinFunctionTool):
-    def __init__(self, tool: BoundTool) -> None:
-        self._tool = tool
-
-    def to_dict(self) -> BetaToolParam:
-        return _definition(self._tool)
-
+class _AsyncSkillTool(_Definition, BetaAsyncBuiltinFunctionTool):
     async def call(self, input: object) -> str:
-        return _content(await self._tool.call(input))
-
-
-def _definition(tool: BoundTool) -> BetaToolParam:
-    return {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
-
-
-def _content(result: ToolResult) -> str:
-    if result.is_error:
-        raise ToolError(result.text)
-    return result.text
+        return await self.tool.call_or_raise(input, ToolError)

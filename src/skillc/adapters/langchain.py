@@ -11,16 +11,11 @@ agent.invoke({"messages": [("user", "/release-notes for version 2")]})
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from skillc.adapters.tools import (
-    BoundTool,
-    bind_tools,
-    instructions,
-    join_texts,
-    resolve_references,
-)
+from skillc.adapters import tools
+from skillc.adapters.tools import BoundTool, References, bind_tools, instructions, join_texts
 from skillc.engine import run_sync
 from skillc.errors import import_error
 
@@ -35,7 +30,7 @@ except ImportError as error:
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
-    from skillc.engine import BuiltAgent, ToolResult
+    from skillc.engine import BuiltAgent
 
 __all__ = ["SkillsMiddleware", "async_user_message", "instructions", "skill_tools", "user_message"]
 
@@ -49,21 +44,19 @@ def skill_tools(skills: BuiltAgent) -> list[BaseTool]:
     >>> load.invoke({"id": "pdf"})
     "skill 'pdf' not found; find_skills and browse_skills show what there is"
     """
-    return [_skill_tool(tool) for tool in bind_tools(skills)]
+    return [_SkillTool(tool) for tool in bind_tools(skills)]
 
 
-def user_message(
-    skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
-) -> HumanMessage:
+def user_message(skills: BuiltAgent, text: str, skill_references: References = None) -> HumanMessage:
     """Return a message with a leading `/reference` and the others resolved."""
-    return HumanMessage(skills.prepare_turn_sync(text, skill_references).message)
+    return HumanMessage(tools.user_message(skills, text, skill_references))
 
 
 async def async_user_message(
-    skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
+    skills: BuiltAgent, text: str, skill_references: References = None
 ) -> HumanMessage:
     """Do the same in async code."""
-    return HumanMessage((await skills.prepare_turn(text, skill_references)).message)
+    return HumanMessage(await tools.async_user_message(skills, text, skill_references))
 
 
 class SkillsMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
@@ -85,9 +78,9 @@ class SkillsMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         last = state["messages"][-1] if state["messages"] else None
         if not isinstance(last, HumanMessage):
             return None
-        content, changed = await resolve_references(self.skills, last.content)
+        content, is_new = await tools.resolve_references(self.skills, last.content)
         # It has the same ID, so it replaces the old message.
-        return {"messages": [last.model_copy(update={"content": content})]} if changed else None
+        return {"messages": [last.model_copy(update={"content": content})]} if is_new else None
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -120,22 +113,13 @@ class _SkillTool(BaseTool):
 
     _tool: BoundTool = PrivateAttr()
 
+    def __init__(self, tool: BoundTool) -> None:
+        super().__init__(name=tool.name, description=tool.description, args_schema=tool.parameters)
+        self.handle_tool_error = True
+        self._tool = tool
+
     def _run(self, /, **arguments: Any) -> str:
-        return _content(self._tool.call_sync(arguments))
+        return run_sync(self._tool.call_or_raise(arguments, ToolException))
 
     async def _arun(self, /, **arguments: Any) -> str:
-        return _content(await self._tool.call(arguments))
-
-
-def _skill_tool(tool: BoundTool) -> BaseTool:
-    skill_tool = _SkillTool(
-        name=tool.name, description=tool.description, args_schema=tool.parameters, handle_tool_error=True
-    )
-    skill_tool._tool = tool
-    return skill_tool
-
-
-def _content(result: ToolResult) -> str:
-    if result.is_error:
-        raise ToolException(result.text)
-    return result.text
+        return await self._tool.call_or_raise(arguments, ToolException)

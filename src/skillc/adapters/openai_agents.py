@@ -17,13 +17,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, overload
 
-from skillc.adapters.tools import (
-    BoundTool,
-    async_user_message,
-    bind_tools,
-    join_texts,
-    user_message,
-)
+from skillc.adapters.tools import BoundTool, async_user_message, bind_tools, join_texts, user_message
 from skillc.errors import import_error
 
 try:
@@ -38,27 +32,18 @@ if TYPE_CHECKING:
 __all__ = ["async_user_message", "instructions", "skill_tools", "user_message"]
 
 DynamicText = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str] | str]
+AsyncText = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]
 
 
 @overload
 def instructions(skills: BuiltAgent, own: str = "") -> str: ...
 @overload
-def instructions(
-    skills: BuiltAgent, own: DynamicText
-) -> Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]: ...
+def instructions(skills: BuiltAgent, own: DynamicText) -> AsyncText: ...
 def instructions(skills: BuiltAgent, own: str | DynamicText = "") -> Any:
     """Return the `instructions` of an `Agent`: your own words, then the skills.
 
     Where your words are a function of context and agent, the skills come first: a prompt cache needs
     what is the same in every request at the start.
-
-    >>> from skillc import AgentFactory, InMemorySkillSource
-    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
-    >>> print(instructions(skills, "Be brief."))
-    Be brief.
-    <BLANKLINE>
-    <available_skills>
-    </available_skills>
     """
     if isinstance(own, str):
         return join_texts(own, skills.system_prompt)
@@ -71,13 +56,7 @@ def instructions(skills: BuiltAgent, own: str | DynamicText = "") -> Any:
 
 
 def skill_tools(skills: BuiltAgent) -> list[Tool]:
-    """Return the `tools` of an `Agent`. A failure is a text that starts with `Error: `.
-
-    >>> from skillc import AgentFactory, InMemorySkillSource
-    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
-    >>> [tool.name for tool in skill_tools(skills)]
-    ['browse_skills', 'load_skill', 'find_skills', 'list_skill_files', 'read_skill_file']
-    """
+    """Return the `tools` of an `Agent`. A failure is a text that starts with `Error: `."""
     return [_function_tool(tool) for tool in bind_tools(skills)]
 
 

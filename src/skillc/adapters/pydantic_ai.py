@@ -14,14 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from skillc.adapters.tools import (
-    BoundTool,
-    async_user_message,
-    bind_tools,
-    instructions,
-    resolve_references,
-    user_message,
-)
+from skillc.adapters import tools
+from skillc.adapters.tools import BoundTool, async_user_message, bind_tools, instructions, user_message
 from skillc.errors import import_error
 
 try:
@@ -42,13 +36,7 @@ _OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
 
 
 def skill_tools(skills: BuiltAgent) -> list[Tool[Any]]:
-    """Return the `tools` of an `Agent`. A failure is a failed result and costs no retries.
-
-    >>> from skillc import AgentFactory, InMemorySkillSource
-    >>> skills = AgentFactory().skill_source(InMemorySkillSource([])).build_agent_sync()
-    >>> [tool.name for tool in skill_tools(skills)]
-    ['browse_skills', 'load_skill', 'find_skills', 'list_skill_files', 'read_skill_file']
-    """
+    """Return the `tools` of an `Agent`. A failure is a failed result and costs no retries."""
     return [_tool(tool) for tool in bind_tools(skills)]
 
 
@@ -70,7 +58,7 @@ class SkillsCapability(AbstractCapability[Any]):
     async def before_node_run(self, ctx: RunContext[Any], *, node: AgentNode[Any]) -> AgentNode[Any]:
         if not isinstance(node, UserPromptNode) or node.user_prompt is None:
             return node
-        prompt, _ = await resolve_references(self.skills, node.user_prompt)
+        prompt, _ = await tools.resolve_references(self.skills, node.user_prompt)
         return replace(node, user_prompt=prompt)
 
     @classmethod
@@ -80,10 +68,7 @@ class SkillsCapability(AbstractCapability[Any]):
 
 def _tool(tool: BoundTool) -> Tool[Any]:
     async def call(**arguments: Any) -> str:
-        result = await tool.call(arguments)
-        if result.is_error:
-            raise ToolFailed(result.text)
-        return result.text
+        return await tool.call_or_raise(arguments, ToolFailed)
 
     skill_tool = Tool.from_schema(
         call, name=tool.name, description=tool.description, json_schema=tool.parameters

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skillc.engine import ToolResult, run_sync
+from skillc.engine import ToolResult
 from skillc.errors import unexpected
 
 if TYPE_CHECKING:
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger("skillc.adapters")
 
 MAX_NAME = 64  # OpenAI's limit, the lowest
+References = Sequence[str] | None  # skills that a message names beside those in its text
 _FORBIDDEN = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 @dataclass(frozen=True, slots=True)
 class BoundTool:
-    """A tool of an agent, ready to be called."""
+    """A tool of an agent under the name that the provider gets."""
 
     skills: BuiltAgent
     definition: ToolDefinition
@@ -50,10 +51,6 @@ class BoundTool:
             logger.error("%s: %s", self.name, failure.line(), exc_info=error)
             return ToolResult(failure.message, is_error=True)
 
-    def call_sync(self, arguments: object) -> ToolResult:
-        """`call` for frameworks and programs that do not await."""
-        return run_sync(self.call(arguments))
-
     async def call_json(self, text: str) -> ToolResult:
         """`call` with the arguments as the model wrote them; no text is an empty object."""
         try:
@@ -61,6 +58,13 @@ class BoundTool:
         except (ValueError, RecursionError):
             return ToolResult("the arguments are not valid JSON", is_error=True)
         return await self.call(arguments)
+
+    async def call_or_raise(self, arguments: object, failure: type[Exception]) -> str:
+        """`call` for frameworks that take a failed call as an exception."""
+        result = await self.call(arguments)
+        if result.is_error:
+            raise failure(result.text)
+        return result.text
 
 
 def bind_tools(skills: BuiltAgent) -> list[BoundTool]:
@@ -72,17 +76,11 @@ def bind_tools(skills: BuiltAgent) -> list[BoundTool]:
     return list(tools.values())
 
 
-def _provider_name(name: str, used: Collection[str]) -> str:
-    """Return a name that every provider takes: letters, digits, `_` and `-`.
-
-    >>> _provider_name("pdf.fill", [])
-    'pdf__fill'
-    >>> _provider_name("pdf.fill", ["pdf__fill"])
-    'pdf__fill_2'
-    """
+def _provider_name(name: str, others: Collection[str]) -> str:
+    """Return a name that every provider takes (letters, digits, `_` and `-`) and no other tool has."""
     plain = _FORBIDDEN.sub("_", name.replace(".", "__"))
     candidate, number = plain[:MAX_NAME], 1
-    while candidate in used:
+    while candidate in others:
         number += 1
         suffix = f"_{number}"
         candidate = plain[: MAX_NAME - len(suffix)] + suffix
@@ -90,11 +88,7 @@ def _provider_name(name: str, used: Collection[str]) -> str:
 
 
 def join_texts(*texts: str) -> str:
-    """Return texts below each other, without the empty ones.
-
-    >>> join_texts("Be brief.", "", "<available_skills>...")
-    'Be brief.\\n\\n<available_skills>...'
-    """
+    """Return texts below each other, without the empty ones."""
     return "\n\n".join(text for text in texts if text)
 
 
@@ -112,14 +106,12 @@ def instructions(skills: BuiltAgent, own: str = "") -> str:
     return join_texts(own, skills.system_prompt)
 
 
-def user_message(skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None) -> str:
+def user_message(skills: BuiltAgent, text: str, skill_references: References = None) -> str:
     """Return the user's message with its leading `/reference` and other references resolved."""
     return skills.prepare_turn_sync(text, skill_references).message
 
 
-async def async_user_message(
-    skills: BuiltAgent, text: str, skill_references: Sequence[str] | None = None
-) -> str:
+async def async_user_message(skills: BuiltAgent, text: str, skill_references: References = None) -> str:
     """Return the same in async code."""
     return (await skills.prepare_turn(text, skill_references)).message
 
@@ -131,15 +123,15 @@ async def resolve_references(skills: BuiltAgent, content: Any) -> tuple[Any, boo
     `{"type": "text", "text": ...}` block; parts that are not text stay as they are.
     """
     if isinstance(content, str):
-        text = (await skills.prepare_turn(content)).message
+        text = await async_user_message(skills, content)
         return text, text != content
     parts = list(content or ())
     for index, part in enumerate(parts):
         if isinstance(part, str):
-            parts[index], changed = await resolve_references(skills, part)
-            return parts, changed
+            parts[index] = text = await async_user_message(skills, part)
+            return parts, text != part
         if isinstance(part, dict) and part.get("type") == "text":
-            text, changed = await resolve_references(skills, part["text"])
+            text = await async_user_message(skills, part["text"])
             parts[index] = {**part, "text": text}
-            return parts, changed
+            return parts, text != part["text"]
     return content, False

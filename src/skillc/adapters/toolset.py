@@ -13,6 +13,7 @@ import os
 import threading
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from concurrent.futures import Future, TimeoutError as FutureTimeout
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 from skillc import paths
@@ -48,6 +49,7 @@ logger = logging.getLogger("skillc.tools")
 POLL = 0.2  # seconds between checks whether a call with an open question was cancelled
 
 
+@dataclass(eq=False)
 class SkillToolset:
     """What an agent may run of its skills' tools.
 
@@ -55,20 +57,15 @@ class SkillToolset:
     runs. `skills` are the IDs whose tools are offered, all without it.
     """
 
-    def __init__(
-        self,
-        approve: ApproveCallback | None = None,
-        *,
-        mode: str = "Global",
-        skills: Collection[str] | None = None,
-        cwd: str | None = None,
-    ) -> None:
-        if mode not in MODES:
-            raise ValueError(f"mode must be {', '.join(MODES)}, not {mode!r}")
-        self.approve = approve
-        self.mode = mode
-        self.skills = skills
-        self.cwd = cwd
+    approve: ApproveCallback | None = None
+    _: KW_ONLY
+    mode: str = "Global"
+    skills: Collection[str] | None = None
+    cwd: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise ValueError(f"mode must be {', '.join(MODES)}, not {self.mode!r}")
 
     async def offer(self, skills: DefaultSkillEngine, reserved: Collection[str] = ()) -> AgentTools:
         """Return the tools of an agent's skills; one with an invalid definition is skipped and logged."""
@@ -115,45 +112,20 @@ class AgentTools:
         """Run a tool and return its envelope as JSON; a failure is a result, never an exception."""
         if name not in self._tools:
             return ToolResult(f"unknown tool '{name}'", is_error=True)
+        (location, tool), toolset = self._tools[name], self._toolset
         cancel = threading.Event()
-        approve = self._approver(cancel)
         try:
-            result = await asyncio.to_thread(self._run, *self._tools[name], arguments, approve, cancel)
+            cwd = toolset.cwd or paths.current_directory()
+            call = ToolCall(location, tool.name, arguments, cwd, toolset.mode)
+            result = await asyncio.to_thread(_run, call, self._approver(cancel), cancel)
         except asyncio.CancelledError:
             cancel.set()  # the thread ends the command, and then itself
             raise
-        except SkillcError as error:
-            return ToolResult(error.line(), is_error=True)
         except Exception as error:
             return ToolResult(unexpected(error).line(), is_error=True)
         assert result.envelope is not None  # it was no dry run
-        return ToolResult(
-            json.dumps(result.envelope.as_json(), ensure_ascii=False), is_error=not result.success
-        )
-
-    def _run(
-        self,
-        location: SkillLocation,
-        tool: Tool,
-        arguments: Mapping[str, Any],
-        approve: Approve | None,
-        cancel: threading.Event,
-    ) -> RunResult:
-        """Run a tool from the files as they are now, not as they were when the agent was built; log it."""
-        cwd = self._toolset.cwd or paths.current_directory()
-        mode = self._toolset.mode
-        call = ToolCall(location, tool.name, arguments, cwd, mode)
-        result, diagnostics = run_logged(
-            location.library_skill(),
-            "run",
-            {"tool": tool.name, "mode": mode, "dry_run": False},
-            cwd,
-            lambda: run_tool(call, approve, cancel=cancel),
-            lambda result: {"success": result.success},
-        )
-        for diagnostic in diagnostics:
-            logger.warning("%s", diagnostic.line())
-        return result
+        text = json.dumps(result.envelope.as_json(), ensure_ascii=False)
+        return ToolResult(text, is_error=not result.success)
 
     def _approver(self, cancel: threading.Event) -> Approve | None:
         """Return the builder's callback, to be called from the thread that runs the tool."""
@@ -169,6 +141,21 @@ class AgentTools:
             return Answer.ONCE if answer is True else Answer.NO
 
         return approve
+
+
+def _run(call: ToolCall, approve: Approve | None, cancel: threading.Event) -> RunResult:
+    """Run a tool from the files as they are now, not as they were when the agent was built; log it."""
+    result, diagnostics = run_logged(
+        call.skill.library_skill(),
+        "run",
+        {"tool": call.tool, "mode": call.mode, "dry_run": False},
+        call.cwd,
+        lambda: run_tool(call, approve, cancel=cancel),
+        lambda result: {"success": result.success},
+    )
+    for diagnostic in diagnostics:
+        logger.warning("%s", diagnostic.line())
+    return result
 
 
 def _wait_for(answer: Awaitable[bool], loop: asyncio.AbstractEventLoop, cancel: threading.Event) -> bool:

@@ -21,18 +21,13 @@ if TYPE_CHECKING:
         trust_status as trust_status,
     )
     from skillc.tools.arguments import parse_values as parse_values
-    from skillc.tools.envelope import Envelope as Envelope
     from skillc.tools.run import (
         Approve as Approve,
-        Run as Run,
         RunResult as RunResult,
         ToolCall as ToolCall,
         Values as Values,
         approval_advice as approval_advice,
-        approve_run as approve_run,
-        prepare as prepare,
         run_tool as run_tool,
-        start_run as start_run,
     )
     from skillc.tools.schemas import (
         describe_tool as describe_tool,
@@ -56,10 +51,7 @@ else:
         {
             "approval": "Answer ApprovalRequest Entry allow deny list_entries prune trust_status",
             "arguments": "parse_values",
-            "envelope": "Envelope",
-            "run": (
-                "Approve Run RunResult ToolCall Values approval_advice approve_run prepare run_tool start_run"
-            ),
+            "run": "Approve RunResult ToolCall Values approval_advice run_tool",
             "schemas": "describe_tool format_tools function_names manifest tool_schema",
             "skill": ("ExecutableSkill SkillLocation Tool find_skill load_executable locate_in_source"),
             "trust": "TrustStore",

@@ -20,13 +20,14 @@ from skillc.tools.trust import ALLOW, DENY, Decision, Fingerprint, TrustLevel, T
 
 MAX_SHOWN = 2000  # characters of one argument or description; the rest is counted
 MAX_LISTED = 50  # changed files
+FLAGS = ("read_only", "always_ask", "network")  # of a skill's definition
 UNTRUSTED_WARNING = (
     "WARNING: this skill is not one of your own. Only run it if you trust where it comes from."
 )
 
 
 class Answer(StrEnum):
-    """What a person answers. `ALWAYS` lasts until a file of the skill changes, `NEVER` for good."""
+    """A person's answer. `ALWAYS` lasts until a file of the skill changes, `NEVER` for good."""
 
     ONCE = "once"
     ALWAYS = "always"
@@ -36,10 +37,7 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """One run of a tool, as it is about to happen.
-
-    `changed` is how the files differ from those that were allowed before; None the first time.
-    """
+    """One run of a tool, as it is about to happen."""
 
     skill: str
     version: str
@@ -55,7 +53,7 @@ class ApprovalRequest:
     digest: str
     read_only: bool = False
     always_ask: bool = False
-    changed: Sequence[str] | None = None
+    changed: Sequence[str] | None = None  # files that differ from those allowed before; None the first time
     sandbox: str = ""
 
     @property
@@ -72,39 +70,31 @@ class ApprovalRequest:
     def text(self) -> str:
         """Return everything there is to know before saying yes."""
         by = f", by {self.author}" if self.author else ""
-        rows = [
-            ("Skill", f"{self.skill} {self.version}{by}"),
-            ("", self.description),
-            ("From", self.origin),
-            ("Tool", f"{self.tool}: {self.tool_description}" if self.tool_description else self.tool),
-        ]
-        lines = [_row(label, display(text)) for label, text in rows]
         # Each argument in quotes, so that what is one argument looks like one.
         words = [_shorten(visible(json.dumps(word, ensure_ascii=False))) for word in self.argv]
-        lines.append(_row("Command", " ".join(words)))
-        lines.append(_row("In", display(self.cwd)))
-        for number, text in enumerate(self.permissions):
-            lines.append(_row("" if number else "Allowed", display(text)))
-        lines.append(_row("Digest", self.digest))
-        if self.level is TrustLevel.UNTRUSTED:
-            lines = [UNTRUSTED_WARNING, "", *lines]
-        return "\n".join([*lines, *self._changes()])
-
-    def _changes(self) -> list[str]:
-        if self.changed is None:
-            return []
-        lines = [f"  {visible(change)}" for change in self.changed[:MAX_LISTED]]
-        more = len(self.changed) - MAX_LISTED
-        return ["", "Since you allowed it:", *lines, *([f"  ... ({more} more)"] if more > 0 else [])]
-
-
-def _row(label: str, text: str) -> str:
-    return f"{label + ':' if label else '':<9} {text}"
+        rows = [
+            ("Skill:", display(f"{self.skill} {self.version}{by}")),
+            ("", display(self.description)),
+            ("From:", display(self.origin)),
+            ("Tool:", display(": ".join(filter(None, [self.tool, self.tool_description])))),
+            ("Command:", " ".join(words)),
+            ("In:", display(self.cwd)),
+            *(("" if n else "Allowed:", display(text)) for n, text in enumerate(self.permissions)),
+            ("Digest:", self.digest),
+        ]
+        lines = [UNTRUSTED_WARNING, ""] if self.level is TrustLevel.UNTRUSTED else []
+        lines += [f"{label:<9} {text}" for label, text in rows]
+        if self.changed is not None:
+            lines += ["", "Since you allowed it:"]
+            lines += [f"  {visible(change)}" for change in self.changed[:MAX_LISTED]]
+            more = len(self.changed) - MAX_LISTED
+            lines += [f"  ... ({more} more)"] if more > 0 else []
+        return "\n".join(lines)
 
 
 def display(text: str) -> str:
     """Return text on one line, visible and within bounds."""
-    return _shorten(visible(" ".join(text.split("\n"))))
+    return _shorten(visible(text.replace("\n", " ")))
 
 
 def _shorten(text: str) -> str:
@@ -113,16 +103,13 @@ def _shorten(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TrustStatus:
-    """A skill as it is now, and what was decided about it.
-
-    `verdict` is what counts now; `decision` is what was decided, perhaps about other files.
-    """
+    """A skill as it is now, and the decision about it."""
 
     location: SkillLocation
     skill: ExecutableSkill
     files: Fingerprint
-    verdict: str | None
-    decision: Decision | None
+    verdict: str | None  # what counts now
+    decision: Decision | None  # perhaps about other files
 
     @property
     def current(self) -> bool:
@@ -135,7 +122,6 @@ class TrustStatus:
         return [] if self.decision is None else self.files.changes_since(self.decision.files)
 
     def as_json(self) -> dict[str, Any]:
-        definition = self.skill.definition
         return {
             "skill": self.location.skill_id,
             "path": self.location.path,
@@ -145,16 +131,14 @@ class TrustStatus:
             "digest": self.files.digest,
             "current": self.current,
             "changed": self.changes,
-            "read_only": definition.read_only,
-            "always_ask": definition.always_ask,
-            "network": definition.network,
+            **{name: getattr(self.skill.definition, name) for name in FLAGS},
             "tools": [{"name": name, "command": command} for name, command in self._commands()],
         }
 
     def text(self) -> str:
         """Return the same for a person."""
         location, definition = self.location, self.skill.definition
-        flags = [name for name in ("read_only", "always_ask", "network") if getattr(definition, name)]
+        flags = [name for name in FLAGS if getattr(definition, name)]
         none = "its files changed since it was allowed" if self.decision else "none yet"
         verdict = {ALLOW: "allowed", DENY: "denied", None: none}[self.verdict]
         lines = [
@@ -201,9 +185,8 @@ def allow(status: TrustStatus, store: TrustStore, digest: str | None = None) -> 
     if not status.skill.tools:
         raise InvalidTool(name, "no tool definitions found")
     if digest is not None and digest.lower() != files.digest:
-        raise ApprovalRequired(
-            name, f"The digest is not the one it has now; 'skc trust show {visible(name)}' prints that."
-        )
+        advice = f"'skc trust show {visible(name)}' prints that."
+        raise ApprovalRequired(name, f"The digest is not the one it has now; {advice}")
     if fingerprint(location.directory).digest != files.digest:
         raise ApprovalRequired(name, "Its files changed meanwhile; nothing was allowed.")
     for other in store.decisions():
@@ -223,9 +206,8 @@ def deny(location: SkillLocation, store: TrustStore) -> Entry:
 
 def record_decision(location: SkillLocation, verdict: str, files: Fingerprint, store: TrustStore) -> Entry:
     """Store what was decided about a skill with these files."""
-    decision = Decision(
-        location.skill_id, location.path, verdict, files.digest, files.files, location.directory
-    )
+    skill, path, directory = location.skill_id, location.path, location.directory
+    decision = Decision(skill, path, verdict, files.digest, files.files, directory)
     store.record(decision)
     return Entry(decision, current=True)
 

@@ -1,14 +1,4 @@
-"""Check the values for a tool's parameters against their types, before anything starts [D40].
-
->>> from skillc.skills import ParameterDefinition
->>> count = ParameterDefinition("count", "integer", required=True)
->>> check_values([count], {"count": 3})
-{'count': 3}
->>> check_values([count], {"count": "3"})
-Traceback (most recent call last):
-    ...
-skillc.errors.InvalidParameter: invalid parameter 'count': must be an integer, not text
-"""
+"""Check the values for a tool's parameters against their types, before anything starts [D40]."""
 
 from __future__ import annotations
 
@@ -35,15 +25,10 @@ MAX_COMMAND = 1 << 20  # bytes of all arguments
 
 
 def check_values(parameters: Sequence[ParameterDefinition], arguments: Mapping[str, Any]) -> dict[str, Value]:
-    """Return the values of the arguments, each of its type; None is the same as missing.
-
-    Raises InvalidParameter for one that is missing, unknown, of another type, or can be no argument.
-    """
-    allowed_names = {parameter.name for parameter in parameters}
-    for name in arguments:
-        if name not in allowed_names:
-            raise InvalidParameter(name, f"unknown; there are {join_names(parameters)}")
+    """Return the values, each of its type, or raise InvalidParameter; None is the same as missing."""
     values: dict[str, Value] = {}
+    for name in arguments:
+        _find(name, parameters)
     for parameter in parameters:
         value = arguments.get(parameter.name)
         if value is not None:
@@ -53,11 +38,20 @@ def check_values(parameters: Sequence[ParameterDefinition], arguments: Mapping[s
     return values
 
 
+def _find(name: str, parameters: Sequence[ParameterDefinition]) -> ParameterDefinition:
+    for parameter in parameters:
+        if parameter.name == name:
+            return parameter
+    raise InvalidParameter(name, f"unknown; there are {join_names(parameters)}")
+
+
 def _check_value(parameter: ParameterDefinition, value: Any) -> Value:
     name, kind = parameter.name, parameter.type
     is_number = kind in ("integer", "number")
     if not has_type(value, "number" if is_number else kind):
-        raise InvalidParameter(name, f"must be {TYPE_WORDS[kind]}, not {_describe(value)}")
+        words = {bool: "true or false", int: "a number", float: "a number", str: "text", dict: "an object"}
+        words[list] = "a list with other things"
+        raise InvalidParameter(name, f"must be {TYPE_WORDS[kind]}, not {words.get(type(value), 'that')}")
     if is_number:
         return _check_number(name, kind, value)
     if kind == "array":
@@ -92,11 +86,6 @@ def _check_text(name: str, text: str) -> str:
     return text
 
 
-def _describe(value: object) -> str:
-    words = {bool: "true or false", int: "a number", float: "a number", str: "text", dict: "an object"}
-    return words.get(type(value), "a list with other things" if isinstance(value, list) else "that")
-
-
 def build_command_line(template: CommandTemplate, values: Mapping[str, Value]) -> list[str]:
     """Return the program and its arguments; raises InvalidParameter for a value that looks like an option."""
     arguments = fill_arguments(template, values)
@@ -105,9 +94,8 @@ def build_command_line(template: CommandTemplate, values: Mapping[str, Value]) -
         if parameter is None or parameter.type in ("integer", "number"):
             continue
         if argument.text.startswith("-"):
-            raise InvalidParameter(
-                parameter.name, "starts with '-' where the program would take it for an option"
-            )
+            reason = "starts with '-' where the program would take it for an option"
+            raise InvalidParameter(parameter.name, reason)
     words = [template.program, *(argument.text for argument in arguments)]
     sizes = [len(os.fsencode(word)) for word in words]
     if max(sizes) > MAX_ARGUMENT or sum(sizes) > MAX_COMMAND:
@@ -120,12 +108,9 @@ def parse_values(
     parameters: Sequence[ParameterDefinition], pairs: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
     """Return values from the `name=text` pairs of a command line; a list is its name repeated, or JSON."""
-    by_name = {parameter.name: parameter for parameter in parameters}
     values: dict[str, Any] = {}
     for name, text in pairs:
-        parameter = by_name.get(name)
-        if parameter is None:
-            raise InvalidParameter(name, f"unknown; there are {join_names(parameters)}")
+        parameter = _find(name, parameters)
         if parameter.type == "array":
             values.setdefault(name, []).extend(_parse_items(text))
         elif name in values:

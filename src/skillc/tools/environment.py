@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from skillc.errors import CannotRun, PathEscapes, SkillcError
 from skillc.paths import is_inside, user_home
@@ -33,33 +33,27 @@ def build_environment(
     >>> build_environment("pdf", "/s/pdf", "Dev", {"LC_ALL": "C", "LC_TOKEN": "x", "EDITOR": "vi"})["LC_ALL"]
     'C'
     """
-    env = {name: value for name, value in parent.items() if _is_inherited(name)}
+
+    def matches(name: str, patterns: Sequence[str]) -> bool:
+        return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+    names = [name for name in parent if matches(name, ALLOWED) and not matches(name.upper(), BLOCKED)]
+    env = {name: parent[name] for name in names}
     # A relative entry would mean another program in every directory.
     entries = [entry for entry in env.get("PATH", "").split(os.pathsep) if os.path.isabs(entry)]
     env["PATH"] = os.pathsep.join(entries) or PATH
     for prefix in ("SKILLC", "GIBBERISH"):
-        env |= {
-            f"{prefix}_SKILL_NAME": skill_name,
-            f"{prefix}_SKILL_DIR": skill_dir,
-            f"{prefix}_MODE": mode,
-        }
+        env |= {f"{prefix}_SKILL_NAME": skill_name, f"{prefix}_SKILL_DIR": skill_dir, f"{prefix}_MODE": mode}
     return env
-
-
-def _is_inherited(name: str) -> bool:
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in ALLOWED) and not any(
-        fnmatch.fnmatchcase(name.upper(), pattern) for pattern in BLOCKED
-    )
 
 
 def find_working_directory(cwd: str) -> str:
     """Return the root of the git repository that `cwd` is in, else the home directory [D42]."""
     directory = os.path.realpath(cwd)
     while not _is_repository(directory):
-        parent = os.path.dirname(directory)
-        if parent == directory:
+        directory, below = os.path.dirname(directory), directory
+        if directory == below:
             return _home()
-        directory = parent
     return directory
 
 
@@ -67,12 +61,17 @@ def _is_repository(directory: str) -> bool:
     """Return whether git would accept the `.git` here: a directory with HEAD, or a pointer to one."""
     git = os.path.join(directory, ".git")
     if os.path.isfile(git):
-        try:
-            with open(git, "rb") as file:
-                return file.read(8) == b"gitdir: "
-        except OSError:
-            return False
+        return read_bytes(git, 8) == b"gitdir: "
     return os.path.lexists(os.path.join(git, "HEAD"))
+
+
+def read_bytes(path: str, size: int = -1) -> bytes:
+    """Return the first bytes of a file, or all; none if it can't be read."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.read(size)
+    except OSError:
+        return b""
 
 
 def _home() -> str:
@@ -114,23 +113,19 @@ def _find_in_skill(name: str, skill_dir: str) -> str:
 
 def find_on_path(name: str, path: str) -> str | None:
     """Return where a program of that name is, in the absolute entries of `path` alone [D41]."""
-    for directory in path.split(os.pathsep):
-        if os.path.isabs(directory):
-            candidate = os.path.join(directory, name)
-            if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
-                return candidate
-    return None
+    candidates = (os.path.join(entry, name) for entry in path.split(os.pathsep) if os.path.isabs(entry))
+    return next((file for file in candidates if os.path.isfile(file) and os.access(file, os.X_OK)), None)
 
 
 def why_not_startable(program: str) -> str | None:
     """Return why the kernel would not start a file; None if it would.
 
-    This has to be known before: `execvp`, by which other programs start ours, hands what the kernel
-    refuses to a shell, and nothing is ever run by a shell here.
+    `execvp`, by which other programs start ours, hands what the kernel refuses to a shell, so such a
+    file has to be refused before: nothing is ever run by a shell here.
     """
     try:
         with open(program, "rb", buffering=0) as file:
-            start = file.read(8)
+            start = file.read(SHEBANG_BYTES)
     except FileNotFoundError:
         return "no such file"
     except OSError as error:
@@ -138,19 +133,14 @@ def why_not_startable(program: str) -> str | None:
         return None if os.access(program, os.X_OK) else str(error.strerror)
     if not start.startswith((b"#!", *MAGIC)):
         return "not a program; a script needs a first line such as '#!/bin/sh'"
-    words = _read_shebang(program)
+    words = _shebang_words(start)
     if words and not os.path.exists(words[0]):
         return f"its interpreter '{words[0]}' does not exist"
     return None
 
 
-def _read_shebang(path: str) -> list[str]:
+def _shebang_words(start: bytes) -> list[str]:
     """Return the words of a script's #! line: the interpreter and its argument; none for anything else."""
-    try:
-        with open(path, "rb", buffering=0) as file:
-            start = file.read(SHEBANG_BYTES)
-    except OSError:
-        return []
     if not start.startswith(b"#!"):
         return []
     line = start[2:].split(b"\n", 1)[0].strip(b" \t")
@@ -160,11 +150,11 @@ def _read_shebang(path: str) -> list[str]:
 def list_programs(program: str, path: str, *, trust_script: bool) -> list[str]:
     """Return `program` and the programs that start it: its interpreter, what `env` finds for it in `path`.
 
-    A script that is not trusted can only name what is on `path`; itself and others are left out.
+    A script without `trust_script` can only name what is on `path`; itself and others are left out.
     """
     programs = [program] if trust_script else []
     for _ in range(CHAIN):
-        words = _read_shebang(program)
+        words = _shebang_words(read_bytes(program, SHEBANG_BYTES))
         if not words:
             break
         program = words[0]

@@ -1,28 +1,56 @@
-"""Run one command: its output bounded, its time bounded, and none of its processes left afterwards.
+"""Run one command and return its envelope: output and time bounded, none of its processes left afterwards.
 
 stdout and stderr are two pipes, since `parsed` needs stdout alone; `output` has their bytes in the
-order in which they arrive. Bytes of one pipe stay in order; bytes that a command writes to both
-within the same instant may change places.
+order of arrival, which is exact within each pipe.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import selectors
 import signal
 import threading
 import time
 from collections.abc import Callable
-from typing import IO
+from dataclasses import dataclass
+from typing import IO, Any
 
 from skillc.errors import TimedOut
-from skillc.tools.envelope import Envelope, Output
 from skillc.tools.sandbox import PATIENCE, PROCESSES, Launch, Process, start
 
 GRACE = 5.0  # seconds between SIGTERM and SIGKILL [D44]
 TICK = 0.1  # seconds between checks of cancellation and the number of processes
 CHUNK = 1 << 16  # bytes read at once
 REST = 1 << 20  # bytes read after the end: more than a pipe can hold
+HEAD = 2048  # bytes of output that are kept from its start
+TAIL = 2048  # and from its end
+MAX_JSON = 1 << 20  # bytes of stdout; more is not read as JSON
+_SIGNALS = {128 + number: f" ({number.name})" for number in signal.Signals}  # by exit code, as in shells
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """The result of a run [D43]; `interruption` is the error if it timed out or was cancelled [D44]."""
+
+    success: bool
+    exit_code: int | None
+    output: str
+    truncated: bool
+    duration_ms: int
+    sandbox: str
+    error: str | None = None
+    parsed: tuple[Any] | None = None
+    interruption: TimedOut | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        names = ("success", "exit_code", "output", "truncated", "duration_ms", "sandbox")
+        value: dict[str, Any] = {name: getattr(self, name) for name in names}
+        if self.error is not None:
+            value["error"] = self.error
+        if self.parsed is not None:
+            value["parsed"] = self.parsed[0]
+        return value
 
 
 def run(
@@ -50,16 +78,13 @@ def run(
 
 
 def _envelope(launch: Launch, watch: _Watch, code: int | None, duration: float) -> Envelope:
-    stopped = None
-    error = None
+    interruption, error = None, watch.reason or None
     if watch.reason in ("timed out", "cancelled"):
         seconds = launch.timeout if watch.reason == "timed out" else round(duration, 1)
-        stopped = TimedOut(seconds, watch.reason)
-        error = stopped.message
-    elif watch.reason:
-        error = watch.reason
+        interruption = TimedOut(seconds, watch.reason)
+        error = interruption.message
     elif code:
-        error = f"Command failed with exit code {code}{_signal_name(code)}"
+        error = f"Command failed with exit code {code}{_SIGNALS.get(code, '')}"
     return Envelope(
         success=code == 0,
         exit_code=code,
@@ -68,17 +93,9 @@ def _envelope(launch: Launch, watch: _Watch, code: int | None, duration: float) 
         duration_ms=round(duration * 1000),
         sandbox=launch.sandbox,
         error=error,
-        parsed=watch.output.parsed() if code is not None else None,
-        stopped=stopped,
+        parsed=watch.output.parse_json() if code is not None else None,
+        interruption=interruption,
     )
-
-
-def _signal_name(code: int) -> str:
-    """Return the signal that an exit code stands for, as in shells."""
-    try:
-        return f" ({signal.Signals(code - 128).name})"
-    except ValueError:
-        return ""
 
 
 class _Watch:
@@ -91,13 +108,13 @@ class _Watch:
         self._deadline = deadline
         self._cancel = cancel
         self._buffer = bytearray(CHUNK)
-        for stream in (process.stdout, process.stderr):
+        for stream in process.streams:
             os.set_blocking(stream.fileno(), False)
 
     def wait(self) -> None:
         """Return when the command's process has ended, even if others still have its pipes open."""
         with selectors.DefaultSelector() as selector:
-            for stream in (self._process.stdout, self._process.stderr):
+            for stream in self._process.streams:
                 selector.register(stream, selectors.EVENT_READ)
             try:  # readable when the process ends
                 end = os.pidfd_open(self._process.process.pid)
@@ -148,12 +165,60 @@ class _Watch:
             count = os.readv(stream.fileno(), [self._buffer])
         except BlockingIOError:
             return None
-        self.output.add(memoryview(self._buffer)[:count], stdout=stream is self._process.stdout)
+        self.output.add(memoryview(self._buffer)[:count], stdout=stream is self._process.streams[0])
         return count
 
     def read_rest(self) -> None:
         """Read what the command wrote before it ended and is still in the pipes, and no more."""
-        for stream in (self._process.stdout, self._process.stderr):
+        for stream in self._process.streams:
             rest = REST
             while rest > 0 and (count := self._read(stream)):
                 rest -= count
+
+
+class Output:
+    """The output of a command, of any length: its start, its end, and stdout while it is short."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._head = bytearray()
+        self._tail = b""
+        self._stdout: bytearray | None = bytearray()  # None once it is too long to be read as JSON
+
+    def add(self, data: bytes | memoryview, *, stdout: bool) -> None:
+        self.total += len(data)
+        if stdout and self._stdout is not None:
+            if len(self._stdout) + len(data) <= MAX_JSON:
+                self._stdout += data
+            else:
+                self._stdout = None
+        room = HEAD - len(self._head)
+        self._head += data[:room]
+        self._tail = (self._tail + bytes(data[room:][-TAIL:]))[-TAIL:]
+
+    @property
+    def truncated(self) -> bool:
+        return self.total > HEAD + TAIL
+
+    def text(self) -> str:
+        """Return the output, cut as bytes and then decoded [D43]."""
+        if not self.truncated:
+            return (bytes(self._head) + self._tail).decode("utf-8", "replace")
+        cut = f"\n... [truncated {self.total - HEAD - TAIL} bytes] ...\n"
+        return self._head.decode("utf-8", "replace") + cut + self._tail.decode("utf-8", "replace")
+
+    def parse_json(self) -> tuple[Any] | None:
+        """Return stdout as JSON, in a tuple because it may be null; None if it is not JSON."""
+        if not self._stdout:
+            return None
+        try:
+            value = json.loads(self._stdout.decode("utf-8"), parse_constant=_refuse_constant)
+            if b"\\u" in self._stdout:  # half a surrogate pair can be read, but not written again
+                json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except (ValueError, RecursionError):
+            return None
+        return (value,)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)  # NaN and Infinity are not JSON

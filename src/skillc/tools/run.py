@@ -18,8 +18,8 @@ from skillc.text import visible
 from skillc.tools import process, sandbox
 from skillc.tools.approval import Answer, ApprovalRequest, record_decision
 from skillc.tools.arguments import build_command_line, check_values
-from skillc.tools.envelope import Envelope
 from skillc.tools.environment import build_environment, find_program, find_working_directory
+from skillc.tools.process import Envelope
 from skillc.tools.schemas import describe_tool
 from skillc.tools.skill import SkillLocation, Tool, load_executable
 from skillc.tools.trust import ALLOW, DENY, Fingerprint, TrustLevel, TrustStore, fingerprint, may_run
@@ -30,14 +30,11 @@ Values = Mapping[str, Any] | Callable[[Tool], Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool of a skill to be run with these values.
-
-    `values` may be a function of the tool, for values that need its parameters' types to be parsed.
-    """
+    """A tool of a skill to be run with these values."""
 
     skill: SkillLocation
     tool: str
-    values: Values
+    values: Values  # a function of the tool where parsing them needs its parameters' types
     cwd: str
     mode: str = "Global"
 
@@ -55,12 +52,8 @@ class Run:
     def as_json(self) -> dict[str, Any]:
         """Return what `--dry-run` prints."""
         launch = self.launch
-        return {
-            "argv": list(launch.argv),
-            "cwd": launch.cwd,
-            "env": dict(launch.env),
-            "sandbox": launch.sandbox,
-        }
+        argv, env = list(launch.argv), dict(launch.env)
+        return {"argv": argv, "cwd": launch.cwd, "env": env, "sandbox": launch.sandbox}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +96,8 @@ def prepare(call: ToolCall, env: Mapping[str, str] | None = None) -> Run:
         raise _change_error(location)
     values = call.values(tool) if callable(call.values) else call.values
     words = build_command_line(tool.template, check_values(tool.parameters, values))
-    variables = build_environment(
-        location.name, location.directory, call.mode, os.environ if env is None else env
-    )
+    parent = os.environ if env is None else env
+    variables = build_environment(location.name, location.directory, call.mode, parent)
     program = find_program(tool.template.program, location.directory, variables["PATH"])
     launch = sandbox.Launch(
         argv=(program, *words[1:]),
@@ -128,10 +120,9 @@ def start_run(run: Run, approve: Approve | None = None, *, cancel: threading.Eve
     """
     location, launch = run.skill, run.launch
     if location.level is TrustLevel.UNTRUSTED and launch.sandbox == sandbox.NONE:
-        missing = "; ".join(sandbox.explain())
-        raise SandboxUnavailable(
-            f"'{location.argument}' is untrusted and does not run without one ({missing})"
-        )
+        obstacles = "; ".join(sandbox.explain())
+        name = location.argument
+        raise SandboxUnavailable(f"'{name}' is untrusted and does not run without one ({obstacles})")
     approve_run(run, approve, TrustStore())
 
     def check_files() -> None:
@@ -145,10 +136,10 @@ def approve_run(run: Run, approve: Approve | None, store: TrustStore) -> None:
     """Return if a run is approved, asking where needed; raises ApprovalRequired if it is not."""
     location, skill = run.skill, run.tool.skill
     verdict = store.verdict(location.path, run.files)
-    allowed = may_run(location.level, skill.read_only, skill.always_ask, verdict)
-    if allowed is False:
+    permission = may_run(location.level, skill.read_only, skill.always_ask, verdict)
+    if permission is False:
         raise _denial(location)
-    if allowed:
+    if permission:
         return
     if approve is None:
         raise ApprovalRequired(location.argument, approval_advice(location.argument))
@@ -165,9 +156,7 @@ def approve_run(run: Run, approve: Approve | None, store: TrustStore) -> None:
 def _build_request(run: Run, store: TrustStore) -> ApprovalRequest:
     location, tool, launch = run.skill, run.tool, run.launch
     before = store.find(location.path)
-    changed = None
-    if before is not None and before.digest != run.files.digest:
-        changed = run.files.changes_since(before.files)
+    changes = run.files.changes_since(before.files) if before and before.digest != run.files.digest else None
     return ApprovalRequest(
         skill=location.skill_id,
         version=tool.skill.version,
@@ -183,7 +172,7 @@ def _build_request(run: Run, store: TrustStore) -> ApprovalRequest:
         digest=run.files.digest,
         read_only=tool.skill.read_only,
         always_ask=tool.skill.always_ask,
-        changed=changed,
+        changed=changes,
         sandbox=launch.sandbox,
     )
 
@@ -203,6 +192,5 @@ def _denial(location: SkillLocation) -> ApprovalRequired:
 
 
 def _change_error(location: SkillLocation) -> ApprovalRequired:
-    return ApprovalRequired(
-        location.argument, "Its files changed while this was prepared; nothing was started."
-    )
+    text = "Its files changed while this was prepared; nothing was started."
+    return ApprovalRequired(location.argument, text)

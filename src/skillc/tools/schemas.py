@@ -1,9 +1,4 @@
-"""Tools as models and other systems take them: JSON schemas, names, and the list for a prompt.
-
->>> from skillc.skills import ParameterDefinition
->>> parameters_schema([ParameterDefinition("n", "integer", True, "How many")])["properties"]
-{'n': {'type': 'integer', 'description': 'How many'}}
-"""
+"""Tools as models and other systems take them: JSON schemas, names, and the list for a prompt."""
 
 from __future__ import annotations
 
@@ -12,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from skillc.schema import object_schema, property_schema
-from skillc.skills import ParameterDefinition, Value, Variable
+from skillc.skills import Variable
 from skillc.startup import sha256_hex
 from skillc.text import one_line
 from skillc.tools.skill import Tool
@@ -73,28 +68,18 @@ def describe_tool(tool: Tool) -> str:
 
 
 def tool_schema(tool: Tool) -> dict[str, Any]:
-    """Return the schema of a tool's arguments, with the defaults of its template."""
-    defaults = {
-        piece.parameter.name: piece.default
-        for token in tool.template.arguments
-        for piece in token
-        if isinstance(piece, Variable) and piece.default is not None
-    }
-    return parameters_schema(tool.parameters, defaults)
-
-
-def parameters_schema(
-    parameters: Sequence[ParameterDefinition], defaults: Mapping[str, Value] | None = None
-) -> dict[str, Any]:
-    """Return the JSON schema of an object with these parameters and no others."""
+    """Return the JSON schema of a tool's arguments, with the defaults of its template, and of no others."""
+    variables = [piece for token in tool.template.arguments for piece in token if isinstance(piece, Variable)]
+    defaults = {piece.parameter.name: piece.default for piece in variables if piece.default is not None}
     properties = {}
-    for parameter in parameters:
+    for parameter in tool.parameters:
         schema = property_schema(parameter.type, parameter.description[:MAX_DESCRIPTION])
-        default = (defaults or {}).get(parameter.name, parameter.default)
+        default = defaults.get(parameter.name, parameter.default)
         if default is not None and not parameter.required:
             schema["default"] = list(default) if isinstance(default, tuple) else default
         properties[parameter.name] = schema
-    return object_schema([parameter.name for parameter in parameters if parameter.required], **properties)
+    names = [parameter.name for parameter in tool.parameters if parameter.required]
+    return object_schema(names, **properties)
 
 
 def function_names(tools: Iterable[Tool], reserved: Collection[str] = ()) -> dict[str, str]:
@@ -106,17 +91,17 @@ def function_names(tools: Iterable[Tool], reserved: Collection[str] = ()) -> dic
     plain = {tool.qualified: f"{tool.skill_id.replace('/', '__')}__{tool.name}" for tool in tools}
     count = Counter(plain.values())
     free = {q: n for q, n in plain.items() if len(n) <= MAX_NAME and count[n] == 1 and n not in reserved}
-    used = {*free.values(), *reserved}
-    return {q: free.get(q) or _hash_name(q, name, used) for q, name in plain.items()}
+    others = {*free.values(), *reserved}
+    return {q: free.get(q) or _hash_name(q, name, others) for q, name in plain.items()}
 
 
-def _hash_name(qualified: str, name: str, used: set[str]) -> str:
-    """Return the start of a name and a hash of the whole; a longer hash where that name is used."""
-    digest = sha256_hex(qualified.encode())
+def _hash_name(full_name: str, name: str, others: set[str]) -> str:
+    """Return the start of a name and a hash of the whole, added to `others`; no other has that name."""
+    digest = sha256_hex(full_name.encode())
     for length in range(8, MAX_NAME - 1):
         candidate = f"{name[: MAX_NAME - 1 - length]}_{digest[:length]}"
-        if candidate not in used:
-            used.add(candidate)
+        if candidate not in others:
+            others.add(candidate)
             return candidate
     raise AssertionError("unreachable: no two hashes are equal")
 
@@ -128,8 +113,8 @@ def manifest(tools: Sequence[Tool], native: Mapping[str, str] | None = None, mod
     native tool's name is never a skill's.
     """
     native = native or {}
-    offered = {tool.qualified: describe_tool(tool) for tool in tools if tool.skill.offered_in(mode)}
-    skills = {name: text for name, text in offered.items() if name not in native}
+    offers = {tool.qualified: describe_tool(tool) for tool in tools if tool.skill.offered_in(mode)}
+    skills = {name: text for name, text in offers.items() if name not in native}
     sections = [PROMPT_HEADER]
     for title, entries in (("Native Tools", native), ("Skills", skills)):
         if entries:

@@ -50,10 +50,7 @@ class ExecutableSkill:
     diagnostics: tuple[Diagnostic, ...]
 
     def tool(self, name: str, mode: str = "Global") -> Tool:
-        """Return one tool; raises ToolNotFound where there is none of that name, or not in this mode.
-
-        A skill without any tools is one that lacks them: InvalidTool [D34].
-        """
+        """Return one tool; raises ToolNotFound, or InvalidTool for a skill without any [D34]."""
         skill = self.definition
         if not self.tools:
             raise InvalidTool(skill.name, "no tool definitions found")
@@ -86,7 +83,7 @@ class SkillLocation:
     """A skill's folder, its trust level, and its origin in words.
 
     Decisions about it are stored under `path`: its folder, or for a git checkout, whose folder changes
-    with each commit, the repository's place in the cache. `skill` is what the library located, if anything.
+    with each commit, the repository's place in the cache.
     """
 
     skill_id: str
@@ -94,7 +91,7 @@ class SkillLocation:
     level: TrustLevel
     origin: str
     path: str = ""
-    skill: Skill | None = None
+    skill: Skill | None = None  # as the library located it
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "skill_id", str(self.skill_id))  # plain text, not a SkillId
@@ -139,14 +136,14 @@ def _locate_in_repository(skill: Skill, cwd: str) -> SkillLocation:
     if skill.is_copy and (own is None or os.path.realpath(copy_path(own, skill.name)) != skill.source):
         return locate_in_store(skill)  # named by its path: a copy from another project's repository
     library = resolve_repositories(config, next(paths.library_roots(cwd), None))
-    source = next((named.source for named in library.sources if named.name == skill.repository), None)
+    source = next((part.source for part in library.sources if part.name == skill.repository), None)
     return locate_in_source(skill.name, skill.source, source, skill.repository)
 
 
 def locate_in_store(skill: Skill) -> SkillLocation:
     """Return a skill of a store, or in a folder from elsewhere; only the home's own store is the user's."""
-    if bundled := _bundled(skill.name, skill.source):
-        return bundled
+    if location := _locate_bundled(skill.name, skill.source):
+        return location
     level = TrustLevel.UNTRUSTED
     if skill.is_copy:
         origin = f"a copy from the repository '{skill.repository}'"
@@ -161,8 +158,8 @@ def locate_in_source(
     skill_id: str, directory: str, source: SkillSource | None, repository: str
 ) -> SkillLocation:
     """Return a skill in a folder of a source; the scope that a source claims counts for folders alone."""
-    if bundled := _bundled(skill_id, directory):
-        return bundled
+    if location := _locate_bundled(skill_id, directory):
+        return location
     kind = getattr(source, "kind", "")
     if kind == "filesystem" and getattr(source, "scope", None) == "user":
         return SkillLocation(skill_id, directory, TrustLevel.USER, f"your own skills ({directory})")
@@ -177,7 +174,7 @@ def locate_in_source(
     return SkillLocation(skill_id, directory, TrustLevel.UNTRUSTED, origin, path)
 
 
-def _bundled(skill_id: str, directory: str) -> SkillLocation | None:
+def _locate_bundled(skill_id: str, directory: str) -> SkillLocation | None:
     """Return a skill that ships with skillc, by its place alone."""
     own = os.path.join(os.path.realpath(paths.embedded_skills()), "")
     if not directory.startswith(own):

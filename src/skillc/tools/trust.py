@@ -34,25 +34,18 @@ class TrustLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The files of a skill at one moment, each with its hash: what an approval is bound to.
+    """The files of a skill at one moment, each with its hash: what an approval is bound to."""
 
-    `digest` is the skill's source hash [D3], over files with a dot too, since a script may read them.
-    """
-
-    digest: str
+    digest: str  # the source hash [D3], over files with a dot too, since a script may read them
     files: Mapping[str, str]
 
     def changes_since(self, before: Mapping[str, str]) -> list[str]:
         """Return how the files differ from earlier ones: `changed: path`, `added: path`, `removed: path`."""
-        changes = []
-        for name in sorted({*self.files, *before}):
-            if name not in before:
-                changes.append(f"added: {name}")
-            elif name not in self.files:
-                changes.append(f"removed: {name}")
-            elif self.files[name] != before[name]:
-                changes.append(f"changed: {name}")
-        return changes
+        kinds = dict.fromkeys(before.keys() - self.files.keys(), "removed")
+        for name, digest in self.files.items():
+            if digest != before.get(name):
+                kinds[name] = "changed" if name in before else "added"
+        return [f"{kinds[name]}: {name}" for name in sorted(kinds)]
 
 
 def fingerprint(directory: str) -> Fingerprint:
@@ -70,17 +63,14 @@ def fingerprint(directory: str) -> Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The user's decision about the skill at a path, whose files then had this digest.
-
-    `directory` is where the files were: `path` itself, except for a git checkout.
-    """
+    """The user's decision about the skill at a path, whose files then had this digest."""
 
     skill: str
     path: str
     decision: str
     digest: str
     files: Mapping[str, str] = field(default_factory=dict)
-    directory: str = ""
+    directory: str = ""  # where the files were: `path` itself, except for a git checkout
 
 
 class TrustStore:
@@ -104,9 +94,8 @@ class TrustStore:
         try:
             return _parse(data)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise self._unusable(
-                "damaged, and nothing runs while it is; mend it, or delete it and decide anew"
-            ) from None
+            reason = "damaged, and nothing runs while it is; mend it, or delete it and decide anew"
+            raise self._unusable(reason) from None
 
     def _unusable(self, reason: str) -> InvalidConfiguration:
         return InvalidConfiguration(self.path, reason)
@@ -123,8 +112,8 @@ class TrustStore:
         decisions = self.decisions()
         if any(d.decision == DENY and (d.path == path or d.digest == now.digest) for d in decisions):
             return DENY
-        allowed = any(d.path == path and d.digest == now.digest for d in decisions if d.decision == ALLOW)
-        return ALLOW if allowed else None
+        same = (d.decision == ALLOW and d.path == path and d.digest == now.digest for d in decisions)
+        return ALLOW if any(same) else None
 
     def record(self, decision: Decision) -> None:
         """Store a decision; it replaces the one before about the same path."""
@@ -147,12 +136,13 @@ class TrustStore:
         with atomic.Lock(f"{self.path}.lock"):
             before = self.decisions()
             after = sorted(change(before), key=lambda decision: decision.path)
-            if after != before:
-                content = {"version": VERSION, "decisions": [asdict(decision) for decision in after]}
-                data = json.dumps(content, indent=1).encode()
-                if len(data) > MAX_FILE:  # it could not be read again
-                    raise self._unusable(f"over {MAX_FILE >> 20} MiB; 'skc trust prune' makes room")
-                atomic.write(self.path, data, durable=True, private=True)
+            if after == before:
+                return
+            content = {"version": VERSION, "decisions": [asdict(decision) for decision in after]}
+            data = json.dumps(content, indent=1).encode()
+            if len(data) > MAX_FILE:  # it could not be read again
+                raise self._unusable(f"over {MAX_FILE >> 20} MiB; 'skc trust prune' makes room")
+            atomic.write(self.path, data, durable=True, private=True)
 
 
 def _parse(data: bytes) -> list[Decision]:
@@ -172,17 +162,8 @@ def _parse(data: bytes) -> list[Decision]:
 
 
 def may_run(level: TrustLevel, read_only: bool, always_ask: bool, verdict: str | None) -> bool | None:
-    """Return whether a tool runs (True), does not (False), or the user has to be asked (None).
-
-    >>> may_run(TrustLevel.BUNDLED, True, False, None)
-    True
-    >>> may_run(TrustLevel.USER, True, False, None) is None
-    True
-    """
+    """Return whether a tool runs (True), does not (False), or the user has to be asked (None)."""
     if verdict == DENY:
         return False
-    if always_ask:
-        return None
-    if verdict == ALLOW or (level is TrustLevel.BUNDLED and read_only):
-        return True
-    return None
+    is_harmless = level is TrustLevel.BUNDLED and read_only
+    return True if not always_ask and (verdict == ALLOW or is_harmless) else None

@@ -97,7 +97,7 @@ def cancelled(bench: Bench, text: str) -> None:
     waiting.start()
     found = bench.sh(text, read_only=False, cancel=cancel)
     waiting.join()
-    assert found.stopped is not None
+    assert found.interruption is not None
 
 
 @attempt("processes that ignore SIGTERM")

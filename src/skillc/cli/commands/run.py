@@ -81,8 +81,8 @@ def run(arguments: Arguments) -> int:
     else:
         print(envelope.output, end="")
     sys.stdout.flush()
-    if envelope.stopped is not None:
-        print(envelope.stopped.text(), file=sys.stderr)
+    if envelope.interruption is not None:
+        print(envelope.interruption.text(), file=sys.stderr)
     return 0 if envelope.success else 1
 
 

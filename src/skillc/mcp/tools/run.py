@@ -45,8 +45,8 @@ def run_tool(
         skill, tool, parameters or {}, mode=mode, approve=approve, cancel=call.cancelled
     ).envelope
     assert envelope is not None
-    if envelope.stopped is not None:
-        here.report(envelope.stopped.text())
+    if envelope.interruption is not None:
+        here.report(envelope.interruption.text())
     text = envelope.output or envelope.error or "(no output)"
     return Answer(envelope.as_json(), text, failed=not envelope.success)
 

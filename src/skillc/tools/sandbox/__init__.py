@@ -15,5 +15,9 @@ from skillc.tools.sandbox.levels import (
     explain as explain,
     start as start,
 )
-from skillc.tools.sandbox.limits import PROCESSES as PROCESSES
-from skillc.tools.sandbox.process import PATIENCE as PATIENCE, Launch as Launch, Process as Process
+from skillc.tools.sandbox.process import (
+    PATIENCE as PATIENCE,
+    PROCESSES as PROCESSES,
+    Launch as Launch,
+    Process as Process,
+)

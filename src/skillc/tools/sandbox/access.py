@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from skillc.paths import is_inside
-from skillc.tools.environment import list_programs
+from skillc.tools.environment import list_programs, read_bytes
 from skillc.tools.sandbox.process import Launch
 
 HIDE, READ, WRITE = "hide", "read", "write"
@@ -39,19 +39,19 @@ ENTRIES = 256  # of the home directory that are shown, where that is the working
 
 
 def home_directory(launch: Launch) -> str:
-    """Return the home directory that the command is told of, links resolved."""
+    """Return the command's HOME, links resolved."""
     return os.path.realpath(launch.env.get("HOME") or "/nonexistent")
 
 
 def access_rules(launch: Launch) -> dict[str, str]:
     """Return what may be done at which path. A path that is not named, nor below one, is not there."""
     home = home_directory(launch)
-    rules = dict.fromkeys(_existing(SYSTEM), READ)
+    rules = dict.fromkeys(filter(os.path.exists, SYSTEM), READ)
     if os.geteuid() == 0:
-        rules |= dict.fromkeys(_existing(SECRETS), HIDE)
+        rules |= dict.fromkeys(filter(os.path.exists, SECRETS), HIDE)
     rules |= dict.fromkeys(_program_paths(launch, home), READ)
     if launch.network:  # /etc/resolv.conf, by which hosts are looked up, often leads to /run
-        rules |= dict.fromkeys(_existing([os.path.realpath("/etc/resolv.conf")]), READ)
+        rules |= dict.fromkeys(filter(os.path.exists, [os.path.realpath("/etc/resolv.conf")]), READ)
     if home != "/":
         rules.setdefault(home, HIDE)
     mode = READ if launch.read_only else WRITE
@@ -91,10 +91,6 @@ def working_paths(cwd: str, home: str) -> list[str]:
     return [path for path in paths if not is_inside(home, path) and not os.path.islink(path)]
 
 
-def _existing(paths: Iterable[str]) -> Iterator[str]:
-    return filter(os.path.exists, paths)
-
-
 def _program_paths(launch: Launch, home: str) -> Iterator[str]:
     """Yield what the program, its interpreters, and everything on PATH need to be readable.
 
@@ -129,10 +125,10 @@ def _prefix_paths(directory: str, home: str) -> Iterator[str]:
         return
     yield directory
     prefix = os.path.dirname(directory)
-    shared = {os.path.normpath(os.path.join(home, name)) for name in SHARED}
-    own = prefix not in shared and prefix.count("/") > 1 and not is_inside(home, prefix)
+    others = [os.path.normpath(os.path.join(home, name)) for name in SHARED]
+    own = prefix not in others and prefix.count("/") > 1 and not is_inside(home, prefix)
     if own and os.path.basename(directory) in PROGRAMS:
-        yield from _existing(os.path.join(prefix, part) for part in PARTS)
+        yield from filter(os.path.exists, (os.path.join(prefix, part) for part in PARTS))
 
 
 def find_repository(worktree: str) -> str | None:
@@ -157,13 +153,8 @@ def find_repository(worktree: str) -> str | None:
 
 def _first_line(path: str) -> str:
     """Return the first line of a small file; empty if there is none."""
-    if not os.path.isfile(path):
-        return ""
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.readline(4096).rstrip("\n")
-    except OSError:
-        return ""
+    lines = read_bytes(path, 4096).splitlines() if os.path.isfile(path) else []
+    return lines[0].decode("utf-8", "surrogateescape") if lines else ""
 
 
 def permissions(launch: Launch) -> list[str]:

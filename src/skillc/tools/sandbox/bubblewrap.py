@@ -10,18 +10,18 @@ import select
 import shutil
 import signal
 import subprocess
+from contextlib import suppress
 from typing import Any
 
 from skillc.errors import CannotRun, SandboxUnavailable
 from skillc.tools.sandbox import seccomp
 from skillc.tools.sandbox.access import HIDE, WRITE, access_rules, home_directory
-from skillc.tools.sandbox.limits import TEMPORARY, list_limits
 from skillc.tools.sandbox.process import (
     PATIENCE,
+    TEMPORARY,
     Launch,
-    Process,
-    list_descendants,
-    signal_each,
+    SandboxProcess,
+    list_limits,
     spawn_with_pipes,
 )
 
@@ -33,21 +33,26 @@ def find_bubblewrap() -> str | None:
     return shutil.which("bwrap", path=PLACES)
 
 
-class BubblewrapProcess(Process):
+def find_obstacle() -> str | None:
+    """Return what it lacks on this machine and how to get it; None if a trial has to show."""
+    install = "install the package 'bubblewrap' ('apt install bubblewrap', 'dnf install bubblewrap')"
+    return None if find_bubblewrap() else f"not installed; {install}"
+
+
+class BubblewrapProcess(SandboxProcess):
     """A command in its own namespaces. Their first process is bubblewrap's: when that ends, all end."""
 
     def __init__(self, launch: Launch, process: subprocess.Popen[bytes], status: int, gate: int) -> None:
-        super().__init__(launch, process)
-        self._status = os.fdopen(status, "rb")
-        self._first = 0
-        self._first_fd = -1
+        super().__init__(launch, process, status)
+        self._root = 0
+        self._root_fd = -1
         self._error = ""
         try:
-            self._first = int(self._read_status().get("child-pid", 0))
-            if self._first:
-                self._first_fd = os.pidfd_open(self._first)
+            self._root = int(self._read_status().get("child-pid", 0))
+            if self._root:
+                self._root_fd = os.pidfd_open(self._root)
                 for kind, value in list_limits(processes=True):
-                    resource.prlimit(self._first, kind, (value, value))
+                    resource.prlimit(self._root, kind, (value, value))
         except ProcessLookupError:  # it failed to start; its status will say why
             pass
         except OSError as error:  # without limits it does not start
@@ -58,27 +63,17 @@ class BubblewrapProcess(Process):
             os.close(gate)  # lets the command start
 
     def _read_status(self) -> dict[str, Any]:
-        line = self._status.readline(4096)
-        try:
-            value = json.loads(line or b"{}")
-        except ValueError:
-            return {}
-        return value if isinstance(value, dict) else {}
-
-    def list_processes(self, limit: int | None = None) -> list[int]:
-        return list_descendants(self._first, limit) if self._first else []
-
-    def terminate(self) -> None:
-        signal_each(self.list_processes(), signal.SIGTERM)
+        with suppress(ValueError):
+            value = json.loads(self._status.readline(4096))
+            return value if isinstance(value, dict) else {}
+        return {}
 
     def kill(self) -> None:
-        if self._first_fd < 0:
+        if self._root_fd < 0:
             self.process.kill()
             return
-        try:
-            signal.pidfd_send_signal(self._first_fd, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._root_fd, signal.SIGKILL)
 
     def exit_code(self, output: str) -> int:
         """Return the code that the status pipe has; without one nothing started, and `output` says why."""
@@ -94,15 +89,14 @@ class BubblewrapProcess(Process):
 
     def close(self) -> None:
         super().close()
-        if self._first_fd >= 0:
+        if self._root_fd >= 0:
             poll = select.poll()
-            poll.register(self._first_fd, select.POLLIN)
+            poll.register(self._root_fd, select.POLLIN)
             poll.poll(PATIENCE * 1000)  # it ends after all others of its namespace
-            os.close(self._first_fd)
-        self._status.close()
+            os.close(self._root_fd)
 
 
-def start(launch: Launch) -> Process:
+def start(launch: Launch) -> BubblewrapProcess:
     """Start the command in its sandbox."""
     bwrap = find_bubblewrap()
     if bwrap is None:
@@ -127,25 +121,20 @@ def _options(launch: Launch) -> list[str]:
     options += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     # Root may write /proc/sys without any capability, and a kernel setting can name a program to start.
     options += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
-    for _, mount in sorted(_mounts(launch).items()):  # a directory comes before what is in it
-        options += mount
     home = home_directory(launch)
+    rules = access_rules(launch)
+    mounts = {path: _mount(path, mode) for path, mode in rules.items()}
+    for private in {home, _temporary_directory(launch)} - {"/"}:
+        if rules.get(private, HIDE) == HIDE:
+            mounts[private] = _mount_empty(private, TEMPORARY, "0700")
+    for path in sorted(mounts):  # a directory comes before what is in it
+        options += mounts[path]
     name = os.path.normpath(launch.env.get("HOME", home))
     if name != home:  # a link on the way to it
         options += ["--symlink", home, name]
     if launch.cwd == home:  # what is new at its top would be lost
         options += ["--remount-ro", home]
     return [*options, "--remount-ro", "/", "--chdir", launch.cwd]
-
-
-def _mounts(launch: Launch) -> dict[str, list[str]]:
-    """Return the options that mount each path, by path."""
-    rules = access_rules(launch)
-    mounts = {path: _mount(path, mode) for path, mode in rules.items()}
-    for private in {home_directory(launch), _temporary_directory(launch)} - {"/"}:
-        if rules.get(private, HIDE) == HIDE:
-            mounts[private] = _mount_empty(private, TEMPORARY, "0700")
-    return mounts
 
 
 def _mount_empty(path: str, size: int, mode: str) -> list[str]:
@@ -158,15 +147,10 @@ def _mount_empty(path: str, size: int, mode: str) -> list[str]:
 @functools.cache
 def read_version() -> tuple[int, ...]:
     """Return the version of bubblewrap, asked once in a process; empty if it does not say."""
-    result = subprocess.run(  # noqa: S603 - a program of the system, by its full name
-        [str(find_bubblewrap()), "--version"],
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
+    argv = [str(find_bubblewrap()), "--version"]
+    result = subprocess.run(argv, capture_output=True, check=False)  # noqa: S603 - a program of the system
     words = result.stdout.split()
-    return tuple(int(part) for part in words[-1].split(".") if part.isdigit()) if words else ()
+    return tuple(int(part) for part in words[-1].split(b".") if part.isdigit()) if words else ()
 
 
 def _mount(path: str, mode: str) -> list[str]:

@@ -12,24 +12,22 @@ import importlib.abc
 import itertools
 import marshal
 import os
-import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from skillc.errors import SandboxUnavailable
 from skillc.paths import is_inside
 from skillc.tools.sandbox import seccomp, supervisor
 from skillc.tools.sandbox.access import HIDE, WRITE, access_rules
-from skillc.tools.sandbox.limits import list_limits
 from skillc.tools.sandbox.process import (
     PATIENCE,
     Launch,
-    Process,
-    list_descendants,
-    signal_each,
+    SandboxProcess,
+    list_limits,
     spawn_with_pipes,
     start_error,
 )
@@ -66,22 +64,25 @@ def abi() -> int:
     return max(0, int(libc.syscall(supervisor.CREATE_RULESET, None, ctypes.c_long(0), ctypes.c_long(1))))
 
 
-class LandlockProcess(Process):
+def find_obstacle() -> str | None:
+    """Return what it lacks on this machine and how to get it; None if a trial has to show."""
+    version = abi()
+    if version >= MIN_ABI:
+        return None
+    if version:
+        return f"the kernel has ABI {version}; Linux 6.2 or newer has the ABI {MIN_ABI} that is needed"
+    return "the kernel does not offer it; Linux 6.2 or newer does, with 'landlock' in its lsm= parameter"
+
+
+class LandlockProcess(SandboxProcess):
     """A command below its supervisor, which ends everything when its pipe is closed."""
 
     def __init__(
         self, launch: Launch, process: subprocess.Popen[bytes], status: int, control: int, private: str
     ) -> None:
-        super().__init__(launch, process)
-        self._status = os.fdopen(status, "rb")
+        super().__init__(launch, process, status)
         self._control = control
         self._private = private
-
-    def list_processes(self, limit: int | None = None) -> list[int]:
-        return list_descendants(self.process.pid, limit)
-
-    def terminate(self) -> None:
-        signal_each(self.list_processes(), signal.SIGTERM)
 
     def kill(self) -> None:
         if self._control >= 0:
@@ -104,11 +105,10 @@ class LandlockProcess(Process):
         except subprocess.TimeoutExpired:
             super().kill()
         super().close()
-        self._status.close()
         remove_tree(self._private)
 
 
-def start(launch: Launch) -> Process:
+def start(launch: Launch) -> LandlockProcess:
     """Start the command below a supervisor that confines it."""
     private = tempfile.mkdtemp(prefix="skillc-run-")
     try:
@@ -132,56 +132,51 @@ def _supervisor_code() -> bytes:
 
 
 def _plan(launch: Launch, env: dict[str, str], private: str) -> dict[str, Any]:
-    """Return what the supervisor is to do, in values that marshal takes."""
+    """Return what the supervisor is to do, in values that marshal takes: no subclass of str, for one."""
+    plain = str.__str__
     version = abi()
-    handled = _ALL | (_IOCTL_DEV if version >= 5 else 0)
+    files = _ALL | (_IOCTL_DEV if version >= 5 else 0)
     tcp = _TCP if version >= 4 and not launch.network else 0
     scopes = _SCOPES if version >= 6 else 0
     return {
-        "argv": [_plain(word) for word in launch.argv],
-        "env": {_plain(name): _plain(value) for name, value in env.items()},
-        "cwd": _plain(launch.cwd),
+        "argv": [plain(word) for word in launch.argv],
+        "env": {plain(name): plain(value) for name, value in env.items()},
+        "cwd": plain(launch.cwd),
         "limits": list_limits(processes=False),
-        "handled": (handled, tcp, scopes),
+        "restrictions": (files, tcp, scopes),
         "size": 24 if version >= 6 else 16 if version >= 4 else 8,
-        "rules": [(_plain(path), *allowed) for path, *allowed in _rules(launch, private)],
+        "rules": [(plain(path), *rights) for path, *rights in _rules(launch, private)],
         "seccomp": seccomp.build_filter(network=launch.network, alone=True, read_only=launch.read_only),
     }
 
 
-def _plain(text: str) -> str:
-    """Return text of any subclass of str as plain str, which is all that marshal takes."""
-    return str.__str__(text)
-
-
 def _rules(launch: Launch, private: str) -> list[tuple[str, int, int]]:
-    """Return what is allowed at each path: below it if it is a directory, and if it is a file.
+    """Return the rights at each path: below it if it is a directory, and if it is a file.
 
     Rules add up and never take away, so a directory that has something hidden in it is opened entry
     by entry, and the skill's folder can be written where it is in a working directory that can be.
     """
-    rules = []
+    rules = [(private, _WRITING, 0), ("/proc", _READING, 0)]
+    rules += [(path, 0, _READ_FILE | _WRITE_FILE) for path in DEVICES]
     modes = access_rules(launch)
-    hidden = [path for path, mode in modes.items() if mode == HIDE]
+    secrets = [path for path, mode in modes.items() if mode == HIDE]
     for path, mode in modes.items():
-        if mode != HIDE:
-            allowed = _WRITING if mode == WRITE else _READING
-            rules += [(part, allowed, allowed & _OF_FILES) for part in _list_around(path, hidden)]
-    devices = [(path, 0, _READ_FILE | _WRITE_FILE) for path in DEVICES]
-    return [*rules, (private, _WRITING, 0), ("/proc", _READING, 0), *devices]
+        rights = _WRITING if mode == WRITE else _READING
+        rules += [(part, rights, rights & _OF_FILES) for part in _list_around(path, secrets)]
+    return rules
 
 
-def _list_around(path: str, hidden: list[str]) -> list[str]:
-    """Return `path`, or, where something below it is hidden, everything in it that is not."""
-    if path in hidden:
+def _list_around(path: str, secrets: list[str]) -> list[str]:
+    """Return `path`, or, where something below it is to be hidden, everything else in it."""
+    if path in secrets:
         return []
-    if not any(is_inside(other, path) for other in hidden):
+    if not any(is_inside(other, path) for other in secrets):
         return [path]
     try:
         names = os.listdir(path)
     except OSError:
         return []
-    return [part for name in sorted(names) for part in _list_around(os.path.join(path, name), hidden)]
+    return [part for name in sorted(names) for part in _list_around(os.path.join(path, name), secrets)]
 
 
 def remove_tree(root: str) -> None:
@@ -190,22 +185,18 @@ def remove_tree(root: str) -> None:
     Deep trees have paths that are too long to name, so each directory is entered by its descriptor,
     and its directories are moved up to the root, where names stay short.
     """
-    try:
+    prefix = os.urandom(8).hex()  # the command can't have guessed it
+    free_names = (f".{prefix}-{number}" for number in itertools.count())
+    with suppress(OSError):  # a rest may stay; it is in the system's temporary directory
         top = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return
-    try:
-        prefix = os.urandom(8).hex()  # the command can't have guessed it
-        free_names = (f".{prefix}-{number}" for number in itertools.count())
-        while names := os.listdir(top):
-            for name in names:
-                if not _unlink(name, top):
-                    _flatten(name, top, free_names)
-        os.rmdir(root)
-    except OSError:  # the rest stays; it is in the system's temporary directory
-        pass
-    finally:
-        os.close(top)
+        try:
+            while names := os.listdir(top):
+                for name in names:
+                    if not _unlink(name, top):
+                        _flatten(name, top, free_names)
+            os.rmdir(root)
+        finally:
+            os.close(top)
 
 
 def _unlink(name: str, directory: int) -> bool:

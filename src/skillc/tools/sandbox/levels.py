@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from types import ModuleType
 
 from skillc.errors import CannotRun, SandboxUnavailable, SkillcError
-from skillc.tools.environment import find_on_path, why_not_startable
+from skillc.tools.environment import find_on_path, read_bytes, why_not_startable
 from skillc.tools.sandbox import seccomp
 from skillc.tools.sandbox.process import Launch, Process, spawn
 
@@ -21,9 +22,9 @@ TRIAL = 10.0  # seconds in which a sandbox has to start a command that does noth
 TIE = "setpriv"  # of util-linux: starts a program that dies with the process that started it
 
 _SETTINGS = (  # of the kernel that switch user namespaces off: name, value, how to change it
-    ("kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone=1"),
-    ("user/max_user_namespaces", "0", "user.max_user_namespaces=10000"),
-    ("kernel/apparmor_restrict_unprivileged_userns", "1", "kernel.apparmor_restrict_unprivileged_userns=0"),
+    ("kernel/unprivileged_userns_clone", b"0", "kernel.unprivileged_userns_clone=1"),
+    ("user/max_user_namespaces", b"0", "user.max_user_namespaces=10000"),
+    ("kernel/apparmor_restrict_unprivileged_userns", b"1", "kernel.apparmor_restrict_unprivileged_userns=0"),
 )
 
 
@@ -45,23 +46,22 @@ def start(launch: Launch) -> Process:
         raise CannotRun(launch.argv[0], f"its working directory '{launch.cwd}' does not exist")
     if reason := why_not_startable(launch.argv[0]):
         raise CannotRun(launch.argv[0], reason)
-    return _starter(launch.sandbox)(launch)
+    return _start(launch)
 
 
-def _starter(level: str) -> Callable[[Launch], Process]:
-    # Imported here: a level that is not used is not loaded, nor has to be loadable on this system.
-    if level == BUBBLEWRAP:
-        from skillc.tools.sandbox import bubblewrap
-
-        return bubblewrap.start
-    if level == LANDLOCK:
-        from skillc.tools.sandbox import landlock
-
-        return landlock.start
-    return start_without_sandbox
+def _start(launch: Launch) -> Process:
+    if launch.sandbox == NONE:
+        return start_without_sandbox(launch)
+    process: Process = _load(launch.sandbox).start(launch)
+    return process
 
 
-class TiedProcess(Process):
+def _load(level: str) -> ModuleType:
+    # A level that is not used is not loaded, nor has to be loadable on this system.
+    return importlib.import_module(f"skillc.tools.sandbox.{level}")
+
+
+class SetprivProcess(Process):
     """A command that setpriv became, or could not become."""
 
     def exit_code(self, output: str) -> int:
@@ -74,10 +74,9 @@ class TiedProcess(Process):
 def start_without_sandbox(launch: Launch) -> Process:
     """Start the command as a process of the user, tied to this one where setpriv is installed."""
     tie = shutil.which(TIE, path="/usr/bin:/bin")
-    if tie is None:
-        return Process(launch, spawn(launch, launch.argv, dict(launch.env), cwd=launch.cwd))
-    argv = [tie, "--pdeathsig", "KILL", "--", *launch.argv]
-    return TiedProcess(launch, spawn(launch, argv, dict(launch.env), cwd=launch.cwd))
+    argv = [*([tie, "--pdeathsig", "KILL", "--"] if tie else []), *launch.argv]
+    process = spawn(launch, argv, dict(launch.env), cwd=launch.cwd)
+    return SetprivProcess(launch, process) if tie else Process(launch, process)
 
 
 @functools.cache
@@ -89,30 +88,8 @@ def _find_obstacle(level: str) -> str | None:
         return "only on Linux"
     if not seccomp.is_supported():
         return f"not on {os.uname().machine}: only on {' and '.join(seccomp.MACHINES)}"
-    return (_bubblewrap_obstacle() if level == BUBBLEWRAP else _landlock_obstacle()) or _try(level)
-
-
-def _bubblewrap_obstacle() -> str | None:
-    from skillc.tools.sandbox import bubblewrap
-
-    if bubblewrap.find_bubblewrap() is not None:
-        return None
-    return (
-        "not installed; install the package 'bubblewrap' ('apt install bubblewrap', 'dnf install bubblewrap')"
-    )
-
-
-def _landlock_obstacle() -> str | None:
-    from skillc.tools.sandbox import landlock
-
-    version = landlock.abi()
-    if version >= landlock.MIN_ABI:
-        return None
-    if version:
-        return (
-            f"the kernel has ABI {version}; Linux 6.2 or newer has the ABI {landlock.MIN_ABI} that is needed"
-        )
-    return "the kernel does not offer it; Linux 6.2 or newer does, with 'landlock' in its lsm= parameter"
+    obstacle: str | None = _load(level).find_obstacle()
+    return obstacle or _try(level)
 
 
 def _try(level: str) -> str | None:
@@ -124,7 +101,7 @@ def _try(level: str) -> str | None:
     env = {"HOME": "/nonexistent", "PATH": directory}
     launch = Launch((program,), "/", env, directory, TRIAL, False, True, level)
     try:
-        process = _starter(level)(launch)
+        process = _start(launch)
         try:
             output = process.process.communicate(timeout=TRIAL)[1].decode("utf-8", "replace")
             code = process.exit_code(output)
@@ -137,12 +114,7 @@ def _try(level: str) -> str | None:
 
 def _advice(level: str) -> str:
     """Return the usual reason, if a setting of this machine gives it away."""
-    if level == BUBBLEWRAP:
-        for name, value, change in _SETTINGS:
-            try:
-                with open(f"/proc/sys/{name}", encoding="ascii") as file:
-                    if file.read().strip() == value:
-                        return f"; user namespaces are off: 'sysctl {change}' as root turns them on"
-            except OSError:
-                continue
+    for name, value, change in _SETTINGS if level == BUBBLEWRAP else ():
+        if read_bytes(f"/proc/sys/{name}").strip() == value:
+            return f"; user namespaces are off: 'sysctl {change}' as root turns them on"
     return "; in a container, its seccomp profile or missing privileges may forbid it"

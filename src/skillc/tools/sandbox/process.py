@@ -1,18 +1,26 @@
-"""A command as a process, at any level of sandbox: start it, signal it, end it, learn how it ended."""
+"""A command as a process, at any level of sandbox: its limits, its start, its signals and its end."""
 
 from __future__ import annotations
 
 import errno
 import os
+import resource
 import signal
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO
 
 from skillc.errors import CannotRun
+from skillc.tools.environment import read_bytes
 
 PATIENCE = 10.0  # seconds that processes get to end after SIGKILL
+# What one command may use.
+PROCESSES = 512  # at once; beyond it the run is ended
+FILE = 4 << 30  # bytes in one file; beyond it writing fails and the process gets SIGXFSZ
+MEMORY = 8 << 30  # bytes of private memory a process; beyond it allocating fails
+FILES = 4096  # that a process has open; beyond it opening fails
+TEMPORARY = 4 << 30  # bytes in bubblewrap's private /tmp and home; beyond it writing fails
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +37,34 @@ class Launch:
     sandbox: str  # "bubblewrap" | "landlock" | "none": the level that will be used
 
 
+def list_limits(*, processes: bool) -> list[tuple[int, int]]:
+    """Return the limits as the kernel takes them, never above those that already apply.
+
+    RLIMIT_NPROC counts all processes of a user, so it only helps in a user namespace of the
+    command's own (`processes`), and does not bind root. RLIMIT_AS would stop Node, Go and Java,
+    which reserve far more than they use; RLIMIT_DATA counts what can be written.
+    """
+    limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: FILE}
+    limits |= {resource.RLIMIT_DATA: MEMORY, resource.RLIMIT_NOFILE: FILES}
+    if processes:
+        limits[resource.RLIMIT_NPROC] = PROCESSES
+    hard = {kind: resource.getrlimit(kind)[1] for kind in limits}
+    return [
+        (kind, value if hard[kind] == resource.RLIM_INFINITY else min(value, hard[kind]))
+        for kind, value in limits.items()
+    ]
+
+
 class Process:
     """A command as a plain process in a session of its own; sandboxes override how it is found and ended."""
 
     def __init__(self, launch: Launch, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout is not None
+        assert process.stderr is not None
         self.launch = launch
         self.process = process
+        self.streams = (process.stdout, process.stderr)
         self._tasks_before = count_tasks()
-
-    @property
-    def stdout(self) -> IO[bytes]:
-        assert self.process.stdout is not None
-        return self.process.stdout
-
-    @property
-    def stderr(self) -> IO[bytes]:
-        assert self.process.stderr is not None
-        return self.process.stderr
 
     def has_ended(self) -> bool:
         """Return whether the process has ended; it stays a zombie, so that its number is not reused."""
@@ -69,22 +88,25 @@ class Process:
     def terminate(self) -> None:
         """Send SIGTERM to all of the command's processes."""
         pids = self.list_processes()
-        signal_group(self.process.pid, signal.SIGTERM)
-        signal_each((pid for pid in pids if _group(pid) != self.process.pid), signal.SIGTERM)
+        signal_each([self.process.pid], signal.SIGTERM, os.killpg)
+        signal_each((pid for pid in pids if not self._is_in_group(pid)), signal.SIGTERM)
+
+    def _is_in_group(self, pid: int) -> bool:
+        with suppress(OSError):
+            return os.getpgid(pid) == self.process.pid
+        return False
 
     def kill(self) -> None:
         """Send SIGKILL to all of the command's processes that can still be found."""
         if self.process.returncode is not None:  # its number may be another's by now
             return
         pids = self.list_processes()
-        signal_group(self.process.pid, signal.SIGKILL)  # all at once, so that nothing forks in between
+        # First the group, all at once, so that nothing forks in between.
+        signal_each([self.process.pid], signal.SIGKILL, os.killpg)
         signal_each(pids, signal.SIGKILL)
 
     def exit_code(self, output: str) -> int:
-        """Wait for the process and return its exit code; a signal counts from 128, as in shells.
-
-        Raises what kept it from starting, which a sandbox may have said in its `output`.
-        """
+        """Wait and return the exit code, signals from 128 on; raises what kept the command from starting."""
         code = self.process.wait()
         return code if code >= 0 else 128 - code
 
@@ -95,26 +117,33 @@ class Process:
             self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:  # a program of another user, such as sudo, which we can't end
             self.process.returncode = -signal.SIGKILL  # or Python would wait for it again
-        self.stdout.close()
-        self.stderr.close()
+        for stream in self.streams:
+            stream.close()
 
 
-def _group(pid: int) -> int:
-    try:
-        return os.getpgid(pid)
-    except OSError:
-        return 0
+class SandboxProcess(Process):
+    """A command below a process of its sandbox, which reports through a pipe how the command ended."""
+
+    def __init__(self, launch: Launch, process: subprocess.Popen[bytes], status: int) -> None:
+        super().__init__(launch, process)
+        self._status = os.fdopen(status, "rb")
+        self._root = process.pid  # the command's processes are those below it
+
+    def list_processes(self, limit: int | None = None) -> list[int]:
+        return list_descendants(self._root, limit) if self._root else []
+
+    def terminate(self) -> None:
+        signal_each(self.list_processes(), signal.SIGTERM)
+
+    def close(self) -> None:
+        super().close()
+        self._status.close()
 
 
 def spawn(
-    launch: Launch,
-    argv: Sequence[str],
-    env: dict[str, str],
-    *,
-    cwd: str | None = None,
-    pass_fds: Sequence[int] = (),
+    launch: Launch, argv: Sequence[str], env: dict[str, str], cwd: str | None = None, fds: Sequence[int] = ()
 ) -> subprocess.Popen[bytes]:
-    """Start `argv` with no input, its output in two pipes, and no descriptors but `pass_fds`."""
+    """Start `argv` with no input, its output in two pipes, and no other descriptors but `fds`."""
     try:
         return subprocess.Popen(  # noqa: S603 - running what a skill declares is what this is for
             argv,
@@ -125,7 +154,7 @@ def spawn(
             stderr=subprocess.PIPE,
             bufsize=0,
             close_fds=True,
-            pass_fds=pass_fds,
+            pass_fds=fds,
             start_new_session=True,
         )
     except OSError as error:
@@ -144,33 +173,31 @@ def spawn_with_pipes(
     file = os.memfd_create("skillc")
     status, status_end = os.pipe()
     control_end, control = os.pipe()
-    passed = (file, status_end, control_end)
+    descriptors = (file, status_end, control_end)
     try:
         with open(os.dup(file), "wb") as stream:
             stream.write(data)
         os.lseek(file, 0, os.SEEK_SET)
-        process = spawn(launch, build_argv(*map(str, passed)), env, pass_fds=passed)
+        process = spawn(launch, build_argv(*map(str, descriptors)), env, fds=descriptors)
     except BaseException:
         os.close(status)
         os.close(control)
         raise
     finally:
-        for descriptor in passed:
+        for descriptor in descriptors:
             os.close(descriptor)
     return process, status, control
 
 
 def start_error(launch: Launch, number: int) -> CannotRun:
     """Return the error for a command that the system refuses to start, with what to do about it."""
-    return CannotRun(launch.argv[0], _REASONS.get(number) or os.strerror(number))
-
-
-_REASONS = {
-    errno.ENOENT: "no such file, or its interpreter does not exist",
-    errno.E2BIG: "its arguments are too long",
-    errno.ENOEXEC: "not a program; a script needs a first line such as '#!/bin/sh'",
-    errno.EACCES: "permission denied; is it executable?",
-}
+    reasons = {
+        errno.ENOENT: "no such file, or its interpreter does not exist",
+        errno.E2BIG: "its arguments are too long",
+        errno.ENOEXEC: "not a program; a script needs a first line such as '#!/bin/sh'",
+        errno.EACCES: "permission denied; is it executable?",
+    }
+    return CannotRun(launch.argv[0], reasons.get(number) or os.strerror(number))
 
 
 def list_descendants(pid: int, limit: int | None = None) -> list[int]:
@@ -188,49 +215,27 @@ def _children(pid: int) -> list[int]:
         tasks = os.listdir(f"/proc/{pid}/task")
     except OSError:  # it ended meanwhile, or there is no /proc
         return []
-    return [child for task in tasks for child in _task_children(pid, task)]
-
-
-def _task_children(pid: int, task: str) -> list[int]:
-    try:
-        with open(f"/proc/{pid}/task/{task}/children", "rb") as file:
-            return [int(word) for word in file.read().split()]
-    except OSError:
-        return []
+    texts = [read_bytes(f"/proc/{pid}/task/{task}/children") for task in tasks]
+    return [int(word) for text in texts for word in text.split()]
 
 
 def count_tasks() -> int:
     """Return how many processes and threads the machine has; 0 where it does not say."""
     try:
-        with open("/proc/loadavg", "rb") as file:
-            return int(file.read().split()[3].partition(b"/")[2])
-    except (OSError, IndexError, ValueError):
+        return int(read_bytes("/proc/loadavg").split()[3].partition(b"/")[2])
+    except (IndexError, ValueError):
         return 0
 
 
 def list_session(leader: int) -> list[int]:
     """Return all processes of a session, whatever their parents are."""
-    return [int(name) for name in os.listdir("/proc") if name.isdigit() and _session(name) == leader]
+    numbers = [name for name in os.listdir("/proc") if name.isdigit()]
+    fields = {name: read_bytes(f"/proc/{name}/stat").rpartition(b")")[2].split() for name in numbers}
+    return [int(name) for name in numbers if fields[name][3:4] == [b"%d" % leader]]
 
 
-def _session(name: str) -> int | None:
-    try:
-        with open(f"/proc/{name}/stat", "rb") as file:
-            return int(file.read().rpartition(b")")[2].split()[3])
-    except OSError:
-        return None
-
-
-def signal_each(pids: Iterable[int], number: int) -> None:
+def signal_each(pids: Iterable[int], number: int, send: Callable[[int, int], None] = os.kill) -> None:
+    """Send a signal to processes, or with `os.killpg` to groups."""
     for pid in pids:
-        try:
-            os.kill(pid, number)
-        except OSError:  # it ended meanwhile, or is another user's by now
-            pass
-
-
-def signal_group(group: int, number: int) -> None:
-    try:
-        os.killpg(group, number)
-    except OSError:  # it is empty by now
-        pass
+        with suppress(OSError):  # it ended meanwhile, or is another user's by now
+            send(pid, number)

@@ -83,11 +83,8 @@ def build_filter(*, network: bool, alone: bool, read_only: bool) -> bytes:
     def numbers(table: Mapping[str, tuple[int, int | None]]) -> list[int]:
         return [pair[column] for pair in table.values() if pair[column] is not None]  # type: ignore[misc]
 
-    refused = numbers(REFUSED)
-    if alone:
-        refused += numbers(SHARED)
-    if alone and read_only:
-        refused += numbers(METADATA)
+    calls = REFUSED | (SHARED if alone else {}) | (METADATA if alone and read_only else {})
+    load = [(_LOAD, 0, 0, _ARGUMENTS + 8 * number) for number in (0, 1)]  # the low half; it comes first
     code = [
         (_LOAD, 0, 0, _ARCHITECTURE),
         (_EQUAL, 1, 0, architecture),
@@ -95,15 +92,17 @@ def build_filter(*, network: bool, alone: bool, read_only: bool) -> bytes:
         (_LOAD, 0, 0, _NUMBER),
         *([(_AT_LEAST, 0, 1, 0x40000000), _refuse(errno.ENOSYS)] if column == 0 else []),  # the x32 calls
     ]
-    code += _each(refused, errno.EPERM)
+    code += _each(numbers(calls), errno.EPERM)
     code += _each(numbers(TIMES) if alone and read_only else (), 0)
     code += _each(numbers(UNKNOWN), errno.ENOSYS)
-    code += _socket(SOCKET[column], INTERNET if network else ())
-    code += _socket_pair(SOCKETPAIR[column])
-    code += _refuse_if(CLONE[column], [(_LOAD, 0, 0, _argument(0)), (_ANY_BIT, 0, 1, NEW_NAMESPACES)])
+    code += _refuse_if(SOCKET[column], [load[0], *_skip_if(INTERNET if network else ())], errno.EACCES)
+    is_local = (_EQUAL, 0, 2 + len(CONNECTED), 1)  # AF_UNIX
+    pair = [load[0], is_local, load[1], (_AND, 0, 0, 0xF), *_skip_if(CONNECTED)]
+    code += _refuse_if(SOCKETPAIR[column], pair, errno.EACCES)
+    code += _refuse_if(CLONE[column], [load[0], (_ANY_BIT, 0, 1, NEW_NAMESPACES)])
     for request in TERMINAL:
-        code += _refuse_if(IOCTL[column], [(_LOAD, 0, 0, _argument(1)), (_EQUAL, 0, 1, request)])
-    code += _refuse_if(PRLIMIT[column], [(_LOAD, 0, 0, _argument(0)), (_EQUAL, 1, 0, 0)])  # of others
+        code += _refuse_if(IOCTL[column], [load[1], (_EQUAL, 0, 1, request)])
+    code += _refuse_if(PRLIMIT[column], [load[0], (_EQUAL, 1, 0, 0)])  # of others
     code.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
@@ -112,36 +111,16 @@ def _refuse(error: int) -> Instruction:
     return (_RETURN, 0, 0, _ERRNO | error)
 
 
-def _argument(number: int) -> int:
-    """Return where the low half of an argument is; both machines put it first."""
-    return _ARGUMENTS + 8 * number
-
-
 def _each(numbers: Iterable[int], error: int) -> list[Instruction]:
     return [part for number in numbers for part in ((_EQUAL, 0, 1, number), _refuse(error))]
 
 
-def _refuse_if(number: int, test: list[Instruction]) -> list[Instruction]:
+def _refuse_if(number: int, test: list[Instruction], error: int = errno.EPERM) -> list[Instruction]:
     """Refuse call `number` where `test` falls through to the next instruction."""
-    body = [*test, _refuse(errno.EPERM), (_LOAD, 0, 0, _NUMBER)]
+    body = [*test, _refuse(error), (_LOAD, 0, 0, _NUMBER)]
     return [(_EQUAL, 0, len(body), number), *body]
 
 
-def _socket(number: int, families: tuple[int, ...]) -> list[Instruction]:
-    allowed = [(_EQUAL, len(families) - place, 0, family) for place, family in enumerate(families)]
-    body = [(_LOAD, 0, 0, _argument(0)), *allowed, _refuse(errno.EACCES), (_LOAD, 0, 0, _NUMBER)]
-    return [(_EQUAL, 0, len(body), number), *body]
-
-
-def _socket_pair(number: int) -> list[Instruction]:
-    kinds = [(_EQUAL, len(CONNECTED) - place, 0, kind) for place, kind in enumerate(CONNECTED)]
-    body = [
-        (_LOAD, 0, 0, _argument(0)),
-        (_EQUAL, 0, 2 + len(kinds), 1),  # AF_UNIX
-        (_LOAD, 0, 0, _argument(1)),
-        (_AND, 0, 0, 0xF),
-        *kinds,
-        _refuse(errno.EACCES),
-        (_LOAD, 0, 0, _NUMBER),
-    ]
-    return [(_EQUAL, 0, len(body), number), *body]
+def _skip_if(values: tuple[int, ...]) -> list[Instruction]:
+    """Skip the refusal that follows where the argument is one of these."""
+    return [(_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]

@@ -68,15 +68,15 @@ def drop_capabilities() -> None:
 
 def landlock(plan: dict[str, Any]) -> int:
     """Return a ruleset that refuses everything but what the plan opens."""
-    attributes = struct.pack("=QQQ", *plan["handled"])[: plan["size"]]
+    attributes = struct.pack("=QQQ", *plan["restrictions"])[: plan["size"]]
     ruleset = call("create_ruleset", CREATE_RULESET, attributes, len(attributes), 0)
     for path, for_directory, for_file in plan["rules"]:
         try:
             descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:
             continue  # it is gone
-        allowed = for_directory if os.path.isdir(path) else for_file
-        call("add_rule", ADD_RULE, ruleset, 1, struct.pack("=Qi", allowed, descriptor), 0)
+        rights = for_directory if os.path.isdir(path) else for_file
+        call("add_rule", ADD_RULE, ruleset, 1, struct.pack("=Qi", rights, descriptor), 0)
         os.close(descriptor)
     return ruleset
 
