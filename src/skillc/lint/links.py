@@ -104,7 +104,7 @@ def _explain_missing(real: str, path: str, page: Page, folder: Folder) -> str:
 
 
 def _find_orphans(folder: Folder, edges: dict[str, set[str]]) -> Iterator[Problem]:
-    if folder.main is None or folder.unread:
+    if folder.main is None or not folder.is_complete:
         return  # the pages that could not be read may hold the links
     reachable = _find_reachable(folder.main.real, edges, folder)
     for page in folder.pages.values():

@@ -122,7 +122,7 @@ class Report:
         }
 
 
-def summary(reports: Sequence[Report], failures: Sequence[SkillcError] = ()) -> dict[str, Any]:
+def summarise_reports(reports: Sequence[Report], failures: Sequence[SkillcError] = ()) -> dict[str, Any]:
     """Return what `--format json` prints: all reports, and the skills that could not be linted."""
     return {
         "skills": [report.as_json() for report in reports],
@@ -132,7 +132,9 @@ def summary(reports: Sequence[Report], failures: Sequence[SkillcError] = ()) -> 
     }
 
 
-def sarif_log(reports: Iterable[Report], base: str, failures: Sequence[SkillcError] = ()) -> dict[str, Any]:
+def render_sarif(
+    reports: Iterable[Report], base: str, failures: Sequence[SkillcError] = ()
+) -> dict[str, Any]:
     """Return one SARIF log of all reports; files below the directory `base` are named relative to it."""
     results = [
         _sarif_result(finding, os.path.join(report.skill.source, finding.file), base)
@@ -143,7 +145,7 @@ def sarif_log(reports: Iterable[Report], base: str, failures: Sequence[SkillcErr
         {
             "id": rule.id,
             "name": rule.name,
-            "shortDescription": {"text": rule.wants},
+            "shortDescription": {"text": rule.requirement},
             "defaultConfiguration": {"level": rule.severity},
         }
         for rule in RULES
@@ -173,7 +175,7 @@ def _sarif_result(finding: Finding, path: str, base: str) -> dict[str, Any]:
     }
 
 
-def workflow_command(finding: Finding, path: str) -> str:
+def render_workflow_command(finding: Finding, path: str) -> str:
     """Return the GitHub workflow command that annotates a line of the file at `path` in a pull request."""
     properties = {"file": utf8_text(path), "line": str(finding.line), "title": str(finding.rule)}
     listing = ",".join(f"{key}={value.translate(_PROPERTY_ESCAPES)}" for key, value in properties.items())

@@ -32,29 +32,19 @@ MAX_SAMPLE = 256 * 1024  # bytes; a larger file is estimated from its beginning
 MAX_SAMPLED = 16 * 1024 * 1024  # bytes of one skill; files beyond count as 4 bytes a token
 
 _WIDE = "".join(f"{chr(first)}-{chr(last)}" for first, last in WIDE)
-_PARTS = re.compile(
-    r"(?P<word>[A-Za-z]+)"
-    r"|(?P<digits>[0-9]+)"
-    r"|(?P<signs>[!-/:-@\[-`{-~]+)"
-    r"|(?P<line>[ \t]*[\r\n]\s*)"
-    r"|(?P<spaces>[ \t]+)"
-    rf"|(?P<wide>[{_WIDE}]+)"
-    r"|(?P<letters>[^\W\d_]+)"
-    r"|(?P<emoji>[\U00010000-\U0010ffff])"
-    r"|(?P<other>.)",
-    re.DOTALL,
+# What a text is made of, and what a run of so many characters costs.
+_COSTS: tuple[tuple[str, Callable[[int], int]], ...] = (
+    (r"[A-Za-z]+", lambda length: length // 5 if length > 9 else 1),
+    (r"[0-9]+", lambda length: (length + 2) // 3),
+    (r"[!-/:-@\[-`{-~]+", lambda length: (length + 2) // 3),
+    (r"[ \t]*[\r\n]\s*", lambda length: 1),
+    (r"[ \t]+", lambda length: 0 if length == 1 else 1),
+    (f"[{_WIDE}]+", lambda length: length),
+    (r"[^\W\d_]+", lambda length: (length + 2) // 3),
+    (r"[\U00010000-\U0010ffff]", lambda length: 2),
+    (r".", lambda length: 1),
 )
-_COST: dict[str, Callable[[int], int]] = {
-    "word": lambda length: length // 5 if length > 9 else 1,
-    "digits": lambda length: (length + 2) // 3,
-    "signs": lambda length: (length + 2) // 3,
-    "line": lambda length: 1,
-    "spaces": lambda length: 0 if length == 1 else 1,
-    "wide": lambda length: length,
-    "letters": lambda length: (length + 2) // 3,
-    "emoji": lambda length: 2,
-    "other": lambda length: 1,
-}
+_PARTS = re.compile("|".join(f"({pattern})" for pattern, _ in _COSTS), re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +70,8 @@ class Tokens:
 
 def estimate(text: str) -> int:
     """Return about how many tokens a text is."""
-    return sum(_COST[part.lastgroup or "other"](part.end() - part.start()) for part in _PARTS.finditer(text))
+    parts = _PARTS.finditer(text)
+    return sum(_COSTS[(part.lastindex or 1) - 1][1](part.end() - part.start()) for part in parts)
 
 
 def measure(folder: Folder, main: Page) -> Tokens:
