@@ -59,16 +59,16 @@ def find_frontmatter(text: str) -> Frontmatter | None:
     if block is None:
         return None
     start, stop, end, diagnostics = block
-    closed = stop < end
+    has_fence = stop < end
     first_line = len(_BREAK.findall(text, 0, start)) + 1
     fields, problems = _read(text[start:stop], first_line)
     heading = _HEADING.search(text[start:stop]) if problems else None
     if heading:  # the fence that seemed to close it belongs to the body
-        closed = False
+        has_fence = False
         stop = end = start + heading.start()
         diagnostics.append(_UNCLOSED)
         fields, problems = _read(text[start:stop], first_line)
-    if fields is None or not (closed or {"name", "description"} & fields.keys()):
+    if fields is None or not (has_fence or {"name", "description"} & fields.keys()):
         return None
     return Frontmatter(fields, text[start:stop], end, (*diagnostics, *problems))
 

@@ -132,12 +132,12 @@ def find_headings(data: bytes, body: int = 0) -> list[Heading]:
 
 def _close_sections(headings: list[Heading]) -> None:
     """End each section where the next heading of its level or a higher one starts."""
-    following: list[Heading | None] = [None] * 7
+    ends: list[Heading | None] = [None] * 7  # by level, the heading that ends a section
     for heading in reversed(headings):
-        after = following[heading.level]
-        if after is not None:
-            heading.end_line, heading.end = after.line, after.start
-        following[heading.level :] = [heading] * (7 - heading.level)
+        end = ends[heading.level]
+        if end is not None:
+            heading.end_line, heading.end = end.line, end.start
+        ends[heading.level :] = [heading] * (7 - heading.level)
 
 
 class Link:
