@@ -1,17 +1,7 @@
 """Read `.skilllint.toml`: severities of rules, limits, known fields, files to leave out.
 
-    known-fields = ["model", "argument-hint"]
-    exclude = ["references/generated/*"]
-
-    [rules]
-    SKL108 = "off"                  # or by name: description-triggers = "off"
-    heading-hierarchy = "error"
-
-    [limits]
-    skill-size = 300
-
 The nearest file counts, from the skill's folder up to the project's root or the home directory. Every
-fault in it is E071: ignoring a setting would silence a rule.
+fault in it is E071: ignoring a setting would silence a rule. docs/lint.md has an example.
 """
 
 from __future__ import annotations
@@ -66,22 +56,21 @@ class Settings:
 
 def read_settings(source: str) -> Settings:
     """Return the settings for the skill in a folder; raises InvalidConfiguration (E071)."""
-    for directory in _upwards(source):
+    for directory in _walk_up(source):
         path = os.path.join(directory, FILE)
         if os.path.lexists(path):
             return _read(path)
     return Settings()
 
 
-def _upwards(source: str) -> Iterator[str]:
+def _walk_up(source: str) -> Iterator[str]:
     """Yield the folders to look in: from the skill's to the project's root, or the home directory."""
     homes = {os.path.realpath(home) for home in (paths.home(), paths.user_home()) if home}
     directory = os.path.realpath(source)
     while True:
         yield directory
         # A compiled skill has a `.skillc` too, so look for the store of a project.
-        marks = os.path.join(directory, ".git"), paths.skills_store(directory)
-        is_root = any(map(os.path.exists, marks))
+        is_root = any(map(os.path.exists, (os.path.join(directory, ".git"), paths.skills_store(directory))))
         parent = os.path.dirname(directory)
         if is_root or directory in homes or parent == directory:
             return
@@ -109,10 +98,10 @@ def _parse(table: dict[str, Any], path: str) -> Settings:
     for key in ("rules", "limits"):
         if not isinstance(table.get(key, {}), dict):
             raise ValueError(f"'{key}' must be a table")
-    known_fields, triggers, exclude = (_texts(table.get(key, []), key) for key in _LISTS)
+    known_fields, triggers, exclude = (_read_texts(table.get(key, []), key) for key in _LISTS)
     return Settings(
-        severities=_severities(table.get("rules", {})),
-        limits=LIMITS | _limits(table.get("limits", {})),
+        severities=_read_severities(table.get("rules", {})),
+        limits=LIMITS | _read_limits(table.get("limits", {})),
         known_fields=KNOWN_FIELDS | set(known_fields),
         triggers=TRIGGERS + tuple(phrase.casefold() for phrase in triggers),
         exclude=tuple(exclude),
@@ -120,7 +109,7 @@ def _parse(table: dict[str, Any], path: str) -> Settings:
     )
 
 
-def _severities(table: dict[str, Any]) -> dict[str, str]:
+def _read_severities(table: dict[str, Any]) -> dict[str, str]:
     severities: dict[str, str] = {}
     for word, value in table.items():
         rule = find_rule(word)
@@ -135,7 +124,7 @@ def _severities(table: dict[str, Any]) -> dict[str, str]:
     return severities
 
 
-def _limits(table: dict[str, Any]) -> dict[str, int]:
+def _read_limits(table: dict[str, Any]) -> dict[str, int]:
     for key, value in table.items():
         if key not in LIMITS:
             raise ValueError(f"unknown limit '{key}'; there are {', '.join(LIMITS)}")
@@ -144,7 +133,7 @@ def _limits(table: dict[str, Any]) -> dict[str, int]:
     return table
 
 
-def _texts(value: object, key: str) -> list[str]:
+def _read_texts(value: object, key: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
         raise ValueError(f"'{key}' must be a list of texts")
     return value

@@ -274,3 +274,4 @@ FIXES = (
     Fix("SKL101", "W014", _fix_name, ("name",)),
     Fix("SKL114", "", _fix_allowed_tools, ("allowed-tools",)),
 )
+FIXABLE = frozenset(("SKL119", *(fix.rule for fix in FIXES)))

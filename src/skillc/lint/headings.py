@@ -26,7 +26,7 @@ _INVISIBLE = dict.fromkeys((0x200C, 0x200D, 0xFE0E, 0xFE0F))  # joiners and sele
 
 
 def check_main(page: Page, name: str) -> Iterator[Problem]:
-    """SKILL.md has an H1, and the first one names the skill."""
+    """Check that SKILL.md has an H1, and that the first one names the skill."""
     first = next((heading for heading in page.headings if heading.level == 1), None)
     if first is None:
         yield Problem("SKL202", "there is no H1", page.name)
@@ -36,7 +36,7 @@ def check_main(page: Page, name: str) -> Iterator[Problem]:
 
 
 def check(page: Page) -> Iterator[Problem]:
-    """The first heading is an H1, and none skips a level on the way down."""
+    """Check that the first heading is an H1, and that none skips a level."""
     before = 0
     for heading in page.headings:
         if not before and heading.level > 1:
@@ -56,11 +56,10 @@ def _fold(text: str) -> str:
 def find_anchors(headings: Iterable[str], html: Iterable[str]) -> frozenset[str]:
     """Return every anchor of a file: GitHub's for these headings, and those in these pieces of HTML."""
     anchors = set(slugs(headings))
-    for text in html:
-        for tag in _TAG.finditer(_COMMENT.sub("", text)):
-            for attribute in _ID.finditer(tag[2]):
-                if attribute[1].lower() == "id" or tag[1].lower() == "a":
-                    anchors.add(attribute[2] or attribute[3] or attribute[4] or "")
+    for tag in (tag for text in html for tag in _TAG.finditer(_COMMENT.sub("", text))):
+        for attribute in _ID.finditer(tag[2]):
+            if attribute[1].lower() == "id" or tag[1].lower() == "a":
+                anchors.add(attribute[2] or attribute[3] or attribute[4] or "")
     return frozenset(anchor.translate(_INVISIBLE) for anchor in anchors)
 
 

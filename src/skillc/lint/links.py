@@ -2,28 +2,61 @@
 
 A link is relative to the folder of the file it stands in. Targets are compared as real paths, so that
 no symbolic link hides a way out [D2].
+
+>>> [(link.target, link.line) for link in find_links(b"See [forms](forms.md#fill)\\nand ![](a%20b.png).")]
+[('forms.md#fill', 1), ('a%20b.png', 2)]
 """
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from skillc.errors import PathEscapes
 from skillc.lint.headings import has_anchor, slug
 from skillc.lint.report import Problem
-from skillc.skills import resolve_inside, split_target
+from skillc.skills import resolve_inside, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skillc.lint.page import Folder, Page
-    from skillc.skills import Link
 
 MAX_PATH = 4096  # characters; no file system has a longer one
 
 # Files that need no link: people and tools look for them by name, in any case and folder.
 _WELL_KNOWN = ("LICENSE", "CHANGELOG", "CONTRIBUTING", "README")
+
+
+class Link(NamedTuple):
+    """A link or an image: its target as it is written, and the line it starts on."""
+
+    target: str
+    line: int
+    image: bool
+
+
+def find_links(data: bytes, body: int = 0) -> list[Link]:
+    """Return the links and images of a document in order [D6]; `body` is the byte where it starts."""
+    links: list[Link] = []
+    for element in walk(data, body, ("Link", "Image")):
+        mail = "mailto:" if element.detail["link_type"] == "Email" else ""
+        links.append(Link(mail + element.detail["dest_url"], element.line, element.kind == "Image"))
+    return links
+
+
+def split_target(target: str) -> tuple[str, str] | None:
+    """Return the path and the anchor that a link leads to, or None where it leads out to the network.
+
+    >>> split_target("a%20b.md#part"), split_target("https://example.com/")
+    (('a b.md', 'part'), None)
+    """
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return None
+    return None if parts.scheme or parts.netloc else (unquote(parts.path), unquote(parts.fragment))
 
 
 class Target(NamedTuple):

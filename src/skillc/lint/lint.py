@@ -12,7 +12,7 @@ from skillc.errors import InvalidOption, InvalidSkill, SkillNotFound
 from skillc.library import at_path, is_compiled, is_skill, locate_skill
 from skillc.lint import frontmatter, headings, links, tokens, tools
 from skillc.lint.config import Settings, read_settings
-from skillc.lint.fix import apply_fixes
+from skillc.lint.fix import FIXABLE, apply_fixes
 from skillc.lint.page import Folder, read_folder
 from skillc.lint.report import Finding, Problem, Repair, Report
 from skillc.lint.rules import BY_ID, ERROR
@@ -120,9 +120,9 @@ def _sort(problems: list[Problem], folder: Folder) -> list[Problem]:
 
 def _find_fixable(problems: list[Problem], skill: Skill, folder: Folder) -> set[tuple[str, str, str]]:
     """Return file, rule and cause of what `fix_skill` would fix: apply the fixes without writing."""
-    candidates = (p for p in problems if BY_ID[p.rule].fixes and p.file in folder.pages)
+    places = ((p.file, p.rule, p.cause) for p in problems if p.rule in FIXABLE and p.file in folder.pages)
     fixable: set[tuple[str, str, str]] = set()
-    for name, pairs in _group_by_file((p.file, p.rule, p.cause) for p in candidates).items():
+    for name, pairs in _group_by_file(places).items():
         page = folder.pages[name]
         _, repairs = apply_fixes(page.raw, pairs, skill.segment, main=page is folder.main)
         fixable |= {(name, *pair) for pair in repairs}

@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING
 from skillc.errors import SkillcError, os_text
 from skillc.lint.frontmatter import Block, find_block
 from skillc.lint.headings import find_anchors
+from skillc.lint.links import find_links
 from skillc.lint.report import Problem
 from skillc.paths import is_inside
-from skillc.skills import MAX_FILES, SourceFile, find_links, list_files, main_file, newlines, parse, walk
+from skillc.skills import MAX_FILES, SourceFile, list_files, main_file, newlines, parse, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillc.skills import Heading, Link
+    from skillc.lint.links import Link
+    from skillc.skills import Heading
 
 MAX_PAGE = 1024 * 1024  # bytes; clients refuse a larger SKILL.md [D25], and a larger reference is not linted
 MAX_PAGES = 64 * 1024 * 1024  # bytes of all pages together; those beyond are not linted

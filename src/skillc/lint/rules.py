@@ -23,13 +23,12 @@ _NAME, _DESCRIPTION, _COMPAT = (LIMITS[field] for field in ("name", "description
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule; `severity` is its default, `fixes` whether `--fix` can fix it."""
+    """A rule and its default severity."""
 
     id: str
     name: str
     severity: str
     requirement: str
-    fixes: bool = False
 
     def __str__(self) -> str:
         return f"{self.id} {self.name}"
@@ -43,10 +42,8 @@ RULES = (
         "SKL004", "file-readable", ERROR, "Markdown files and folders can be read; SKILL.md is at most 1 MiB"
     ),
     Rule("SKL005", "file-size", WARNING, "Markdown files are at most 1 MiB; larger ones are not linted"),
-    Rule(
-        "SKL100", "frontmatter-valid", ERROR, "SKILL.md opens with '---', valid YAML, and '---'", fixes=True
-    ),
-    Rule("SKL101", "name-required", ERROR, "the frontmatter has a name", fixes=True),
+    Rule("SKL100", "frontmatter-valid", ERROR, "SKILL.md opens with '---', valid YAML, and '---'"),
+    Rule("SKL101", "name-required", ERROR, "the frontmatter has a name"),
     Rule("SKL102", "name-format", ERROR, "the name is a-z, 0-9 and hyphens, none at either end"),
     Rule("SKL103", "name-length", ERROR, f"the name has 1 to {_NAME} characters"),
     Rule("SKL104", "name-match-dir", WARNING, "the name is the same as the directory's"),
@@ -59,12 +56,12 @@ RULES = (
     Rule("SKL111", "license-text", WARNING, "the license is text"),
     Rule("SKL112", "compatibility-length", WARNING, f"compatibility is text of 1 to {_COMPAT} characters"),
     Rule("SKL113", "metadata-map", WARNING, "metadata maps text to text"),
-    Rule("SKL114", "allowed-tools-format", WARNING, "allowed-tools is text, separated by spaces", fixes=True),
+    Rule("SKL114", "allowed-tools-format", WARNING, "allowed-tools is text, separated by spaces"),
     Rule("SKL115", "frontmatter-duplicate", ERROR, "the frontmatter sets each key once"),
     Rule("SKL116", "file-encoding", ERROR, "Markdown files are UTF-8"),
-    Rule("SKL117", "field-text", ERROR, "name and description are text", fixes=True),
+    Rule("SKL117", "field-text", ERROR, "name and description are text"),
     Rule("SKL118", "reference-frontmatter", WARNING, "frontmatter in other files is valid"),
-    Rule("SKL119", "byte-order-mark", WARNING, "no file starts with a byte order mark", fixes=True),
+    Rule("SKL119", "byte-order-mark", WARNING, "no file starts with a byte order mark"),
     Rule("SKL201", "skill-size", WARNING, "SKILL.md has at most 500 lines"),
     Rule("SKL202", "heading-h1", WARNING, "SKILL.md has an H1"),
     Rule("SKL203", "heading-match-name", WARNING, "the first H1 contains the name"),

@@ -58,10 +58,8 @@ class Directive:
 
 def silence(problems: Iterable[Problem], pages: Iterable[Page], settings: Settings) -> list[Problem]:
     """Return the problems that no comment silences, and the problems of the comments."""
-    directives: dict[str, list[Directive]] = {}
     own: list[Problem] = []
-    for page in pages:
-        directives[page.name] = list(islice(_read_directives(page, own), MAX_DIRECTIVES))
+    directives = {page.name: [*islice(_read_directives(page, own), MAX_DIRECTIVES)] for page in pages}
     rest: list[Problem] = []
     uses: set[tuple[Directive, str]] = set()
     for problem in problems:
@@ -104,8 +102,8 @@ def _find_unused(
 
 
 def _ends(enable: Directive, other: Directive) -> bool:
-    shared = not enable.rules or not other.rules or set(enable.rules) & set(other.rules)
-    return other.kind == "disable" and other.line <= enable.line and bool(shared)
+    overlap = not enable.rules or not other.rules or set(enable.rules) & set(other.rules)
+    return other.kind == "disable" and other.line <= enable.line and bool(overlap)
 
 
 def _read_directives(page: Page, problems: list[Problem]) -> Iterator[Directive]:

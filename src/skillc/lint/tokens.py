@@ -13,6 +13,7 @@ for 4 characters is off by half on Chinese. docs/lint.md has the measurements.
 from __future__ import annotations
 
 import re
+from codecs import getincrementaldecoder
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 MAX_SAMPLE = 256 * 1024  # bytes; a larger file is estimated from its beginning
 MAX_SAMPLED = 16 * 1024 * 1024  # bytes of one skill; files beyond count as 4 bytes a token
 
+_Decoder = getincrementaldecoder("utf-8")
 _WIDE = "".join(f"{chr(first)}-{chr(last)}" for first, last in WIDE)
-# What a text is made of, and what a run of so many characters costs.
+# The parts of a text as patterns, and what each costs by its length.
 _COSTS: tuple[tuple[str, Callable[[int], int]], ...] = (
     (r"[A-Za-z]+", lambda length: length // 5 if length > 9 else 1),
     (r"[0-9]+", lambda length: (length + 2) // 3),
@@ -93,31 +95,20 @@ def _measure_files(files: Iterable[SourceFile], pages: Mapping[str, bytes]) -> t
         if total >= MAX_SAMPLED:
             estimates.append((file.name, file.size // 4))
             continue
-        data = pages[file.name][:MAX_SAMPLE] if file.name in pages else _read_sample(file.path)
-        text = _decode_sample(data)
-        if text is not None:
+        try:
+            data = pages[file.name][:MAX_SAMPLE] if file.name in pages else _read_sample(file.path)
+            text = _Decoder().decode(data, final=len(data) < MAX_SAMPLE)  # a sample may end in a character
+        except (OSError, UnicodeDecodeError):
+            continue
+        if "\0" not in text:
             total += len(data)
             estimates.append((file.name, estimate(text) * max(len(data), file.size) // max(len(data), 1)))
     return tuple(estimates)
 
 
 def _read_sample(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read(MAX_SAMPLE)
-    except OSError:
-        return b"\0"
-
-
-def _decode_sample(data: bytes) -> str | None:
-    """Return the beginning of a file as text; None for what is no text."""
-    if b"\0" in data:
-        return None
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        cut_off = len(data) == MAX_SAMPLE and error.start > len(data) - 4
-        return data[: error.start].decode() if cut_off else None
+    with open(path, "rb") as file:
+        return file.read(MAX_SAMPLE)
 
 
 def check(main: Page, tokens: Tokens, settings: Settings) -> Iterator[Problem]:
@@ -130,7 +121,7 @@ def check(main: Page, tokens: Tokens, settings: Settings) -> Iterator[Problem]:
     limit = limits["metadata-tokens"]
     if tokens.metadata > limit:
         message = f"name and description cost about {tokens.metadata} tokens, over {limit}"
-        yield Problem("SKL206", message, main.name, main.line_of("description"))
+        yield main.field_problem("SKL206", message, "description")
     if tokens.body > limits["body-tokens"]:
         message = f"the body costs about {tokens.body} tokens, over {limits['body-tokens']}"
         yield Problem("SKL207", message, main.name, 1 + newlines(main.document.data, 0, main.document.body))

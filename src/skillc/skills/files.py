@@ -34,9 +34,6 @@ class SourceFile:
         # Equal stamps mean an unchanged file; with different ones, compare the hash.
         self.stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
-    def __repr__(self) -> str:
-        return f"<SourceFile {self.name!r}>"
-
 
 def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
     """Return the files below `root`, sorted bytewise by path; with `hidden`, those with a dot as well.
