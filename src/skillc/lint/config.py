@@ -10,6 +10,8 @@ import os
 import tomllib
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from itertools import accumulate
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skillc import paths
@@ -49,35 +51,16 @@ class Settings:
 
     def leaves_out(self, name: str) -> bool:
         """Return whether to ignore a file: it matches a glob, or a folder above it does."""
-        parts = name.split("/")
-        prefixes = ["/".join(parts[: end + 1]) for end in range(len(parts))]
+        prefixes = list(accumulate(name.split("/"), "{}/{}".format))
         return any(fnmatchcase(path, pattern) for pattern in self.exclude for path in prefixes)
 
 
 def read_settings(source: str) -> Settings:
     """Return the settings for the skill in a folder; raises InvalidConfiguration (E071)."""
-    for directory in _walk_up(source):
-        path = os.path.join(directory, FILE)
-        if os.path.lexists(path):
-            return _read(path)
-    return Settings()
-
-
-def _walk_up(source: str) -> Iterator[str]:
-    """Yield the folders to look in: from the skill's to the project's root, or the home directory."""
-    homes = {os.path.realpath(home) for home in (paths.home(), paths.user_home()) if home}
-    directory = os.path.realpath(source)
-    while True:
-        yield directory
-        # A compiled skill has a `.skillc` too, so look for the store of a project.
-        is_root = any(map(os.path.exists, (os.path.join(directory, ".git"), paths.skills_store(directory))))
-        parent = os.path.dirname(directory)
-        if is_root or directory in homes or parent == directory:
-            return
-        directory = parent
-
-
-def _read(path: str) -> Settings:
+    candidates = (os.path.join(directory, FILE) for directory in _walk_up(source))
+    path = next(filter(os.path.lexists, candidates), None)
+    if path is None:
+        return Settings()
     try:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -88,6 +71,18 @@ def _read(path: str) -> Settings:
         raise InvalidConfiguration(path, error.strerror or str(error)) from None
     except (ValueError, RecursionError) as error:
         raise InvalidConfiguration(path, str(error)) from None
+
+
+def _walk_up(source: str) -> Iterator[str]:
+    """Yield the folders to look in: from the skill's to the project's root, or the home directory."""
+    homes = {os.path.realpath(home) for home in (paths.home(), paths.user_home()) if home}
+    folder = Path(os.path.realpath(source))
+    for directory in map(str, (folder, *folder.parents)):
+        yield directory
+        # A compiled skill has a `.skillc` too, so look for the store of a project.
+        marks = os.path.join(directory, ".git"), paths.skills_store(directory)
+        if directory in homes or any(map(os.path.exists, marks)):
+            return
 
 
 def _parse(table: dict[str, Any], path: str) -> Settings:

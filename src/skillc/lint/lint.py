@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skillc import atomic, paths
@@ -37,13 +38,10 @@ def find_skill_of(name: str, cwd: str) -> Skill:
         path = os.path.join(cwd, name)
         if not name or "\0" in name or not os.path.lexists(path):
             raise
-    directory = os.path.dirname(os.path.abspath(path))
-    while not is_skill(directory):
-        parent = os.path.dirname(directory)
-        if parent == directory:
-            raise InvalidSkill(name, "no SKILL.md beside it or above")
-        directory = parent
-    return at_path(directory)
+    for directory in map(str, Path(os.path.abspath(path)).parents):
+        if is_skill(directory):
+            return at_path(directory)
+    raise InvalidSkill(name, "no SKILL.md beside it or above")
 
 
 def find_skills_below(folder: str) -> Iterator[Skill]:

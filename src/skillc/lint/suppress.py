@@ -88,17 +88,16 @@ def _find_unused(
     directives: list[Directive], uses: set[tuple[Directive, str]], settings: Settings
 ) -> Iterator[Problem]:
     for directive in directives:
-        if directive.kind == "enable":
-            if not any(_ends(directive, other) for other in directives):
-                yield Problem("SKL002", "enables what was not disabled", directive.file, directive.line)
-            continue
         rules = {rule for other, rule in uses if other is directive}
-        if not directive.rules and not rules:
-            yield Problem("SKL002", "there is nothing here to suppress", directive.file, directive.line)
-        for rule in directive.rules:
-            if rule not in rules and not settings.is_off(rule):
-                message = f"there is nothing of {rule} here to suppress"
-                yield Problem("SKL002", message, directive.file, directive.line)
+        if directive.kind == "enable":
+            has_effect = any(_ends(directive, other) for other in directives)
+            messages = [] if has_effect else ["enables what was not disabled"]
+        elif not directive.rules:
+            messages = [] if rules else ["there is nothing here to suppress"]
+        else:
+            useless = [rule for rule in directive.rules if rule not in rules and not settings.is_off(rule)]
+            messages = [f"there is nothing of {rule} here to suppress" for rule in useless]
+        yield from (Problem("SKL002", message, directive.file, directive.line) for message in messages)
 
 
 def _ends(enable: Directive, other: Directive) -> bool:

@@ -44,10 +44,9 @@ class Frontmatter(NamedTuple):
         value = self.fields.get(field)
         if value is None or isinstance(value, str):
             return value
-        if isinstance(value, list | dict):
-            return _split_entries(self.raw).values.get(field) or str(value)
-        source = _split_entries(self.raw).values.get(field, str(value))
-        return _COMMENT.split(source, maxsplit=1)[0]
+        chunks, _, _ = _split_entries(self.raw)
+        text = _plain_text(chunks[field]) if field in chunks else str(value)
+        return text or str(value) if isinstance(value, list | dict) else _COMMENT.split(text, maxsplit=1)[0]
 
 
 def find_frontmatter(text: str) -> Frontmatter | None:
@@ -122,14 +121,13 @@ def _read(raw: str, first_line: int) -> tuple[dict[str, Any] | None, list[Diagno
 
 def _repair(raw: str, first_line: int, error: NotYaml) -> tuple[dict[str, Any] | None, list[Diagnostic]]:
     """Read each entry by itself: as YAML where it is YAML, otherwise as plain text."""
-    entries = _split_entries(raw)
+    chunks, stray_lines, duplicates = _split_entries(raw)
     fields: dict[str, Any] = {}
     repairs: list[str] = []
-    duplicates = list(entries.duplicates)
     room = MAX_NODES
-    for key, source in entries.sources.items():
+    for key, lines in chunks.items():
         try:
-            entry = load_yaml(source, room)
+            entry = load_yaml("\n".join(lines), room)
         except NotYaml:
             entry = None
         if entry and isinstance(entry.value, dict):
@@ -137,27 +135,19 @@ def _repair(raw: str, first_line: int, error: NotYaml) -> tuple[dict[str, Any] |
             duplicates += entry.duplicates
             room -= entry.weight
         else:
-            fields[key] = entries.values[key]
+            fields[key] = _plain_text(lines)
             repairs.append(key)
     if not fields:
         return None, [warning("W017")]
     problem = f"line {first_line + error.line}: {error}" if error.line is not None else str(error)
     diagnostics = [warning("W011", problem, ", ".join(repairs) or "nothing")]
     diagnostics += [warning("W013", key) for key in dict.fromkeys(duplicates)]
-    diagnostics += [warning("W019", first_line + line) for line in entries.stray]
+    diagnostics += [warning("W019", first_line + line) for line in stray_lines]
     return fields, diagnostics
 
 
-class _Entries(NamedTuple):
-    """A block split without YAML: the value of each key as plain text, its source, lines outside of all."""
-
-    values: dict[str, str]
-    sources: dict[str, str]
-    stray: list[int]
-    duplicates: list[str]
-
-
-def _split_entries(raw: str) -> _Entries:
+def _split_entries(raw: str) -> tuple[dict[str, list[str]], list[int], list[str]]:
+    """Split a block without YAML: the lines of each key, the numbers of stray lines, and repeated keys."""
     chunks: dict[str, list[str]] = {}
     stray: list[int] = []
     duplicates: list[str] = []
@@ -174,8 +164,7 @@ def _split_entries(raw: str) -> _Entries:
             current.append(line)
         elif line.strip() and not line.lstrip().startswith("#"):
             stray.append(number)
-    values = {key: _plain_text(lines) for key, lines in chunks.items()}
-    return _Entries(values, {key: "\n".join(lines) for key, lines in chunks.items()}, stray, duplicates)
+    return chunks, stray, duplicates
 
 
 def _plain_text(lines: list[str]) -> str:

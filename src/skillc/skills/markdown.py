@@ -38,7 +38,6 @@ class Element:
 
     @property
     def level(self) -> int:
-        """The level of a heading."""
         return int(self.detail["level"][1])
 
 
