@@ -159,7 +159,7 @@ def _rewrite(chunk: list[str], fields: dict[str, object], newline: str) -> list[
     # Keep what follows the value: blank lines, and comments, which stand at the margin.
     end = max(number for number, line in enumerate(chunk) if line.strip() and line[0] != "#") + 1
     lines = [entry[4].strip(), *(line.strip() for line in chunk[1:end])]
-    # A mapping or a list with a bracket too few: quotes would hide the mistake.
+    # A mapping or a list without its closing bracket: quotes would hide the mistake.
     unbalanced = value.startswith("{") or (value.startswith("[") and value.count("[") != value.count("]"))
     if unbalanced or any(line.startswith("#") for line in lines[1:]):
         return None  # the author should look at it, or at the comment in the value
@@ -212,7 +212,7 @@ def _reads_as(entry: str, value: object) -> bool:
 
 
 def _fix_types(draft: Draft) -> str | None:
-    """Put a name or description that is a number or the like in quotes."""
+    """Quote a name or description that is a number or a truth value."""
     better: str | None = None
     for field in ("name", "description"):
         if isinstance(draft.front.fields.get(field), bool | int | float):
@@ -248,7 +248,7 @@ def _fix_allowed_tools(draft: Draft) -> str | None:
 
 
 def _set_field(draft: Draft, field: str, value: str) -> str | None:
-    """Return the text with another value for a field, if nothing but the value stands there."""
+    """Return the text with another value for a field, if its entry is simple."""
     entry = draft.block.entries.get(field)
     if entry is None or not entry.simple:
         return None
@@ -265,7 +265,7 @@ def _write_value(
     return text if front is not None and front.fields.get(field) == value else None
 
 
-# In this order, because each may need the result of those before it.
+# The order matters: each fix may need the result of the ones before it.
 FIXES = (
     Fix("SKL100", "W018", _fix_opening),
     Fix("SKL100", "W012", _fix_closing),

@@ -42,7 +42,7 @@ MIN_RATIO = 0.8  # similarity from which an unknown field is taken for a misspel
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A top-level entry of the YAML: its line, and the range in the block of all that follows its colon.
+    """A top-level entry of the YAML: its line, and the range in the block after its colon.
 
     A `simple` one has no anchor, alias, tag or comment, which a new value would lose.
     """
@@ -54,7 +54,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A frontmatter's YAML as it stands in the text from `start` on, after the first line with `---`.
+    """The YAML of a frontmatter, which starts at `start` in the text, after the first line with `---`.
 
     `entries` is empty where it is no YAML mapping; `keys`, with their lines, need no YAML.
     """
@@ -71,7 +71,7 @@ class Block:
 
 
 def find_block(text: str, raw: str) -> Block | None:
-    """Find where the frontmatter with the YAML `raw` stands in a document."""
+    """Find the frontmatter with the YAML `raw` in a document."""
     opening = _OPENING.match(text)
     if opening is None or not text.startswith(raw, opening.end()):
         return None
@@ -175,7 +175,9 @@ def check(page: Page, directory: str, settings: Settings) -> Iterator[Problem]:
     front = page.document.frontmatter
     if front is None:
         yield Problem("SKL100", _explain_missing(page.text), page.name)
-    elif all(diagnostic.code != "W016" for diagnostic in page.document.diagnostics):  # too large to be read
+    elif all(
+        diagnostic.code != "W016" for diagnostic in page.document.diagnostics
+    ):  # W016: too large to read
         for field in ("name", "description"):
             value = front.fields.get(field)
             if value is not None and not isinstance(value, str):

@@ -54,7 +54,7 @@ def _fold(text: str) -> str:
 
 
 def find_anchors(headings: Iterable[str], html: Iterable[str]) -> frozenset[str]:
-    """Return every anchor of a file: GitHub's for these headings, and those in these pieces of HTML."""
+    """Return every anchor of a file: GitHub's for the headings, and the IDs in the pieces of HTML."""
     anchors = set(slugs(headings))
     for tag in (tag for text in html for tag in _TAG.finditer(_COMMENT.sub("", text))):
         for attribute in _ID.finditer(tag[2]):

@@ -30,7 +30,7 @@ _WELL_KNOWN = ("LICENSE", "CHANGELOG", "CONTRIBUTING", "README")
 
 
 class Link(NamedTuple):
-    """A link or an image: its target as it is written, and the line it starts on."""
+    """A link or an image: its target in the source, and the line it starts on."""
 
     target: str
     line: int
@@ -94,7 +94,7 @@ def _follow_links(page: Page, folder: Folder) -> Iterator[tuple[Link, Target, st
             yield link, Target(None, "SKL303", "leads out of the skill"), ""
             continue
         local = split_target(link.target)
-        if local is None or not any(local):  # neither path nor anchor: the page itself, whatever the query
+        if local is None or not any(local):  # neither path nor anchor: the page itself
             continue
         path, anchor = local
         if path not in cache:
@@ -148,7 +148,7 @@ def _find_orphans(folder: Folder, edges: dict[str, set[str]]) -> Iterator[Proble
 
 
 def _find_reachable(start: str, edges: dict[str, set[str]], folder: Folder) -> set[str]:
-    """Return every real path that links lead to; a link to a folder leads to the pages in it, too."""
+    """Return every real path that links lead to; a link to a folder also leads to the pages in it."""
     in_folder: dict[str, list[str]] = {}
     for page in folder.pages.values():
         in_folder.setdefault(os.path.dirname(page.real), []).append(page.real)

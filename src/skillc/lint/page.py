@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from skillc.skills import Heading
 
 MAX_PAGE = 1024 * 1024  # bytes; clients refuse a larger SKILL.md [D25], and a larger reference is not linted
-MAX_PAGES = 64 * 1024 * 1024  # bytes of all pages together; those beyond are not linted
+MAX_PAGES = 64 * 1024 * 1024  # bytes of all pages together; further pages are not linted
 _HTML = re.compile(rb"<[!/?a-zA-Z]")
 
 
@@ -74,7 +74,7 @@ class Page:
         return find_block(self.text, front.raw) if front else None
 
     def line_of(self, field: str) -> int:
-        """Return the line of a field of the frontmatter; 1 for one that is not there."""
+        """Return the line of a field of the frontmatter; 1 if it is missing."""
         return self.block.line_of(field) if self.block else 1
 
     def field_problem(self, rule: str, message: str, field: str = "", cause: str = "") -> Problem:

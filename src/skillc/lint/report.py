@@ -34,7 +34,7 @@ _PROPERTY_ESCAPES = _MESSAGE_ESCAPES | str.maketrans({":": "%3A", ",": "%2C"})
 class Problem(NamedTuple):
     """A broken rule, before settings and suppressions are applied.
 
-    `cause` is the code of the lenient reader's diagnostic that it stands for, where there is one.
+    `cause` is the code of the lenient reader's diagnostic that the problem reports, if any.
     """
 
     rule: str

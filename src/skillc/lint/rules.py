@@ -96,6 +96,6 @@ def find_rule(word: str) -> Rule | None:
 
 
 def suggest_rule(word: str) -> str:
-    """Return the rule that `word` may mean, as the end of a message; empty where there is none like it."""
+    """Return the rule that `word` may mean, as the end of a message; empty if none is similar."""
     likely = suggest(word, _BY_WORD, 1)
     return f"; did you mean {_BY_WORD[likely[0]]}?" if likely else ""

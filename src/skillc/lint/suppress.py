@@ -146,7 +146,7 @@ def _read_directive(
             problems.append(Problem("SKL003", f"no rule '{word}'{suggest_rule(word)}", page.name, line))
         else:
             rules.append(rule.id)
-    if rules or not words:  # a comment that names no rule at all must not silence them all
+    if rules or not words:  # a comment that names only unknown rules must not silence all
         yield Directive(kind, tuple(dict.fromkeys(rules)), page.name, line, *extent)
 
 

@@ -88,7 +88,7 @@ def measure(folder: Folder, main: Page) -> Tokens:
 
 
 def _measure_files(files: Iterable[SourceFile], pages: Mapping[str, bytes]) -> tuple[tuple[str, int], ...]:
-    """Estimate each text file; leave out those that are no text or can't be read."""
+    """Estimate each text file; skip binary and unreadable files."""
     estimates: list[tuple[str, int]] = []
     total = 0  # bytes read
     for file in files:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # The reader's own warnings, and W021 and W060, are covered by rules of the frontmatter.
 _HEADER_FIELDS = {"W062": "description", "W063": "version"}  # SKL506, and the field it is about
 _PARAMETER_WARNINGS = ("W061", "W064")  # SKL504
-# Faults that have a rule of their own among those of the frontmatter.
+# Faults that rules of the frontmatter report.
 _FRONTMATTER_FAULTS = (
     "invalid YAML",
     "missing frontmatter field 'name'",

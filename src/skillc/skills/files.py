@@ -23,7 +23,7 @@ MAX_LINKS = 1000  # to directories; they can multiply without a single file
 
 
 class SourceFile:
-    """A file of a skill: its path below the root with `/`, its size, and a stamp that tells a change."""
+    """A file of a skill: its path below the root with `/`, its size, and a stamp that changes with it."""
 
     __slots__ = ("name", "path", "size", "stamp")
 

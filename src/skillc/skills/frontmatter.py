@@ -1,7 +1,7 @@
 """Find the YAML block at the top of a SKILL.md or a reference and read it leniently.
 
-Real skills break YAML by the thousand, most often with an unquoted colon. Whatever can be understood
-is read, and every repair is a diagnostic [D4]. Nothing here raises for bad input.
+Many real skills have invalid YAML, most often an unquoted colon. Everything that can be understood is
+read, and every repair is a diagnostic [D4]. Nothing here raises for bad input.
 
 >>> block = find_frontmatter("---\\nname: pdf\\ndescription: Use when: filling forms\\n---\\n# PDF\\n")
 >>> block.fields["description"]
@@ -32,7 +32,7 @@ _UNCLOSED = warning("W012", "it is taken to end at the first blank line")
 
 
 class Frontmatter(NamedTuple):
-    """A block's fields. `raw` is the YAML as it stands; `end` is where the body starts in the text."""
+    """A block's fields. `raw` is the YAML source, `end` is where the body starts in the text."""
 
     fields: dict[str, Any]
     raw: str
@@ -40,7 +40,7 @@ class Frontmatter(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
     def text(self, field: str) -> str | None:
-        """Return a field as text; a number or a list as it is written."""
+        """Return a field as text; a number or a list as in the source."""
         value = self.fields.get(field)
         if value is None or isinstance(value, str):
             return value
@@ -50,7 +50,7 @@ class Frontmatter(NamedTuple):
 
 
 def find_frontmatter(text: str) -> Frontmatter | None:
-    """Return the frontmatter at the beginning of a document, or None where there is none.
+    """Return the frontmatter at the beginning of a document, or None.
 
     The block must be a mapping: a document may also open with a thematic break.
     """
@@ -73,7 +73,7 @@ def find_frontmatter(text: str) -> Frontmatter | None:
 
 
 def _find_fences(text: str) -> tuple[int, int, int, list[Diagnostic]] | None:
-    """Return where the YAML starts and stops, where the body starts, and what is wrong with the fences.
+    """Return where the YAML starts and stops, where the body starts, and diagnostics of the fences.
 
     An unclosed block stops where the body starts.
     """
@@ -105,7 +105,7 @@ def _line_end(text: str, position: int) -> int:
 
 
 def _read(raw: str, first_line: int) -> tuple[dict[str, Any] | None, list[Diagnostic]]:
-    """Return the block's fields, None where it is no mapping at all, and what was wrong with it."""
+    """Return the block's fields, None where it is no mapping, and the diagnostics."""
     if len(raw.encode("utf-8", "replace")) > MAX_BYTES:
         return ({} if _ENTRY.match(raw.lstrip()) else None), [warning("W016", MAX_BYTES // 1024)]
     try:
@@ -168,7 +168,7 @@ def _split_entries(raw: str) -> tuple[dict[str, list[str]], list[int], list[str]
 
 
 def _plain_text(lines: list[str]) -> str:
-    """Return an entry's value, its lines folded as YAML folds plain text, or as they are after `|`."""
+    """Return an entry's value, its lines folded as YAML folds plain text, or unchanged after `|`."""
     entry = _ENTRY.match(lines[0])
     first = entry[3] if entry else lines[0]
     block = _BLOCK_SCALAR.match(first)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from typing import Any
 
-# Elements that hold text and no other of these; they are yielded when their text is complete.
+# Elements with text. They do not contain each other, and are yielded when their text is complete.
 _WITH_TEXT = frozenset(("Heading", "Paragraph", "CodeBlock", "TableCell"))
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_NODES = 10_000  # values, each 64 characters of text as one, each alias with all that it stands for
+MAX_NODES = 10_000  # values; 64 characters of text count as one, an alias as all the values it repeats
 MAX_DEPTH = 64
 _CONSTANTS: dict[str, bool | None] = dict.fromkeys(("", "~", "null", "Null", "NULL"))
 _CONSTANTS |= {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
@@ -37,7 +37,7 @@ class NotYaml(Exception):
 
 
 def load_yaml(text: str, max_nodes: int = MAX_NODES) -> YamlDocument:
-    """Return the value of a YAML document; raises NotYaml for anything that is none."""
+    """Return the value of a YAML document; raises NotYaml for any other text."""
     return _load_lines(text, max_nodes) or parse_yaml(text, max_nodes)
 
 
@@ -70,7 +70,7 @@ def _load_lines(text: str, max_nodes: int) -> YamlDocument | None:
 
 
 def parse_yaml(text: str, max_nodes: int = MAX_NODES) -> YamlDocument:
-    """Do the same with the parser, for any YAML."""
+    """Return the value of any YAML document by way of PyYAML's parser; raises NotYaml."""
     import yaml
 
     builder = _Builder(max_nodes)
@@ -164,7 +164,7 @@ class _Builder:
     def _add_scalar(self, event: Any) -> None:
         text = event.value.encode("utf-8", "replace").decode()
         plain = (event.tag is None and event.implicit[0]) or event.tag in _TAGS
-        # A key is text, whatever it looks like.
+        # A key is always text, even if it looks like a number.
         is_key = self._open and isinstance(self._open[-1].value, dict) and self._open[-1].key is None
         value = resolve_scalar(text) if plain and not is_key else text
         self._add(value, 1 + len(text) // 64, 0, event.anchor)

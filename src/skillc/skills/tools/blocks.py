@@ -25,9 +25,9 @@ _KINDS = ("Heading", "Paragraph", "CodeBlock", "Table", "TableHead", "TableRow",
 
 @dataclass(slots=True)
 class ToolBlock:
-    """What stands below an H3 that has a `#### Command`.
+    """The content of an H3 section that has a `#### Command`.
 
-    `tables` are rows of cells, the header first; None where there is no `#### Parameters` at all.
+    `tables` are rows of cells, the header first; None without a `#### Parameters`.
     """
 
     title: str

@@ -28,7 +28,7 @@ MAX_FILE = 1 << 20  # bytes of a SKILL.md with tools
 DEFAULT_TIMEOUT = 30
 MAX_TIMEOUT = 300
 
-# The lenient reader's repairs, and what it could not read.
+# Diagnostics of the lenient reader for YAML that it repaired or could not read.
 _BAD_YAML = frozenset(("W011", "W012", "W013", "W016", "W017", "W019"))
 _SEMVER = re.compile(
     r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z.-]+)?",
@@ -39,7 +39,7 @@ _TOOL_NAME = re.compile(r"[a-z0-9_]{1,32}")
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool that a skill declares; `command` is its template as it is written."""
+    """A tool that a skill declares; `command` is the text of its template."""
 
     name: str
     description: str
@@ -139,7 +139,7 @@ def read_header(document: Document, name: str) -> SkillDefinition:
 
 
 def _require_fields(document: Document) -> Mapping[str, Any]:
-    """Return the frontmatter if it needed no repair and has what is required."""
+    """Return the frontmatter if it is valid YAML and has the required fields."""
     for diagnostic in document.diagnostics:
         if diagnostic.code in _BAD_YAML:
             raise InvalidDefinition(f"invalid YAML in the frontmatter: {diagnostic.message}")

@@ -1,7 +1,7 @@
 """Split the command template of a tool into tokens once, and fill them with values later [D36 to D39].
 
-`{{…}}` is atomic, everything else follows POSIX quoting. One token is one argument, whatever a value
-holds: no value is split, expanded or read again.
+`{{…}}` is atomic, everything else follows POSIX quoting. One token is one argument: no value is ever
+split or expanded.
 
 >>> from skillc.skills import ParameterDefinition
 >>> count = ParameterDefinition("count", "integer")
@@ -23,7 +23,7 @@ from skillc.skills.tools.parameters import NotOfType, ParameterDefinition, Value
 
 _QUOTABLE = frozenset('$`"\\\n')  # characters that a backslash quotes inside double quotes
 _SCHEMES = ("http://", "https://")
-# Alone in a token these are most likely meant for a shell; here they are plain text.
+# Tokens that are most likely meant for a shell; here they are plain text.
 _OPERATORS = frozenset(("|", "||", "&", "&&", ";", ">", ">>", "<", "<<", "2>&1", "2>", "&>", "*"))
 
 
@@ -47,8 +47,8 @@ Pieces = tuple[str | Placeholder, ...]
 class Variable:
     """A parameter in a token.
 
-    `flag` is what a true boolean emits, `default` what stands for no value. In a URL the value is
-    percent-encoded.
+    `flag` is the text of a boolean that is true, `default` the value if none is given. In a URL the value
+    is percent-encoded.
     """
 
     parameter: ParameterDefinition
@@ -154,7 +154,7 @@ def _read_token(rest: Atoms) -> tuple[Pieces, bool]:
 
 
 def _read_escape(rest: Atoms, pieces: Atoms) -> None:
-    """Read what a backslash outside of quotes quotes: a character as it is; a newline joins lines."""
+    """Read the character after a backslash outside of quotes; a newline joins lines."""
     if not rest:
         raise InvalidTemplate("a backslash at the end quotes nothing")
     if isinstance(rest[-1], Placeholder):
@@ -239,7 +239,7 @@ def fill_arguments(template: CommandTemplate, values: Mapping[str, Value]) -> li
         texts = [literal] if literal is not None else _fill_token(token, values)
         if not texts:
             is_flag = len(token) == 1 and isinstance(token[0], Variable) and token[0].flag is not None
-            if option and not is_flag:  # an option without its value goes too
+            if option and not is_flag:  # drop the option whose value is missing
                 arguments.pop()
             option = False
             continue
