@@ -160,8 +160,8 @@ def _rewrite(chunk: list[str], fields: dict[str, object], newline: str) -> list[
     end = max(number for number, line in enumerate(chunk) if line.strip() and line[0] != "#") + 1
     lines = [entry[4].strip(), *(line.strip() for line in chunk[1:end])]
     # A mapping or a list without its closing bracket: quotes would hide the mistake.
-    unbalanced = value.startswith("{") or (value.startswith("[") and value.count("[") != value.count("]"))
-    if unbalanced or any(line.startswith("#") for line in lines[1:]):
+    lacks_bracket = value.startswith("{") or (value.startswith("[") and value.count("[") != value.count("]"))
+    if lacks_bracket or any(line.startswith("#") for line in lines[1:]):
         return None  # the author should look at it, or at the comment in the value
     last = _BREAK.search(chunk[end - 1])
     for candidate in _candidates(entry[1], value, lines, newline):

@@ -66,7 +66,7 @@ class Block:
     entries: dict[str, Entry]
 
     def line_of(self, key: str) -> int:
-        """Return the line that sets a key, the last of several; 1 for a key that is not there."""
+        """Return the line that sets a key, the last of several; 1 if it is missing."""
         return self.entries[key].line if key in self.entries else self.keys.get(key, 1)
 
 
@@ -129,7 +129,7 @@ def _make_entry(raw: str, first_line: int, key: Any, end: int, simple: bool) -> 
 
 
 def check_reading(page: Page, *, main: bool) -> Iterator[Problem]:
-    """Yield a byte order mark, and all that the lenient reader had to overlook; `main` for SKILL.md."""
+    """Yield a byte order mark, and every diagnostic of the lenient reader; `main` for SKILL.md."""
     if page.raw.startswith(BOM):
         yield Problem("SKL119", "starts with a byte order mark", page.name)
     rules = {"W010": "SKL116", "W013": "SKL115"} if main else {"W010": "SKL116"}
@@ -140,8 +140,7 @@ def check_reading(page: Page, *, main: bool) -> Iterator[Problem]:
 
 def _line(page: Page, diagnostic: Diagnostic) -> int:
     """Return the line that a diagnostic of the reader is about."""
-    front = page.document.frontmatter
-    block = page.block
+    front, block = page.document.frontmatter, page.block
     if front is None or block is None:
         return 1
     if diagnostic.code == "W011":
@@ -175,9 +174,7 @@ def check(page: Page, directory: str, settings: Settings) -> Iterator[Problem]:
     front = page.document.frontmatter
     if front is None:
         yield Problem("SKL100", _explain_missing(page.text), page.name)
-    elif all(
-        diagnostic.code != "W016" for diagnostic in page.document.diagnostics
-    ):  # W016: too large to read
+    elif "W016" not in {diagnostic.code for diagnostic in page.document.diagnostics}:  # too large to read
         for field in ("name", "description"):
             value = front.fields.get(field)
             if value is not None and not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Check headings, SKL202 to SKL205: CommonMark's, each file by itself [D6]. Find the anchors that they make.
+"""Check the headings of each file, SKL202 to SKL205, and find the anchors of a file [D6].
 
 >>> sorted(find_anchors(["Fill `a` form", "Set-up", "Set-up"], ['<a id="here"></a>']))
 ['fill-a-form', 'here', 'set-up', 'set-up-1']
@@ -49,7 +49,7 @@ def check(page: Page) -> Iterator[Problem]:
 
 
 def _fold(text: str) -> str:
-    """Read hyphens as spaces, and ignore case."""
+    """Return a text in lower case, with hyphens as spaces."""
     return " ".join(text.replace("-", " ").casefold().split())
 
 

@@ -1,6 +1,6 @@
 """Check links, SKL301 to SKL303, and find the pages that no link leads to, SKL401.
 
-A link is relative to the folder of the file it stands in. Targets are compared as real paths, so that
+A link is relative to the folder of its file. Targets are compared as real paths, so that
 no symbolic link hides a way out [D2].
 
 >>> [(link.target, link.line) for link in find_links(b"See [forms](forms.md#fill)\\nand ![](a%20b.png).")]
@@ -38,7 +38,7 @@ class Link(NamedTuple):
 
 
 def find_links(data: bytes, body: int = 0) -> list[Link]:
-    """Return the links and images of a document in order [D6]; `body` is the byte where it starts."""
+    """Return the links and images of a document in order [D6]; `body` is the byte where the body starts."""
     links: list[Link] = []
     for element in walk(data, body, ("Link", "Image")):
         mail = "mailto:" if element.detail["link_type"] == "Email" else ""
@@ -143,8 +143,7 @@ def _find_orphans(folder: Folder, edges: dict[str, set[str]]) -> Iterator[Proble
     for page in folder.pages.values():
         stem = os.path.basename(page.name).split(".")[0].upper()
         if page.real not in reachable and stem not in _WELL_KNOWN:
-            message = f"no link leads here from {folder.main.name}"
-            yield Problem("SKL401", message, page.name)
+            yield Problem("SKL401", f"no link leads here from {folder.main.name}", page.name)
 
 
 def _find_reachable(start: str, edges: dict[str, set[str]], folder: Folder) -> set[str]:
@@ -153,12 +152,12 @@ def _find_reachable(start: str, edges: dict[str, set[str]], folder: Folder) -> s
     for page in folder.pages.values():
         in_folder.setdefault(os.path.dirname(page.real), []).append(page.real)
     reachable: set[str] = set()
-    pending = [start]
-    while pending:
-        path = pending.pop()
+    stack = [start]
+    while stack:
+        path = stack.pop()
         if path not in reachable:
             reachable.add(path)
-            pending += edges.get(path, ())
+            stack += edges.get(path, ())
             if path != folder.root:  # a link to the skill itself shows nothing new
-                pending += in_folder.get(path, ())
+                stack += in_folder.get(path, ())
     return reachable

@@ -69,7 +69,7 @@ class Page:
 
     @cached_property
     def block(self) -> Block | None:
-        """The place of the frontmatter."""
+        """The YAML of the frontmatter, and its place."""
         front = self.document.frontmatter
         return find_block(self.text, front.raw) if front else None
 

@@ -1,7 +1,7 @@
 """The table of rules: number, name, severity, and what each requires.
 
-SKL001 and those of 100 to 401 that RFC-0008 lists are its own; 002 to 005 are about linting itself,
-110 to 119 about the Agent Skills format, 206 and 207 about its budgets, 501 to 507 about tools.
+SKL002 to 005 are about linting itself, 110 to 119 about the Agent Skills format, 206 and 207 about its
+token budgets, 501 to 507 about tools; the others are those of RFC-0008.
 
 >>> find_rule("name-format").id
 'SKL102'

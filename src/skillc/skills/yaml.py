@@ -106,7 +106,7 @@ def resolve_scalar(value: str) -> Any:
 
 
 def _parse_number(text: str) -> Any:
-    """Return the number that a text is; the text itself where it is none."""
+    """Return a text as a number, or the text itself if it is none."""
     digits = text[1:] if text[0] in "+-" else text
     try:
         if digits.isdigit() and len(digits) <= 4000:  # Python refuses longer ones

@@ -88,7 +88,7 @@ def read_definition(directory: str, name: str = "") -> SkillDefinition:
 
 
 def parse_definition(raw: bytes, name: str, directory: str = "") -> SkillDefinition:
-    """Do the same with the bytes of a SKILL.md."""
+    """Read the definition from the bytes of a SKILL.md; raises InvalidTool (E060)."""
     document = parse(raw)
     blocks = find_blocks(document.data, document.body)
     diagnostics = [warning("W065", block.title) for block in blocks if not block.fences]
