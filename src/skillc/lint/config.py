@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration
 from skillc.lint.rules import BY_ID, OFF, SEVERITIES, find_rule, suggest_rule
 from skillc.skills import KNOWN_FIELDS, LIMITS as FORMAT_LIMITS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FILE = ".skilllint.toml"
 MAX_BYTES = 64 * 1024

@@ -8,17 +8,13 @@ complains. So a strict reader gets what a lenient one got, and a second run has 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from skillc.lint.frontmatter import BOM, Block, find_block, split_tools
-from skillc.skills import NotYaml, is_name, load_yaml, parse
+from skillc.skills import Document, Frontmatter, NotYaml, is_name, load_yaml, parse
 from skillc.text import one_line, yaml_quote
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from skillc.skills import Document, Frontmatter
 
 _BREAK = re.compile(r"\r\n|\n|\r")
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")

@@ -11,22 +11,20 @@ Every repair of the lenient reader is a problem here [D4].
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from skillc.errors import Diagnostic
+from skillc.lint.config import Settings
 from skillc.lint.report import Problem
-from skillc.skills import NAME_CHARACTERS, NotYaml, load_yaml, parse_yaml_events
+from skillc.skills import NAME_CHARACTERS, Frontmatter, NotYaml, load_yaml, parse_yaml_events
 from skillc.text import suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillc.errors import Diagnostic
-    from skillc.lint.config import Settings
     from skillc.lint.page import Page
-    from skillc.skills import Frontmatter
 
 BOM = b"\xef\xbb\xbf"
 _KINDS = {type(None): "empty", bool: "a truth value", int: "a number", float: "a number"}

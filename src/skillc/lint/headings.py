@@ -7,14 +7,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 from unicodedata import category
 
 from skillc.lint.report import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from skillc.lint.page import Page
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)

@@ -10,6 +10,7 @@ no symbolic link hides a way out [D2].
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -19,8 +20,6 @@ from skillc.lint.report import Problem
 from skillc.skills import resolve_inside, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from skillc.lint.page import Folder, Page
 
 MAX_PATH = 4096  # characters; no file system has a longer one

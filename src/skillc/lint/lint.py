@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skillc import atomic, paths
 from skillc.errors import InvalidOption, InvalidSkill, SkillNotFound
-from skillc.library import at_path, is_compiled, is_skill, locate_skill
+from skillc.library import Skill, at_path, is_compiled, is_skill, locate_skill
 from skillc.lint import frontmatter, headings, links, tokens, tools
 from skillc.lint.config import Settings, read_settings
 from skillc.lint.fix import FIXABLE, apply_fixes
@@ -19,11 +19,6 @@ from skillc.lint.report import Finding, Problem, Repair, Report
 from skillc.lint.rules import BY_ID, ERROR
 from skillc.lint.suppress import silence
 from skillc.skills import main_file, resolve_inside
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from skillc.library import Skill
 
 MAX_PASSES = 4  # a fix can uncover another; no skill is known to need more than two passes
 _COMPILED = "SKL001"

@@ -7,23 +7,17 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from skillc.errors import SkillcError, os_text
 from skillc.lint.frontmatter import Block, find_block
 from skillc.lint.headings import find_anchors
-from skillc.lint.links import find_links
+from skillc.lint.links import Link, find_links
 from skillc.lint.report import Problem
 from skillc.paths import is_inside
-from skillc.skills import MAX_FILES, SourceFile, list_files, main_file, newlines, parse, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillc.lint.links import Link
-    from skillc.skills import Heading
+from skillc.skills import MAX_FILES, Heading, SourceFile, list_files, main_file, newlines, parse, walk
 
 MAX_PAGE = 1024 * 1024  # bytes; clients refuse a larger SKILL.md [D25], and a larger reference is not linted
 MAX_PAGES = 64 * 1024 * 1024  # bytes of all pages together; further pages are not linted

@@ -8,21 +8,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from skillc import __version__
-from skillc.errors import LintFailed, warning
+from skillc.errors import LintFailed, SkillcError, warning
+from skillc.library import Skill
 from skillc.lint.rules import ERROR, RULES, Rule
 from skillc.text import one_line, utf8_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from skillc.errors import SkillcError
-    from skillc.library import Skill
     from skillc.lint.tokens import Tokens
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

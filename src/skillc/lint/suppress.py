@@ -12,19 +12,15 @@ In code they are text. A comment that silences nothing is a problem, because it 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from skillc.lint.config import Settings
+from skillc.lint.page import Page
 from skillc.lint.report import Problem
 from skillc.lint.rules import find_rule, suggest_rule
 from skillc.skills import NotYaml, load_yaml
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from skillc.lint.config import Settings
-    from skillc.lint.page import Page
 
 MAX_DIRECTIVES = 200  # of one page; the rest is ignored
 MAX_NAMES = 50  # of one comment

@@ -14,20 +14,16 @@ from __future__ import annotations
 
 import re
 from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skillc.index import WIDE
+from skillc.lint.config import Settings
+from skillc.lint.page import Folder, Page
 from skillc.lint.report import Problem
-from skillc.skills import line_count, newlines
+from skillc.skills import SourceFile, line_count, newlines
 from skillc.text import utf8_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from skillc.lint.config import Settings
-    from skillc.lint.page import Folder, Page
-    from skillc.skills import SourceFile
 
 MAX_SAMPLE = 256 * 1024  # bytes; a larger file is estimated from its beginning
 MAX_SAMPLED = 16 * 1024 * 1024  # bytes of one skill; files beyond count as 4 bytes a token

@@ -11,12 +11,8 @@ Only collects their paragraphs, tables and fences; `definition` says what they m
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from skillc.skills.markdown import walk
-
-if TYPE_CHECKING:
-    from skillc.skills.markdown import Element
+from skillc.skills.markdown import Element, walk
 
 TOOL_LEVEL = 3
 PART_LEVEL = 4

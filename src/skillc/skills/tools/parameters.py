@@ -11,12 +11,9 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from skillc.errors import Diagnostic, warning
-
-if TYPE_CHECKING:
-    from skillc.skills.tools.blocks import ToolBlock
+from skillc.skills.tools.blocks import ToolBlock
 
 TYPES = ("string", "integer", "number", "boolean", "array")
 MAX_INTEGER = 2**63 - 1
