@@ -10,7 +10,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from skillc.library import at_path
 from skillc.lint import Settings, fix_skill, lint_skill
-from skillc.lint.fixes import quote
+from skillc.lint.fix import quote
 from skillc.skills import parse, yaml
 from skillc.skills.document import Document
 from tests.conftest import World, save

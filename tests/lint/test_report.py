@@ -11,7 +11,7 @@ import pytest
 
 from skillc.errors import InvalidConfiguration
 from skillc.library import at_path
-from skillc.lint import RULES, Finding, estimate, find_rule, lint_skill, sarif_log, workflow_command
+from skillc.lint import RULES, Finding, estimate, find_rule, lint_skill, render_sarif, render_workflow_command
 from skillc.lint.rules import BY_ID
 from tests.conftest import World
 from tests.lint.skills import FRONT, GOOD, front, put, report
@@ -144,7 +144,7 @@ def awkward(world: World) -> Any:
 def test_sarif(world: World) -> None:
     """[RFC-0008] SARIF 2.1.0: what its schema requires, and places relative to the directory given."""
     reports = awkward(world)
-    log = json.loads(json.dumps(sarif_log(reports, str(world.project))))
+    log = json.loads(json.dumps(render_sarif(reports, str(world.project))))
     assert set(log) == {"$schema", "version", "runs"}
     assert log["version"] == "2.1.0"
     (run,) = log["runs"]
@@ -171,7 +171,7 @@ def test_sarif(world: World) -> None:
 def test_sarif_of_other_places_and_failures(world: World, tmp_path: Path) -> None:
     """[RFC-0008] files that are elsewhere have a file: address; what failed is a notification."""
     failure = InvalidConfiguration("x.toml", "no")
-    run = sarif_log(awkward(world), str(tmp_path / "elsewhere"), [failure])["runs"][0]
+    run = render_sarif(awkward(world), str(tmp_path / "elsewhere"), [failure])["runs"][0]
     uri = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert uri == (world.store / "pdf" / "SKILL.md").as_uri()
     assert run["invocations"][0]["executionSuccessful"] is False
@@ -194,7 +194,7 @@ def test_sarif_of_other_places_and_failures(world: World, tmp_path: Path) -> Non
 def test_workflow_commands(severity: str, message: str, path: str, expected: str) -> None:
     """[RFC-0008] the documented escapes: %, CR and LF everywhere, colon and comma in properties."""
     finding = Finding(BY_ID["SKL102"], severity, message, "SKILL.md", 3)
-    assert workflow_command(finding, path) == expected
+    assert render_workflow_command(finding, path) == expected
 
 
 # Tokens

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from skillc.library import at_path
-from skillc.lint import Report, fix_skill, lint_skill, sarif_log, workflow_command
+from skillc.lint import Report, fix_skill, lint_skill, render_sarif, render_workflow_command
 from skillc.lint.page import MAX_PAGE
 from skillc.skills import parse
 from tests.conftest import World, save
@@ -24,9 +24,9 @@ pytestmark = pytest.mark.slow
 def assert_sound(result: Report) -> None:
     """A report can be printed in every form, and every place in it is one."""
     json.dumps(result.as_json())
-    json.dumps(sarif_log([result], result.skill.source))
+    json.dumps(render_sarif([result], result.skill.source))
     for finding in result.findings:
-        assert "\n" not in finding.text() + workflow_command(finding, finding.file)
+        assert "\n" not in finding.text() + render_workflow_command(finding, finding.file)
         assert finding.line >= 1
         assert finding.severity in ("error", "warning")
 

@@ -1,34 +1,24 @@
 """Read `.skilllint.toml`: severities of rules, limits, known fields, files to leave out.
 
-    known-fields = ["model", "argument-hint"]
-    exclude = ["references/generated/*"]
-
-    [rules]
-    SKL108 = "off"                  # or by name: description-triggers = "off"
-    heading-hierarchy = "error"
-
-    [limits]
-    skill-size = 300
-
 The nearest file counts, from the skill's folder up to the project's root or the home directory. Every
-fault in it is E071: ignoring a setting would silence a rule.
+fault in it is E071: ignoring a setting would silence a rule. docs/lint.md has an example.
 """
 
 from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration
 from skillc.lint.rules import BY_ID, OFF, SEVERITIES, find_rule, suggest_rule
 from skillc.skills import KNOWN_FIELDS, LIMITS as FORMAT_LIMITS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FILE = ".skilllint.toml"
 MAX_BYTES = 64 * 1024
@@ -59,36 +49,16 @@ class Settings:
 
     def leaves_out(self, name: str) -> bool:
         """Return whether to ignore a file: it matches a glob, or a folder above it does."""
-        parts = name.split("/")
-        prefixes = ["/".join(parts[: end + 1]) for end in range(len(parts))]
+        prefixes = list(accumulate(name.split("/"), "{}/{}".format))
         return any(fnmatchcase(path, pattern) for pattern in self.exclude for path in prefixes)
 
 
 def read_settings(source: str) -> Settings:
     """Return the settings for the skill in a folder; raises InvalidConfiguration (E071)."""
-    for directory in _upwards(source):
-        path = os.path.join(directory, FILE)
-        if os.path.lexists(path):
-            return _read(path)
-    return Settings()
-
-
-def _upwards(source: str) -> Iterator[str]:
-    """Yield the folders to look in: from the skill's to the project's root, or the home directory."""
-    homes = {os.path.realpath(home) for home in (paths.home(), paths.user_home()) if home}
-    directory = os.path.realpath(source)
-    while True:
-        yield directory
-        # A compiled skill has a `.skillc` too, so look for the store of a project.
-        marks = os.path.join(directory, ".git"), paths.skills_store(directory)
-        is_root = any(map(os.path.exists, marks))
-        parent = os.path.dirname(directory)
-        if is_root or directory in homes or parent == directory:
-            return
-        directory = parent
-
-
-def _read(path: str) -> Settings:
+    candidates = (os.path.join(directory, FILE) for directory in _walk_up(source))
+    path = next(filter(os.path.lexists, candidates), None)
+    if path is None:
+        return Settings()
     try:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -101,6 +71,18 @@ def _read(path: str) -> Settings:
         raise InvalidConfiguration(path, str(error)) from None
 
 
+def _walk_up(source: str) -> Iterator[str]:
+    """Yield the folders to look in: from the skill's to the project's root, or the home directory."""
+    homes = {os.path.realpath(home) for home in (paths.home(), paths.user_home()) if home}
+    folder = Path(os.path.realpath(source))
+    for directory in map(str, (folder, *folder.parents)):
+        yield directory
+        # A compiled skill has a `.skillc` too, so look for the store of a project.
+        marks = os.path.join(directory, ".git"), paths.skills_store(directory)
+        if directory in homes or any(map(os.path.exists, marks)):
+            return
+
+
 def _parse(table: dict[str, Any], path: str) -> Settings:
     """Return the settings of a file's table; raises ValueError for a fault, as the functions below do."""
     unknown = [key for key in table if key not in (*_LISTS, "rules", "limits")]
@@ -109,10 +91,10 @@ def _parse(table: dict[str, Any], path: str) -> Settings:
     for key in ("rules", "limits"):
         if not isinstance(table.get(key, {}), dict):
             raise ValueError(f"'{key}' must be a table")
-    known_fields, triggers, exclude = (_texts(table.get(key, []), key) for key in _LISTS)
+    known_fields, triggers, exclude = (_read_texts(table.get(key, []), key) for key in _LISTS)
     return Settings(
-        severities=_severities(table.get("rules", {})),
-        limits=LIMITS | _limits(table.get("limits", {})),
+        severities=_read_severities(table.get("rules", {})),
+        limits=LIMITS | _read_limits(table.get("limits", {})),
         known_fields=KNOWN_FIELDS | set(known_fields),
         triggers=TRIGGERS + tuple(phrase.casefold() for phrase in triggers),
         exclude=tuple(exclude),
@@ -120,7 +102,7 @@ def _parse(table: dict[str, Any], path: str) -> Settings:
     )
 
 
-def _severities(table: dict[str, Any]) -> dict[str, str]:
+def _read_severities(table: dict[str, Any]) -> dict[str, str]:
     severities: dict[str, str] = {}
     for word, value in table.items():
         rule = find_rule(word)
@@ -135,7 +117,7 @@ def _severities(table: dict[str, Any]) -> dict[str, str]:
     return severities
 
 
-def _limits(table: dict[str, Any]) -> dict[str, int]:
+def _read_limits(table: dict[str, Any]) -> dict[str, int]:
     for key, value in table.items():
         if key not in LIMITS:
             raise ValueError(f"unknown limit '{key}'; there are {', '.join(LIMITS)}")
@@ -144,7 +126,7 @@ def _limits(table: dict[str, Any]) -> dict[str, int]:
     return table
 
 
-def _texts(value: object, key: str) -> list[str]:
+def _read_texts(value: object, key: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
         raise ValueError(f"'{key}' must be a list of texts")
     return value

@@ -11,26 +11,24 @@ Every repair of the lenient reader is a problem here [D4].
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from skillc.errors import Diagnostic
+from skillc.lint.config import Settings
 from skillc.lint.report import Problem
-from skillc.skills import NAME_CHARACTERS, NotYaml, load_yaml, parse_yaml_events
+from skillc.skills import NAME_CHARACTERS, Frontmatter, NotYaml, load_yaml, parse_yaml_events
 from skillc.text import suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillc.errors import Diagnostic
-    from skillc.lint.config import Settings
     from skillc.lint.page import Page
-    from skillc.skills import Frontmatter
 
 BOM = b"\xef\xbb\xbf"
-_RULES = {"W010": "SKL116", "W013": "SKL115"}  # of diagnostics; the others are SKL100
-_IN_REFERENCES = {"W010": "SKL116"}  # the others are SKL118
+_KINDS = {type(None): "empty", bool: "a truth value", int: "a number", float: "a number"}
+_KINDS |= {str: "text", list: "a list", dict: "a mapping"}
 _QUOTED = re.compile(r"'(.*)'", re.DOTALL)
 _NUMBER = re.compile(r"\d+")
 _OPENING = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*---[ \t]*(?:\r\n|\n|\r|\Z)")
@@ -42,10 +40,9 @@ MIN_RATIO = 0.8  # similarity from which an unknown field is taken for a misspel
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A top-level entry of the YAML: its line, and the range in the block of all that follows its colon.
+    """A top-level entry of the YAML: its line, and the range in the block after its colon.
 
-    `simple` tells that there is nothing but values: no anchor, alias, tag or comment, which a rewritten
-    value would lose.
+    A `simple` one has no anchor, alias, tag or comment, which a new value would lose.
     """
 
     line: int
@@ -55,7 +52,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A frontmatter's YAML as it stands in the text from `start` on, after the first line with `---`.
+    """The YAML of a frontmatter, which starts at `start` in the text, after the first line with `---`.
 
     `entries` is empty where it is no YAML mapping; `keys`, with their lines, need no YAML.
     """
@@ -67,12 +64,12 @@ class Block:
     entries: dict[str, Entry]
 
     def line_of(self, key: str) -> int:
-        """Return the line that sets a key, the last of several; 1 for a key that is not there."""
+        """Return the line that sets a key, the last of several; 1 if it is missing."""
         return self.entries[key].line if key in self.entries else self.keys.get(key, 1)
 
 
 def find_block(text: str, raw: str) -> Block | None:
-    """Find where the frontmatter with the YAML `raw` stands in a document."""
+    """Find the frontmatter with the YAML `raw` in a document."""
     opening = _OPENING.match(text)
     if opening is None or not text.startswith(raw, opening.end()):
         return None
@@ -129,52 +126,19 @@ def _make_entry(raw: str, first_line: int, key: Any, end: int, simple: bool) -> 
     return Entry(first_line + key.start_mark.line, (start, start + len(source)), simple)
 
 
-def check(page: Page, directory: str, settings: Settings) -> Iterator[Problem]:
-    """Yield the problems of SKILL.md's frontmatter; `directory` is the name of the skill's folder."""
-    yield from _check_reading(page, _RULES, "SKL100")
-    front = page.document.frontmatter
-    if front is None:
-        yield Problem("SKL100", _explain_missing(page.text), page.name)
-        return
-    if any(diagnostic.code == "W016" for diagnostic in page.document.diagnostics):
-        return  # too large: the fields were not read
-    subject = _Subject(page, front, settings)
-    yield from _check_name(subject, directory)
-    yield from _check_description(subject)
-    yield from _check_fields(subject)
-
-
-def check_reference(page: Page) -> Iterator[Problem]:
-    """Yield the problems at the beginning of any other page."""
-    yield from _check_reading(page, _IN_REFERENCES, "SKL118")
-
-
-class _Subject:
-    """The frontmatter to check, with its page and the settings."""
-
-    def __init__(self, page: Page, front: Frontmatter, settings: Settings) -> None:
-        self.page = page
-        self.front = front
-        self.fields = front.fields
-        self.settings = settings
-
-    def problem(self, rule: str, message: str, field: str = "", cause: str = "") -> Problem:
-        return Problem(rule, message, self.page.name, self.page.line_of(field), cause)
-
-
-def _check_reading(page: Page, rules: dict[str, str], otherwise: str) -> Iterator[Problem]:
-    """Yield a byte order mark, and everything that the lenient reader had to overlook."""
+def check_reading(page: Page, *, main: bool) -> Iterator[Problem]:
+    """Yield a byte order mark, and every diagnostic of the lenient reader; `main` for SKILL.md."""
     if page.raw.startswith(BOM):
         yield Problem("SKL119", "starts with a byte order mark", page.name)
+    rules = {"W010": "SKL116", "W013": "SKL115"} if main else {"W010": "SKL116"}
     for diagnostic in page.document.diagnostics:
-        rule = rules.get(diagnostic.code, otherwise)
+        rule = rules.get(diagnostic.code, "SKL100" if main else "SKL118")
         yield Problem(rule, diagnostic.message, page.name, _line(page, diagnostic), diagnostic.code)
 
 
 def _line(page: Page, diagnostic: Diagnostic) -> int:
     """Return the line that a diagnostic of the reader is about."""
-    front = page.document.frontmatter
-    block = page.block
+    front, block = page.document.frontmatter, page.block
     if front is None or block is None:
         return 1
     if diagnostic.code == "W011":
@@ -203,93 +167,93 @@ def _explain_missing(text: str) -> str:
     return "what stands between the lines '---' is not a YAML mapping"
 
 
-def _check_name(subject: _Subject, directory: str) -> Iterator[Problem]:
-    name = subject.front.text("name")
-    yield from _check_text(subject, "name")
+def check(page: Page, directory: str, settings: Settings) -> Iterator[Problem]:
+    """Yield the problems of the fields of SKILL.md; `directory` is the name of the skill's folder."""
+    front = page.document.frontmatter
+    if front is None:
+        yield Problem("SKL100", _explain_missing(page.text), page.name)
+    elif "W016" not in {diagnostic.code for diagnostic in page.document.diagnostics}:  # too large to read
+        for field in ("name", "description"):
+            value = front.fields.get(field)
+            if value is not None and not isinstance(value, str):
+                message = f"{field} is {_KINDS[type(value)]}, not text; put it in quotes"
+                yield page.field_problem("SKL117", message, field, cause="W015")
+        yield from _check_name(page, front.text("name"), directory, settings)
+        yield from _check_description(page, front, settings)
+        yield from _check_fields(page, front.fields, settings)
+
+
+def _check_name(page: Page, name: str | None, directory: str, settings: Settings) -> Iterator[Problem]:
     if name is None:
-        yield subject.problem("SKL101", "there is no name", "name", cause="W014")
+        yield page.field_problem("SKL101", "there is no name", "name", cause="W014")
         return
-    limit = subject.settings.limits["name-length"]
+    limit = settings.limits["name-length"]
     if not 1 <= len(name) <= limit:
-        yield subject.problem("SKL103", f"the name has {len(name)} characters, not 1 to {limit}", "name")
+        yield page.field_problem("SKL103", f"the name has {len(name)} characters, not 1 to {limit}", "name")
     if name and (set(name) - NAME_CHARACTERS or name.startswith("-") or name.endswith("-")):
         message = f"'{name}' must be a-z, 0-9 and hyphens, with none at either end"
-        yield subject.problem("SKL102", message, "name")
+        yield page.field_problem("SKL102", message, "name")
     if "--" in name:
-        yield subject.problem("SKL110", f"'{name}' has two hyphens together", "name")
+        yield page.field_problem("SKL110", f"'{name}' has two hyphens together", "name")
     if name and name != directory:
-        yield subject.problem("SKL104", f"'{name}' is not the directory's name, '{directory}'", "name")
+        yield page.field_problem("SKL104", f"'{name}' is not the directory's name, '{directory}'", "name")
 
 
-def _check_description(subject: _Subject) -> Iterator[Problem]:
-    if "description" not in subject.fields:
-        yield subject.problem("SKL105", "there is no description")
+def _check_description(page: Page, front: Frontmatter, settings: Settings) -> Iterator[Problem]:
+    if "description" not in front.fields:
+        yield page.field_problem("SKL105", "there is no description")
         return
-    text = (subject.front.text("description") or "").strip()
-    yield from _check_text(subject, "description")
+    text = (front.text("description") or "").strip()
     if not text:
-        yield subject.problem("SKL106", "the description is empty", "description")
+        yield page.field_problem("SKL106", "the description is empty", "description")
         return
-    limit = subject.settings.limits["description-length"]
+    limit = settings.limits["description-length"]
     if len(text) > limit:
         message = f"the description has {len(text)} characters, more than {limit}"
-        yield subject.problem("SKL107", message, "description")
-    folded = " ".join(text.casefold().split())
-    if not any(phrase in folded for phrase in subject.settings.triggers):
+        yield page.field_problem("SKL107", message, "description")
+    words = " ".join(text.casefold().split())
+    if not any(phrase in words for phrase in settings.triggers):
         message = "the description does not say when to use the skill, such as 'Use when …'"
-        yield subject.problem("SKL108", message, "description")
+        yield page.field_problem("SKL108", message, "description")
 
 
-def _check_text(subject: _Subject, field: str) -> Iterator[Problem]:
-    value = subject.fields.get(field)
-    if value is not None and not isinstance(value, str):
-        message = f"{field} is {_kind(value)}, not text; put it in quotes"
-        yield subject.problem("SKL117", message, field, cause="W015")
-
-
-def _check_fields(subject: _Subject) -> Iterator[Problem]:
+def _check_fields(page: Page, fields: dict[str, Any], settings: Settings) -> Iterator[Problem]:
     """Check the other fields of the Agent Skills format, and report unknown ones."""
-    fields = subject.fields
-    if "license" in fields and not isinstance(fields["license"], str):
-        yield subject.problem("SKL111", f"license is {_kind(fields['license'])}, not text", "license")
-    if "compatibility" in fields:
-        value, limit = fields["compatibility"], subject.settings.limits["compatibility-length"]
-        if not isinstance(value, str):
-            yield subject.problem("SKL112", f"compatibility is {_kind(value)}, not text", "compatibility")
-        elif not 1 <= len(value.strip()) <= limit:
-            message = f"compatibility has {len(value.strip())} characters, not 1 to {limit}"
-            yield subject.problem("SKL112", message, "compatibility")
-    if "metadata" in fields:
-        yield from _check_metadata(subject, fields["metadata"])
-    if "allowed-tools" in fields:
-        yield from _check_allowed_tools(subject, fields["allowed-tools"])
-    valid = subject.settings.known_fields
+    for rule, field in (("SKL111", "license"), ("SKL112", "compatibility")):
+        if field in fields and not isinstance(fields[field], str):
+            yield page.field_problem(rule, f"{field} is {_KINDS[type(fields[field])]}, not text", field)
+    value, limit = fields.get("compatibility"), settings.limits["compatibility-length"]
+    if isinstance(value, str) and not 1 <= len(value.strip()) <= limit:
+        message = f"compatibility has {len(value.strip())} characters, not 1 to {limit}"
+        yield page.field_problem("SKL112", message, "compatibility")
+    yield from _check_metadata(page, fields.get("metadata", {}))
+    yield from _check_allowed_tools(page, fields.get("allowed-tools", ""))
+    valid = settings.known_fields
     for field in fields:
         if field not in valid:
             likely = suggest(field, valid - set(fields), 1, MIN_RATIO)
             hint = f"; did you mean '{likely[0]}'?" if likely else ""
-            yield subject.problem("SKL109", f"unknown field '{field}'{hint}", field)
+            yield page.field_problem("SKL109", f"unknown field '{field}'{hint}", field)
 
 
-def _check_metadata(subject: _Subject, value: Any) -> Iterator[Problem]:
+def _check_metadata(page: Page, value: Any) -> Iterator[Problem]:
     if not isinstance(value, dict):
-        yield subject.problem("SKL113", f"metadata is {_kind(value)}, not a mapping", "metadata")
+        yield page.field_problem("SKL113", f"metadata is {_KINDS[type(value)]}, not a mapping", "metadata")
         return
-    wrong = [f"'{key}' is {_kind(item)}" for key, item in value.items() if not isinstance(item, str)]
+    wrong = [f"'{key}' is {_KINDS[type(item)]}" for key, item in value.items() if not isinstance(item, str)]
     if wrong:
         more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
         message = f"metadata must map text to text: {', '.join(wrong[:3])}{more}"
-        yield subject.problem("SKL113", message, "metadata")
+        yield page.field_problem("SKL113", message, "metadata")
 
 
-def _check_allowed_tools(subject: _Subject, value: Any) -> Iterator[Problem]:
+def _check_allowed_tools(page: Page, value: Any) -> Iterator[Problem]:
     if not isinstance(value, str):
-        message = f"allowed-tools is {_kind(value)}, not text separated by spaces"
+        message = f"allowed-tools is {_KINDS[type(value)]}, not text separated by spaces"
+        yield page.field_problem("SKL114", message, "allowed-tools")
     elif len(split_tools(value)) > 1 or value.rstrip().endswith(","):
         message = "allowed-tools is separated by commas, not spaces"
-    else:
-        return
-    yield subject.problem("SKL114", message, "allowed-tools")
+        yield page.field_problem("SKL114", message, "allowed-tools")
 
 
 def split_tools(text: str) -> list[str]:
@@ -306,14 +270,3 @@ def split_tools(text: str) -> list[str]:
         else:
             tools[-1] += c
     return [tool.strip() for tool in tools if tool.strip()]
-
-
-def _kind(value: Any) -> str:
-    """Say what kind of value YAML holds."""
-    if value is None:
-        return "empty"
-    if isinstance(value, bool):
-        return "a truth value"
-    if isinstance(value, int | float):
-        return "a number"
-    return "a list" if isinstance(value, list) else "a mapping" if isinstance(value, dict) else "text"

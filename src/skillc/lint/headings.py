@@ -1,4 +1,4 @@
-"""Check headings, SKL202 to SKL205: CommonMark's, each file by itself [D6]. Find the anchors that they make.
+"""Check the headings of each file, SKL202 to SKL205, and find the anchors of a file [D6].
 
 >>> sorted(find_anchors(["Fill `a` form", "Set-up", "Set-up"], ['<a id="here"></a>']))
 ['fill-a-form', 'here', 'set-up', 'set-up-1']
@@ -7,14 +7,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 from unicodedata import category
 
 from skillc.lint.report import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from skillc.lint.page import Page
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -26,7 +25,7 @@ _INVISIBLE = dict.fromkeys((0x200C, 0x200D, 0xFE0E, 0xFE0F))  # joiners and sele
 
 
 def check_main(page: Page, name: str) -> Iterator[Problem]:
-    """SKILL.md has an H1, and the first one names the skill."""
+    """Check that SKILL.md has an H1, and that the first one names the skill."""
     first = next((heading for heading in page.headings if heading.level == 1), None)
     if first is None:
         yield Problem("SKL202", "there is no H1", page.name)
@@ -36,7 +35,7 @@ def check_main(page: Page, name: str) -> Iterator[Problem]:
 
 
 def check(page: Page) -> Iterator[Problem]:
-    """The first heading is an H1, and none skips a level on the way down."""
+    """Check that the first heading is an H1, and that none skips a level."""
     before = 0
     for heading in page.headings:
         if not before and heading.level > 1:
@@ -49,18 +48,17 @@ def check(page: Page) -> Iterator[Problem]:
 
 
 def _fold(text: str) -> str:
-    """Read hyphens as spaces, and ignore case."""
+    """Return a text in lower case, with hyphens as spaces."""
     return " ".join(text.replace("-", " ").casefold().split())
 
 
 def find_anchors(headings: Iterable[str], html: Iterable[str]) -> frozenset[str]:
-    """Return every anchor of a file: GitHub's for these headings, and those in these pieces of HTML."""
+    """Return every anchor of a file: GitHub's for the headings, and the IDs in the pieces of HTML."""
     anchors = set(slugs(headings))
-    for text in html:
-        for tag in _TAG.finditer(_COMMENT.sub("", text)):
-            for attribute in _ID.finditer(tag[2]):
-                if attribute[1].lower() == "id" or tag[1].lower() == "a":
-                    anchors.add(attribute[2] or attribute[3] or attribute[4] or "")
+    for tag in (tag for text in html for tag in _TAG.finditer(_COMMENT.sub("", text))):
+        for attribute in _ID.finditer(tag[2]):
+            if attribute[1].lower() == "id" or tag[1].lower() == "a":
+                anchors.add(attribute[2] or attribute[3] or attribute[4] or "")
     return frozenset(anchor.translate(_INVISIBLE) for anchor in anchors)
 
 

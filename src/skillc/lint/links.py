@@ -1,29 +1,61 @@
 """Check links, SKL301 to SKL303, and find the pages that no link leads to, SKL401.
 
-A link is relative to the folder of the file it stands in. Targets are compared as real paths, so that
+A link is relative to the folder of its file. Targets are compared as real paths, so that
 no symbolic link hides a way out [D2].
+
+>>> [(link.target, link.line) for link in find_links(b"See [forms](forms.md#fill)\\nand ![](a%20b.png).")]
+[('forms.md#fill', 1), ('a%20b.png', 2)]
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from skillc.errors import PathEscapes
 from skillc.lint.headings import has_anchor, slug
 from skillc.lint.report import Problem
-from skillc.skills import resolve_inside, split_target
+from skillc.skills import resolve_inside, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from skillc.lint.page import Folder, Page
-    from skillc.skills import Link
 
 MAX_PATH = 4096  # characters; no file system has a longer one
 
 # Files that need no link: people and tools look for them by name, in any case and folder.
 _WELL_KNOWN = ("LICENSE", "CHANGELOG", "CONTRIBUTING", "README")
+
+
+class Link(NamedTuple):
+    """A link or an image: its target in the source, and the line it starts on."""
+
+    target: str
+    line: int
+    image: bool
+
+
+def find_links(data: bytes, body: int = 0) -> list[Link]:
+    """Return the links and images of a document in order [D6]; `body` is the byte where the body starts."""
+    links: list[Link] = []
+    for element in walk(data, body, ("Link", "Image")):
+        mail = "mailto:" if element.detail["link_type"] == "Email" else ""
+        links.append(Link(mail + element.detail["dest_url"], element.line, element.kind == "Image"))
+    return links
+
+
+def split_target(target: str) -> tuple[str, str] | None:
+    """Return the path and the anchor that a link leads to, or None where it leads out to the network.
+
+    >>> split_target("a%20b.md#part"), split_target("https://example.com/")
+    (('a b.md', 'part'), None)
+    """
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return None
+    return None if parts.scheme or parts.netloc else (unquote(parts.path), unquote(parts.fragment))
 
 
 class Target(NamedTuple):
@@ -61,7 +93,7 @@ def _follow_links(page: Page, folder: Folder) -> Iterator[tuple[Link, Target, st
             yield link, Target(None, "SKL303", "leads out of the skill"), ""
             continue
         local = split_target(link.target)
-        if local is None or not any(local):  # neither path nor anchor: the page itself, whatever the query
+        if local is None or not any(local):  # neither path nor anchor: the page itself
             continue
         path, anchor = local
         if path not in cache:
@@ -104,28 +136,27 @@ def _explain_missing(real: str, path: str, page: Page, folder: Folder) -> str:
 
 
 def _find_orphans(folder: Folder, edges: dict[str, set[str]]) -> Iterator[Problem]:
-    if folder.main is None or folder.unread:
+    if folder.main is None or not folder.is_complete:
         return  # the pages that could not be read may hold the links
     reachable = _find_reachable(folder.main.real, edges, folder)
     for page in folder.pages.values():
         stem = os.path.basename(page.name).split(".")[0].upper()
         if page.real not in reachable and stem not in _WELL_KNOWN:
-            message = f"no link leads here from {folder.main.name}"
-            yield Problem("SKL401", message, page.name)
+            yield Problem("SKL401", f"no link leads here from {folder.main.name}", page.name)
 
 
 def _find_reachable(start: str, edges: dict[str, set[str]], folder: Folder) -> set[str]:
-    """Return every real path that links lead to; a link to a folder leads to the pages in it, too."""
+    """Return every real path that links lead to; a link to a folder also leads to the pages in it."""
     in_folder: dict[str, list[str]] = {}
     for page in folder.pages.values():
         in_folder.setdefault(os.path.dirname(page.real), []).append(page.real)
     reachable: set[str] = set()
-    pending = [start]
-    while pending:
-        path = pending.pop()
+    stack = [start]
+    while stack:
+        path = stack.pop()
         if path not in reachable:
             reachable.add(path)
-            pending += edges.get(path, ())
+            stack += edges.get(path, ())
             if path != folder.root:  # a link to the skill itself shows nothing new
-                pending += in_folder.get(path, ())
+                stack += in_folder.get(path, ())
     return reachable

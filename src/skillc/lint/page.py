@@ -7,23 +7,20 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from skillc.errors import SkillcError, os_text
 from skillc.lint.frontmatter import Block, find_block
 from skillc.lint.headings import find_anchors
+from skillc.lint.links import Link, find_links
 from skillc.lint.report import Problem
 from skillc.paths import is_inside
-from skillc.skills import MAX_FILES, SourceFile, find_links, list_files, main_file, newlines, parse, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillc.skills import Heading, Link
+from skillc.skills import MAX_FILES, Heading, SourceFile, list_files, main_file, newlines, parse, walk
 
 MAX_PAGE = 1024 * 1024  # bytes; clients refuse a larger SKILL.md [D25], and a larger reference is not linted
-MAX_PAGES = 64 * 1024 * 1024  # bytes of all pages together; those beyond are not linted
+MAX_PAGES = 64 * 1024 * 1024  # bytes of all pages together; further pages are not linted
 _HTML = re.compile(rb"<[!/?a-zA-Z]")
 
 
@@ -66,36 +63,37 @@ class Page:
 
     @cached_property
     def block(self) -> Block | None:
-        """The place of the frontmatter."""
+        """The YAML of the frontmatter, and its place."""
         front = self.document.frontmatter
         return find_block(self.text, front.raw) if front else None
 
     def line_of(self, field: str) -> int:
-        """Return the line of a field of the frontmatter; 1 for one that is not there."""
+        """Return the line of a field of the frontmatter; 1 if it is missing."""
         return self.block.line_of(field) if self.block else 1
+
+    def field_problem(self, rule: str, message: str, field: str = "", cause: str = "") -> Problem:
+        return Problem(rule, message, self.name, self.line_of(field), cause)
 
     def line_at(self, position: int) -> int:
         """Return the line of a character of `text`."""
         return 1 + newlines(self.text[:position].encode(), 0, len(self.document.data))
 
 
+@dataclass(frozen=True, slots=True)
 class Folder:
-    """A skill's files, its pages by name, and the files that could not be read."""
+    """A skill's files, its pages by name, SKILL.md among them, and the problems of reading them."""
 
-    def __init__(
-        self, root: str, files: list[SourceFile], main: str, pages: list[Page], problems: list[Problem]
-    ) -> None:
-        self.root = root
-        self.files = files
-        self.names = frozenset(file.name for file in files)
-        self.pages = {page.name: page for page in pages}
-        self.main = self.pages.get(main)
-        self.problems = problems
-        self.unread = [file.name for file in files if is_page(file.name) and file.name not in self.pages]
+    root: str
+    files: list[SourceFile]
+    main: Page | None
+    pages: dict[str, Page]
+    problems: list[Problem]
+    names: frozenset[str]
 
-
-def is_page(name: str) -> bool:
-    return name.lower().endswith(".md")
+    @property
+    def is_complete(self) -> bool:
+        """Whether every Markdown file could be read."""
+        return all(name in self.pages for name in self.names if name.lower().endswith(".md"))
 
 
 def read_folder(source: str) -> Folder:
@@ -107,16 +105,14 @@ def read_folder(source: str) -> Folder:
         files = list_files(root)
     except (SkillcError, OSError):
         files = list(_walk_files(root, problems))
-    pages: list[Page] = []
+    pages: dict[str, Page] = {}
     room = MAX_PAGES
-    for file in sorted(files, key=lambda file: file.name != main):
-        if is_page(file.name):
-            page = _read_page(file, main, room, problems)
-            if page is not None:
-                pages.append(page)
-                room -= len(page.raw)
-    pages.sort(key=lambda page: (page.name != main, os.fsencode(page.name)))
-    return Folder(root, files, main, pages, problems)
+    for file in sorted(files, key=lambda file: (file.name != main, os.fsencode(file.name))):
+        page = _read_page(file, main, room, problems) if file.name.lower().endswith(".md") else None
+        if page is not None:
+            pages[page.name] = page
+            room -= len(page.raw)
+    return Folder(root, files, pages.get(main), pages, problems, frozenset(file.name for file in files))
 
 
 def _read_page(file: SourceFile, main: str, room: int, problems: list[Problem]) -> Page | None:

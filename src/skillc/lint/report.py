@@ -8,21 +8,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from skillc import __version__
-from skillc.errors import LintFailed, warning
+from skillc.errors import LintFailed, SkillcError, warning
+from skillc.library import Skill
 from skillc.lint.rules import ERROR, RULES, Rule
 from skillc.text import one_line, utf8_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from skillc.errors import SkillcError
-    from skillc.library import Skill
     from skillc.lint.tokens import Tokens
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -34,7 +32,7 @@ _PROPERTY_ESCAPES = _MESSAGE_ESCAPES | str.maketrans({":": "%3A", ",": "%2C"})
 class Problem(NamedTuple):
     """A broken rule, before settings and suppressions are applied.
 
-    `cause` is the code of the lenient reader's diagnostic that it stands for, where there is one.
+    `cause` is the code of the lenient reader's diagnostic that the problem reports, if any.
     """
 
     rule: str
@@ -122,7 +120,7 @@ class Report:
         }
 
 
-def summary(reports: Sequence[Report], failures: Sequence[SkillcError] = ()) -> dict[str, Any]:
+def summarise_reports(reports: Sequence[Report], failures: Sequence[SkillcError] = ()) -> dict[str, Any]:
     """Return what `--format json` prints: all reports, and the skills that could not be linted."""
     return {
         "skills": [report.as_json() for report in reports],
@@ -132,7 +130,9 @@ def summary(reports: Sequence[Report], failures: Sequence[SkillcError] = ()) -> 
     }
 
 
-def sarif_log(reports: Iterable[Report], base: str, failures: Sequence[SkillcError] = ()) -> dict[str, Any]:
+def render_sarif(
+    reports: Iterable[Report], base: str, failures: Sequence[SkillcError] = ()
+) -> dict[str, Any]:
     """Return one SARIF log of all reports; files below the directory `base` are named relative to it."""
     results = [
         _sarif_result(finding, os.path.join(report.skill.source, finding.file), base)
@@ -143,7 +143,7 @@ def sarif_log(reports: Iterable[Report], base: str, failures: Sequence[SkillcErr
         {
             "id": rule.id,
             "name": rule.name,
-            "shortDescription": {"text": rule.wants},
+            "shortDescription": {"text": rule.requirement},
             "defaultConfiguration": {"level": rule.severity},
         }
         for rule in RULES
@@ -173,7 +173,7 @@ def _sarif_result(finding: Finding, path: str, base: str) -> dict[str, Any]:
     }
 
 
-def workflow_command(finding: Finding, path: str) -> str:
+def render_workflow_command(finding: Finding, path: str) -> str:
     """Return the GitHub workflow command that annotates a line of the file at `path` in a pull request."""
     properties = {"file": utf8_text(path), "line": str(finding.line), "title": str(finding.rule)}
     listing = ",".join(f"{key}={value.translate(_PROPERTY_ESCAPES)}" for key, value in properties.items())

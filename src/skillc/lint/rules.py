@@ -1,7 +1,7 @@
-"""The table of rules: number, name, severity, and what each wants.
+"""The table of rules: number, name, severity, and what each requires.
 
-SKL001 and those of 100 to 401 that RFC-0008 lists are its own; 002 to 005 are about linting itself,
-110 to 119 about the Agent Skills format, 206 and 207 about its budgets, 501 to 507 about tools.
+SKL002 to 005 are about linting itself, 110 to 119 about the Agent Skills format, 206 and 207 about its
+token budgets, 501 to 507 about tools; the others are those of RFC-0008.
 
 >>> find_rule("name-format").id
 'SKL102'
@@ -23,66 +23,66 @@ _NAME, _DESCRIPTION, _COMPAT = (LIMITS[field] for field in ("name", "description
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule; `severity` is the default, `fixes` tells that `--fix` can put it right."""
+    """A rule and its default severity."""
 
     id: str
     name: str
     severity: str
-    wants: str
-    fixes: bool = False
+    requirement: str
 
     def __str__(self) -> str:
         return f"{self.id} {self.name}"
 
 
 RULES = (
-    Rule("SKL001", "skip-compiled", WARNING, "a source is linted, not what build made of it"),
+    Rule("SKL001", "skip-compiled", WARNING, "the linted skill is not a compiled one"),
     Rule("SKL002", "suppression-unused", WARNING, "a suppression comment suppresses something"),
     Rule("SKL003", "suppression-unknown", WARNING, "a suppression comment names rules that exist"),
     Rule(
         "SKL004", "file-readable", ERROR, "Markdown files and folders can be read; SKILL.md is at most 1 MiB"
     ),
     Rule("SKL005", "file-size", WARNING, "Markdown files are at most 1 MiB; larger ones are not linted"),
-    Rule(
-        "SKL100", "frontmatter-valid", ERROR, "SKILL.md opens with '---', valid YAML, and '---'", fixes=True
-    ),
-    Rule("SKL101", "name-required", ERROR, "the frontmatter has a name", fixes=True),
+    Rule("SKL100", "frontmatter-valid", ERROR, "SKILL.md opens with '---', valid YAML, and '---'"),
+    Rule("SKL101", "name-required", ERROR, "the frontmatter has a name"),
     Rule("SKL102", "name-format", ERROR, "the name is a-z, 0-9 and hyphens, none at either end"),
     Rule("SKL103", "name-length", ERROR, f"the name has 1 to {_NAME} characters"),
-    Rule("SKL104", "name-match-dir", WARNING, "the name is the directory's"),
+    Rule("SKL104", "name-match-dir", WARNING, "the name is the same as the directory's"),
     Rule("SKL105", "description-required", ERROR, "the frontmatter has a description"),
     Rule("SKL106", "description-nonempty", ERROR, "the description is not empty"),
     Rule("SKL107", "description-length", WARNING, f"the description has at most {_DESCRIPTION} characters"),
     Rule("SKL108", "description-triggers", WARNING, "the description says when to use the skill"),
     Rule("SKL109", "frontmatter-known", WARNING, "the frontmatter has known fields only"),
-    Rule("SKL110", "name-hyphens", ERROR, "no two hyphens of the name stand together"),
+    Rule("SKL110", "name-hyphens", ERROR, "the name has no two hyphens in a row"),
     Rule("SKL111", "license-text", WARNING, "the license is text"),
     Rule("SKL112", "compatibility-length", WARNING, f"compatibility is text of 1 to {_COMPAT} characters"),
     Rule("SKL113", "metadata-map", WARNING, "metadata maps text to text"),
-    Rule("SKL114", "allowed-tools-format", WARNING, "allowed-tools is text, separated by spaces", fixes=True),
+    Rule("SKL114", "allowed-tools-format", WARNING, "allowed-tools is text, separated by spaces"),
     Rule("SKL115", "frontmatter-duplicate", ERROR, "the frontmatter sets each key once"),
     Rule("SKL116", "file-encoding", ERROR, "Markdown files are UTF-8"),
-    Rule("SKL117", "field-text", ERROR, "name and description are text", fixes=True),
-    Rule("SKL118", "reference-frontmatter", WARNING, "where other files have frontmatter, it is valid"),
-    Rule("SKL119", "byte-order-mark", WARNING, "no file starts with a byte order mark", fixes=True),
+    Rule("SKL117", "field-text", ERROR, "name and description are text"),
+    Rule("SKL118", "reference-frontmatter", WARNING, "frontmatter in other files is valid"),
+    Rule("SKL119", "byte-order-mark", WARNING, "no file starts with a byte order mark"),
     Rule("SKL201", "skill-size", WARNING, "SKILL.md has at most 500 lines"),
     Rule("SKL202", "heading-h1", WARNING, "SKILL.md has an H1"),
     Rule("SKL203", "heading-match-name", WARNING, "the first H1 contains the name"),
     Rule("SKL204", "heading-first-h1", WARNING, "each file's first heading is an H1"),
-    Rule("SKL205", "heading-hierarchy", WARNING, "headings skip no level on the way down"),
-    Rule("SKL206", "metadata-tokens", WARNING, "name and description cost about 100 tokens at most"),
+    Rule("SKL205", "heading-hierarchy", WARNING, "headings do not skip a level"),
+    Rule("SKL206", "metadata-tokens", WARNING, "name and description cost at most about 100 tokens"),
     Rule("SKL207", "body-tokens", WARNING, "SKILL.md's body costs at most 5000 tokens"),
-    Rule("SKL301", "link-file-exists", ERROR, "relative links lead to files of the skill"),
+    Rule("SKL301", "link-file-exists", ERROR, "relative links point to files of the skill"),
     Rule("SKL302", "link-anchor-exists", WARNING, "anchors of links exist"),
-    Rule("SKL303", "link-no-escape", ERROR, "no link leaves the skill"),
+    Rule("SKL303", "link-no-escape", ERROR, "no link points outside of the skill"),
     Rule("SKL401", "no-orphans", WARNING, "every Markdown file is reachable from SKILL.md by links"),
-    Rule("SKL501", "tool-definition", ERROR, "every tool can be offered and run as it is declared"),
+    Rule("SKL501", "tool-definition", ERROR, "every tool's declaration is valid"),
     Rule("SKL502", "tool-version", WARNING, "a skill with tools has a version"),
     Rule("SKL503", "tool-command", WARNING, "a tool's '#### Command' has a fenced block"),
     Rule("SKL504", "tool-parameters", WARNING, "tools list their parameters, with defaults of their types"),
     Rule("SKL505", "tool-shell", WARNING, "no command needs a shell"),
     Rule(
-        "SKL506", "tool-metadata", WARNING, "a skill with tools is described briefly, its version is semantic"
+        "SKL506",
+        "tool-metadata",
+        WARNING,
+        "a skill with tools has a short description and a semantic version",
     ),
     Rule("SKL507", "tool-program", ERROR, "a tool's own program is an executable file of the skill"),
 )
@@ -96,6 +96,6 @@ def find_rule(word: str) -> Rule | None:
 
 
 def suggest_rule(word: str) -> str:
-    """Return the rule that `word` may mean, as the end of a message; empty where there is none like it."""
+    """Return the rule that `word` may mean, as the end of a message; empty if none is similar."""
     likely = suggest(word, _BY_WORD, 1)
     return f"; did you mean {_BY_WORD[likely[0]]}?" if likely else ""

@@ -12,19 +12,15 @@ In code they are text. A comment that silences nothing is a problem, because it 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from skillc.lint.config import Settings
+from skillc.lint.page import Page
 from skillc.lint.report import Problem
 from skillc.lint.rules import find_rule, suggest_rule
 from skillc.skills import NotYaml, load_yaml
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from skillc.lint.config import Settings
-    from skillc.lint.page import Page
 
 MAX_DIRECTIVES = 200  # of one page; the rest is ignored
 MAX_NAMES = 50  # of one comment
@@ -58,10 +54,8 @@ class Directive:
 
 def silence(problems: Iterable[Problem], pages: Iterable[Page], settings: Settings) -> list[Problem]:
     """Return the problems that no comment silences, and the problems of the comments."""
-    directives: dict[str, list[Directive]] = {}
     own: list[Problem] = []
-    for page in pages:
-        directives[page.name] = list(islice(_read_directives(page, own), MAX_DIRECTIVES))
+    directives = {page.name: [*islice(_read_directives(page, own), MAX_DIRECTIVES)] for page in pages}
     rest: list[Problem] = []
     uses: set[tuple[Directive, str]] = set()
     for problem in problems:
@@ -90,22 +84,21 @@ def _find_unused(
     directives: list[Directive], uses: set[tuple[Directive, str]], settings: Settings
 ) -> Iterator[Problem]:
     for directive in directives:
-        if directive.kind == "enable":
-            if not any(_ends(directive, other) for other in directives):
-                yield Problem("SKL002", "enables what was not disabled", directive.file, directive.line)
-            continue
         rules = {rule for other, rule in uses if other is directive}
-        if not directive.rules and not rules:
-            yield Problem("SKL002", "there is nothing here to suppress", directive.file, directive.line)
-        for rule in directive.rules:
-            if rule not in rules and not settings.is_off(rule):
-                message = f"there is nothing of {rule} here to suppress"
-                yield Problem("SKL002", message, directive.file, directive.line)
+        if directive.kind == "enable":
+            has_effect = any(_ends(directive, other) for other in directives)
+            messages = [] if has_effect else ["enables what was not disabled"]
+        elif not directive.rules:
+            messages = [] if rules else ["there is nothing here to suppress"]
+        else:
+            useless = [rule for rule in directive.rules if rule not in rules and not settings.is_off(rule)]
+            messages = [f"there is nothing of {rule} here to suppress" for rule in useless]
+        yield from (Problem("SKL002", message, directive.file, directive.line) for message in messages)
 
 
 def _ends(enable: Directive, other: Directive) -> bool:
-    shared = not enable.rules or not other.rules or set(enable.rules) & set(other.rules)
-    return other.kind == "disable" and other.line <= enable.line and bool(shared)
+    overlap = not enable.rules or not other.rules or set(enable.rules) & set(other.rules)
+    return other.kind == "disable" and other.line <= enable.line and bool(overlap)
 
 
 def _read_directives(page: Page, problems: list[Problem]) -> Iterator[Directive]:
@@ -149,7 +142,7 @@ def _read_directive(
             problems.append(Problem("SKL003", f"no rule '{word}'{suggest_rule(word)}", page.name, line))
         else:
             rules.append(rule.id)
-    if rules or not words:  # a comment that names no rule at all must not silence them all
+    if rules or not words:  # a comment that names only unknown rules must not silence all
         yield Directive(kind, tuple(dict.fromkeys(rules)), page.name, line, *extent)
 
 

@@ -13,48 +13,36 @@ for 4 characters is off by half on Chinese. docs/lint.md has the measurements.
 from __future__ import annotations
 
 import re
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skillc.index import WIDE
+from skillc.lint.config import Settings
+from skillc.lint.page import Folder, Page
 from skillc.lint.report import Problem
-from skillc.skills import line_count, newlines
+from skillc.skills import SourceFile, line_count, newlines
 from skillc.text import utf8_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from skillc.lint.config import Settings
-    from skillc.lint.page import Folder, Page
-    from skillc.skills import SourceFile
 
 MAX_SAMPLE = 256 * 1024  # bytes; a larger file is estimated from its beginning
 MAX_SAMPLED = 16 * 1024 * 1024  # bytes of one skill; files beyond count as 4 bytes a token
 
+_Decoder = getincrementaldecoder("utf-8")
 _WIDE = "".join(f"{chr(first)}-{chr(last)}" for first, last in WIDE)
-_PARTS = re.compile(
-    r"(?P<word>[A-Za-z]+)"
-    r"|(?P<digits>[0-9]+)"
-    r"|(?P<signs>[!-/:-@\[-`{-~]+)"
-    r"|(?P<line>[ \t]*[\r\n]\s*)"
-    r"|(?P<spaces>[ \t]+)"
-    rf"|(?P<wide>[{_WIDE}]+)"
-    r"|(?P<letters>[^\W\d_]+)"
-    r"|(?P<emoji>[\U00010000-\U0010ffff])"
-    r"|(?P<other>.)",
-    re.DOTALL,
+# The parts of a text as patterns, and what each costs by its length.
+_COSTS: tuple[tuple[str, Callable[[int], int]], ...] = (
+    (r"[A-Za-z]+", lambda length: length // 5 if length > 9 else 1),
+    (r"[0-9]+", lambda length: (length + 2) // 3),
+    (r"[!-/:-@\[-`{-~]+", lambda length: (length + 2) // 3),
+    (r"[ \t]*[\r\n]\s*", lambda length: 1),
+    (r"[ \t]+", lambda length: 0 if length == 1 else 1),
+    (f"[{_WIDE}]+", lambda length: length),
+    (r"[^\W\d_]+", lambda length: (length + 2) // 3),
+    (r"[\U00010000-\U0010ffff]", lambda length: 2),
+    (r".", lambda length: 1),
 )
-_COST: dict[str, Callable[[int], int]] = {
-    "word": lambda length: length // 5 if length > 9 else 1,
-    "digits": lambda length: (length + 2) // 3,
-    "signs": lambda length: (length + 2) // 3,
-    "line": lambda length: 1,
-    "spaces": lambda length: 0 if length == 1 else 1,
-    "wide": lambda length: length,
-    "letters": lambda length: (length + 2) // 3,
-    "emoji": lambda length: 2,
-    "other": lambda length: 1,
-}
+_PARTS = re.compile("|".join(f"({pattern})" for pattern, _ in _COSTS), re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +68,8 @@ class Tokens:
 
 def estimate(text: str) -> int:
     """Return about how many tokens a text is."""
-    return sum(_COST[part.lastgroup or "other"](part.end() - part.start()) for part in _PARTS.finditer(text))
+    parts = _PARTS.finditer(text)
+    return sum(_COSTS[(part.lastindex or 1) - 1][1](part.end() - part.start()) for part in parts)
 
 
 def measure(folder: Folder, main: Page) -> Tokens:
@@ -95,38 +84,27 @@ def measure(folder: Folder, main: Page) -> Tokens:
 
 
 def _measure_files(files: Iterable[SourceFile], pages: Mapping[str, bytes]) -> tuple[tuple[str, int], ...]:
-    """Estimate each text file; leave out those that are no text or can't be read."""
+    """Estimate each text file; skip binary and unreadable files."""
     estimates: list[tuple[str, int]] = []
     total = 0  # bytes read
     for file in files:
         if total >= MAX_SAMPLED:
             estimates.append((file.name, file.size // 4))
             continue
-        data = pages[file.name][:MAX_SAMPLE] if file.name in pages else _read_sample(file.path)
-        text = _decode_sample(data)
-        if text is not None:
+        try:
+            data = pages[file.name][:MAX_SAMPLE] if file.name in pages else _read_sample(file.path)
+            text = _Decoder().decode(data, final=len(data) < MAX_SAMPLE)  # a sample may end in a character
+        except (OSError, UnicodeDecodeError):
+            continue
+        if "\0" not in text:
             total += len(data)
             estimates.append((file.name, estimate(text) * max(len(data), file.size) // max(len(data), 1)))
     return tuple(estimates)
 
 
 def _read_sample(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read(MAX_SAMPLE)
-    except OSError:
-        return b"\0"
-
-
-def _decode_sample(data: bytes) -> str | None:
-    """Return the beginning of a file as text; None for what is no text."""
-    if b"\0" in data:
-        return None
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        cut_off = len(data) == MAX_SAMPLE and error.start > len(data) - 4
-        return data[: error.start].decode() if cut_off else None
+    with open(path, "rb") as file:
+        return file.read(MAX_SAMPLE)
 
 
 def check(main: Page, tokens: Tokens, settings: Settings) -> Iterator[Problem]:
@@ -139,7 +117,7 @@ def check(main: Page, tokens: Tokens, settings: Settings) -> Iterator[Problem]:
     limit = limits["metadata-tokens"]
     if tokens.metadata > limit:
         message = f"name and description cost about {tokens.metadata} tokens, over {limit}"
-        yield Problem("SKL206", message, main.name, main.line_of("description"))
+        yield main.field_problem("SKL206", message, "description")
     if tokens.body > limits["body-tokens"]:
         message = f"the body costs about {tokens.body} tokens, over {limits['body-tokens']}"
         yield Problem("SKL207", message, main.name, 1 + newlines(main.document.data, 0, main.document.body))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import posixpath
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from skillc.lint.page import Folder, Page
 from skillc.lint.report import Problem
 from skillc.skills import (
     InvalidDefinition,
@@ -21,15 +22,10 @@ from skillc.skills import (
     read_tool,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillc.lint.page import Folder, Page
-
-# Rules of diagnostics. The reader's own, and W021 and W060, are rules of the frontmatter.
+# The reader's own warnings, and W021 and W060, are covered by rules of the frontmatter.
 _HEADER_FIELDS = {"W062": "description", "W063": "version"}  # SKL506, and the field it is about
-_TOOL_RULES = {"W061": "SKL504", "W064": "SKL504"}
-# Faults that have a rule of their own among those of the frontmatter.
+_PARAMETER_WARNINGS = ("W061", "W064")  # SKL504
+# Faults that rules of the frontmatter report.
 _FRONTMATTER_FAULTS = (
     "invalid YAML",
     "missing frontmatter field 'name'",
@@ -53,7 +49,7 @@ def check(folder: Folder, page: Page, directory: str) -> Iterator[Problem]:
     if not isinstance(fault, str):
         yield from fault
     elif tools and not fault.startswith(_FRONTMATTER_FAULTS):
-        yield Problem("SKL501", fault, page.name, page.line_of(fault.partition(" ")[0]))
+        yield page.field_problem("SKL501", fault, fault.partition(" ")[0])
     for block in blocks:
         if not block.fences:
             message = f"'### {block.title}' has a '#### Command' without a fenced block, and is no tool"
@@ -70,7 +66,7 @@ def _check_header(page: Page, directory: str) -> str | list[Problem]:
     except InvalidDefinition as error:
         return str(error)
     return [
-        Problem("SKL506", diagnostic.message, page.name, page.line_of(_HEADER_FIELDS[diagnostic.code]))
+        page.field_problem("SKL506", diagnostic.message, _HEADER_FIELDS[diagnostic.code])
         for diagnostic in header.diagnostics
         if diagnostic.code in _HEADER_FIELDS
     ]
@@ -84,8 +80,8 @@ def _check_tool(folder: Folder, page: Page, block: ToolBlock, names: set[str]) -
         yield Problem("SKL501", f"tool '{block.title}': {error}", page.name, block.line)
         return
     for diagnostic in diagnostics:
-        if diagnostic.code in _TOOL_RULES:
-            yield Problem(_TOOL_RULES[diagnostic.code], diagnostic.message, page.name, block.line)
+        if diagnostic.code in _PARAMETER_WARNINGS:
+            yield Problem("SKL504", diagnostic.message, page.name, block.line)
     for odd in template.oddities:
         message = f"tool '{tool.name}': '{odd}' is an argument like any other; commands run without a shell"
         yield Problem("SKL505", message, page.name, block.line)

@@ -1,4 +1,4 @@
-"""What a skill is: SKILL.md, frontmatter, headings, links, files and their hash, IDs, the format, tools.
+"""What a skill is: SKILL.md, frontmatter, headings, files and their hash, IDs, the format, tools.
 
 Reads folders and bytes; knows nothing of where skills come from or what is done with them.
 """
@@ -39,12 +39,9 @@ if TYPE_CHECKING:
     )
     from skillc.skills.markdown import (
         Heading as Heading,
-        Link as Link,
         find_headings as find_headings,
-        find_links as find_links,
         line_count as line_count,
         newlines as newlines,
-        split_target as split_target,
         walk as walk,
     )
     from skillc.skills.tools.blocks import ToolBlock as ToolBlock, find_blocks as find_blocks
@@ -86,7 +83,7 @@ else:
             "format": "KNOWN_FIELDS LIMITS find_violations",
             "frontmatter": "Frontmatter",
             "ids": "NAME_CHARACTERS SkillId is_name is_segment to_segment",
-            "markdown": "Heading Link find_headings find_links line_count newlines split_target walk",
+            "markdown": "Heading find_headings line_count newlines walk",
             "tools.blocks": "ToolBlock find_blocks",
             "tools.definition": "MODES SkillDefinition ToolDefinition read_definition read_header read_tool",
             "tools.parameters": "InvalidDefinition MAX_INTEGER NotOfType ParameterDefinition Value join_names"

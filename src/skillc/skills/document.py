@@ -72,7 +72,7 @@ def parse(raw: bytes) -> Document:
         diagnostics = (warning("W010"),)
     frontmatter = None
     if text[:1] in ("-", "\n", "\r", " ", "\t"):
-        from skillc.skills.frontmatter import find_frontmatter  # loads YAML, only where there may be some
+        from skillc.skills.frontmatter import find_frontmatter  # loads YAML, which most files do not need
 
         frontmatter = find_frontmatter(text)
     if frontmatter is None:

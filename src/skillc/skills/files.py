@@ -23,7 +23,7 @@ MAX_LINKS = 1000  # to directories; they can multiply without a single file
 
 
 class SourceFile:
-    """A file of a skill: its path below the root with `/`, its size, and a stamp that tells a change."""
+    """A file of a skill: its path below the root with `/`, its size, and a stamp that changes with it."""
 
     __slots__ = ("name", "path", "size", "stamp")
 
@@ -33,9 +33,6 @@ class SourceFile:
         self.size = status.st_size
         # Equal stamps mean an unchanged file; with different ones, compare the hash.
         self.stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-
-    def __repr__(self) -> str:
-        return f"<SourceFile {self.name!r}>"
 
 
 def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
@@ -48,9 +45,9 @@ def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
     files: list[SourceFile] = []
     links = 0  # to directories
     # Directories still to read: path prefix, path, the real directories on the way (for loops).
-    pending: list[tuple[str, str, tuple[str, ...]]] = [("", root, (real_root,))]
-    while pending:
-        prefix, directory, chain = pending.pop()
+    stack: list[tuple[str, str, tuple[str, ...]]] = [("", root, (real_root,))]
+    while stack:
+        prefix, directory, chain = stack.pop()
         for entry in _entries(directory, required=not prefix):
             name = entry.name
             if name[0] == "." and (not hidden or name in FOREIGN):
@@ -65,7 +62,7 @@ def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
                 real = os.path.realpath(inner) if entry.is_symlink() else inner
                 if real not in chain:
                     links += entry.is_symlink()
-                    pending.append((f"{prefix}{name}/", entry.path, (*chain, real)))
+                    stack.append((f"{prefix}{name}/", entry.path, (*chain, real)))
         if len(files) > MAX_FILES:
             raise errors.InvalidSkill(root, f"more than {MAX_FILES} files")
         if links > MAX_LINKS:

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from skillc.skills.document import Metadata
 
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
-TEXT_FIELDS = ("license", "allowed-tools", "compatibility")  # text where they are set at all
+TEXT_FIELDS = ("license", "allowed-tools", "compatibility")  # optional, and text
 LIMITS = {"name": MAX_SEGMENT, "description": 1024, "compatibility": 500}  # characters
 NAME_RULE = f"1 to {MAX_SEGMENT} of a-z, 0-9 and single hyphens between them"
 
 TOOL_FIELDS = ("version", "author", "modes", "read_only", "always_ask", "timeout", "network")
-# Every field with a meaning here: the format's, those of executable skills, and the library's.
+# Every field that skillc reads: the format's, those of executable skills, and the library's.
 KNOWN_FIELDS = frozenset((*FIELDS, *TOOL_FIELDS, "requires_capabilities"))
 
 

@@ -1,7 +1,7 @@
 """Find the YAML block at the top of a SKILL.md or a reference and read it leniently.
 
-Real skills break YAML by the thousand, most often with an unquoted colon. Whatever can be understood
-is read, and every repair is a diagnostic [D4]. Nothing here raises for bad input.
+Many real skills have invalid YAML, most often an unquoted colon. Everything that can be understood is
+read, and every repair is a diagnostic [D4]. Nothing here raises for bad input.
 
 >>> block = find_frontmatter("---\\nname: pdf\\ndescription: Use when: filling forms\\n---\\n# PDF\\n")
 >>> block.fields["description"]
@@ -32,7 +32,7 @@ _UNCLOSED = warning("W012", "it is taken to end at the first blank line")
 
 
 class Frontmatter(NamedTuple):
-    """A block's fields. `raw` is the YAML as it stands; `end` is where the body starts in the text."""
+    """A block's fields. `raw` is the YAML source, `end` is where the body starts in the text."""
 
     fields: dict[str, Any]
     raw: str
@@ -40,18 +40,17 @@ class Frontmatter(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
     def text(self, field: str) -> str | None:
-        """Return a field as text; a number or a list as it is written."""
+        """Return a field as text; a number or a list as in the source."""
         value = self.fields.get(field)
         if value is None or isinstance(value, str):
             return value
-        if isinstance(value, list | dict):
-            return _split_entries(self.raw).values.get(field) or str(value)
-        source = _split_entries(self.raw).values.get(field, str(value))
-        return _COMMENT.split(source, maxsplit=1)[0]
+        chunks, _, _ = _split_entries(self.raw)
+        text = _plain_text(chunks[field]) if field in chunks else str(value)
+        return text or str(value) if isinstance(value, list | dict) else _COMMENT.split(text, maxsplit=1)[0]
 
 
 def find_frontmatter(text: str) -> Frontmatter | None:
-    """Return the frontmatter at the beginning of a document, or None where there is none.
+    """Return the frontmatter at the beginning of a document, or None.
 
     The block must be a mapping: a document may also open with a thematic break.
     """
@@ -59,22 +58,22 @@ def find_frontmatter(text: str) -> Frontmatter | None:
     if block is None:
         return None
     start, stop, end, diagnostics = block
-    closed = stop < end
+    has_fence = stop < end
     first_line = len(_BREAK.findall(text, 0, start)) + 1
     fields, problems = _read(text[start:stop], first_line)
     heading = _HEADING.search(text[start:stop]) if problems else None
     if heading:  # the fence that seemed to close it belongs to the body
-        closed = False
+        has_fence = False
         stop = end = start + heading.start()
         diagnostics.append(_UNCLOSED)
         fields, problems = _read(text[start:stop], first_line)
-    if fields is None or not (closed or {"name", "description"} & fields.keys()):
+    if fields is None or not (has_fence or {"name", "description"} & fields.keys()):
         return None
     return Frontmatter(fields, text[start:stop], end, (*diagnostics, *problems))
 
 
 def _find_fences(text: str) -> tuple[int, int, int, list[Diagnostic]] | None:
-    """Return where the YAML starts and stops, where the body starts, and what is wrong with the fences.
+    """Return where the YAML starts and stops, where the body starts, and diagnostics of the fences.
 
     An unclosed block stops where the body starts.
     """
@@ -106,7 +105,7 @@ def _line_end(text: str, position: int) -> int:
 
 
 def _read(raw: str, first_line: int) -> tuple[dict[str, Any] | None, list[Diagnostic]]:
-    """Return the block's fields, None where it is no mapping at all, and what was wrong with it."""
+    """Return the block's fields, None where it is no mapping, and the diagnostics."""
     if len(raw.encode("utf-8", "replace")) > MAX_BYTES:
         return ({} if _ENTRY.match(raw.lstrip()) else None), [warning("W016", MAX_BYTES // 1024)]
     try:
@@ -122,14 +121,13 @@ def _read(raw: str, first_line: int) -> tuple[dict[str, Any] | None, list[Diagno
 
 def _repair(raw: str, first_line: int, error: NotYaml) -> tuple[dict[str, Any] | None, list[Diagnostic]]:
     """Read each entry by itself: as YAML where it is YAML, otherwise as plain text."""
-    entries = _split_entries(raw)
+    chunks, stray_lines, duplicates = _split_entries(raw)
     fields: dict[str, Any] = {}
     repairs: list[str] = []
-    duplicates = list(entries.duplicates)
     room = MAX_NODES
-    for key, source in entries.sources.items():
+    for key, lines in chunks.items():
         try:
-            entry = load_yaml(source, room)
+            entry = load_yaml("\n".join(lines), room)
         except NotYaml:
             entry = None
         if entry and isinstance(entry.value, dict):
@@ -137,27 +135,19 @@ def _repair(raw: str, first_line: int, error: NotYaml) -> tuple[dict[str, Any] |
             duplicates += entry.duplicates
             room -= entry.weight
         else:
-            fields[key] = entries.values[key]
+            fields[key] = _plain_text(lines)
             repairs.append(key)
     if not fields:
         return None, [warning("W017")]
     problem = f"line {first_line + error.line}: {error}" if error.line is not None else str(error)
     diagnostics = [warning("W011", problem, ", ".join(repairs) or "nothing")]
     diagnostics += [warning("W013", key) for key in dict.fromkeys(duplicates)]
-    diagnostics += [warning("W019", first_line + line) for line in entries.stray]
+    diagnostics += [warning("W019", first_line + line) for line in stray_lines]
     return fields, diagnostics
 
 
-class _Entries(NamedTuple):
-    """A block split without YAML: the value of each key as plain text, its source, lines outside of all."""
-
-    values: dict[str, str]
-    sources: dict[str, str]
-    stray: list[int]
-    duplicates: list[str]
-
-
-def _split_entries(raw: str) -> _Entries:
+def _split_entries(raw: str) -> tuple[dict[str, list[str]], list[int], list[str]]:
+    """Split a block without YAML: the lines of each key, the numbers of stray lines, and repeated keys."""
     chunks: dict[str, list[str]] = {}
     stray: list[int] = []
     duplicates: list[str] = []
@@ -174,12 +164,11 @@ def _split_entries(raw: str) -> _Entries:
             current.append(line)
         elif line.strip() and not line.lstrip().startswith("#"):
             stray.append(number)
-    values = {key: _plain_text(lines) for key, lines in chunks.items()}
-    return _Entries(values, {key: "\n".join(lines) for key, lines in chunks.items()}, stray, duplicates)
+    return chunks, stray, duplicates
 
 
 def _plain_text(lines: list[str]) -> str:
-    """Return an entry's value, its lines folded as YAML folds plain text, or as they are after `|`."""
+    """Return an entry's value, its lines folded as YAML folds plain text, or unchanged after `|`."""
     entry = _ENTRY.match(lines[0])
     first = entry[3] if entry else lines[0]
     block = _BLOCK_SCALAR.match(first)

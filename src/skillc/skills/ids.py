@@ -16,7 +16,7 @@ MAX_SEGMENT = 64
 
 
 class SkillId(str):
-    """A canonical ID; raises InvalidSkillId for text that is none."""
+    """A canonical ID; raises InvalidSkillId for any other text."""
 
     __slots__ = ()
 

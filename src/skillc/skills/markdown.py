@@ -1,10 +1,8 @@
-"""Walk a Markdown document: its headings with their sections, its links, and any other element [D6, D15].
+"""Walk a Markdown document: its headings with their sections, and any other element [D6, D15].
 
 >>> headings = find_headings(b"# One\\n\\n## `Two` *x*\\n\\nText\\n# Three\\n")
 >>> [(h.level, h.text, h.line, h.end_line) for h in headings]
 [(1, 'One', 1, 6), (2, 'Two x', 3, 6), (1, 'Three', 6, 7)]
->>> [(link.target, link.line) for link in find_links(b"See [forms](forms.md#fill)\\nand ![](a%20b.png).")]
-[('forms.md#fill', 1), ('a%20b.png', 2)]
 
 Documents are UTF-8 bytes here, because the parser counts bytes. Lines end as CommonMark's do,
 in LF, CRLF or CR.
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from typing import Any
 
-# Elements that hold text and no other of these; they are yielded when their text is complete.
+# Elements with text. They do not contain each other, and are yielded when their text is complete.
 _WITH_TEXT = frozenset(("Heading", "Paragraph", "CodeBlock", "TableCell"))
 
 
@@ -40,7 +38,6 @@ class Element:
 
     @property
     def level(self) -> int:
-        """The level of a heading."""
         return int(self.detail["level"][1])
 
 
@@ -109,9 +106,6 @@ class Heading:
         self.start = start
         self.end = end
 
-    def __repr__(self) -> str:
-        return f"<Heading {'#' * self.level} {self.text!r} {self.line}-{self.end_line}>"
-
 
 def find_headings(data: bytes, body: int = 0) -> list[Heading]:
     """Return the headings of a document in order; `body` is the byte where its frontmatter ends."""
@@ -132,52 +126,12 @@ def find_headings(data: bytes, body: int = 0) -> list[Heading]:
 
 def _close_sections(headings: list[Heading]) -> None:
     """End each section where the next heading of its level or a higher one starts."""
-    following: list[Heading | None] = [None] * 7
+    ends: list[Heading | None] = [None] * 7  # by level, the heading that ends a section
     for heading in reversed(headings):
-        after = following[heading.level]
-        if after is not None:
-            heading.end_line, heading.end = after.line, after.start
-        following[heading.level :] = [heading] * (7 - heading.level)
-
-
-class Link:
-    """A link or an image: where it leads, as it is written, and the line it stands on."""
-
-    __slots__ = ("image", "line", "target")
-
-    def __init__(self, target: str, line: int, image: bool) -> None:
-        self.target = target
-        self.line = line
-        self.image = image
-
-    def __repr__(self) -> str:
-        return f"<Link {self.target!r} line {self.line}>"
-
-
-def find_links(data: bytes, body: int = 0) -> list[Link]:
-    """Return the links and images of a document in order; `body` is the byte where its frontmatter ends."""
-    links: list[Link] = []
-    for element in walk(data, body, ("Link", "Image")):
-        mail = "mailto:" if element.detail["link_type"] == "Email" else ""
-        links.append(Link(mail + element.detail["dest_url"], element.line, element.kind == "Image"))
-    return links
-
-
-def split_target(target: str) -> tuple[str, str] | None:
-    """Return the path and the anchor that a link leads to, or None where it leads out to the network.
-
-    >>> split_target("a%20b.md#part"), split_target("https://example.com/")
-    (('a b.md', 'part'), None)
-    """
-    from urllib.parse import unquote, urlsplit  # only lint follows links; the build reads headings
-
-    try:
-        parts = urlsplit(target)
-    except ValueError:
-        return None
-    if parts.scheme or parts.netloc:
-        return None
-    return unquote(parts.path), unquote(parts.fragment)
+        end = ends[heading.level]
+        if end is not None:
+            heading.end_line, heading.end = end.line, end.start
+        ends[heading.level :] = [heading] * (7 - heading.level)
 
 
 def newlines(data: bytes, start: int, end: int) -> int:

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_NODES = 10_000  # values, each 64 characters of text as one, each alias with all that it stands for
+MAX_NODES = 10_000  # values; 64 characters of text count as one, an alias as all the values it repeats
 MAX_DEPTH = 64
+_CONSTANTS: dict[str, bool | None] = dict.fromkeys(("", "~", "null", "Null", "NULL"))
+_CONSTANTS |= {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _TAGS = tuple(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))
 
 
@@ -35,7 +37,7 @@ class NotYaml(Exception):
 
 
 def load_yaml(text: str, max_nodes: int = MAX_NODES) -> YamlDocument:
-    """Return the value of a YAML document; raises NotYaml for anything that is none."""
+    """Return the value of a YAML document; raises NotYaml for any other text."""
     return _load_lines(text, max_nodes) or parse_yaml(text, max_nodes)
 
 
@@ -68,7 +70,7 @@ def _load_lines(text: str, max_nodes: int) -> YamlDocument | None:
 
 
 def parse_yaml(text: str, max_nodes: int = MAX_NODES) -> YamlDocument:
-    """Do the same with the parser, for any YAML."""
+    """Return the value of any YAML document by way of PyYAML's parser; raises NotYaml."""
     import yaml
 
     builder = _Builder(max_nodes)
@@ -98,32 +100,24 @@ def resolve_scalar(value: str) -> Any:
     >>> [resolve_scalar(text) for text in ("~", "True", "0x1F", "1e3", "2024-05-01", "on")]
     [None, True, 31, 1000.0, '2024-05-01', 'on']
     """
-    if value in ("", "~", "null", "Null", "NULL"):
-        return None
-    if value in ("true", "True", "TRUE"):
-        return True
-    if value in ("false", "False", "FALSE"):
-        return False
-    if value[0] in "+-.0123456789" and value.isascii():
-        return _number(value)
-    return value
+    if value in _CONSTANTS:
+        return _CONSTANTS[value]
+    return _parse_number(value) if value[0] in "+-.0123456789" and value.isascii() else value
 
 
-def _number(text: str) -> Any:
+def _parse_number(text: str) -> Any:
+    """Return a text as a number, or the text itself if it is none."""
     digits = text[1:] if text[0] in "+-" else text
-    if digits.isdigit() and len(digits) <= 4000:  # Python refuses longer ones
-        return int(text)
-    if text[:2] in ("0o", "0x") and text[2:].isalnum() and len(text) <= 3000:
-        try:
+    try:
+        if digits.isdigit() and len(digits) <= 4000:  # Python refuses longer ones
+            return int(text)
+        if text[:2] in ("0o", "0x") and text[2:].isalnum() and len(text) <= 3000:
             return int(text[2:], 8 if text[1] == "o" else 16)
-        except ValueError:
-            return text
-    if digits[:1] in "0123456789." and not set(digits) - set("0123456789.eE+-"):
-        try:
+        if digits[:1] in "0123456789." and not set(digits) - set("0123456789.eE+-"):
             number = float(text)
-        except ValueError:
-            return text
-        return text if number in (float("inf"), float("-inf")) else number  # JSON has no infinity
+            return text if number in (float("inf"), float("-inf")) else number  # JSON has no infinity
+    except ValueError:
+        pass
     return text
 
 
@@ -170,7 +164,7 @@ class _Builder:
     def _add_scalar(self, event: Any) -> None:
         text = event.value.encode("utf-8", "replace").decode()
         plain = (event.tag is None and event.implicit[0]) or event.tag in _TAGS
-        # A key is text, whatever it looks like.
+        # A key is always text, even if it looks like a number.
         is_key = self._open and isinstance(self._open[-1].value, dict) and self._open[-1].key is None
         value = resolve_scalar(text) if plain and not is_key else text
         self._add(value, 1 + len(text) // 64, 0, event.anchor)

@@ -15,13 +15,13 @@ from skillc.library import Skill, stored_skills
 from skillc.lint import (
     Finding,
     Report,
+    find_skill_of,
+    find_skills_below,
     fix_skill,
     lint_skill,
-    locate,
-    sarif_log,
-    skills_below,
-    summary,
-    workflow_command,
+    render_sarif,
+    render_workflow_command,
+    summarise_reports,
 )
 from skillc.text import one_line
 from skillc.workspace import Workspace
@@ -77,7 +77,7 @@ def run(arguments: Arguments) -> int:
 
 def _named(names: Sequence[str], cwd: str) -> list[Skill]:
     """Return each skill once, in the order it was named: several files may be of one."""
-    return list({skill.source: skill for skill in (locate(name, cwd) for name in names)}.values())
+    return list({skill.source: skill for skill in (find_skill_of(name, cwd) for name in names)}.values())
 
 
 def _below(folders: Sequence[str], cwd: str) -> list[Skill]:
@@ -88,7 +88,7 @@ def _below(folders: Sequence[str], cwd: str) -> list[Skill]:
         path = os.path.join(cwd, folder)
         if not os.path.isdir(path):
             raise DirectoryNotFound(folder)
-        skills.update((skill.source, skill) for skill in skills_below(path))
+        skills.update((skill.source, skill) for skill in find_skills_below(path))
     return list(skills.values())
 
 
@@ -140,13 +140,13 @@ def _print_findings(report: Report, arguments: Arguments, cwd: str) -> None:
 def _print(reports: Sequence[Report], failures: Sequence[SkillcError], cwd: str, form: str) -> None:
     """Print the result as a whole on stdout."""
     if form == "json":
-        print_json(summary(reports, failures))
+        print_json(summarise_reports(reports, failures))
     elif form == "sarif":
-        print_json(sarif_log(reports, cwd, failures))
+        print_json(render_sarif(reports, cwd, failures))
     elif form == "github":
         for report in reports:
             for finding in report.findings:
-                print(workflow_command(finding, _path(report, finding, cwd)))
+                print(render_workflow_command(finding, _path(report, finding, cwd)))
     elif not reports and not failures:
         print("No skills.")
     elif len(reports) + len(failures) > 1:

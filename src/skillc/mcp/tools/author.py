@@ -7,7 +7,7 @@ from pydantic import Field
 
 from skillc.compiler import PublishOptions, create_skill, create_store, find_targets, list_skills
 from skillc.library import Skill, stored_skills
-from skillc.lint import locate, summary
+from skillc.lint import find_skill_of, summarise_reports
 from skillc.mcp.tools.definition import Answer, Call, Count, SkillName, tool
 from skillc.mcp.tools.results import BuildResult, InitResult, LintResult, ListResult, StatsResult
 from skillc.paths import require_home
@@ -98,12 +98,12 @@ def skc_lint(
 ) -> Answer:
     """Check a skill against the Agent Skills format and good practice, and estimate what it costs a context.
     Changes nothing."""
-    report = call.workspace.lint(locate(skill, call.workspace.cwd), force=force, strict=strict)
+    report = call.workspace.lint(find_skill_of(skill, call.workspace.cwd), force=force, strict=strict)
     if report.skipped:
         text = f"info: skipping compiled skill '{report.skill.name}'"
     else:
         text = "\n".join([finding.text() for finding in report.findings] or ["nothing to fix"])
-    return Answer(summary([report]), text)
+    return Answer(summarise_reports([report]), text)
 
 
 @tool("What agents used", "gateway", StatsResult, slow=True)

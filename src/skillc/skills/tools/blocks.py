@@ -11,12 +11,8 @@ Only collects their paragraphs, tables and fences; `definition` says what they m
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from skillc.skills.markdown import walk
-
-if TYPE_CHECKING:
-    from skillc.skills.markdown import Element
+from skillc.skills.markdown import Element, walk
 
 TOOL_LEVEL = 3
 PART_LEVEL = 4
@@ -25,9 +21,9 @@ _KINDS = ("Heading", "Paragraph", "CodeBlock", "Table", "TableHead", "TableRow",
 
 @dataclass(slots=True)
 class ToolBlock:
-    """What stands below an H3 that has a `#### Command`.
+    """The content of an H3 section that has a `#### Command`.
 
-    `tables` are rows of cells, the header first; None where there is no `#### Parameters` at all.
+    `tables` are rows of cells, the header first; None without a `#### Parameters`.
     """
 
     title: str

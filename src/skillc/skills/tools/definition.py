@@ -22,12 +22,13 @@ from skillc.skills.tools.parameters import InvalidDefinition, ParameterDefinitio
 from skillc.startup import sha256_hex
 
 MODES = ("Global", "Dev", "Meeting")
+_SWITCHES = ("read_only", "always_ask", "network")
 MAX_DESCRIPTION = 256
 MAX_FILE = 1 << 20  # bytes of a SKILL.md with tools
 DEFAULT_TIMEOUT = 30
 MAX_TIMEOUT = 300
 
-# The lenient reader's repairs, and what it could not read.
+# Diagnostics of the lenient reader for YAML that it repaired or could not read.
 _BAD_YAML = frozenset(("W011", "W012", "W013", "W016", "W017", "W019"))
 _SEMVER = re.compile(
     r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z.-]+)?",
@@ -38,7 +39,7 @@ _TOOL_NAME = re.compile(r"[a-z0-9_]{1,32}")
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool that a skill declares; `command` is its template as it is written."""
+    """A tool that a skill declares; `command` is the text of its template."""
 
     name: str
     description: str
@@ -87,7 +88,7 @@ def read_definition(directory: str, name: str = "") -> SkillDefinition:
 
 
 def parse_definition(raw: bytes, name: str, directory: str = "") -> SkillDefinition:
-    """Do the same with the bytes of a SKILL.md."""
+    """Read the definition from the bytes of a SKILL.md; raises InvalidTool (E060)."""
     document = parse(raw)
     blocks = find_blocks(document.data, document.body)
     diagnostics = [warning("W065", block.title) for block in blocks if not block.fences]
@@ -123,23 +124,22 @@ def _in_skill_file(diagnostics: list[Diagnostic]) -> tuple[Diagnostic, ...]:
 def read_header(document: Document, name: str) -> SkillDefinition:
     """Return what the frontmatter of an executable skill says, without tools; raises InvalidDefinition."""
     fields = _require_fields(document)
+    _check_settings(fields)
     author = fields.get("author")
     return SkillDefinition(
         name=name,
         version=str(fields["version"]),
         description=str(fields["description"]).strip()[:MAX_DESCRIPTION],
         author=None if author is None else str(author),
-        modes=_modes(fields.get("modes")),
-        read_only=_switch(fields, "read_only"),
-        always_ask=_switch(fields, "always_ask"),
-        timeout=_timeout(fields.get("timeout", DEFAULT_TIMEOUT)),
-        network=_switch(fields, "network"),
-        diagnostics=_in_skill_file([*document.diagnostics, *_warnings(fields, name)]),
+        modes=tuple(dict.fromkeys(fields.get("modes") or ("Global",))),
+        timeout=fields.get("timeout", DEFAULT_TIMEOUT),
+        diagnostics=_in_skill_file([*document.diagnostics, *_find_oddities(fields, name)]),
+        **{field: fields.get(field, False) for field in _SWITCHES},
     )
 
 
 def _require_fields(document: Document) -> Mapping[str, Any]:
-    """Return the frontmatter if it needed no repair and has what is required."""
+    """Return the frontmatter if it is valid YAML and has the required fields."""
     for diagnostic in document.diagnostics:
         if diagnostic.code in _BAD_YAML:
             raise InvalidDefinition(f"invalid YAML in the frontmatter: {diagnostic.message}")
@@ -157,7 +157,7 @@ def _require_fields(document: Document) -> Mapping[str, Any]:
     return {**fields, "version": document.frontmatter.text("version")}
 
 
-def _warnings(fields: Mapping[str, Any], name: str) -> Iterator[Diagnostic]:
+def _find_oddities(fields: Mapping[str, Any], name: str) -> Iterator[Diagnostic]:
     if fields["name"] != name:
         yield warning("W021", fields["name"], name)
     for field in fields:
@@ -169,25 +169,16 @@ def _warnings(fields: Mapping[str, Any], name: str) -> Iterator[Diagnostic]:
         yield warning("W063", fields["version"])
 
 
-def _modes(value: Any) -> tuple[str, ...]:
-    if value is None:
-        return ("Global",)
-    if not isinstance(value, list) or not value or not all(mode in MODES for mode in value):
+def _check_settings(fields: Mapping[str, Any]) -> None:
+    modes = fields.get("modes")
+    if modes is not None and not (isinstance(modes, list) and modes and all(mode in MODES for mode in modes)):
         raise InvalidDefinition(f"modes must be a list of {', '.join(MODES)}")
-    return tuple(dict.fromkeys(value))
-
-
-def _switch(fields: Mapping[str, Any], field: str) -> bool:
-    value = fields.get(field, False)
-    if not isinstance(value, bool):
-        raise InvalidDefinition(f"{field} must be true or false")
-    return value
-
-
-def _timeout(value: Any) -> int:
-    if type(value) is not int or not 1 <= value <= MAX_TIMEOUT:
+    for field in _SWITCHES:
+        if not isinstance(fields.get(field, False), bool):
+            raise InvalidDefinition(f"{field} must be true or false")
+    timeout = fields.get("timeout", DEFAULT_TIMEOUT)
+    if type(timeout) is not int or not 1 <= timeout <= MAX_TIMEOUT:
         raise InvalidDefinition(f"timeout must be a whole number of seconds from 1 to {MAX_TIMEOUT}")
-    return value
 
 
 def read_tool(block: ToolBlock, names: set[str]) -> tuple[ToolDefinition, list[Diagnostic]]:

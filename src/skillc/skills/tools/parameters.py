@@ -11,12 +11,9 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from skillc.errors import Diagnostic, warning
-
-if TYPE_CHECKING:
-    from skillc.skills.tools.blocks import ToolBlock
+from skillc.skills.tools.blocks import ToolBlock
 
 TYPES = ("string", "integer", "number", "boolean", "array")
 MAX_INTEGER = 2**63 - 1
@@ -50,10 +47,8 @@ class NotOfType(ValueError):
 
 def read_parameters(block: ToolBlock) -> tuple[tuple[ParameterDefinition, ...], list[Diagnostic]]:
     """Return the parameters of a tool's table, and diagnostics; raises InvalidDefinition."""
-    if block.tables is None:
-        return (), [warning("W061", block.title)]
     if not block.tables:
-        return (), []
+        return (), [warning("W061", block.title)] if block.tables is None else []
     if len(block.tables) > 1:
         raise InvalidDefinition("more than one table under Parameters")
     header, *rows = block.tables[0]
@@ -64,8 +59,7 @@ def read_parameters(block: ToolBlock) -> tuple[tuple[ParameterDefinition, ...], 
     diagnostics: list[Diagnostic] = []
     parameters: dict[str, ParameterDefinition] = {}
     for row in rows:
-        cells = dict(zip(columns, row, strict=False))
-        parameter = _read_row(cells, block.title, diagnostics)
+        parameter = _read_row(dict(zip(columns, row, strict=False)), block.title, diagnostics)
         if parameter.name in parameters:
             raise InvalidDefinition(f"duplicate parameter '{parameter.name}'")
         parameters[parameter.name] = parameter
@@ -136,5 +130,4 @@ def _parse_list(text: str) -> tuple[str, ...]:
 
 
 def join_names(parameters: Sequence[ParameterDefinition]) -> str:
-    """Return their names for a message."""
     return ", ".join(parameter.name for parameter in parameters) or "none"

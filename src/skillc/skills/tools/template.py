@@ -1,28 +1,29 @@
 """Split the command template of a tool into tokens once, and fill them with values later [D36 to D39].
 
-`{{…}}` is atomic, everything else follows POSIX quoting. One token is one argument, whatever a value
-holds: no value is split, expanded or read again.
+`{{…}}` is atomic, everything else follows POSIX quoting. One token is one argument: no value is ever
+split or expanded.
 
 >>> from skillc.skills import ParameterDefinition
 >>> count = ParameterDefinition("count", "integer")
 >>> template = parse_template("git log -n {{count}} --oneline", [count])
->>> fill(template, {"count": 5})
-['git', 'log', '-n', '5', '--oneline']
->>> fill(template, {})
-['git', 'log', '--oneline']
+>>> [argument.text for argument in fill_arguments(template, {"count": 5})]
+['log', '-n', '5', '--oneline']
+>>> [argument.text for argument in fill_arguments(template, {})]
+['log', '--oneline']
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from urllib.parse import quote
 
 from skillc.skills.tools.parameters import NotOfType, ParameterDefinition, Value, join_names, parse_value
 
-_QUOTABLE = '$`"\\\n'  # characters that a backslash quotes inside double quotes
+_QUOTABLE = frozenset('$`"\\\n')  # characters that a backslash quotes inside double quotes
 _SCHEMES = ("http://", "https://")
-# Alone in a token these are most likely meant for a shell; here they are plain text.
+# Tokens that are most likely meant for a shell; here they are plain text.
 _OPERATORS = frozenset(("|", "||", "&", "&&", ";", ">", ">>", "<", "<<", "2>&1", "2>", "&>", "*"))
 
 
@@ -38,6 +39,7 @@ class Placeholder:
     modifier: str | None = None
 
 
+Atoms = list[str | Placeholder]  # characters and placeholders
 Pieces = tuple[str | Placeholder, ...]
 
 
@@ -45,8 +47,8 @@ Pieces = tuple[str | Placeholder, ...]
 class Variable:
     """A parameter in a token.
 
-    `flag` is what a true boolean emits, `default` what stands for no value. In a URL the value is
-    percent-encoded.
+    `flag` is the text of a boolean that is true, `default` the value if none is given. In a URL the value
+    is percent-encoded.
     """
 
     parameter: ParameterDefinition
@@ -81,26 +83,36 @@ def parse_template(text: str, parameters: Sequence[ParameterDefinition]) -> Comm
         raise InvalidTemplate("the program is hidden; a name that starts with a dot is no part of a skill")
     by_name = {parameter.name: parameter for parameter in parameters}
     arguments = tuple(_resolve(pieces, by_name) for pieces, _ in rest)
-    oddities = tuple(_literal(pieces) for pieces, bare in rest if bare and _is_shell_syntax(_literal(pieces)))
-    return CommandTemplate(program, arguments, tuple(parameters), oddities)
+    literals = [_literal(pieces) for pieces, is_bare in rest if is_bare]
+    oddities = [t for t in literals if t in _OPERATORS or t[:1] == "$" or (t[:1] == "`" and len(t) > 1)]
+    return CommandTemplate(program, arguments, tuple(parameters), tuple(oddities))
 
 
-def _literal(pieces: Pieces) -> str:
+def _literal(pieces: Sequence[str | Placeholder]) -> str:
     return "".join(piece for piece in pieces if isinstance(piece, str))
 
 
-def _is_shell_syntax(text: str) -> bool:
-    return text in _OPERATORS or text.startswith("$") or (text[:1] == "`" and len(text) > 1)
-
-
 def tokenise(text: str) -> list[tuple[Pieces, bool]]:
-    """Return the tokens of a template, each with whether it is bare, without quotes; raises InvalidTemplate.
+    """Return the tokens of a template, each with whether it has no quotes; raises InvalidTemplate.
 
     >>> [pieces for pieces, _ in tokenise("echo 'a b' x{{y}}")]
     [('echo',), ('a b',), ('x', Placeholder(name='y', modifier=None))]
     """
-    atoms = list(_split_atoms(text.replace("\r\n", "\n").replace("\r", "\n")))
-    tokens = list(_Reader(atoms).tokens())
+    rest = [*_split_atoms(text.replace("\r\n", "\n").replace("\r", "\n"))][::-1]  # the next one is the last
+    tokens: list[tuple[Pieces, bool]] = []
+    line_over = False
+    while rest:
+        if rest[-1] in (" ", "\t"):
+            rest.pop()
+        elif rest[-1] == "\n":
+            line_over = bool(tokens)
+            rest.pop()
+        elif rest[-2:] == ["\n", "\\"]:
+            del rest[-2:]
+        elif line_over:
+            raise InvalidTemplate("more than one line; put the steps into a script")
+        else:
+            tokens.append(_read_token(rest))
     if not tokens:
         raise InvalidTemplate("the command is empty")
     return tokens
@@ -121,94 +133,54 @@ def _split_atoms(text: str) -> Iterator[str | Placeholder]:
     yield from text[position:]
 
 
-class _Reader:
-    """Reads the tokens of one logical line off a list of characters and placeholders."""
-
-    def __init__(self, atoms: list[str | Placeholder]) -> None:
-        self._atoms = atoms
-        self._at = 0
-
-    def tokens(self) -> Iterator[tuple[Pieces, bool]]:
-        line_over = has_tokens = False
-        while self._at < len(self._atoms):
-            atom = self._atoms[self._at]
-            if atom in (" ", "\t"):
-                self._at += 1
-            elif atom == "\n":
-                line_over = has_tokens
-                self._at += 1
-            elif atom == "\\" and self._next() == "\n":
-                self._at += 2
-            elif line_over:
-                raise InvalidTemplate("more than one line; put the steps into a script")
-            else:
-                has_tokens = True
-                yield self._read_token()
-
-    def _next(self) -> str | Placeholder | None:
-        return self._atoms[self._at + 1] if self._at + 1 < len(self._atoms) else None
-
-    def _read_token(self) -> tuple[Pieces, bool]:
-        """Read up to white space that is not quoted."""
-        pieces: list[str | Placeholder] = []
-        bare = True
-        while self._at < len(self._atoms) and (atom := self._atoms[self._at]) not in (" ", "\t", "\n"):
-            if atom in ("'", '"'):
-                bare = False
-                self._read_quotes(str(atom), pieces)
-            elif atom == "\\":
-                bare = False
-                self._read_escape(pieces)
-            else:
-                pieces.append(atom)
-                self._at += 1
-        return _join(pieces), bare
-
-    def _read_escape(self, pieces: list[str | Placeholder]) -> None:
-        """Read a backslash outside of quotes: the next character as it is; a newline joins lines."""
-        following = self._next()
-        if following is None:
-            raise InvalidTemplate("a backslash at the end quotes nothing")
-        if isinstance(following, Placeholder):
-            raise InvalidTemplate("a backslash before '{{' quotes nothing")
-        if following != "\n":
-            pieces.append(following)
-        self._at += 2
-
-    def _read_quotes(self, mark: str, pieces: list[str | Placeholder]) -> None:
-        pieces.append("")  # so that '' is a token
-        self._at += 1
-        while self._at < len(self._atoms):
-            atom, following = self._atoms[self._at], self._next()
-            if atom == mark:
-                self._at += 1
-                return
-            if mark == '"' and atom == "\\" and isinstance(following, str) and following in _QUOTABLE:
-                if following != "\n":
-                    pieces.append(following)
-                self._at += 2
-            else:
-                pieces.append(atom)
-                self._at += 1
-        raise InvalidTemplate(f"{mark} is not closed")
+def _read_token(rest: Atoms) -> tuple[Pieces, bool]:
+    """Read up to white space that is not quoted."""
+    pieces: Atoms = []
+    is_bare = True
+    while rest and rest[-1] not in (" ", "\t", "\n"):
+        atom = rest.pop()
+        if atom in ("'", '"'):
+            is_bare = False
+            _read_quotes(str(atom), rest, pieces)
+        elif atom == "\\":
+            is_bare = False
+            _read_escape(rest, pieces)
+        else:
+            pieces.append(atom)
+    # Join neighbouring text to one piece; keep empty text only where there is nothing else.
+    runs = (list(run) for _, run in groupby(pieces, lambda piece: isinstance(piece, str)))
+    texts = ([_literal(run)] if isinstance(run[0], str) else run for run in runs)
+    return tuple(piece for run in texts for piece in run if piece != "") or ("",), is_bare
 
 
-def _join(pieces: list[str | Placeholder]) -> Pieces:
-    """Join neighbouring text to one piece; keep empty text only where there is nothing else."""
-    token: list[str | Placeholder] = []
-    for piece in pieces:
-        if isinstance(piece, str) and token and isinstance(token[-1], str):
-            token[-1] += piece
-        elif piece != "" or not token:
-            token.append(piece)
-    if len(token) > 1 and token[0] == "":
-        token.pop(0)
-    return tuple(token)
+def _read_escape(rest: Atoms, pieces: Atoms) -> None:
+    """Read the character after a backslash outside of quotes; a newline joins lines."""
+    if not rest:
+        raise InvalidTemplate("a backslash at the end quotes nothing")
+    if isinstance(rest[-1], Placeholder):
+        raise InvalidTemplate("a backslash before '{{' quotes nothing")
+    atom = rest.pop()
+    if atom != "\n":
+        pieces.append(atom)
+
+
+def _read_quotes(mark: str, rest: Atoms, pieces: Atoms) -> None:
+    pieces.append("")  # so that '' is a token
+    while rest:
+        atom = rest.pop()
+        if atom == mark:
+            return
+        if mark == '"' and atom == "\\" and rest and rest[-1] in _QUOTABLE:
+            atom = rest.pop()
+            if atom == "\n":
+                continue
+        pieces.append(atom)
+    raise InvalidTemplate(f"{mark} is not closed")
 
 
 def _resolve(pieces: Pieces, parameters: Mapping[str, ParameterDefinition]) -> Token:
     """Resolve the placeholders of a token; in a URL a variable must come after the authority."""
-    in_url = isinstance(pieces[0], str) and pieces[0].lower().startswith(_SCHEMES) if pieces else False
+    in_url = isinstance(pieces[0], str) and pieces[0].lower().startswith(_SCHEMES)
     prefix = ""
     token: list[str | Variable] = []
     for piece in pieces:
@@ -220,11 +192,11 @@ def _resolve(pieces: Pieces, parameters: Mapping[str, ParameterDefinition]) -> T
             continue
         if in_url and not any(mark in prefix.partition("://")[2] for mark in "/?#"):
             raise InvalidTemplate(f"{{{{{piece.name}}}}} is in the host of a URL")
-        token.append(_variable(piece, parameters, in_url))
+        token.append(_make_variable(piece, parameters, in_url))
     return tuple(token)
 
 
-def _variable(
+def _make_variable(
     placeholder: Placeholder, parameters: Mapping[str, ParameterDefinition], in_url: bool
 ) -> Variable:
     name, modifier = placeholder.name, placeholder.modifier
@@ -244,11 +216,6 @@ def _variable(
             raise InvalidTemplate(f"default '{modifier}' of '{name}' is not of its type") from None
         default = (modifier,)  # the one item of a list
     return Variable(parameter, default=default, in_url=in_url)
-
-
-def fill(template: CommandTemplate, values: Mapping[str, Value]) -> list[str]:
-    """Return the program and its arguments for valid values."""
-    return [template.program, *(argument.text for argument in fill_arguments(template, values))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,13 +239,13 @@ def fill_arguments(template: CommandTemplate, values: Mapping[str, Value]) -> li
         texts = [literal] if literal is not None else _fill_token(token, values)
         if not texts:
             is_flag = len(token) == 1 and isinstance(token[0], Variable) and token[0].flag is not None
-            if option and not is_flag:  # an option without its value goes too
+            if option and not is_flag:  # drop the option whose value is missing
                 arguments.pop()
             option = False
             continue
         for number, text in enumerate(texts):
-            bare = not options_end and (number > 0 or not option)
-            arguments.append(Argument(text, _first_parameter(token, values) if bare else None))
+            in_place = not options_end and (number > 0 or not option)
+            arguments.append(Argument(text, _first_parameter(token, values) if in_place else None))
         # The next token may be the value of `-n` or `--limit`, but not of `--limit=5`, `-` and `--`.
         option = (
             literal is not None and literal[:1] == "-" and literal not in ("-", "--") and "=" not in literal

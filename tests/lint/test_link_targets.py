@@ -7,7 +7,8 @@ from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from skillc.skills import find_links, parse, split_target
+from skillc.lint.links import find_links, split_target
+from skillc.skills import parse
 
 COMMONMARK = MarkdownIt("commonmark")
 
