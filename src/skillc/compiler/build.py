@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from skillc.skills import Metadata, SourceFile
 
     Stamp = tuple[int, int, int]
+    Diagnostics = tuple[Diagnostic, ...]
+    Progress = Callable[[int, int], None] | None
 
 ATTEMPTS = 5  # builds of a folder that changes meanwhile
 MAX_COPY = 0.5  # share of changed bytes up to which a build starts from a copy of the last index
@@ -50,25 +52,16 @@ MAX_COPY = 0.5  # share of changed bytes up to which a build starts from a copy 
 class BuildResult:
     """The outcome of a build: `status` is `built`, `updated` or `unchanged`; files are counted."""
 
-    __slots__ = ("changed", "diagnostics", "files", "runtime", "skill", "source_hash", "status")
+    __slots__ = ("changes", "diagnostics", "files", "runtime", "skill", "source_hash", "status")
 
-    def __init__(
-        self,
-        skill: Skill,
-        runtime: str,
-        status: str,
-        files: int,
-        changed: int,
-        source_hash: str,
-        diagnostics: tuple[Diagnostic, ...],
-    ) -> None:
-        self.skill = skill
-        self.runtime = runtime
+    def __init__(self, build: _Build, status: str, changes: int, source_hash: str) -> None:
+        self.skill = build.skill
+        self.runtime = build.runtime
         self.status = status
-        self.files = files
-        self.changed = changed
+        self.files = len(build.files)
+        self.changes = changes
         self.source_hash = source_hash
-        self.diagnostics = diagnostics
+        self.diagnostics = build.diagnostics
 
 
 def build_skill(
@@ -78,7 +71,7 @@ def build_skill(
     formats: frozenset[str] = frozenset(),
     to_global: bool = False,
     force: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> BuildResult:
     """Compile a skill; without `force`, reuse what has not changed since the last build.
 
@@ -96,8 +89,7 @@ def build_skill(
         with atomic.Lock(os.path.join(paths.meta_directory(runtime), "build.lock")):
             for _ in range(ATTEMPTS):
                 try:
-                    files = list_files(skill.source)
-                    return _Build(skill, runtime, main, files, tokenizer, formats, progress).run(force)
+                    return _Build(skill, runtime, main, tokenizer, formats, progress).run(force)
                 except (_SourceChanged, FileNotFoundError):
                     continue
     except DatabaseError as error:
@@ -132,16 +124,15 @@ class _Build:
         skill: Skill,
         runtime: str,
         main: str,
-        files: Sequence[SourceFile],
         tokenizer: str,
         formats: frozenset[str],
-        progress: Callable[[int, int], None] | None,
+        progress: Progress,
     ) -> None:
         self.skill = skill
         self.runtime = runtime
         self.progress = progress
         self.main = main
-        self.files = files
+        self.files = list_files(skill.source)
         self.tokenizer = tokenizer
         self.formats = formats
         self.index_path = paths.index_file(runtime, skill.source)
@@ -149,7 +140,7 @@ class _Build:
         # The last index; empty if there is none to start from.
         self.meta: dict[str, str] = {}
         self.records: dict[str, FileState] = {}
-        self.diagnostics: tuple[Diagnostic, ...] = ()
+        self.diagnostics: Diagnostics = ()
         self.main_digest = ""  # of the SKILL.md that name and description were read from
 
     def run(self, force: bool) -> BuildResult:
@@ -160,11 +151,12 @@ class _Build:
             self._read_last_index()
         if not self.meta:
             return self._write(self.files, {}, set(), copy=False)
-        suspects = [file for file in self.files if self._stamp_differs(file)]
+        last_stamps = {name: stamp for name, (_, stamp) in self.records.items()}
+        suspects = [file for file in self.files if last_stamps.get(utf8_text(file.name)) != file.stamp]
         removals = self.records.keys() - {utf8_text(file.name) for file in self.files}
         if not suspects and not removals:
             self._write_beside_index(self.meta["stub"].encode(), self.meta["manifest"].encode())
-            return self._result("unchanged", 0, self.meta["source_hash"], self.diagnostics)
+            return BuildResult(self, "unchanged", 0, self.meta["source_hash"])
         changes, stamps = self._compare(suspects)
         copy = sum(file.size for file in changes) <= sum(file.size for file in self.files) * MAX_COPY
         return self._write(changes if copy else self.files, stamps, removals, copy=copy)
@@ -188,10 +180,6 @@ class _Build:
             pass
         finally:
             connection.close()
-
-    def _stamp_differs(self, file: SourceFile) -> bool:
-        record = self.records.get(utf8_text(file.name))
-        return record is None or record[1] != file.stamp
 
     def _compare(self, suspects: Sequence[SourceFile]) -> tuple[list[SourceFile], dict[str, Stamp]]:
         """Return the files with new content, and the new stamps of those that were only touched."""
@@ -260,21 +248,16 @@ class _Build:
         if self.main_digest and digests[utf8_text(self.main)] != self.main_digest:
             raise _SourceChanged
         whole_hash = hash_source((file.name, digests[utf8_text(file.name)]) for file in self.files)
-        references, count = writer.references(self.main, MAX_REFERENCES)
+        headings, references = writer.headings_of(self.main), writer.references(self.main, MAX_REFERENCES)
+        origin = self.skill.repository if self.skill.is_copy else ""
         stub = render_stub(
-            metadata.name,
-            metadata.description,
-            self.skill.name,
-            writer.headings_of(self.main),
-            references,
-            count,
-            self.skill.repository if self.skill.is_copy else "",
+            metadata.name, metadata.description, self.skill.name, headings, *references, origin
         )
         # If files were only touched, it is the same build.
         now = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()) if changes else self.meta["indexed_at"]
         new_manifest = render_manifest(metadata.name, self.skill.source, whole_hash, now)
         writer.set_diagnostics(self.main, metadata.diagnostics)
-        diagnostics = writer.diagnostics()
+        self.diagnostics = writer.diagnostics()
         tokenizer = choose_tokenizer(self.tokenizer)
         writer.finish(
             {
@@ -289,7 +272,7 @@ class _Build:
         os.replace(temporary, self.index_path)
         self._write_beside_index(stub.encode(), new_manifest)
         status = "unchanged" if not changes else "updated" if self.last_manifest else "built"
-        return self._result(status, changes, whole_hash, diagnostics)
+        return BuildResult(self, status, changes, whole_hash)
 
     def _write_beside_index(self, stub: bytes, new_manifest: bytes) -> None:
         """Write the stub and then the manifest, unless they are there already."""
@@ -303,10 +286,3 @@ class _Build:
             atomic.write(path, stub)
         if self.last_manifest != new_manifest:
             atomic.write(paths.manifest_file(self.runtime), new_manifest)
-
-    def _result(
-        self, status: str, changed: int, whole_hash: str, diagnostics: tuple[Diagnostic, ...]
-    ) -> BuildResult:
-        return BuildResult(
-            self.skill, self.runtime, status, len(self.files), changed, whole_hash, diagnostics
-        )

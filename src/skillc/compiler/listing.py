@@ -84,7 +84,7 @@ def list_skills(
     for skills in stores.values():
         index = _read_index(skills)
         places = skills[0].runtime_stores()  # the same for all skills of a store
-        existing = [place for place in places if os.path.isdir(place)]
+        directories = [place for place in places if os.path.isdir(place)]
         for skill in skills:
             error = _find_problem(skill, index)
             if error is not None:
@@ -92,7 +92,7 @@ def list_skills(
                 continue
             total += 1
             if scope in ("all", skill.scope) and (not pattern or fnmatchcase(skill.name, pattern)):
-                entry = _find_status(skill, places[0], existing, compare)
+                entry = _find_status(skill, places[0], directories, compare)
                 if status in ("all", entry.status):
                     entries.append(entry)
     entries.sort(key=lambda entry: (entry.skill.scope != "project", entry.skill.name))  # nearest first stays

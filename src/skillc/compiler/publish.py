@@ -56,7 +56,7 @@ class Publication:
             "runtime_path": self.build.runtime,
             "source_hash": self.build.source_hash,
             "files": self.build.files,
-            "changed": self.build.changed,
+            "changed": self.build.changes,
             "deployments": [
                 {"target": d.target, "path": d.path, "method": d.method} for d in self.deployments
             ],
@@ -67,7 +67,7 @@ class Publication:
         """Return the same as text."""
         build = self.build
         files = f"{build.files} file{'' if build.files == 1 else 's'}"
-        detail = files if build.status == "unchanged" else f"{files}, {build.changed} changed"
+        detail = files if build.status == "unchanged" else f"{files}, {build.changes} changed"
         lines = [f"{build.status.capitalize()} '{build.skill.name}' ({detail}) in {build.runtime}"]
         lines += [f"  {d.target}: {d.path} ({d.method})" for d in self.deployments]
         return "\n".join(map(one_line, lines))
