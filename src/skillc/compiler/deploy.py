@@ -71,10 +71,8 @@ def _check_overlap(skill: Skill, runtime: str, path: str) -> None:
 
 
 def _is_link(path: str) -> bool:
-    if os.path.islink(path):
-        return True
-    is_junction = getattr(os.path, "isjunction", None)  # Python 3.12 and newer
-    return bool(is_junction and is_junction(path))
+    is_junction = getattr(os.path, "isjunction", os.path.islink)  # Python 3.12 and newer
+    return os.path.islink(path) or bool(is_junction(path))
 
 
 def _link(runtime: str, path: str) -> str:

@@ -134,11 +134,8 @@ def _find_status(skill: Skill, default: str, stores: list[str], compare: bool) -
         fields = parse_manifest(data) if data else {}
         digest = fields.get("source_hash")
         # A runtime directory of the same name may hold another project's skill.
-        if (
-            isinstance(digest, str)
-            and digest
-            and fields.get("source", skill.source) == utf8_text(skill.source)
-        ):
+        is_same = fields.get("source", skill.source) == utf8_text(skill.source)
+        if is_same and digest and isinstance(digest, str):
             is_obsolete = compare and _current_hash(skill) != _build_hash(skill, runtime, digest)
             return SkillStatus(skill, OBSOLETE if is_obsolete else NORMAL, runtime)
     return SkillStatus(skill, NOT_BUILT, os.path.join(default, skill.folder))
@@ -155,7 +152,7 @@ def _build_hash(skill: Skill, runtime: str, digest: str) -> str:
 
 def _current_hash(skill: Skill) -> str | None:
     """Return the hash of a skill's files as they are now; None if they can't be read."""
-    digests: list[tuple[str, str]] = []
+    digests = []
     try:
         for source in list_files(skill.source):
             with open(source.path, "rb") as file:

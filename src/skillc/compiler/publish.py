@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillc.compiler.build import build_skill
 from skillc.compiler.deploy import deploy_skill
-from skillc.compiler.importer import import_skill
+from skillc.compiler.scaffold import import_skill
 from skillc.errors import SkillcError, unexpected
 from skillc.text import one_line
 

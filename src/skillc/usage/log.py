@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     Row = tuple[str | None, ...]
     Result = TypeVar("Result")
 
-WAL_LIMIT = (
-    1 << 18
-)  # bytes; each process reads the whole WAL before it writes, a checkpoint waits for the disk
+WAL_LIMIT = 1 << 18  # bytes; every process reads the whole WAL first, but a checkpoint waits for the disk
 MAX_CONNECTIONS = 8
 STALE_SECONDS = 3600  # age from which a fallback log is reported (W003)
 
@@ -64,7 +62,8 @@ def record_access(
     now = time()
     row = (
         strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(now)),
-        utf8_text(os.environ.get("SKC_RUN_ID", "")) or _run_id(now),
+        utf8_text(os.environ.get("SKC_RUN_ID", ""))
+        or strftime("%Y%m%dT%H%M%SZ-", gmtime(now)) + os.urandom(2).hex(),
         command,
         utf8_text(skill.name),
         utf8_text(skill.source),
@@ -95,10 +94,7 @@ def run_logged(
     try:
         result = operation()
     except SkillcError as error:
-        error.diagnostics = (
-            *error.diagnostics,
-            *record_access(skill, command, arguments, error.message, cwd),
-        )
+        error.diagnostics += record_access(skill, command, arguments, error.message, cwd)
         raise
     except Exception as error:
         if not isinstance(error, errors.Question):
@@ -177,17 +173,20 @@ def _identity(path: str) -> tuple[int, int] | None:
 def connect(path: str) -> Connection:
     """Open a log for writing; create its directory if necessary."""
     try:
-        connection = _open(path)
+        connection = connect_to(path)
     except sqlite.OperationalError:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        connection = _open(path)
+        connection = connect_to(path)
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute("PRAGMA wal_autocheckpoint=0")
     return connection
 
 
-def _open(path: str) -> Connection:
-    return sqlite.connect(path, timeout=sqlite.BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+def connect_to(path: str, *, uri: bool = False) -> Connection:
+    """Connect to a path or a URI, for any thread and without implicit transactions."""
+    return sqlite.connect(
+        path, timeout=sqlite.BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=uri
+    )
 
 
 def checkpoint(connection: Connection, path: str) -> None:
@@ -208,10 +207,6 @@ def _check_fallback(fallback: str, skill: str, now: float) -> tuple[Diagnostic, 
     except OSError:
         return ()
     return (warning("W003", skill),) if age > STALE_SECONDS else ()
-
-
-def _run_id(now: float) -> str:
-    return strftime("%Y%m%dT%H%M%SZ-", gmtime(now)) + os.urandom(2).hex()
 
 
 def encode_arguments(arguments: dict[str, LogValue]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from datetime import date
 from html import escape
 from posixpath import normpath
@@ -146,11 +147,15 @@ def _over_time(days: Sequence[tuple[str, int]]) -> str:
     unit = "day" if len(days) <= MAX_DAYS else "week" if len(days) <= MAX_WEEK_DAYS else "month"
     columns: dict[str, int] = {}
     for day, count in days:
-        name = _column_of(day, unit)
+        year, week, _ = date.fromisoformat(day).isocalendar()
+        name = {"day": day, "week": f"{year}, week {week}", "month": day[:7]}[unit]
         columns[name] = columns.get(name, 0) + count
     highest = max(columns.values()) or 1
     bars = "".join(
-        _column(number, name, count, highest) for number, (name, count) in enumerate(columns.items()) if count
+        f'<rect x="{number + 0.1:.1f}" width="0.8" y="{100 - height:.1f}" height="{height:.1f}">'
+        f"<title>{name}: {count:,}</title></rect>"
+        for number, (name, count) in enumerate(columns.items())
+        if count and (height := max(100 * count / highest, 1))
     )
     return (
         f"<section><h2>Accesses by {unit}</h2><figure>"
@@ -161,32 +166,15 @@ def _over_time(days: Sequence[tuple[str, int]]) -> str:
     )
 
 
-def _column_of(day: str, unit: str) -> str:
-    if unit == "week":
-        year, week, _ = date.fromisoformat(day).isocalendar()
-        return f"{year}, week {week}"
-    return day if unit == "day" else day[:7]
-
-
-def _column(number: int, name: str, count: int, highest: int) -> str:
-    height = max(100 * count / highest, 1)
-    return (
-        f'<rect x="{number + 0.1:.1f}" width="0.8" y="{100 - height:.1f}" height="{height:.1f}">'
-        f"<title>{name}: {count:,}</title></rect>"
-    )
-
-
+@dataclass(frozen=True)
 class _Bars:
     """A chart with a bar for each entry; the first are visible, the others collapsed."""
 
-    def __init__(
-        self, title: str, data: Sequence[Mapping[str, Any]], name: str, detail: str = "", css: str = ""
-    ) -> None:
-        self.title = title
-        self.data = data
-        self.name = name
-        self.detail = detail
-        self.css = css
+    title: str
+    data: Sequence[Mapping[str, Any]]
+    name: str
+    detail: str = ""
+    css: str = ""
 
     def height(self) -> int:
         """Return the height in rows; the title is as tall as two."""
@@ -237,7 +225,8 @@ def _unread_sections(unread: Mapping[str, Sequence[tuple[int, str]]]) -> str:
     if not unread:
         return '<section><h2>Sections nobody reads</h2><p class="soft">None.</p></section>'
     total = sum(map(len, unread.values()))
-    files = "".join(_file(file, entries, collapsed=total > MAX_ROWS) for file, entries in unread.items())
+    state = "" if total > MAX_ROWS else " open"
+    files = "".join(_file(file, entries, state) for file, entries in unread.items())
     return (
         f'<section><h2>Sections nobody reads <span class="soft">{total:,}</span></h2>'
         f'<p class="soft">No part of these was shown, and their files were not opened.</p>'
@@ -245,13 +234,13 @@ def _unread_sections(unread: Mapping[str, Sequence[tuple[int, str]]]) -> str:
     )
 
 
-def _file(file: str, entries: Sequence[tuple[int, str]], *, collapsed: bool) -> str:
+def _file(file: str, entries: Sequence[tuple[int, str]], state: str) -> str:
     top = min(level for level, _ in entries)
     items = "".join(
         f'<li style="padding-left:{(level - top) * 0.9:.1f}rem"><bdi>{_escape(heading)}</bdi></li>'
         for level, heading in entries
     )
     return (
-        f'<details{"" if collapsed else " open"}><summary><bdi dir="ltr">{_escape(file)}</bdi>'
+        f'<details{state}><summary><bdi dir="ltr">{_escape(file)}</bdi>'
         f" <small>{len(entries):,}</small></summary><ul>{items}</ul></details>"
     )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from skillc.library import Skill
 
     Period = tuple[str | None, str | None]
+    Split = tuple[int, int, list[Period]]
 
 DAY, WEEK = 86_400, 604_800  # seconds
 FAILED = ""  # the topic of failures
@@ -52,47 +53,38 @@ class Filters:
     @classmethod
     def parse(cls, since: str | None, until: str | None, projects: Sequence[str], cwd: str) -> Filters:
         """Return filters from the texts of options; raise InvalidFilter."""
-        return cls(
-            None if since is None else format_time(_parse_filter_time(since, up=True)),
-            None if until is None else format_time(_parse_filter_time(until, up=False)),
-            tuple(_directory(project, cwd) for project in projects),
-        )
+        first = None if since is None else format_time(_parse_filter_time(since, up=True))
+        last = None if until is None else format_time(_parse_filter_time(until, up=False))
+        if any(not project or "\0" in project for project in projects):
+            raise InvalidFilter("a project is a directory, not nothing")
+        # A directory as the log writes it; it need not exist any more.
+        directories = (os.path.realpath(os.path.join(cwd, project)) for project in projects)
+        return cls(first, last, tuple(map(utf8_text, directories)))
 
     def as_json(self) -> dict[str, Any]:
         return {"since": self.since, "until": self.until, "projects": list(self.projects)}
 
     def split(self, unit: int) -> Split:
-        """Split the time between `since` and `until` into whole units of so many seconds, and the rest.
+        """Split the time between `since` and `until` into whole units of `unit` seconds, and the rest.
 
-        >>> filters = Filters("2026-03-01T00:00:00Z", "2026-03-03T09:59:59Z")
-        >>> split = filters.split(DAY)
-        >>> split.last - split.first, split.rest
-        (1, (('2026-03-03T00:00:00Z', '2026-03-03T09:59:59Z'),))
+        Return the first and the last unit, counted from 1970-01-01, and the periods that are left, in order.
+        There is no whole unit if the last is before the first.
+
+        >>> Filters("1970-01-01T00:00:00Z", "1970-01-03T09:59:59Z").split(DAY)
+        (0, 1, [('1970-01-03T00:00:00Z', '1970-01-03T09:59:59Z')])
         """
         since = None if self.since is None else parse_time(self.since)
         until = None if self.until is None else parse_time(self.until)
         first = -EVER if since is None else -(-since // unit)
         last = EVER if until is None else (until + 1) // unit - 1
         if first > last:
-            return Split(0, -1, ((self.since, self.until),))
+            return 0, -1, [(self.since, self.until)]
         rest: list[Period] = []
         if since is not None and since % unit != 0:
             rest.append((self.since, format_time(first * unit - 1)))
         if until is not None and (until + 1) % unit != 0:
             rest.append((format_time((last + 1) * unit), self.until))
-        return Split(first, last, tuple(rest))
-
-
-@dataclass(frozen=True)
-class Split:
-    """Whole units from `first` to `last`, counted from 1970-01-01, and the periods that are left, in order.
-
-    There is no whole unit if `last` is before `first`.
-    """
-
-    first: int
-    last: int
-    rest: tuple[Period, ...]
+        return first, last, rest
 
 
 def parse_time(time: str) -> int:
@@ -124,13 +116,6 @@ def _parse_filter_time(text: str, *, up: bool) -> int:
             f"{text} is neither a date (2026-03-02) nor a time with its zone (2026-03-02T10:00:00Z)"
         ) from None
     return second
-
-
-def _directory(project: str, cwd: str) -> str:
-    """Return a project's directory as the log writes it; it need not exist any more."""
-    if not project or "\0" in project:
-        raise InvalidFilter("a project is a directory, not nothing")
-    return utf8_text(os.path.realpath(os.path.join(cwd, project)))
 
 
 def find_logs(skill: Skill) -> list[str]:
@@ -214,11 +199,11 @@ class _Log:
         self._everywhere = self._has_counts and not outside
         # Add up the places that match, or subtract the others from the total if they are fewer.
         self._matches = f"SELECT r.id FROM access_place r WHERE {self._where}"  # noqa: S608
-        self._place, self._count, self._failed = f"place IN ({self._matches})", "count", "failed"
+        self._place, self._count, self._failures = f"place IN ({self._matches})", "count", "failed"
         if outside < inside:
             others = f"SELECT r.id FROM access_place r WHERE NOT ({self._where})"  # noqa: S608
             self._place = f"place IN (SELECT 0 UNION ALL {others})"
-            self._count, self._failed = "iif(place, -count, count)", "iif(place, -failed, failed)"
+            self._count, self._failures = "iif(place, -count, count)", "iif(place, -failed, failed)"
 
     def _other_skills(self, folders: set[str]) -> list[str]:
         """Return the folders in this log that are skills other than `folders`.
@@ -232,14 +217,14 @@ class _Log:
     def _split(self, unit: int) -> Split:
         if self._has_counts:
             return self._filters.split(unit)
-        return Split(0, -1, ((self._filters.since, self._filters.until),))
+        return 0, -1, [(self._filters.since, self._filters.until)]
 
     def totals(self, by: str) -> Iterator[tuple[Any, int, int]]:
         """Yield accesses and failures by `command`, `cwd` or `day`; a key may come more than once."""
-        split = self._split(DAY)
-        if split.first <= split.last:
+        first, last, rest = self._split(DAY)
+        if first <= last:
             query = (
-                f"SELECT {by}, sum({self._count}) AS n, sum({self._failed}) FROM access_day"  # noqa: S608
+                f"SELECT {by}, sum({self._count}) AS n, sum({self._failures}) FROM access_day"  # noqa: S608
                 f" WHERE {self._place} AND day BETWEEN ? AND ? GROUP BY 1 HAVING n > 0"
             )
             if by == "cwd":
@@ -247,32 +232,32 @@ class _Log:
                     "SELECT r.cwd, sum(count), sum(failed) FROM access_day, access_place r"  # noqa: S608
                     f" WHERE place = r.id AND {self._where} AND day BETWEEN ? AND ? GROUP BY 1"
                 )
-            yield from self._query(query, [*self._values, split.first, split.last])
+            yield from self._query(query, [*self._values, first, last])
         key = schema.day_sql("r") if by == "day" else f"r.{by}"
         columns = f"{key}, count(*), sum({schema.failure_sql('r')})"
-        for since, until in split.rest:
-            yield from self._rows(columns, since, until, "GROUP BY 1")
+        for period in rest:
+            yield from self._rows(columns, period, "GROUP BY 1")
 
     def kinds(self, topics: Sequence[str]) -> Iterator[tuple[str, str, str, int]]:
         """Yield command, arguments, error and count."""
-        split = self._split(WEEK)
+        first, last, rest = self._split(WEEK)
         marks = ", ".join("?" * len(topics))
-        if split.first <= split.last:
+        if first <= last:
             yield from self._query(
                 "SELECT command, args, error, n FROM access_kind JOIN ("  # noqa: S608
                 f" SELECT kind, sum({self._count}) AS n FROM access_week WHERE {self._place}"
                 f" AND topic IN ({marks}) AND week BETWEEN ? AND ? GROUP BY kind HAVING n > 0) ON id = kind",
-                [*self._values, *topics, split.first, split.last],
+                [*self._values, *topics, first, last],
             )
         columns = "r.command, r.args, coalesce(r.error, ''), count(*)"
         tail = f"AND {schema.topic_sql('r')} IN ({marks}) GROUP BY 1, 2, 3"
-        for since, until in split.rest:
-            yield from self._rows(columns, since, until, tail, *topics)
+        for period in rest:
+            yield from self._rows(columns, period, tail, *topics)
 
     def end(self, function: str) -> str | None:
         """Return the time of the first (`min`) or the last (`max`) access."""
-        for since, until in self._periods(function):
-            for (time,) in self._rows(f"{function}(r.timestamp)", since, until):
+        for period in self._periods(function):
+            for (time,) in self._rows(f"{function}(r.timestamp)", period):
                 if time is not None:
                     return str(time)
         return None
@@ -281,22 +266,20 @@ class _Log:
         """Return the periods to search for the first or the last access, in that order; none is long."""
         if self._everywhere or not self._has_counts:
             return [(self._filters.since, self._filters.until)]  # by the index, or slow in any case
-        split = self._split(DAY)
-        periods = list(split.rest)
+        first, last, periods = self._split(DAY)
         days = self._query(
             f"SELECT {function}(day) FROM access_day"  # noqa: S608
             f" WHERE place IN ({self._matches}) AND day BETWEEN ? AND ?",
-            [*self._values, max(split.first, schema.NO_DAY + 1), split.last],
+            [*self._values, max(first, schema.NO_DAY + 1), last],
         )
         for (day,) in days:
             if day is not None:
                 periods.append((format_time(day * DAY), format_time((day + 1) * DAY - 1)))
         return sorted(periods, key=lambda period: period[0] or "", reverse=function == "max")
 
-    def _rows(
-        self, columns: str, since: str | None, until: str | None, tail: str = "", *values: str
-    ) -> Iterator[Any]:
+    def _rows(self, columns: str, period: Period, tail: str = "", *values: str) -> Iterator[Any]:
         """Yield columns of the rows of a period; the final Z is cut because other writers may omit it."""
+        since, until = period
         first, last = since[:-1] if since else "", until or chr(0x10FFFF)
         return self._query(
             f"SELECT {columns} FROM access_log r"  # noqa: S608

@@ -12,6 +12,7 @@ it separates searches, of which there are many kinds, and failures from reads.
 from __future__ import annotations
 
 from skillc.startup import sqlite
+from skillc.usage.log import COLUMNS, connect_to
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,61 +23,27 @@ PAGE_SIZE = 1024  # an access changes a few bytes on each of several pages, and 
 BATCH = 300_000  # rows counted at a time
 CACHE = 131_072  # KiB of memory for that, at most
 
-_PROBE = "SELECT timestamp, run_id, command, skill, skill_path, cwd, args, error FROM access_log LIMIT 1"
-_ROWS = (
-    """
-    CREATE TABLE IF NOT EXISTS access_log (
-        id INTEGER PRIMARY KEY,
-        timestamp TEXT NOT NULL,
-        run_id TEXT NOT NULL,
-        command TEXT NOT NULL,
-        skill TEXT NOT NULL,
-        skill_path TEXT NOT NULL,
-        cwd TEXT NOT NULL,
-        args TEXT NOT NULL,
-        error TEXT
-    )
-    """,
-    "CREATE INDEX IF NOT EXISTS access_log_time ON access_log(timestamp)",
-)
+_ROWS = """
+CREATE TABLE IF NOT EXISTS access_log (
+    id INTEGER PRIMARY KEY, timestamp TEXT NOT NULL, run_id TEXT NOT NULL, command TEXT NOT NULL,
+    skill TEXT NOT NULL, skill_path TEXT NOT NULL, cwd TEXT NOT NULL, args TEXT NOT NULL, error TEXT
+)"""
 _COUNTS = {
-    "access_kind": """
-    CREATE TABLE access_kind (
-        id INTEGER PRIMARY KEY,
-        command TEXT NOT NULL,
-        args TEXT NOT NULL,
-        error TEXT NOT NULL,
-        UNIQUE (args, command, error)
-    )
-    """,
-    "access_place": """
-    CREATE TABLE access_place (
-        id INTEGER PRIMARY KEY,
-        cwd TEXT NOT NULL,
-        skill_path TEXT NOT NULL,
-        UNIQUE (cwd, skill_path)
-    )
-    """,
-    "access_day": """
-    CREATE TABLE access_day (
-        place INTEGER NOT NULL,
-        day INTEGER NOT NULL,
-        command TEXT NOT NULL,
-        count INTEGER NOT NULL,
-        failed INTEGER NOT NULL,
-        PRIMARY KEY (place, day, command)
-    ) WITHOUT ROWID
-    """,
-    "access_week": """
-    CREATE TABLE access_week (
-        place INTEGER NOT NULL,
-        topic TEXT NOT NULL,
-        week INTEGER NOT NULL,
-        kind INTEGER NOT NULL,
-        count INTEGER NOT NULL,
-        PRIMARY KEY (place, topic, week, kind)
-    ) WITHOUT ROWID
-    """,
+    "access_kind": """(
+    id INTEGER PRIMARY KEY, command TEXT NOT NULL, args TEXT NOT NULL, error TEXT NOT NULL,
+    UNIQUE (args, command, error)
+)""",
+    "access_place": """(
+    id INTEGER PRIMARY KEY, cwd TEXT NOT NULL, skill_path TEXT NOT NULL, UNIQUE (cwd, skill_path)
+)""",
+    "access_day": """(
+    place INTEGER NOT NULL, day INTEGER NOT NULL, command TEXT NOT NULL,
+    count INTEGER NOT NULL, failed INTEGER NOT NULL, PRIMARY KEY (place, day, command)
+) WITHOUT ROWID""",
+    "access_week": """(
+    place INTEGER NOT NULL, topic TEXT NOT NULL, week INTEGER NOT NULL, kind INTEGER NOT NULL,
+    count INTEGER NOT NULL, PRIMARY KEY (place, topic, week, kind)
+) WITHOUT ROWID""",
 }
 
 
@@ -121,8 +88,8 @@ def create_tables(connection: Connection) -> None:
     connection.execute("PRAGMA journal_mode=WAL").fetchall()
     connection.execute("BEGIN IMMEDIATE")
     with connection:  # commits, or rolls back after an exception
-        for statement in _ROWS:
-            connection.execute(statement)
+        connection.execute(_ROWS)
+        connection.execute("CREATE INDEX IF NOT EXISTS access_log_time ON access_log(timestamp)")
         if not has_counts(connection):
             _count_all(connection)
 
@@ -137,9 +104,9 @@ def _count_all(connection: Connection) -> None:
     """Rebuild the counts from all rows; a minute or two for ten million."""
     connection.execute(f"PRAGMA cache_size=-{CACHE}")
     connection.execute("DROP TRIGGER IF EXISTS access_counted")
-    for table, statement in _COUNTS.items():
+    for table, columns in _COUNTS.items():
         connection.execute(f"DROP TABLE IF EXISTS {table}")
-        connection.execute(statement)
+        connection.execute(f"CREATE TABLE {table} {columns}")
     first, last = connection.execute("SELECT min(rowid), max(rowid) FROM access_log").fetchone()
     for start in range(first or 0, (last or -1) + 1, BATCH):
         for statement in (_LIST_PLACES, _LIST_KINDS, _COUNT_DAYS, _COUNT_WEEKS):
@@ -202,7 +169,7 @@ def open_log(path: str) -> Connection | None:
     except sqlite.Error:
         pass  # its rows are read instead
     try:
-        connection.execute(_PROBE).fetchone()
+        connection.execute(f"SELECT {COLUMNS} FROM access_log LIMIT 1").fetchone()  # noqa: S608 -- our own words
     except sqlite.Error:
         connection.close()
         return None
@@ -214,19 +181,11 @@ def open_database(path: str) -> Connection | None:
     # The last mode is for a directory that can't be written, where SQLite can't create its own files.
     for mode in ("mode=rw", "mode=ro", "mode=ro&immutable=1"):
         try:
-            connection = sqlite.connect(
-                sqlite.uri(path, mode),
-                timeout=sqlite.BUSY_SECONDS,
-                isolation_level=None,
-                check_same_thread=False,
-                uri=True,
-            )
+            connection = connect_to(sqlite.uri(path, mode), uri=True)
             connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
         except sqlite.Error:
             continue
-        connection.text_factory = lambda data: data.decode(
-            "utf-8", "replace"
-        )  # other programs may write rows
+        connection.text_factory = lambda data: data.decode("utf-8", "replace")  # of other programs
         connection.execute("PRAGMA synchronous=NORMAL")
         return connection
     return None

@@ -57,19 +57,10 @@ def check_group(group: str) -> None:
 def compute_stats(skills: Skill | Sequence[Skill], group: str = "summary", filters: Filters = _ALL) -> Stats:
     """Count the accesses of one skill, or of several together."""
     check_group(group)
-    one = skills if isinstance(skills, Skill) else None
+    name, source = (skills.name, skills.source) if isinstance(skills, Skill) else (None, None)
     with Logs([skills] if isinstance(skills, Skill) else skills, filters) as logs:
-        start, end = logs.period()
-        return Stats(
-            one.name if one else None,
-            one.source if one else None,
-            group,
-            filters,
-            start,
-            end,
-            _count_group(logs, group),
-            logs.diagnostics,
-        )
+        data = _count_group(logs, group)
+        return Stats(name, source, group, filters, *logs.period(), data, logs.diagnostics)
 
 
 def count_by_day(skills: Sequence[Skill], filters: Filters = _ALL) -> list[tuple[str, int]]:
@@ -77,11 +68,8 @@ def count_by_day(skills: Sequence[Skill], filters: Filters = _ALL) -> list[tuple
     with Logs(skills, filters) as logs:
         counts = {day + _FIRST_DAY: count for day, (count, _) in logs.totals("day").items()}
     days = [day for day in counts if 1 <= day <= date.max.toordinal()]
-    if not days:
-        return []
-    return [
-        (date.fromordinal(day).isoformat(), counts.get(day, 0)) for day in range(min(days), max(days) + 1)
-    ]
+    period = range(min(days), max(days) + 1) if days else ()
+    return [(date.fromordinal(day).isoformat(), counts.get(day, 0)) for day in period]
 
 
 def find_reads(skill: Skill, filters: Filters = _ALL) -> tuple[set[tuple[str, str]], set[str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from skillc import atomic, paths
@@ -22,18 +21,13 @@ if TYPE_CHECKING:
     from skillc.usage.log import Row
 
 
-@dataclass(frozen=True)
-class SyncResult:
-    """How many rows of a skill were moved, or would be."""
-
-    skill: str
-    entries: int
-
-
 def sync_logs(
     project: str, skill: str | None, *, dry_run: bool = False
-) -> tuple[list[SyncResult], list[SkillcError]]:
-    """Move a project's fallback logs, all or one skill's; one that fails does not stop the others."""
+) -> tuple[list[tuple[str, int]], list[SkillcError]]:
+    """Move a project's fallback logs, all or one skill's; one that fails does not stop the others.
+
+    Return the skills with the number of rows that were moved, or would be, and the failures.
+    """
     directory = log.fallback_directory(project)
     try:
         names = sorted(os.listdir(directory))
@@ -44,12 +38,11 @@ def sync_logs(
         if skill not in names:
             raise NoLocalLogs
         names = [skill]
-    results: list[SyncResult] = []
+    results: list[tuple[str, int]] = []
     failures: list[SkillcError] = []
     for name in names:
         try:
-            count = _count_new(project, name) if dry_run else _move(project, name)
-            results.append(SyncResult(name, count))
+            results.append((name, _count_new(project, name) if dry_run else _move(project, name)))
         except SkillcError as error:
             failures.append(error)
     return results, failures
