@@ -9,18 +9,14 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from skillc import atomic, paths
-from skillc.errors import InvalidOption, TargetExists, warning
+from skillc.compiler.agents import Target
+from skillc.errors import Diagnostic, InvalidOption, TargetExists, warning
 from skillc.index import parse_manifest, read_manifest
+from skillc.library import Skill
 from skillc.paths import is_inside
 from skillc.text import utf8_text
-
-if TYPE_CHECKING:
-    from skillc.compiler.agents import Target
-    from skillc.errors import Diagnostic
-    from skillc.library import Skill
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,12 @@ from __future__ import annotations
 import csv
 import json
 import tomllib
+from collections.abc import Callable, Iterator
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skillc.skills import load_yaml
 from skillc.text import utf8_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 # File name extensions by format; `[search] formats` has names of formats.
 ENDINGS = {

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from skillc.compiler.build import build_skill
-from skillc.compiler.deploy import deploy_skill
+from skillc.compiler.agents import Target
+from skillc.compiler.build import BuildResult, build_skill
+from skillc.compiler.deploy import Deployment, deploy_skill
 from skillc.compiler.scaffold import import_skill
-from skillc.errors import SkillcError, unexpected
+from skillc.errors import Diagnostic, SkillcError, unexpected
+from skillc.library import Skill
+from skillc.settings import Settings
 from skillc.text import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from skillc.compiler.agents import Target
-    from skillc.compiler.build import BuildResult
-    from skillc.compiler.deploy import Deployment
-    from skillc.errors import Diagnostic
-    from skillc.library import Skill
-    from skillc.settings import Settings
 
 
 @dataclass(frozen=True)

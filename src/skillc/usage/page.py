@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from html import escape
 from posixpath import normpath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skillc.text import cut
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from skillc.usage.stats import Stats
+from skillc.usage.stats import Stats
 
 VISIBLE_ROWS = 12  # of a chart; the others are collapsed
 MAX_ROWS = 500  # of a chart; the others are counted
@@ -39,14 +36,13 @@ def find_unread(
     outlines: dict[str, list[tuple[int, str]]] = {}
     for file, level, heading in headings:
         outlines.setdefault(file, []).append((level, heading))
-    whole_files = {normpath(file) for file in files}
-    unread = {}
-    for file, outline in outlines.items():
-        hits = [(heading, file) in sections for _, heading in outline]
-        rest = [] if file in whole_files else _find_unread(outline, hits)
-        if rest:
-            unread[file] = rest
-    return unread
+    for file in map(normpath, files):
+        outlines.pop(file, None)
+    unread = {
+        file: _find_unread(outline, [(heading, file) in sections for _, heading in outline])
+        for file, outline in outlines.items()
+    }
+    return {file: rest for file, rest in unread.items() if rest}
 
 
 def _find_unread(outline: Sequence[tuple[int, str]], hits: Sequence[bool]) -> list[tuple[int, str]]:
@@ -115,11 +111,9 @@ _CONTROLS = dict.fromkeys(
 def _scope(summary: Stats) -> str:
     """Return the period and the filters of the page."""
     filters = summary.filters
+    period = "No accesses yet"
     if summary.start and summary.end:
-        first, last = summary.start[:10], summary.end[:10]
-        period = f"{_escape(first)} to {_escape(last)}" if first != last else _escape(first)
-    else:
-        period = "No accesses yet"
+        period = _escape(" to ".join(dict.fromkeys((summary.start[:10], summary.end[:10]))))
     conditions = [f"since {filters.since}"] if filters.since else []
     conditions += [f"until {filters.until}"] if filters.until else []
     conditions += [f"in {' or '.join(filters.projects)}"] if filters.projects else []
@@ -128,14 +122,11 @@ def _scope(summary: Stats) -> str:
 
 
 def _tiles(data: Mapping[str, int]) -> str:
-    names = {
-        "total_accesses": "accesses",
-        "unique_sections": "sections read",
-        "unique_files": "files read",
-        "error_count": "errors",
-    }
+    keys = ("total_accesses", "unique_sections", "unique_files", "error_count")
+    names = ("accesses", "sections read", "files read", "errors")
     tiles = "".join(
-        f'<p><b>{data[key]:,}</b><span class="soft">{name}</span></p>' for key, name in names.items()
+        f'<p><b>{data[key]:,}</b><span class="soft">{name}</span></p>'
+        for key, name in zip(keys, names, strict=True)
     )
     return f'<section class="tiles">{tiles}</section>'
 

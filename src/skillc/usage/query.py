@@ -191,16 +191,15 @@ class _Log:
         self._has_counts = schema.has_counts(connection)
         about = ("NOT IN", self._other_skills(folders)) if own else ("IN", sorted(folders))
         self._where, self._values = _condition(filters.projects, *about)
-        inside = outside = 0  # places that match and that don't
+        inside = places = 0  # places that match, and all
         if self._has_counts:
             query = f"SELECT coalesce(sum({self._where}), 0), count(*) FROM access_place r"  # noqa: S608
             inside, places = next(self._query(query, self._values))
-            outside = places - inside
-        self._everywhere = self._has_counts and not outside
+        self._everywhere = self._has_counts and inside == places
         # Add up the places that match, or subtract the others from the total if they are fewer.
         self._matches = f"SELECT r.id FROM access_place r WHERE {self._where}"  # noqa: S608
         self._place, self._count, self._failures = f"place IN ({self._matches})", "count", "failed"
-        if outside < inside:
+        if places - inside < inside:
             others = f"SELECT r.id FROM access_place r WHERE NOT ({self._where})"  # noqa: S608
             self._place = f"place IN (SELECT 0 UNION ALL {others})"
             self._count, self._failures = "iif(place, -count, count)", "iif(place, -failed, failed)"
@@ -233,13 +232,12 @@ class _Log:
                     f" WHERE place = r.id AND {self._where} AND day BETWEEN ? AND ? GROUP BY 1"
                 )
             yield from self._query(query, [*self._values, first, last])
-        key = schema.day_sql("r") if by == "day" else f"r.{by}"
-        columns = f"{key}, count(*), sum({schema.failure_sql('r')})"
+        key = schema.ROW_DAY if by == "day" else f"r.{by}"
+        columns = f"{key}, count(*), sum({schema.ROW_FAILURE})"
         for period in rest:
             yield from self._rows(columns, period, "GROUP BY 1")
 
     def kinds(self, topics: Sequence[str]) -> Iterator[tuple[str, str, str, int]]:
-        """Yield command, arguments, error and count."""
         first, last, rest = self._split(WEEK)
         marks = ", ".join("?" * len(topics))
         if first <= last:
@@ -250,17 +248,15 @@ class _Log:
                 [*self._values, *topics, first, last],
             )
         columns = "r.command, r.args, coalesce(r.error, ''), count(*)"
-        tail = f"AND {schema.topic_sql('r')} IN ({marks}) GROUP BY 1, 2, 3"
+        tail = f"AND {schema.ROW_TOPIC} IN ({marks}) GROUP BY 1, 2, 3"
         for period in rest:
             yield from self._rows(columns, period, tail, *topics)
 
     def end(self, function: str) -> str | None:
         """Return the time of the first (`min`) or the last (`max`) access."""
-        for period in self._periods(function):
-            for (time,) in self._rows(f"{function}(r.timestamp)", period):
-                if time is not None:
-                    return str(time)
-        return None
+        column = f"{function}(r.timestamp)"
+        times = (time for period in self._periods(function) for (time,) in self._rows(column, period))
+        return next((str(time) for time in times if time is not None), None)
 
     def _periods(self, function: str) -> list[Period]:
         """Return the periods to search for the first or the last access, in that order; none is long."""
@@ -272,9 +268,9 @@ class _Log:
             f" WHERE place IN ({self._matches}) AND day BETWEEN ? AND ?",
             [*self._values, max(first, schema.NO_DAY + 1), last],
         )
-        for (day,) in days:
-            if day is not None:
-                periods.append((format_time(day * DAY), format_time((day + 1) * DAY - 1)))
+        periods += [
+            (format_time(day * DAY), format_time((day + 1) * DAY - 1)) for (day,) in days if day is not None
+        ]
         return sorted(periods, key=lambda period: period[0] or "", reverse=function == "max")
 
     def _rows(self, columns: str, period: Period, tail: str = "", *values: str) -> Iterator[Any]:

@@ -47,20 +47,10 @@ _COUNTS = {
 }
 
 
-def day_sql(row: str) -> str:
-    """Return SQL for the day of a row."""
-    return f"coalesce(CAST(strftime('%s', {row}.timestamp) AS INTEGER) / 86400, {NO_DAY})"
-
-
-def failure_sql(row: str) -> str:
-    """Return SQL for whether a row is a failure."""
-    return f"coalesce({row}.error, '') <> ''"
-
-
-def topic_sql(row: str) -> str:
-    """Return SQL for the topic of a row."""
-    return f"iif({failure_sql(row)}, '', {row}.command)"
-
+# The day of a row r, whether it is a failure, and its topic.
+ROW_DAY = f"coalesce(CAST(strftime('%s', r.timestamp) AS INTEGER) / 86400, {NO_DAY})"
+ROW_FAILURE = "coalesce(r.error, '') <> ''"
+ROW_TOPIC = f"iif({ROW_FAILURE}, '', r.command)"
 
 _PLACE = "(SELECT id FROM access_place WHERE cwd = new.cwd AND skill_path = new.skill_path)"
 _KIND = """(
@@ -72,14 +62,14 @@ _TRIGGER = f"""CREATE TRIGGER access_counted AFTER INSERT ON access_log BEGIN
     INSERT INTO access_kind(command, args, error)
     VALUES (new.command, new.args, coalesce(new.error, '')) ON CONFLICT DO NOTHING;
     INSERT INTO access_day VALUES
-        (0, {day_sql("new")}, new.command, 1, {failure_sql("new")}),
-        ({_PLACE}, {day_sql("new")}, new.command, 1, {failure_sql("new")})
+        (0, {ROW_DAY}, new.command, 1, {ROW_FAILURE}),
+        ({_PLACE}, {ROW_DAY}, new.command, 1, {ROW_FAILURE})
     ON CONFLICT DO UPDATE SET count = count + 1, failed = failed + excluded.failed;
     INSERT INTO access_week VALUES
-        (0, {topic_sql("new")}, {day_sql("new")} / 7, {_KIND}, 1),
-        ({_PLACE}, {topic_sql("new")}, {day_sql("new")} / 7, {_KIND}, 1)
+        (0, {ROW_TOPIC}, {ROW_DAY} / 7, {_KIND}, 1),
+        ({_PLACE}, {ROW_TOPIC}, {ROW_DAY} / 7, {_KIND}, 1)
     ON CONFLICT DO UPDATE SET count = count + 1;
-END"""  # noqa: S608 -- our own words
+END""".replace("r.", "new.")  # noqa: S608 -- our own words
 
 
 def create_tables(connection: Connection) -> None:
@@ -134,7 +124,7 @@ SELECT DISTINCT r.command, r.args, coalesce(r.error, '') FROM access_log r WHERE
 """
 _COUNT_DAYS = f"""
 INSERT INTO access_day
-SELECT p.id, {day_sql("r")}, r.command, count(*), sum({failure_sql("r")})
+SELECT p.id, {ROW_DAY}, r.command, count(*), sum({ROW_FAILURE})
 FROM access_log r, access_place p
 WHERE {{rows}} AND p.cwd = r.cwd AND p.skill_path = r.skill_path
 GROUP BY 1, 2, 3
@@ -142,7 +132,7 @@ ON CONFLICT DO UPDATE SET count = count + excluded.count, failed = failed + excl
 """  # noqa: S608 -- our own words
 _COUNT_WEEKS = f"""
 INSERT INTO access_week
-SELECT p.id, {topic_sql("r")}, {day_sql("r")} / 7, k.id, count(*)
+SELECT p.id, {ROW_TOPIC}, {ROW_DAY} / 7, k.id, count(*)
 FROM access_log r, access_place p, access_kind k
 WHERE {{rows}} AND p.cwd = r.cwd AND p.skill_path = r.skill_path
     AND k.args = r.args AND k.command = r.command AND k.error = coalesce(r.error, '')

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from skillc.errors import InvalidQueryType
+from skillc.errors import Diagnostic, InvalidQueryType
 from skillc.library import Skill
 from skillc.usage.query import FAILED, Filters, Logs
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from skillc.errors import Diagnostic
-
-    Key = tuple[str, ...]
-    Counts = dict[Key, int]
+Key = tuple[str, ...]
+Counts = dict[Key, int]
 
 GROUPS = ("summary", "sections", "files", "commands", "projects", "errors", "search")
 _ALL = Filters()
@@ -120,16 +116,16 @@ def _error(access: _Access) -> Key | None:
     return next(filter(None, texts), ""), access.command, access.error
 
 
-def _search(access: _Access) -> Key | None:
-    return (access.text("query"),) if access.command == "search" else None
-
-
 # The topics of a group, the key of its accesses, and the names of the key's parts.
 _LISTS: dict[str, tuple[Key, Callable[[_Access], Key | None], Key]] = {
     "sections": (("show",), _section, ("section", "file")),
     "files": (("show", "open"), _file, ("file",)),
     "errors": ((FAILED,), _error, ("target", "command", "error")),
-    "search": (("search", FAILED), _search, ("query",)),
+    "search": (
+        ("search", FAILED),
+        lambda a: (a.text("query"),) if a.command == "search" else None,
+        ("query",),
+    ),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING
 
 from skillc import atomic, paths
@@ -49,17 +49,16 @@ def sync_logs(
 
 
 def _count_new(project: str, name: str) -> int:
-    """Return how many rows of a skill would be moved."""
     count = 0
     for target, rows in _group_by_target(project, name).items():
         connection = schema.open_database(target) if os.path.exists(target) else None
-        try:
-            count += len(rows if connection is None else _new_rows(connection, rows))
-        except sqlite.Error:
-            raise SyncNotWritable(target) from None
-        finally:
-            if connection is not None:
-                connection.close()
+        if connection is not None:
+            try:
+                with closing(connection):
+                    rows = _new_rows(connection, rows)
+            except sqlite.Error:
+                raise SyncNotWritable(target) from None
+        count += len(rows)
     return count
 
 
@@ -101,13 +100,12 @@ def _read_rows(path: str) -> list[Row]:
     if connection is None:
         raise SyncNotReadable(path)
     try:
-        if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-            return []  # its process was killed before it could write
-        return connection.execute(f"SELECT {log.COLUMNS} FROM access_log ORDER BY rowid").fetchall()  # noqa: S608
+        with closing(connection):
+            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+                return []  # its process was killed before it could write
+            return connection.execute(f"SELECT {log.COLUMNS} FROM access_log ORDER BY rowid").fetchall()  # noqa: S608
     except sqlite.Error:
         raise SyncNotReadable(path) from None
-    finally:
-        connection.close()
 
 
 def _find_runtime(name: str, folder: str, cwd: str, project: str) -> str:
@@ -115,9 +113,9 @@ def _find_runtime(name: str, folder: str, cwd: str, project: str) -> str:
     by_name = [skill for place in (cwd, project) if (skill := _find_skill(name, place))]
     same_folder = [skill for skill in by_name if utf8_text(skill.source) == folder]
     by_folder = _find_skill(folder, project) if os.path.isabs(folder) else None
-    for skill in (*same_folder, by_folder, *by_name):
-        if skill is not None:
-            return log.find_runtime(skill)
+    skills = [*same_folder, *([by_folder] if by_folder else []), *by_name]
+    if skills:
+        return log.find_runtime(skills[0])
     root = at_path(folder).root if os.path.isabs(folder) else ""
     if not root or not os.path.isdir(os.path.join(root, paths.DIRECTORY)):
         root = paths.require_home()
@@ -139,16 +137,13 @@ def _find_skill(name: str, place: str) -> Skill | None:
 
 def _insert(target: str, rows: Sequence[Row]) -> int:
     """Add the new rows in one transaction, and return their number."""
-    connection = log.connect(target)
-    try:
+    with closing(log.connect(target)) as connection:
         schema.create_tables(connection)
         connection.execute("BEGIN IMMEDIATE")
         with connection:  # commits, or rolls back after an exception
             new = _new_rows(connection, rows)
             connection.executemany(log.INSERT, new)
         log.checkpoint(connection, target)
-    finally:
-        connection.close()
     return len(new)
 
 
