@@ -122,9 +122,7 @@ def has_changes(skill: Skill, tokenizer: str = "ascii") -> bool:
     try:
         records = read_file_records(open_index(skill, tokenizer).connection)
         files = list_files(skill.source)
-        return len(files) != len(records) or any(
-            _differs(file, records.get(utf8_text(file.name))) for file in files
-        )
+        return len(files) != len(records) or any(_differs(f, records.get(utf8_text(f.name))) for f in files)
     except (SkillcError, DatabaseError, OSError):
         return True
 
