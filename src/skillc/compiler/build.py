@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from skillc.skills import Metadata, SourceFile
 
     Stamp = tuple[int, int, int]
-    Diagnostics = tuple[Diagnostic, ...]
+    Formats = frozenset[str]
     Progress = Callable[[int, int], None] | None
 
 ATTEMPTS = 5  # builds of a folder that changes meanwhile
@@ -68,7 +68,7 @@ def build_skill(
     skill: Skill,
     *,
     tokenizer: str = "ascii",
-    formats: frozenset[str] = frozenset(),
+    formats: Formats = frozenset(),
     to_global: bool = False,
     force: bool = False,
     progress: Progress = None,
@@ -120,13 +120,7 @@ class _Build:
     """One build, step by step, under the lock of its runtime directory."""
 
     def __init__(
-        self,
-        skill: Skill,
-        runtime: str,
-        main: str,
-        tokenizer: str,
-        formats: frozenset[str],
-        progress: Progress,
+        self, skill: Skill, runtime: str, main: str, tokenizer: str, formats: Formats, progress: Progress
     ) -> None:
         self.skill = skill
         self.runtime = runtime
@@ -140,7 +134,7 @@ class _Build:
         # The last index; empty if there is none to start from.
         self.meta: dict[str, str] = {}
         self.records: dict[str, FileState] = {}
-        self.diagnostics: Diagnostics = ()
+        self.diagnostics: tuple[Diagnostic, ...] = ()
         self.main_digest = ""  # of the SKILL.md that name and description were read from
 
     def run(self, force: bool) -> BuildResult:
@@ -206,12 +200,9 @@ class _Build:
         temporary = atomic.temporary_path(self.index_path)
         writer = None
         try:
-            writer = SectionWriter(
-                temporary,
-                choose_tokenizer(self.tokenizer),
-                size=sum(file.size for file in self.files),
-                copy_of=self.index_path if copy else None,
-            )
+            size = sum(file.size for file in self.files)
+            last = self.index_path if copy else None
+            writer = SectionWriter(temporary, choose_tokenizer(self.tokenizer), size=size, copy_of=last)
             if copy:
                 for name in removals.union(file.name for file in changes):
                     writer.remove(name)
@@ -248,22 +239,21 @@ class _Build:
         if self.main_digest and digests[utf8_text(self.main)] != self.main_digest:
             raise _SourceChanged
         whole_hash = hash_source((file.name, digests[utf8_text(file.name)]) for file in self.files)
+        name, description = metadata.name, metadata.description
         headings, references = writer.headings_of(self.main), writer.references(self.main, MAX_REFERENCES)
         origin = self.skill.repository if self.skill.is_copy else ""
-        stub = render_stub(
-            metadata.name, metadata.description, self.skill.name, headings, *references, origin
-        )
+        stub = render_stub(name, description, self.skill.name, headings, *references, origin)
         # If files were only touched, it is the same build.
         now = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()) if changes else self.meta["indexed_at"]
-        new_manifest = render_manifest(metadata.name, self.skill.source, whole_hash, now)
+        new_manifest = render_manifest(name, self.skill.source, whole_hash, now)
         writer.set_diagnostics(self.main, metadata.diagnostics)
         self.diagnostics = writer.diagnostics()
         tokenizer = choose_tokenizer(self.tokenizer)
         writer.finish(
             {
                 **index_metadata(self.skill.source, whole_hash, tokenizer, self.formats, now),
-                "name": metadata.name,
-                "description": metadata.description,
+                "name": name,
+                "description": description,
                 "stub": stub,
                 "manifest": new_manifest.decode(),
                 "replaces": sha256_hex(self.last_manifest),

@@ -130,8 +130,7 @@ def _find_status(skill: Skill, default: str, stores: list[str], compare: bool) -
     """Return a skill's status from the first of `stores` that has its build; `default` is where to build."""
     for store in stores:
         runtime = os.path.join(store, skill.folder)
-        data = read_manifest(runtime)
-        fields = parse_manifest(data) if data else {}
+        fields = parse_manifest(data) if (data := read_manifest(runtime)) else {}
         digest = fields.get("source_hash")
         # A runtime directory of the same name may hold another project's skill.
         is_same = fields.get("source", skill.source) == utf8_text(skill.source)

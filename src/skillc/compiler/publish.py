@@ -58,7 +58,6 @@ class Publication:
         }
 
     def report(self) -> str:
-        """Return the same as text."""
         build = self.build
         files = f"{build.files} file{'' if build.files == 1 else 's'}"
         detail = files if build.status == "unchanged" else f"{files}, {build.changes} changed"

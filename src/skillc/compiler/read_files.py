@@ -46,7 +46,6 @@ def read_all(files: Sequence[SourceFile], formats: frozenset[str] = frozenset())
 
 
 def fingerprint(path: str) -> tuple[str, Stamp]:
-    """Return a file's hash and stamp."""
     with open(path, "rb") as file:
         stamp = _stamp(file)
         return file_sha256_hex(file, stamp[0]), stamp

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from skillc.library import Skill
 
     LogValue = str | int | bool | None
+    Fields = dict[str, LogValue]
+    Diagnostics = tuple[Diagnostic, ...]
     Row = tuple[str | None, ...]
     Result = TypeVar("Result")
 
@@ -55,9 +57,7 @@ def fallback_lock(project: str) -> str:
     return os.path.join(fallback_directory(project), ".lock")
 
 
-def record_access(
-    skill: Skill, command: str, arguments: dict[str, LogValue], error: str | None, cwd: str
-) -> tuple[Diagnostic, ...]:
+def record_access(skill: Skill, command: str, arguments: Fields, error: str | None, cwd: str) -> Diagnostics:
     """Log an access. Never fails: a row that can't be written is a diagnostic."""
     now = time()
     row = (
@@ -85,11 +85,11 @@ def record_access(
 def run_logged(
     skill: Skill,
     command: str,
-    arguments: dict[str, LogValue],
+    arguments: Fields,
     cwd: str,
     operation: Callable[[], Result],
-    outcome: Callable[[Result], dict[str, LogValue]] = lambda result: {},
-) -> tuple[Result, tuple[Diagnostic, ...]]:
+    outcome: Callable[[Result], Fields] = lambda result: {},
+) -> tuple[Result, Diagnostics]:
     """Run an operation on a skill and log it, failures too; `outcome` adds arguments from its result."""
     try:
         result = operation()
@@ -200,7 +200,7 @@ def checkpoint(connection: Connection, path: str) -> None:
         pass
 
 
-def _check_fallback(fallback: str, skill: str, now: float) -> tuple[Diagnostic, ...]:
+def _check_fallback(fallback: str, skill: str, now: float) -> Diagnostics:
     """Return a warning for a fallback log that waits for `skc sync` for long."""
     try:
         age = now - os.stat(fallback).st_mtime
@@ -209,7 +209,7 @@ def _check_fallback(fallback: str, skill: str, now: float) -> tuple[Diagnostic, 
     return (warning("W003", skill),) if age > STALE_SECONDS else ()
 
 
-def encode_arguments(arguments: dict[str, LogValue]) -> str:
+def encode_arguments(arguments: Fields) -> str:
     """Return arguments as a JSON object, without loading `json`, which costs more than the row."""
     return "{" + ", ".join(f"{_quote(key)}: {_encode(value)}" for key, value in arguments.items()) + "}"
 

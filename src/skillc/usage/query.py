@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -124,21 +125,18 @@ def find_logs(skill: Skill) -> list[str]:
     return [path for path in paths if os.path.exists(path)]
 
 
-class Logs:
+class Logs(ExitStack):
     """The logs of skills, seen through filters; a log that can't be read is skipped and reported."""
 
     def __init__(self, skills: Sequence[Skill], filters: Filters) -> None:
-        self.filters = filters
+        super().__init__()
         self.diagnostics: tuple[Diagnostic, ...] = ()
-        self._skills = skills
         self._logs: list[_Log] = []
-
-    def __enter__(self) -> Logs:
         # Folders outside the stores share the global log of their name, also with a project's skill that
         # was built globally: a log may be read for several folders, and be the own log of one of them.
         folders: dict[str, set[str]] = {}
         own = set()
-        for skill in self._skills:
+        for skill in skills:
             for path in find_logs(skill):
                 folders.setdefault(path, set()).add(utf8_text(skill.source))
             if skill.is_stored:
@@ -148,12 +146,8 @@ class Logs:
             if connection is None:
                 self.diagnostics += (warning("W001", path, "it can't be read as an access log"),)
             else:
-                self._logs.append(_Log(path, connection, self.filters, folders[path], path in own))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for log in self._logs:
-            log.connection.close()
+                self.callback(connection.close)
+                self._logs.append(_Log(path, connection, filters, folders[path], path in own))
 
     def period(self) -> Period:
         """Return the times of the first and the last access."""
@@ -170,9 +164,9 @@ class Logs:
         return totals
 
     def kinds(self, *topics: str) -> Iterator[tuple[str, str, str, int]]:
-        """Yield command, arguments, error (or nothing) and count; a kind may come more than once.
+        """Yield command, arguments, error and count; topics are commands that succeeded, or FAILED.
 
-        Topics are commands that succeeded, or FAILED.
+        The error of a success is empty. A kind may come more than once.
         """
         for log in self._logs:
             yield from log.kinds(topics)
@@ -184,7 +178,7 @@ class _Log:
     def __init__(
         self, path: str, connection: Connection, filters: Filters, folders: set[str], own: bool
     ) -> None:
-        self.connection = connection
+        self._connection = connection
         connection.execute("BEGIN")  # all queries see the log at one moment
         self._path = path
         self._filters = filters
@@ -205,10 +199,7 @@ class _Log:
             self._count, self._failures = "iif(place, -count, count)", "iif(place, -failed, failed)"
 
     def _other_skills(self, folders: set[str]) -> list[str]:
-        """Return the folders in this log that are skills other than `folders`.
-
-        Accesses of a folder that is gone count: the skill may have moved from there.
-        """
+        """Return the other skills in this log; from a folder that is gone, this skill may have moved."""
         table = "access_place" if self._has_counts else "access_log"
         paths = [path for (path,) in self._query(f"SELECT DISTINCT skill_path FROM {table}", [])]  # noqa: S608
         return [path for path in paths if path not in folders and _is_skill(path)]
@@ -285,7 +276,7 @@ class _Log:
 
     def _query(self, query: str, values: Sequence[str | int]) -> Iterator[Any]:
         try:
-            yield from self.connection.execute(query, values)
+            yield from self._connection.execute(query, values)
         except sqlite.Error as error:
             raise SkillcError(f"'{self._path}': {error}") from None
 

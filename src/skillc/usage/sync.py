@@ -125,12 +125,11 @@ def _find_runtime(name: str, folder: str, cwd: str, project: str) -> str:
 def _find_skill(name: str, place: str) -> Skill | None:
     """Return the skill of a path or of a runtime folder's name: `billing+refunds` is in a collection."""
     try:
-        return resolve(name, place)
-    except SkillcError:
-        if "+" not in name or os.path.isabs(name):
-            return None
-    try:
-        return locate_skill(name.replace("+", "/"), place)
+        try:
+            return resolve(name, place)
+        except SkillcError:
+            is_folder = "+" in name and not os.path.isabs(name)
+            return locate_skill(name.replace("+", "/"), place) if is_folder else None
     except SkillcError:
         return None
 
