@@ -98,13 +98,7 @@ def build_skill(
 
 
 def keep_index_current(skill: Skill, cwd: str) -> None:
-    """Build a repository's skill if it changed; skills of the stores are built by their authors.
-
-    A copy that was checked a moment ago has not changed. A failure is not reported here: a command that
-    needs the index says what is missing.
-    """
-    if not skill.repository or skill.is_recent:
-        return
+    """Build a repository's skill if it changed; a command that needs the index reports a failure."""
     config = load_settings(cwd)
     try:
         build_skill(skill, tokenizer=config.tokenizer, formats=config.formats)

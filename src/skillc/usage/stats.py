@@ -116,16 +116,16 @@ def _error(access: _Access) -> Key | None:
     return next(filter(None, texts), ""), access.command, access.error
 
 
+def _search(access: _Access) -> Key | None:
+    return (access.text("query"),) if access.command == "search" else None
+
+
 # The topics of a group, the key of its accesses, and the names of the key's parts.
 _LISTS: dict[str, tuple[Key, Callable[[_Access], Key | None], Key]] = {
     "sections": (("show",), _section, ("section", "file")),
     "files": (("show", "open"), _file, ("file",)),
     "errors": ((FAILED,), _error, ("target", "command", "error")),
-    "search": (
-        ("search", FAILED),
-        lambda a: (a.text("query"),) if a.command == "search" else None,
-        ("query",),
-    ),
+    "search": (("search", FAILED), _search, ("query",)),
 }
 
 
@@ -143,13 +143,14 @@ def _count_group(logs: Logs, group: str) -> Any:
         return _summarize(logs)
     if group in ("commands", "projects"):
         totals = logs.totals("command" if group == "commands" else "cwd")
-        counts = _sort({(name,): count for name, (count, _) in totals.items()})
-        if group == "commands":
-            return {command: count for (command,), count in counts}
-        return [{"project": cwd, "count": count} for (cwd,), count in counts]
+        counts = sorted(((name, count) for name, (count, _) in totals.items()), key=lambda c: (-c[1], c[0]))
+        return (
+            dict(counts) if group == "commands" else [{"project": p, "count": count} for p, count in counts]
+        )
     topics, key, names = _LISTS[group]
-    counts = _sort(_count(_accesses(logs, *topics), key), by_last=group == "sections")
-    return [dict(zip(names, values, strict=True), count=count) for values, count in counts]
+    step = -1 if group == "sections" else 1  # sections that were read equally often are sorted by file
+    keys = sorted(_count(_accesses(logs, *topics), key).items(), key=lambda item: (-item[1], item[0][::step]))
+    return [dict(zip(names, values, strict=True), count=count) for values, count in keys]
 
 
 def _summarize(logs: Logs) -> dict[str, int]:
@@ -161,9 +162,3 @@ def _summarize(logs: Logs) -> dict[str, int]:
         "unique_files": len(_count(reads, _file)),
         "error_count": sum(failures for _, failures in totals),
     }
-
-
-def _sort(counts: Counts, *, by_last: bool = False) -> list[tuple[Key, int]]:
-    """Sort by count, highest first; equal counts by their keys, or by the last part of their keys."""
-    step = -1 if by_last else 1
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0][::step]))

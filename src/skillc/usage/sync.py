@@ -14,7 +14,7 @@ from skillc.text import utf8_text
 from skillc.usage import log, schema
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from sqlite3 import Connection
 
     from skillc.library import Skill
@@ -42,23 +42,20 @@ def sync_logs(
     failures: list[SkillcError] = []
     for name in names:
         try:
-            results.append((name, _count_new(project, name) if dry_run else _move(project, name)))
+            results.append((name, _transfer(project, name, _count_new) if dry_run else _move(project, name)))
         except SkillcError as error:
             failures.append(error)
     return results, failures
 
 
-def _count_new(project: str, name: str) -> int:
+def _transfer(project: str, name: str, transfer: Callable[[str, list[Row]], int]) -> int:
+    """Transfer the rows of a skill to each log they belong to, and return their number."""
     count = 0
     for target, rows in _group_by_target(project, name).items():
-        connection = schema.open_database(target) if os.path.exists(target) else None
-        if connection is not None:
-            try:
-                with closing(connection):
-                    rows = _new_rows(connection, rows)
-            except sqlite.Error:
-                raise SyncNotWritable(target) from None
-        count += len(rows)
+        try:
+            count += transfer(target, rows)
+        except (OSError, sqlite.Error):
+            raise SyncNotWritable(target) from None
     return count
 
 
@@ -68,12 +65,7 @@ def _move(project: str, name: str) -> int:
     # Where the directory can't be written, there are no writers and no lock can be made.
     lock = atomic.Lock(log.fallback_lock(project)) if os.access(root, os.W_OK) else nullcontext()
     with lock:
-        count = 0
-        for target, rows in _group_by_target(project, name).items():
-            try:
-                count += _insert(target, rows)
-            except (OSError, sqlite.Error):
-                raise SyncNotWritable(target) from None
+        count = _transfer(project, name, _insert)
         directory = os.path.join(root, name)
         atomic.discard(directory)
         if os.path.exists(directory):
@@ -132,6 +124,14 @@ def _find_skill(name: str, place: str) -> Skill | None:
             return locate_skill(name.replace("+", "/"), place) if is_folder else None
     except SkillcError:
         return None
+
+
+def _count_new(target: str, rows: list[Row]) -> int:
+    connection = schema.open_database(target) if os.path.exists(target) else None
+    if connection is None:
+        return len(rows)
+    with closing(connection):
+        return len(_new_rows(connection, rows))
 
 
 def _insert(target: str, rows: Sequence[Row]) -> int:
