@@ -173,20 +173,17 @@ def _identity(path: str) -> tuple[int, int] | None:
 def connect(path: str) -> Connection:
     """Open a log for writing; create its directory if necessary."""
     try:
-        connection = connect_to(path)
+        connection = _open(path)
     except sqlite.OperationalError:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        connection = connect_to(path)
+        connection = _open(path)
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute("PRAGMA wal_autocheckpoint=0")
     return connection
 
 
-def connect_to(path: str, *, uri: bool = False) -> Connection:
-    """Connect to a path or a URI, for any thread and without implicit transactions."""
-    return sqlite.connect(
-        path, timeout=sqlite.BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=uri
-    )
+def _open(path: str) -> Connection:
+    return sqlite.connect(path, timeout=sqlite.BUSY_SECONDS, isolation_level=None, check_same_thread=False)
 
 
 def checkpoint(connection: Connection, path: str) -> None:

@@ -12,7 +12,6 @@ it separates searches, of which there are many kinds, and failures from reads.
 from __future__ import annotations
 
 from skillc.startup import sqlite
-from skillc.usage.log import COLUMNS, connect_to
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +45,8 @@ _COUNTS = {
 ) WITHOUT ROWID""",
 }
 
+
+_PROBE = "SELECT timestamp, run_id, command, skill, skill_path, cwd, args, error FROM access_log LIMIT 1"
 
 # The day of a row r, whether it is a failure, and its topic.
 ROW_DAY = f"coalesce(CAST(strftime('%s', r.timestamp) AS INTEGER) / 86400, {NO_DAY})"
@@ -159,7 +160,7 @@ def open_log(path: str) -> Connection | None:
     except sqlite.Error:
         pass  # its rows are read instead
     try:
-        connection.execute(f"SELECT {COLUMNS} FROM access_log LIMIT 1").fetchone()  # noqa: S608 -- our own words
+        connection.execute(_PROBE).fetchone()
     except sqlite.Error:
         connection.close()
         return None
@@ -171,7 +172,10 @@ def open_database(path: str) -> Connection | None:
     # The last mode is for a directory that can't be written, where SQLite can't create its own files.
     for mode in ("mode=rw", "mode=ro", "mode=ro&immutable=1"):
         try:
-            connection = connect_to(sqlite.uri(path, mode), uri=True)
+            uri = sqlite.uri(path, mode)
+            connection = sqlite.connect(
+                uri, timeout=sqlite.BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
+            )
             connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
         except sqlite.Error:
             continue
