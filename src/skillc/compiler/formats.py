@@ -41,11 +41,6 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
 Document = tuple[str, str]
 
 
-def format_of(ending: str, formats: frozenset[str]) -> str:
-    """Return the format among `formats` that has a file name extension, or nothing."""
-    return next((name for name in sorted(formats) if ending in ENDINGS[name]), "")
-
-
 def documents(format_name: str, text: str, ending: str = "") -> list[Document]:
     """Return the documents of a file; lone surrogates, which JSON can hold, become question marks."""
     return [

@@ -29,9 +29,9 @@ def kind(name: str, formats: frozenset[str] = frozenset()) -> str:
         return ending
     if not formats:
         return ""
-    from skillc.compiler.formats import format_of  # off by default
+    from skillc.compiler.formats import ENDINGS  # off by default
 
-    return format_of(ending, formats)
+    return next((name for name in sorted(formats) if ending in ENDINGS[name]), "")
 
 
 def _ending(name: str) -> str:

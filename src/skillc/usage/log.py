@@ -198,7 +198,7 @@ def checkpoint(connection: Connection, path: str) -> None:
 
 
 def _check_fallback(fallback: str, skill: str, now: float) -> Diagnostics:
-    """Return a warning for a fallback log that waits for `skc sync` for long."""
+    """Return a warning for a fallback log that has waited for `skc sync` for long."""
     try:
         age = now - os.stat(fallback).st_mtime
     except OSError:

@@ -167,10 +167,6 @@ class _Bars:
     detail: str = ""
     css: str = ""
 
-    def height(self) -> int:
-        """Return the height in rows; the title is as tall as two."""
-        return min(len(self.data), VISIBLE_ROWS) + 2
-
     def html(self) -> str:
         if not self.data:
             return f'<section><h2>{self.title}</h2><p class="soft">None.</p></section>'
@@ -187,12 +183,13 @@ class _Bars:
 
 
 def _two_columns(charts: Iterable[_Bars]) -> str:
-    """Arrange charts in two columns: each goes to the shorter one."""
-    columns: tuple[list[_Bars], list[_Bars]] = ([], [])
+    """Arrange charts in two columns: each is added to the shorter one."""
+    columns, heights = ["", ""], [0, 0]
     for chart in charts:
-        min(columns, key=lambda column: sum(other.height() for other in column)).append(chart)
-    divisions = (f"<div>{''.join(chart.html() for chart in column)}</div>" for column in columns)
-    return f'<div class="charts">{"".join(divisions)}</div>'
+        column = heights.index(min(heights))
+        columns[column] += chart.html()
+        heights[column] += min(len(chart.data), VISIBLE_ROWS) + 2  # rows; a title is as tall as two
+    return f'<div class="charts">{"".join(f"<div>{column}</div>" for column in columns)}</div>'
 
 
 def _bar(entry: Mapping[str, Any], name: str, detail: str, highest: int) -> str:

@@ -73,9 +73,9 @@ def _remove_counts(connection: Connection, cutoff: str) -> None:
 
 def _remove_rows(connection: Connection, path: str, cutoff: str) -> int:
     rows = "SELECT rowid FROM access_log WHERE timestamp >= '0001' AND timestamp < ? LIMIT ?"
+    query = f"DELETE FROM access_log WHERE rowid IN ({rows})"  # noqa: S608 -- our own words
     count, batch = 0, BATCH
     while batch == BATCH:
-        query = f"DELETE FROM access_log WHERE rowid IN ({rows})"  # noqa: S608 -- our own words
         batch = connection.execute(query, (cutoff[:-1], BATCH)).rowcount
         checkpoint(connection, path)
         count += batch

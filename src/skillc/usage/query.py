@@ -183,7 +183,11 @@ class _Log:
         self._path = path
         self._filters = filters
         self._has_counts = schema.has_counts(connection)
-        about = ("NOT IN", self._other_skills(folders)) if own else ("IN", sorted(folders))
+        about = ("IN", sorted(folders))
+        if own:  # also accesses of a folder that is gone, from which the skill may have moved
+            table = "access_place" if self._has_counts else "access_log"
+            skills = self._query(f"SELECT DISTINCT skill_path FROM {table}", [])  # noqa: S608
+            about = ("NOT IN", [path for (path,) in skills if path not in folders and _is_skill(path)])
         self._where, self._values = _condition(filters.projects, *about)
         inside = places = 0  # places that match, and all
         if self._has_counts:
@@ -197,12 +201,6 @@ class _Log:
             others = f"SELECT r.id FROM access_place r WHERE NOT ({self._where})"  # noqa: S608
             self._place = f"place IN (SELECT 0 UNION ALL {others})"
             self._count, self._failures = "iif(place, -count, count)", "iif(place, -failed, failed)"
-
-    def _other_skills(self, folders: set[str]) -> list[str]:
-        """Return the other skills in this log; from a folder that is gone, this skill may have moved."""
-        table = "access_place" if self._has_counts else "access_log"
-        paths = [path for (path,) in self._query(f"SELECT DISTINCT skill_path FROM {table}", [])]  # noqa: S608
-        return [path for path in paths if path not in folders and _is_skill(path)]
 
     def _split(self, unit: int) -> Split:
         if self._has_counts:

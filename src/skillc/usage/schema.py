@@ -102,9 +102,8 @@ def _count_all(connection: Connection) -> None:
     for start in range(first or 0, (last or -1) + 1, BATCH):
         for statement in (_LIST_PLACES, _LIST_KINDS, _COUNT_DAYS, _COUNT_WEEKS):
             connection.execute(statement.format(rows="r.rowid >= ? AND r.rowid < ?"), (start, start + BATCH))
-    connection.execute(
-        "INSERT INTO access_day SELECT 0, day, command, sum(count), sum(failed) FROM access_day GROUP BY 2, 3"
-    )
+    days = "SELECT 0, day, command, sum(count), sum(failed) FROM access_day GROUP BY 2, 3"
+    connection.execute(f"INSERT INTO access_day {days}")
     connection.execute(_COUNT_EVERYWHERE.format(weeks="1"))
     connection.execute(_TRIGGER)
 
@@ -115,14 +114,11 @@ def count_week(connection: Connection, week: int, since: str, before: str) -> No
     connection.execute(_COUNT_EVERYWHERE.format(weeks="week = ?"), (week,))
 
 
-_LIST_PLACES = """
-INSERT INTO access_place(cwd, skill_path)
-SELECT DISTINCT r.cwd, r.skill_path FROM access_log r WHERE {rows} ON CONFLICT DO NOTHING
-"""
-_LIST_KINDS = """
-INSERT INTO access_kind(command, args, error)
-SELECT DISTINCT r.command, r.args, coalesce(r.error, '') FROM access_log r WHERE {rows} ON CONFLICT DO NOTHING
-"""
+_LIST_PLACES = """INSERT INTO access_place(cwd, skill_path)
+SELECT DISTINCT r.cwd, r.skill_path FROM access_log r WHERE {rows} ON CONFLICT DO NOTHING"""
+_LIST_KINDS = """INSERT INTO access_kind(command, args, error)
+SELECT DISTINCT r.command, r.args, coalesce(r.error, '') FROM access_log r WHERE {rows}
+ON CONFLICT DO NOTHING"""
 _COUNT_DAYS = f"""
 INSERT INTO access_day
 SELECT p.id, {ROW_DAY}, r.command, count(*), sum({ROW_FAILURE})
@@ -140,10 +136,8 @@ WHERE {{rows}} AND p.cwd = r.cwd AND p.skill_path = r.skill_path
 GROUP BY 1, 2, 3, 4
 ON CONFLICT DO UPDATE SET count = count + excluded.count
 """  # noqa: S608 -- our own words
-_COUNT_EVERYWHERE = """
-INSERT INTO access_week
-SELECT 0, topic, week, kind, sum(count) FROM access_week WHERE {weeks} GROUP BY 2, 3, 4
-"""
+_COUNT_EVERYWHERE = """INSERT INTO access_week
+SELECT 0, topic, week, kind, sum(count) FROM access_week WHERE {weeks} GROUP BY 2, 3, 4"""
 
 
 def open_log(path: str) -> Connection | None:
