@@ -98,9 +98,8 @@ def publish_skill(
     failures: list[SkillcError] = []
     for target in options.targets if deploy else ():
         try:
-            deployments.append(
-                deploy_skill(skill, build.runtime, target, copy=options.copy, force=options.force)
-            )
+            deployment = deploy_skill(skill, build.runtime, target, copy=options.copy, force=options.force)
+            deployments.append(deployment)
         except (SkillcError, OSError) as error:
             failures.append(unexpected(error))
     return Publication(build, tuple(deployments), tuple(failures))

@@ -108,11 +108,9 @@ def explain_no_results(skill: Skill, query: str, any_words: str, tokenizer: str 
 
     index = open_index(skill, tokenizer)
     spell = segment if index.segmented else str
-    sql = "SELECT count(*) FROM sections WHERE sections MATCH ?"
+    execute, sql = index.connection.execute, "SELECT count(*) FROM sections WHERE sections MATCH ?"
     try:
-        counts = [
-            (word, index.connection.execute(sql, (quote(spell(word)),)).fetchone()[0]) for word in words
-        ]
+        counts = [(word, execute(sql, (quote(spell(word)),)).fetchone()[0]) for word in words]
     except DatabaseError:
         raise errors.IndexUnusable(skill.name) from None
     hints = ", ".join(f"{one_line(word)} ({count})" for word, count in counts if count)

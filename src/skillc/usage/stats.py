@@ -144,13 +144,12 @@ def _count_group(logs: Logs, group: str) -> Any:
     if group in ("commands", "projects"):
         totals = logs.totals("command" if group == "commands" else "cwd")
         counts = sorted(((name, count) for name, (count, _) in totals.items()), key=lambda c: (-c[1], c[0]))
-        return (
-            dict(counts) if group == "commands" else [{"project": p, "count": count} for p, count in counts]
-        )
+        return dict(counts) if group == "commands" else [{"project": cwd, "count": n} for cwd, n in counts]
     topics, key, names = _LISTS[group]
     step = -1 if group == "sections" else 1  # sections that were read equally often are sorted by file
-    keys = sorted(_count(_accesses(logs, *topics), key).items(), key=lambda item: (-item[1], item[0][::step]))
-    return [dict(zip(names, values, strict=True), count=count) for values, count in keys]
+    items = list(_count(_accesses(logs, *topics), key).items())
+    items.sort(key=lambda item: (-item[1], item[0][::step]))
+    return [dict(zip(names, values, strict=True), count=count) for values, count in items]
 
 
 def _summarize(logs: Logs) -> dict[str, int]:
