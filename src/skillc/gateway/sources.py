@@ -150,14 +150,15 @@ def _list_entries(names: Iterable[str], prefix: str, depth: int | None) -> list[
         parent, level, end = prefix, 1, 0
         while end >= 0 and (depth is None or level <= depth):
             end = name.find("/", len(parent))
-            node = directories.get(name[: end + 1])  # a file is in none: then this is the empty path
+            path = name[: end + 1]  # empty for a file
+            node = directories.get(path)
             if node is None:
                 node = last[parent] = Node(name[:end] if end >= 0 else name, level, end >= 0)
                 entries.append(node)
             if end >= 0:
-                parent, level = name[: end + 1], level + 1
-                directories[parent] = node
-                node.files += level - 1 == depth
+                directories[path] = node
+                node.files += level == depth
+                parent, level = path, level + 1
     for node in last.values():
         node.last = True
     return entries
