@@ -200,7 +200,7 @@ def test_lower_case_skill_md(world: World) -> None:
 
 
 def changes(result: BuildResult) -> tuple[str, int]:
-    return result.status, result.changed
+    return result.status, result.changes
 
 
 def settle() -> None:

@@ -212,7 +212,7 @@ def test_names_in_any_case(world: World) -> None:
     """[D13] Claude is claude; an alias is its agent."""
     (upper,) = find_targets("CLAUDE", "user", "/x")
     (alias,) = find_targets("claude-code", "user", "/x")
-    assert upper.directory == alias.directory == str(world.home / ".claude" / "skills")
+    assert upper[1] == alias[1] == str(world.home / ".claude" / "skills")
     with pytest.raises(InvalidOption):
         find_targets("ＣＬＡＵＤＥ", "user", "/x")
 

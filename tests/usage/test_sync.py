@@ -348,12 +348,12 @@ def test_while_others_write(world: World) -> None:
     while any(writer.poll() is None for writer in writers):
         done, failed = sync_logs(str(world.project), None)
         assert failed == []
-        moved += sum(synced.entries for synced in done)
+        moved += sum(count for _, count in done)
     for writer in writers:
         assert writer.communicate()[1] == b""
         assert writer.returncode == 0
     done, _ = sync_logs(str(world.project), None)
-    moved += sum(synced.entries for synced in done)
+    moved += sum(count for _, count in done)
     found = rows(primary(world.home / ".skillc" / "runtime"))
     assert len(found) == moved == 600
     assert len({row[1] for row in found}) == 600

@@ -9,8 +9,9 @@ from skillc import paths
 from skillc.errors import InvalidOption, SkillcError
 from skillc.text import suggest
 
-USER = "user"
-PROJECT = "project"
+USER, PROJECT = "user", "project"
+
+Target = tuple[str, str]  # a directory to deploy into, after its name in reports
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,6 @@ class Agent:
     display: str
     user: str
     project: str
-
-
-@dataclass(frozen=True)
-class Target:
-    """A directory to deploy into, with its name in reports."""
-
-    name: str
-    directory: str
 
 
 def read_agents() -> list[Agent]:
@@ -45,18 +38,18 @@ def read_agents() -> list[Agent]:
 def find_targets(names: str, scope: str, cwd: str) -> list[Target]:
     """Return the directories that a comma-separated list of agents and paths means."""
     agents = {name: agent for agent in read_agents() for name in (agent.name, *agent.aliases)}
-    targets: dict[str, Target] = {}
-    for name in filter(None, map(str.strip, names.split(","))):
-        target = _find_target(name, agents, scope, cwd)
-        targets.setdefault(target.directory, target)  # several agents share .agents/skills
+    targets: dict[str, str] = {}
+    for word in filter(None, map(str.strip, names.split(","))):
+        name, directory = _find_target(word, agents, scope, cwd)
+        targets.setdefault(directory, name)  # several agents share .agents/skills
     if not targets:
         raise InvalidOption("--target needs at least one agent or path")
-    return list(targets.values())
+    return [(name, directory) for directory, name in targets.items()]
 
 
 def _find_target(name: str, agents: dict[str, Agent], scope: str, cwd: str) -> Target:
     if os.sep in name or "/" in name or name in (".", "..") or name.startswith("~"):
-        return Target(name, os.path.abspath(os.path.join(cwd, os.path.expanduser(name))))
+        return name, os.path.abspath(os.path.join(cwd, os.path.expanduser(name)))
     agent = agents.get(name.lower())
     if agent is None:
         similar = suggest(name.lower(), agents)
@@ -72,4 +65,4 @@ def _find_target(name: str, agents: dict[str, Agent], scope: str, cwd: str) -> T
     root = next(paths.project_roots(cwd), cwd) if scope == PROJECT else paths.user_home()
     if root is None:
         raise SkillcError("there is no home directory to deploy into; set HOME or give --target a path")
-    return Target(agent.name, os.path.join(root, *directory.split("/")))
+    return agent.name, os.path.join(root, *directory.split("/"))

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from skillc.skills import Metadata, SourceFile
 
     Stamp = tuple[int, int, int]
+    Formats = frozenset[str]
+    Progress = Callable[[int, int], None] | None
 
 ATTEMPTS = 5  # builds of a folder that changes meanwhile
 MAX_COPY = 0.5  # share of changed bytes up to which a build starts from a copy of the last index
@@ -51,35 +53,26 @@ MAX_COPY = 0.5  # share of changed bytes up to which a build starts from a copy 
 class BuildResult:
     """The outcome of a build: `status` is `built`, `updated` or `unchanged`; files are counted."""
 
-    __slots__ = ("changed", "diagnostics", "files", "runtime", "skill", "source_hash", "status")
+    __slots__ = ("changes", "diagnostics", "files", "runtime", "skill", "source_hash", "status")
 
-    def __init__(
-        self,
-        skill: Skill,
-        runtime: str,
-        status: str,
-        files: int,
-        changed: int,
-        source_hash: str,
-        diagnostics: tuple[Diagnostic, ...],
-    ) -> None:
-        self.skill = skill
-        self.runtime = runtime
+    def __init__(self, build: _Build, status: str, changes: int, source_hash: str) -> None:
+        self.skill = build.skill
+        self.runtime = build.runtime
         self.status = status
-        self.files = files
-        self.changed = changed
+        self.files = len(build.files)
+        self.changes = changes
         self.source_hash = source_hash
-        self.diagnostics = diagnostics
+        self.diagnostics = build.diagnostics
 
 
 def build_skill(
     skill: Skill,
     *,
     tokenizer: str = "ascii",
-    formats: frozenset[str] = frozenset(),
+    formats: Formats = frozenset(),
     to_global: bool = False,
     force: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> BuildResult:
     """Compile a skill; without `force`, reuse what has not changed since the last build.
 
@@ -97,8 +90,7 @@ def build_skill(
         with atomic.Lock(os.path.join(paths.meta_directory(runtime), "build.lock")):
             for _ in range(ATTEMPTS):
                 try:
-                    files = list_files(skill.source)
-                    return _Build(skill, runtime, main, files, tokenizer, formats, progress).run(force)
+                    return _Build(skill, runtime, main, tokenizer, formats, progress).run(force)
                 except (_SourceChanged, FileNotFoundError):
                     continue
     except DatabaseError as error:
@@ -107,13 +99,7 @@ def build_skill(
 
 
 def keep_index_current(skill: Skill, cwd: str) -> None:
-    """Build a repository's skill if it changed; skills of the stores are built by their authors.
-
-    A copy that was checked a moment ago has not changed. A failure is not reported here: a command that
-    needs the index says what is missing.
-    """
-    if not skill.repository or skill.is_recent:
-        return
+    """Build a repository's skill if it changed; a command that needs the index reports a failure."""
     config = load_settings(cwd)
     try:
         build_skill(skill, tokenizer=config.tokenizer, formats=config.formats)
@@ -129,20 +115,13 @@ class _Build:
     """One build, step by step, under the lock of its runtime directory."""
 
     def __init__(
-        self,
-        skill: Skill,
-        runtime: str,
-        main: str,
-        files: Sequence[SourceFile],
-        tokenizer: str,
-        formats: frozenset[str],
-        progress: Callable[[int, int], None] | None,
+        self, skill: Skill, runtime: str, main: str, tokenizer: str, formats: Formats, progress: Progress
     ) -> None:
         self.skill = skill
         self.runtime = runtime
         self.progress = progress
         self.main = main
-        self.files = files
+        self.files = list_files(skill.source)
         self.tokenizer = tokenizer
         self.formats = formats
         self.index_path = paths.index_file(runtime, skill.source)
@@ -161,11 +140,12 @@ class _Build:
             self._read_last_index()
         if not self.meta:
             return self._write(self.files, {}, set(), copy=False)
-        suspects = [file for file in self.files if self._stamp_differs(file)]
+        last_stamps = {name: stamp for name, (_, stamp) in self.records.items()}
+        suspects = [file for file in self.files if last_stamps.get(utf8_text(file.name)) != file.stamp]
         removals = self.records.keys() - {utf8_text(file.name) for file in self.files}
         if not suspects and not removals:
             self._write_beside_index(self.meta["stub"].encode(), self.meta["manifest"].encode())
-            return self._result("unchanged", 0, self.meta["source_hash"], self.diagnostics)
+            return BuildResult(self, "unchanged", 0, self.meta["source_hash"])
         changes, stamps = self._compare(suspects)
         copy = sum(file.size for file in changes) <= sum(file.size for file in self.files) * MAX_COPY
         return self._write(changes if copy else self.files, stamps, removals, copy=copy)
@@ -189,10 +169,6 @@ class _Build:
             pass
         finally:
             connection.close()
-
-    def _stamp_differs(self, file: SourceFile) -> bool:
-        record = self.records.get(utf8_text(file.name))
-        return record is None or record[1] != file.stamp
 
     def _compare(self, suspects: Sequence[SourceFile]) -> tuple[list[SourceFile], dict[str, Stamp]]:
         """Return the files with new content, and the new stamps of those that were only touched."""
@@ -219,12 +195,9 @@ class _Build:
         temporary = atomic.temporary_path(self.index_path)
         writer = None
         try:
-            writer = SectionWriter(
-                temporary,
-                choose_tokenizer(self.tokenizer),
-                size=sum(file.size for file in self.files),
-                copy_of=self.index_path if copy else None,
-            )
+            size = sum(file.size for file in self.files)
+            last = self.index_path if copy else None
+            writer = SectionWriter(temporary, choose_tokenizer(self.tokenizer), size=size, copy_of=last)
             if copy:
                 for name in removals.union(file.name for file in changes):
                     writer.remove(name)
@@ -261,27 +234,21 @@ class _Build:
         if self.main_digest and digests[utf8_text(self.main)] != self.main_digest:
             raise _SourceChanged
         whole_hash = hash_source((file.name, digests[utf8_text(file.name)]) for file in self.files)
-        references, count = writer.references(self.main, MAX_REFERENCES)
-        stub = render_stub(
-            metadata.name,
-            metadata.description,
-            self.skill.name,
-            writer.headings_of(self.main),
-            references,
-            count,
-            self.skill.repository if self.skill.is_copy else "",
-        )
+        name, description = metadata.name, metadata.description
+        headings, references = writer.headings_of(self.main), writer.references(self.main, MAX_REFERENCES)
+        origin = self.skill.repository if self.skill.is_copy else ""
+        stub = render_stub(name, description, self.skill.name, headings, *references, origin)
         # If files were only touched, it is the same build.
         now = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()) if changes else self.meta["indexed_at"]
-        new_manifest = render_manifest(metadata.name, self.skill.source, whole_hash, now)
+        new_manifest = render_manifest(name, self.skill.source, whole_hash, now)
         writer.set_diagnostics(self.main, metadata.diagnostics)
-        diagnostics = writer.diagnostics()
+        self.diagnostics = writer.diagnostics()
         tokenizer = choose_tokenizer(self.tokenizer)
         writer.finish(
             {
                 **index_metadata(self.skill.source, whole_hash, tokenizer, self.formats, now),
-                "name": metadata.name,
-                "description": metadata.description,
+                "name": name,
+                "description": description,
                 "stub": stub,
                 "manifest": new_manifest.decode(),
                 "replaces": sha256_hex(self.last_manifest),
@@ -290,7 +257,7 @@ class _Build:
         os.replace(temporary, self.index_path)
         self._write_beside_index(stub.encode(), new_manifest)
         status = "unchanged" if not changes else "updated" if self.last_manifest else "built"
-        return self._result(status, changes, whole_hash, diagnostics)
+        return BuildResult(self, status, changes, whole_hash)
 
     def _write_beside_index(self, stub: bytes, new_manifest: bytes) -> None:
         """Write the stub and then the manifest, unless they are there already."""
@@ -304,10 +271,3 @@ class _Build:
             atomic.write(path, stub)
         if self.last_manifest != new_manifest:
             atomic.write(paths.manifest_file(self.runtime), new_manifest)
-
-    def _result(
-        self, status: str, changed: int, whole_hash: str, diagnostics: tuple[Diagnostic, ...]
-    ) -> BuildResult:
-        return BuildResult(
-            self.skill, self.runtime, status, len(self.files), changed, whole_hash, diagnostics
-        )

@@ -9,18 +9,14 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from skillc import atomic, paths
-from skillc.errors import InvalidOption, TargetExists, warning
+from skillc.compiler.agents import Target
+from skillc.errors import Diagnostic, InvalidOption, TargetExists, warning
 from skillc.index.sections import parse_manifest, read_manifest
+from skillc.library import Skill
 from skillc.paths import is_inside
 from skillc.text import utf8_text
-
-if TYPE_CHECKING:
-    from skillc.compiler.agents import Target
-    from skillc.errors import Diagnostic
-    from skillc.library import Skill
 
 
 @dataclass(frozen=True)
@@ -37,22 +33,23 @@ def deploy_skill(
     skill: Skill, runtime: str, target: Target, *, copy: bool = False, force: bool = False
 ) -> Deployment:
     """Deploy the compiled skill in `runtime` into an agent's directory."""
-    path = os.path.join(target.directory, skill.segment)
+    name, directory = target
+    path = os.path.join(directory, skill.segment)
     _check_overlap(skill, runtime, path)
     if not force and os.path.lexists(path) and not _is_link(path):
         source = parse_manifest(read_manifest(path)).get("source")
         if source != utf8_text(skill.source):
             raise TargetExists(path)
-    os.makedirs(target.directory, exist_ok=True)
+    os.makedirs(directory, exist_ok=True)
     diagnostics: tuple[Diagnostic, ...] = ()
     if not copy:
         try:
-            return Deployment(target.name, path, _link(runtime, path))
+            return Deployment(name, path, _link(runtime, path))
         except (OSError, NotImplementedError, AttributeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             diagnostics = (warning("W030", path, f"links can't be made there ({reason})"),)
     _copy(runtime, path)
-    return Deployment(target.name, path, "copy", diagnostics)
+    return Deployment(name, path, "copy", diagnostics)
 
 
 def _check_overlap(skill: Skill, runtime: str, path: str) -> None:
@@ -71,10 +68,8 @@ def _check_overlap(skill: Skill, runtime: str, path: str) -> None:
 
 
 def _is_link(path: str) -> bool:
-    if os.path.islink(path):
-        return True
-    is_junction = getattr(os.path, "isjunction", None)  # Python 3.12 and newer
-    return bool(is_junction and is_junction(path))
+    is_junction = getattr(os.path, "isjunction", os.path.islink)  # Python 3.12 and newer
+    return os.path.islink(path) or bool(is_junction(path))
 
 
 def _link(runtime: str, path: str) -> str:

@@ -13,14 +13,12 @@ from __future__ import annotations
 import csv
 import json
 import tomllib
+from collections.abc import Callable, Iterator
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skillc.skills import load_yaml
 from skillc.text import utf8_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # File name extensions by format; `[search] formats` has names of formats.
 ENDINGS = {
@@ -34,13 +32,13 @@ MAX_DOCUMENTS = 50_000  # of one file; the rest is left out
 MAX_DEPTH = 100
 
 _COMMENTS = {"py": "#", "rb": "#", "sh": "#"}  # all others use //
+_PARSERS: dict[str, Callable[[str], Any]] = {
+    "json": json.loads,
+    "toml": tomllib.loads,
+    "yaml": lambda text: load_yaml(text).value,
+}
 
 Document = tuple[str, str]
-
-
-def format_of(ending: str, formats: frozenset[str]) -> str:
-    """Return the format among `formats` that has a file name extension, or nothing."""
-    return next((name for name in sorted(formats) if ending in ENDINGS[name]), "")
 
 
 def documents(format_name: str, text: str, ending: str = "") -> list[Document]:
@@ -56,8 +54,11 @@ def _documents(format_name: str, text: str, ending: str) -> list[Document]:
         if format_name == "csv":
             return list(_read_rows(text, "\t" if ending == "tsv" else ","))
         if format_name == "code":
-            return [("", _repeat_comments(text, _COMMENTS.get(ending, "//")))]
-        return list(_flatten(_parse(format_name, text)))
+            mark = _COMMENTS.get(ending, "//")
+            comments = (line.partition(mark)[2].strip() for line in text.splitlines() if mark in line)
+            # Comments are repeated at the end, so that they weigh more than the code.
+            return [("", "\n".join([text, *filter(None, comments)]))]
+        return list(_flatten(_PARSERS[format_name](text)))
     except Exception:
         return [("", text)]
 
@@ -75,40 +76,24 @@ def _read_rows(text: str, delimiter: str) -> Iterator[Document]:
         yield "", text
 
 
-def _parse(format_name: str, text: str) -> Any:
-    if format_name == "json":
-        return json.loads(text)
-    if format_name == "toml":
-        return tomllib.loads(text)
-    return load_yaml(text).value
-
-
 def _flatten(value: Any) -> Iterator[Document]:
     """Yield a document for each top-level key or item: its values, each after its path."""
-    if isinstance(value, dict):
-        items = [(str(key), item) for key, item in value.items()]
-    elif isinstance(value, list):
-        items = [(f"[{number}]", item) for number, item in enumerate(value)]
-    else:
-        items = [("", value)]
-    for name, item in items[:MAX_DOCUMENTS]:
+    children = _children(value)
+    for name, item in [("", value)] if children is None else children[:MAX_DOCUMENTS]:
         yield name, "\n".join(_pairs(name, item, 0))
 
 
 def _pairs(path: str, value: Any, depth: int) -> Iterator[str]:
     if depth > MAX_DEPTH:
         raise ValueError("nested too deeply")
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from _pairs(f"{path}.{key}", item, depth + 1)
-    elif isinstance(value, list):
-        for number, item in enumerate(value):
-            yield from _pairs(f"{path}[{number}]", item, depth + 1)
-    else:
+    children = _children(value, ".")
+    if children is None:
         yield f"{path}: {value}"
+    for name, item in children or ():
+        yield from _pairs(path + name, item, depth + 1)
 
 
-def _repeat_comments(text: str, mark: str) -> str:
-    """Return source code with its comments repeated at the end, so that they weigh more than the code."""
-    comments = (line.partition(mark)[2].strip() for line in text.splitlines() if mark in line)
-    return "\n".join([text, *filter(None, comments)])
+def _children(value: Any, dot: str = "") -> list[tuple[str, Any]] | None:
+    if isinstance(value, dict):
+        return [(f"{dot}{key}", item) for key, item in value.items()]
+    return [(f"[{number}]", item) for number, item in enumerate(value)] if isinstance(value, list) else None

@@ -83,7 +83,7 @@ def list_skills(
     for skills in stores.values():
         index = _read_index(skills)
         places = skills[0].runtime_stores()  # the same for all skills of a store
-        existing = [place for place in places if os.path.isdir(place)]
+        directories = [place for place in places if os.path.isdir(place)]
         for skill in skills:
             error = _find_problem(skill, index)
             if error is not None:
@@ -91,7 +91,7 @@ def list_skills(
                 continue
             total += 1
             if scope in ("all", skill.scope) and (not pattern or fnmatchcase(skill.name, pattern)):
-                entry = _find_status(skill, places[0], existing, compare)
+                entry = _find_status(skill, places[0], directories, compare)
                 if status in ("all", entry.status):
                     entries.append(entry)
     entries.sort(key=lambda entry: (entry.skill.scope != "project", entry.skill.name))  # nearest first stays
@@ -129,15 +129,11 @@ def _find_status(skill: Skill, default: str, stores: list[str], compare: bool) -
     """Return a skill's status from the first of `stores` that has its build; `default` is where to build."""
     for store in stores:
         runtime = os.path.join(store, skill.folder)
-        data = read_manifest(runtime)
-        fields = parse_manifest(data) if data else {}
+        fields = parse_manifest(data) if (data := read_manifest(runtime)) else {}
         digest = fields.get("source_hash")
         # A runtime directory of the same name may hold another project's skill.
-        if (
-            isinstance(digest, str)
-            and digest
-            and fields.get("source", skill.source) == utf8_text(skill.source)
-        ):
+        is_same = fields.get("source", skill.source) == utf8_text(skill.source)
+        if is_same and digest and isinstance(digest, str):
             is_obsolete = compare and _current_hash(skill) != _build_hash(skill, runtime, digest)
             return SkillStatus(skill, OBSOLETE if is_obsolete else NORMAL, runtime)
     return SkillStatus(skill, NOT_BUILT, os.path.join(default, skill.folder))
@@ -154,7 +150,7 @@ def _build_hash(skill: Skill, runtime: str, digest: str) -> str:
 
 def _current_hash(skill: Skill) -> str | None:
     """Return the hash of a skill's files as they are now; None if they can't be read."""
-    digests: list[tuple[str, str]] = []
+    digests = []
     try:
         for source in list_files(skill.source):
             with open(source.path, "rb") as file:

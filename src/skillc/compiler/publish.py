@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from skillc.compiler.build import build_skill
-from skillc.compiler.deploy import deploy_skill
-from skillc.compiler.importer import import_skill
-from skillc.errors import SkillcError, unexpected
+from skillc.compiler.agents import Target
+from skillc.compiler.build import BuildResult, build_skill
+from skillc.compiler.deploy import Deployment, deploy_skill
+from skillc.compiler.scaffold import import_skill
+from skillc.errors import Diagnostic, SkillcError, unexpected
+from skillc.library import Skill
+from skillc.settings import Settings
 from skillc.text import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from skillc.compiler.agents import Target
-    from skillc.compiler.build import BuildResult
-    from skillc.compiler.deploy import Deployment
-    from skillc.errors import Diagnostic
-    from skillc.library import Skill
-    from skillc.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -56,7 +50,7 @@ class Publication:
             "runtime_path": self.build.runtime,
             "source_hash": self.build.source_hash,
             "files": self.build.files,
-            "changed": self.build.changed,
+            "changed": self.build.changes,
             "deployments": [
                 {"target": d.target, "path": d.path, "method": d.method} for d in self.deployments
             ],
@@ -64,10 +58,9 @@ class Publication:
         }
 
     def report(self) -> str:
-        """Return the same as text."""
         build = self.build
         files = f"{build.files} file{'' if build.files == 1 else 's'}"
-        detail = files if build.status == "unchanged" else f"{files}, {build.changed} changed"
+        detail = files if build.status == "unchanged" else f"{files}, {build.changes} changed"
         lines = [f"{build.status.capitalize()} '{build.skill.name}' ({detail}) in {build.runtime}"]
         lines += [f"  {d.target}: {d.path} ({d.method})" for d in self.deployments]
         return "\n".join(map(one_line, lines))
@@ -105,9 +98,8 @@ def publish_skill(
     failures: list[SkillcError] = []
     for target in options.targets if deploy else ():
         try:
-            deployments.append(
-                deploy_skill(skill, build.runtime, target, copy=options.copy, force=options.force)
-            )
+            deployment = deploy_skill(skill, build.runtime, target, copy=options.copy, force=options.force)
+            deployments.append(deployment)
         except (SkillcError, OSError) as error:
             failures.append(unexpected(error))
     return Publication(build, tuple(deployments), tuple(failures))

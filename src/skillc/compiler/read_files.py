@@ -29,9 +29,9 @@ def kind(name: str, formats: frozenset[str] = frozenset()) -> str:
         return ending
     if not formats:
         return ""
-    from skillc.compiler.formats import format_of  # off by default
+    from skillc.compiler.formats import ENDINGS  # off by default
 
-    return format_of(ending, formats)
+    return next((name for name in sorted(formats) if ending in ENDINGS[name]), "")
 
 
 def _ending(name: str) -> str:
@@ -46,7 +46,6 @@ def read_all(files: Sequence[SourceFile], formats: frozenset[str] = frozenset())
 
 
 def fingerprint(path: str) -> tuple[str, Stamp]:
-    """Return a file's hash and stamp."""
     with open(path, "rb") as file:
         stamp = _stamp(file)
         return file_sha256_hex(file, stamp[0]), stamp

@@ -83,9 +83,7 @@ def _render_headings(headings: Iterable[tuple[int, str]]) -> list[str]:
             rest += 1
         else:
             lines.append(f"{'  ' * (level - 1)}- {fold_line(text)}")
-    if rest:
-        lines.append(f"- ... ({rest} more)")
-    return lines
+    return [*lines, f"- ... ({rest} more)"] if rest else lines
 
 
 def _render_references(references: Sequence[tuple[str, str | None]], count: int) -> list[str]:
@@ -96,6 +94,4 @@ def _render_references(references: Sequence[tuple[str, str | None]], count: int)
     for label, description in references[:MAX_REFERENCES]:
         text = cut(fold_line(description or ""), MAX_DESCRIPTION)
         lines.append(f"  - {fold_line(label)}{' — ' + text if text else ''}")
-    if count > MAX_REFERENCES:
-        lines.append(f"  - ... ({count - MAX_REFERENCES} more)")
-    return lines
+    return [*lines, f"  - ... ({count - MAX_REFERENCES} more)"] if count > MAX_REFERENCES else lines

@@ -64,7 +64,6 @@ def read_headings(connection: Connection, condition: str = "1", *values: str) ->
 
 
 def parse_headings(name: str, data: bytes) -> list[Heading]:
-    """Return the headings of a Markdown file."""
     from skillc.skills import parse  # only for a file that is not as it was indexed
 
     return [Heading(name, h.text, h.level, h.line, h.end_line) for h in parse(data).headings()]
@@ -122,9 +121,7 @@ def has_changes(skill: Skill, tokenizer: str = "ascii") -> bool:
     try:
         records = read_file_records(open_index(skill, tokenizer).connection)
         files = list_files(skill.source)
-        return len(files) != len(records) or any(
-            _differs(file, records.get(utf8_text(file.name))) for file in files
-        )
+        return len(files) != len(records) or any(_differs(f, records.get(utf8_text(f.name))) for f in files)
     except (SkillcError, DatabaseError, OSError):
         return True
 

@@ -47,25 +47,20 @@ class OpenFile:
         from skillc.skills import newlines  # only with --max-lines
 
         count, complete = 0, True  # line ends so far, and whether the last line has one
-        pending = b""  # a CR that may be half of a CRLF
-        while True:
-            chunk = file.read(PIECE)
-            piece = pending + chunk
-            if not piece:
-                break
-            pending = b"\r" if chunk and piece.endswith(b"\r") else b""
-            piece = piece[:-1] if pending else piece
-            missing = limit - count
+        carry = b""  # a CR that may be half of a CRLF
+        while piece := carry + (chunk := file.read(PIECE)):
+            carry = b"\r" if chunk and piece.endswith(b"\r") else b""
+            piece = piece[:-1] if carry else piece
+            room = limit - count
             count += newlines(piece, 0, len(piece))
             complete = piece.endswith((b"\n", b"\r"))
-            if missing > 0:
-                yield piece if count < limit else b"".join(piece.splitlines(keepends=True)[:missing])
+            if room > 0:
+                yield piece if count < limit else b"".join(piece.splitlines(keepends=True)[:room])
         self.more_lines = max(0, count + (not complete) - limit)
 
     def content(self) -> bytes:
         """Return all bytes and, if lines were left out, the line that says so."""
-        data = b"".join(self.pieces())
-        return data + render_more_lines(self.more_lines)
+        return b"".join(self.pieces()) + render_more_lines(self.more_lines)
 
     def as_json(self) -> dict[str, Any]:
         """Return the file with its content: text if it is UTF-8, else base64."""

@@ -42,18 +42,17 @@ def render_outline(headings: Iterable[Heading]) -> Iterator[str]:
 
 def _read_index(skill: Skill) -> tuple[dict[str, FileRecord], dict[str, list[Heading]]]:
     """Return the indexed files and their headings; nothing without a readable index."""
+    connection = None
     try:
         connection = open_stale_index(skill)
-    except SkillcError:  # there is no home that could hold one
-        connection = None
-    if connection is None:
-        return {}, {}
-    try:
+        if connection is None:
+            return {}, {}
         headings: dict[str, list[Heading]] = {}
         for heading in freshness.read_headings(connection):
             headings.setdefault(heading.file, []).append(heading)
         return freshness.read_file_records(connection), headings
-    except DatabaseError:
+    except (DatabaseError, SkillcError):  # a damaged index, or no home that could hold one
         return {}, {}
     finally:
-        connection.close()
+        if connection is not None:
+            connection.close()

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
     from typing import Any
 
+    from skillc.index.sections import SectionIndex
     from skillc.library import Skill
 
     Row = tuple[str, str, str, float]
@@ -60,7 +61,6 @@ class SearchResults:
         return {"query": self.query, "results": results}
 
     def lines(self) -> Iterator[str]:
-        """Yield the results as lines of text."""
         from skillc.text import one_line
 
         for result in self.results:
@@ -89,8 +89,8 @@ def search_sections(
         elif mode == PHRASE:
             rows = _match(connection, quote(" ".join(words)), limit)
         else:
-            rows = _match_raw(connection, query, index.segmented, limit)
-        return SearchResults(query, [_read_result(row, index.segmented) for row in rows])
+            rows = _match_raw(index, query, limit)
+        return SearchResults(query, [_read_result(index, row) for row in rows])
     except DatabaseError:
         raise errors.IndexUnusable(skill.name) from None
 
@@ -108,17 +108,14 @@ def explain_no_results(skill: Skill, query: str, any_words: str, tokenizer: str 
 
     index = open_index(skill, tokenizer)
     spell = segment if index.segmented else str
-    sql = "SELECT count(*) FROM sections WHERE sections MATCH ?"
+    execute, sql = index.connection.execute, "SELECT count(*) FROM sections WHERE sections MATCH ?"
     try:
-        counts = [
-            (word, index.connection.execute(sql, (quote(spell(word)),)).fetchone()[0]) for word in words
-        ]
+        counts = [(word, execute(sql, (quote(spell(word)),)).fetchone()[0]) for word in words]
     except DatabaseError:
         raise errors.IndexUnusable(skill.name) from None
     hints = ", ".join(f"{one_line(word)} ({count})" for word, count in counts if count)
-    return (
-        f"note: no section holds all words; these occur: {hints}; {any_words} ranks by them" if hints else ""
-    )
+    note = f"note: no section holds all words; these occur: {hints}; {any_words} ranks by them"
+    return note if hints else ""
 
 
 def split_query(query: str) -> list[str]:
@@ -158,18 +155,16 @@ def _cut_phrase(phrase: str) -> str:
     return phrase
 
 
-def _read_result(row: Row, segmented: bool) -> SearchResult:
-    """Return a row as a result; a lower rank is better."""
-    file, section, snippet, rank = row
+def _read_result(index: SectionIndex, row: Row) -> SearchResult:
+    file, section, snippet, rank = row  # a lower rank is better
     if not (isinstance(file, str) and isinstance(section, str) and isinstance(snippet, str)):
         raise DatabaseError("not text")  # the index is damaged
-    if segmented:
+    if index.segmented:
         file, section, snippet = map(unsegment, (file, section, snippet))
     return SearchResult(file, section, snippet, -rank)
 
 
 def _match(connection: Connection, expression: str, limit: int) -> list[Row]:
-    """Return the best rows that match, in order."""
     count = connection.execute(_COUNT, (expression, limit + 1)).fetchone()[0]
     if not count:
         return []
@@ -207,18 +202,18 @@ def _distinct(words: list[str]) -> list[str]:
     return list(distinct.values()) or [punctuation]
 
 
-def _match_raw(connection: Connection, query: str, segmented: bool, limit: int) -> list[Row]:
+def _match_raw(index: SectionIndex, query: str, limit: int) -> list[Row]:
     """Return the rows that match a query in FTS5's own syntax."""
     query = utf8_text(query)
-    if segmented:
+    if index.segmented:
         query = segment(query)
     if len(query) > MAX_RAW:
         raise errors.InvalidOption(f"--raw query is longer than {MAX_RAW} characters")
     query = " " + query.replace("\0", " ")  # a leading space, because a leading asterisk is a command to FTS5
     try:
         if "*" in query:  # expanding prefixes is most of the work, so do it once
-            return connection.execute(_BEST_OF_MANY, (query, limit)).fetchall()
-        return _match(connection, query, limit)
+            return index.connection.execute(_BEST_OF_MANY, (query, limit)).fetchall()
+        return _match(index.connection, query, limit)
     except DatabaseError:
         _check_syntax(query)
         raise  # the index is damaged

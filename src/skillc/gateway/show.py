@@ -125,9 +125,8 @@ class _Headings:
         except FileNotFoundError:
             return None
         if record is None or not (stamp == record[1:] or freshness.matches_record(data, record)):
-            matches = [
-                h for h in freshness.parse_headings(heading.file, data) if h.heading.casefold() == query
-            ]
+            headings = freshness.parse_headings(heading.file, data)
+            matches = [match for match in headings if match.heading.casefold() == query]
             if not matches:
                 return None
             heading = next((match for match in matches if match.line == heading.line), matches[0])

@@ -53,7 +53,6 @@ class SourceTree:
         return {"root": self.root, "entries": entries, "more": self.more}
 
     def lines(self, marks: tuple[str, str, str, str] = TREE_MARKS) -> Iterator[str]:
-        """Yield the tree as lines of text."""
         from skillc.text import one_line
 
         entry, last_entry, below, below_last = marks
@@ -145,27 +144,21 @@ def _matches(path: list[str], pattern: list[str], tests: Sequence[Callable[[str]
 def _list_entries(names: Iterable[str], prefix: str, depth: int | None) -> list[Node]:
     """Return every file and directory down to `depth` levels."""
     entries: list[Node] = []
-    directories: dict[str, Node] = {}  # by path
+    directories: dict[str, Node] = {}  # by path, which ends in a slash
     last: dict[str, Node] = {}  # the last entry of each directory, by the directory's path
-
-    def add(path: str, parent: str, level: int, is_directory: bool) -> Node:
-        node = last[parent] = Node(path, level, is_directory)
-        entries.append(node)
-        return node
-
     for name in sorted(names, key=_directories_first):
-        parent, level = prefix, 1
-        while depth is None or level <= depth:
+        parent, level, end = prefix, 1, 0
+        while end >= 0 and (depth is None or level <= depth):
             end = name.find("/", len(parent))
-            if end < 0:
-                add(name, parent, level, False)
-                break
-            path = name[:end]
-            if path not in directories:
-                directories[path] = add(path, parent, level, True)
-            if level == depth:
-                directories[path].files += 1
-            parent, level = name[: end + 1], level + 1
+            path = name[: end + 1]  # empty for a file
+            node = directories.get(path)
+            if node is None:
+                node = last[parent] = Node(name[:end] if end >= 0 else name, level, end >= 0)
+                entries.append(node)
+            if end >= 0:
+                directories[path] = node
+                node.files += level == depth
+                parent, level = path, level + 1
     for node in last.values():
         node.last = True
     return entries

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from skillc.library import Skill
 
     LogValue = str | int | bool | None
+    Fields = dict[str, LogValue]
+    Diagnostics = tuple[Diagnostic, ...]
     Row = tuple[str | None, ...]
     Result = TypeVar("Result")
 
-WAL_LIMIT = (
-    1 << 18
-)  # bytes; each process reads the whole WAL before it writes, a checkpoint waits for the disk
+WAL_LIMIT = 1 << 18  # bytes; every process reads the whole WAL first, but a checkpoint waits for the disk
 MAX_CONNECTIONS = 8
 STALE_SECONDS = 3600  # age from which a fallback log is reported (W003)
 
@@ -57,14 +57,13 @@ def fallback_lock(project: str) -> str:
     return os.path.join(fallback_directory(project), ".lock")
 
 
-def record_access(
-    skill: Skill, command: str, arguments: dict[str, LogValue], error: str | None, cwd: str
-) -> tuple[Diagnostic, ...]:
+def record_access(skill: Skill, command: str, arguments: Fields, error: str | None, cwd: str) -> Diagnostics:
     """Log an access. Never fails: a row that can't be written is a diagnostic."""
     now = time()
     row = (
         strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(now)),
-        utf8_text(os.environ.get("SKC_RUN_ID", "")) or _run_id(now),
+        utf8_text(os.environ.get("SKC_RUN_ID", ""))
+        or strftime("%Y%m%dT%H%M%SZ-", gmtime(now)) + os.urandom(2).hex(),
         command,
         utf8_text(skill.name),
         utf8_text(skill.source),
@@ -86,19 +85,16 @@ def record_access(
 def run_logged(
     skill: Skill,
     command: str,
-    arguments: dict[str, LogValue],
+    arguments: Fields,
     cwd: str,
     operation: Callable[[], Result],
-    outcome: Callable[[Result], dict[str, LogValue]] = lambda result: {},
-) -> tuple[Result, tuple[Diagnostic, ...]]:
+    outcome: Callable[[Result], Fields] = lambda result: {},
+) -> tuple[Result, Diagnostics]:
     """Run an operation on a skill and log it, failures too; `outcome` adds arguments from its result."""
     try:
         result = operation()
     except SkillcError as error:
-        error.diagnostics = (
-            *error.diagnostics,
-            *record_access(skill, command, arguments, error.message, cwd),
-        )
+        error.diagnostics += record_access(skill, command, arguments, error.message, cwd)
         raise
     except Exception as error:
         if not isinstance(error, errors.Question):
@@ -201,8 +197,8 @@ def checkpoint(connection: Connection, path: str) -> None:
         pass
 
 
-def _check_fallback(fallback: str, skill: str, now: float) -> tuple[Diagnostic, ...]:
-    """Return a warning for a fallback log that waits for `skc sync` for long."""
+def _check_fallback(fallback: str, skill: str, now: float) -> Diagnostics:
+    """Return a warning for a fallback log that has waited for `skc sync` for long."""
     try:
         age = now - os.stat(fallback).st_mtime
     except OSError:
@@ -210,11 +206,7 @@ def _check_fallback(fallback: str, skill: str, now: float) -> tuple[Diagnostic, 
     return (warning("W003", skill),) if age > STALE_SECONDS else ()
 
 
-def _run_id(now: float) -> str:
-    return strftime("%Y%m%dT%H%M%SZ-", gmtime(now)) + os.urandom(2).hex()
-
-
-def encode_arguments(arguments: dict[str, LogValue]) -> str:
+def encode_arguments(arguments: Fields) -> str:
     """Return arguments as a JSON object, without loading `json`, which costs more than the row."""
     return "{" + ", ".join(f"{_quote(key)}: {_encode(value)}" for key, value in arguments.items()) + "}"
 

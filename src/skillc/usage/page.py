@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from html import escape
 from posixpath import normpath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skillc.text import cut
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from skillc.usage.stats import Stats
+from skillc.usage.stats import Stats
 
 VISIBLE_ROWS = 12  # of a chart; the others are collapsed
 MAX_ROWS = 500  # of a chart; the others are counted
@@ -38,14 +36,13 @@ def find_unread(
     outlines: dict[str, list[tuple[int, str]]] = {}
     for file, level, heading in headings:
         outlines.setdefault(file, []).append((level, heading))
-    whole_files = {normpath(file) for file in files}
-    unread = {}
-    for file, outline in outlines.items():
-        hits = [(heading, file) in sections for _, heading in outline]
-        rest = [] if file in whole_files else _find_unread(outline, hits)
-        if rest:
-            unread[file] = rest
-    return unread
+    for file in map(normpath, files):
+        outlines.pop(file, None)
+    unread = {
+        file: _find_unread(outline, [(heading, file) in sections for _, heading in outline])
+        for file, outline in outlines.items()
+    }
+    return {file: rest for file, rest in unread.items() if rest}
 
 
 def _find_unread(outline: Sequence[tuple[int, str]], hits: Sequence[bool]) -> list[tuple[int, str]]:
@@ -114,11 +111,9 @@ _CONTROLS = dict.fromkeys(
 def _scope(summary: Stats) -> str:
     """Return the period and the filters of the page."""
     filters = summary.filters
+    period = "No accesses yet"
     if summary.start and summary.end:
-        first, last = summary.start[:10], summary.end[:10]
-        period = f"{_escape(first)} to {_escape(last)}" if first != last else _escape(first)
-    else:
-        period = "No accesses yet"
+        period = _escape(" to ".join(dict.fromkeys((summary.start[:10], summary.end[:10]))))
     conditions = [f"since {filters.since}"] if filters.since else []
     conditions += [f"until {filters.until}"] if filters.until else []
     conditions += [f"in {' or '.join(filters.projects)}"] if filters.projects else []
@@ -127,14 +122,11 @@ def _scope(summary: Stats) -> str:
 
 
 def _tiles(data: Mapping[str, int]) -> str:
-    names = {
-        "total_accesses": "accesses",
-        "unique_sections": "sections read",
-        "unique_files": "files read",
-        "error_count": "errors",
-    }
+    keys = ("total_accesses", "unique_sections", "unique_files", "error_count")
+    names = ("accesses", "sections read", "files read", "errors")
     tiles = "".join(
-        f'<p><b>{data[key]:,}</b><span class="soft">{name}</span></p>' for key, name in names.items()
+        f'<p><b>{data[key]:,}</b><span class="soft">{name}</span></p>'
+        for key, name in zip(keys, names, strict=True)
     )
     return f'<section class="tiles">{tiles}</section>'
 
@@ -146,11 +138,15 @@ def _over_time(days: Sequence[tuple[str, int]]) -> str:
     unit = "day" if len(days) <= MAX_DAYS else "week" if len(days) <= MAX_WEEK_DAYS else "month"
     columns: dict[str, int] = {}
     for day, count in days:
-        name = _column_of(day, unit)
+        year, week, _ = date.fromisoformat(day).isocalendar()
+        name = {"day": day, "week": f"{year}, week {week}", "month": day[:7]}[unit]
         columns[name] = columns.get(name, 0) + count
     highest = max(columns.values()) or 1
     bars = "".join(
-        _column(number, name, count, highest) for number, (name, count) in enumerate(columns.items()) if count
+        f'<rect x="{number + 0.1:.1f}" width="0.8" y="{100 - height:.1f}" height="{height:.1f}">'
+        f"<title>{name}: {count:,}</title></rect>"
+        for number, (name, count) in enumerate(columns.items())
+        if count and (height := max(100 * count / highest, 1))
     )
     return (
         f"<section><h2>Accesses by {unit}</h2><figure>"
@@ -161,36 +157,15 @@ def _over_time(days: Sequence[tuple[str, int]]) -> str:
     )
 
 
-def _column_of(day: str, unit: str) -> str:
-    if unit == "week":
-        year, week, _ = date.fromisoformat(day).isocalendar()
-        return f"{year}, week {week}"
-    return day if unit == "day" else day[:7]
-
-
-def _column(number: int, name: str, count: int, highest: int) -> str:
-    height = max(100 * count / highest, 1)
-    return (
-        f'<rect x="{number + 0.1:.1f}" width="0.8" y="{100 - height:.1f}" height="{height:.1f}">'
-        f"<title>{name}: {count:,}</title></rect>"
-    )
-
-
+@dataclass(frozen=True)
 class _Bars:
     """A chart with a bar for each entry; the first are visible, the others collapsed."""
 
-    def __init__(
-        self, title: str, data: Sequence[Mapping[str, Any]], name: str, detail: str = "", css: str = ""
-    ) -> None:
-        self.title = title
-        self.data = data
-        self.name = name
-        self.detail = detail
-        self.css = css
-
-    def height(self) -> int:
-        """Return the height in rows; the title is as tall as two."""
-        return min(len(self.data), VISIBLE_ROWS) + 2
+    title: str
+    data: Sequence[Mapping[str, Any]]
+    name: str
+    detail: str = ""
+    css: str = ""
 
     def html(self) -> str:
         if not self.data:
@@ -208,12 +183,13 @@ class _Bars:
 
 
 def _two_columns(charts: Iterable[_Bars]) -> str:
-    """Arrange charts in two columns: each goes to the shorter one."""
-    columns: tuple[list[_Bars], list[_Bars]] = ([], [])
+    """Arrange charts in two columns: each is added to the shorter one."""
+    columns, heights = ["", ""], [0, 0]
     for chart in charts:
-        min(columns, key=lambda column: sum(other.height() for other in column)).append(chart)
-    divisions = (f"<div>{''.join(chart.html() for chart in column)}</div>" for column in columns)
-    return f'<div class="charts">{"".join(divisions)}</div>'
+        column = heights.index(min(heights))
+        columns[column] += chart.html()
+        heights[column] += min(len(chart.data), VISIBLE_ROWS) + 2  # rows; a title is as tall as two
+    return f'<div class="charts">{"".join(f"<div>{column}</div>" for column in columns)}</div>'
 
 
 def _bar(entry: Mapping[str, Any], name: str, detail: str, highest: int) -> str:
@@ -237,7 +213,8 @@ def _unread_sections(unread: Mapping[str, Sequence[tuple[int, str]]]) -> str:
     if not unread:
         return '<section><h2>Sections nobody reads</h2><p class="soft">None.</p></section>'
     total = sum(map(len, unread.values()))
-    files = "".join(_file(file, entries, collapsed=total > MAX_ROWS) for file, entries in unread.items())
+    state = "" if total > MAX_ROWS else " open"
+    files = "".join(_file(file, entries, state) for file, entries in unread.items())
     return (
         f'<section><h2>Sections nobody reads <span class="soft">{total:,}</span></h2>'
         f'<p class="soft">No part of these was shown, and their files were not opened.</p>'
@@ -245,13 +222,13 @@ def _unread_sections(unread: Mapping[str, Sequence[tuple[int, str]]]) -> str:
     )
 
 
-def _file(file: str, entries: Sequence[tuple[int, str]], *, collapsed: bool) -> str:
+def _file(file: str, entries: Sequence[tuple[int, str]], state: str) -> str:
     top = min(level for level, _ in entries)
     items = "".join(
         f'<li style="padding-left:{(level - top) * 0.9:.1f}rem"><bdi>{_escape(heading)}</bdi></li>'
         for level, heading in entries
     )
     return (
-        f'<details{"" if collapsed else " open"}><summary><bdi dir="ltr">{_escape(file)}</bdi>'
+        f'<details{state}><summary><bdi dir="ltr">{_escape(file)}</bdi>'
         f" <small>{len(entries):,}</small></summary><ul>{items}</ul></details>"
     )

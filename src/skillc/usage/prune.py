@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ def parse_age(text: str) -> int:
 
 
 def prune_log(path: str, days: int) -> int:
-    """Remove the rows of a log that are older than so many whole days, and return their number.
+    """Remove the rows of a log that are older than `days` whole days, and return their number.
 
     Raise SkillcError for a log that can't be read or written.
     """
@@ -45,14 +46,13 @@ def prune_log(path: str, days: int) -> int:
     if connection is None:
         raise SkillcError(f"'{path}' can't be read as an access log")
     try:
-        schema.create_tables(connection)
-        _remove_counts(connection, cutoff)
-        count = _remove_rows(connection, path, cutoff)
-        _vacuum(connection, path)
+        with closing(connection):
+            schema.create_tables(connection)
+            _remove_counts(connection, cutoff)
+            count = _remove_rows(connection, path, cutoff)
+            _vacuum(connection, path)
     except sqlite.Error as error:
         raise SkillcError(f"'{path}' can't be pruned: {error}") from None
-    finally:
-        connection.close()
     return count
 
 
@@ -72,17 +72,14 @@ def _remove_counts(connection: Connection, cutoff: str) -> None:
 
 
 def _remove_rows(connection: Connection, path: str, cutoff: str) -> int:
-    count = 0
-    while True:
-        batch = connection.execute(
-            "DELETE FROM access_log WHERE rowid IN ("
-            " SELECT rowid FROM access_log WHERE timestamp >= '0001' AND timestamp < ? LIMIT ?)",
-            (cutoff[:-1], BATCH),
-        ).rowcount
+    rows = "SELECT rowid FROM access_log WHERE timestamp >= '0001' AND timestamp < ? LIMIT ?"
+    query = f"DELETE FROM access_log WHERE rowid IN ({rows})"  # noqa: S608 -- our own words
+    count, batch = 0, BATCH
+    while batch == BATCH:
+        batch = connection.execute(query, (cutoff[:-1], BATCH)).rowcount
         checkpoint(connection, path)
         count += batch
-        if batch < BATCH:
-            return count
+    return count
 
 
 def _vacuum(connection: Connection, path: str) -> None:

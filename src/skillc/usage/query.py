@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from skillc.library import Skill
 
     Period = tuple[str | None, str | None]
+    Split = tuple[int, int, list[Period]]
 
 DAY, WEEK = 86_400, 604_800  # seconds
 FAILED = ""  # the topic of failures
@@ -52,47 +54,38 @@ class Filters:
     @classmethod
     def parse(cls, since: str | None, until: str | None, projects: Sequence[str], cwd: str) -> Filters:
         """Return filters from the texts of options; raise InvalidFilter."""
-        return cls(
-            None if since is None else format_time(_parse_filter_time(since, up=True)),
-            None if until is None else format_time(_parse_filter_time(until, up=False)),
-            tuple(_directory(project, cwd) for project in projects),
-        )
+        first = None if since is None else format_time(_parse_filter_time(since, up=True))
+        last = None if until is None else format_time(_parse_filter_time(until, up=False))
+        if any(not project or "\0" in project for project in projects):
+            raise InvalidFilter("a project is a directory, not nothing")
+        # A directory as the log writes it; it need not exist any more.
+        directories = (os.path.realpath(os.path.join(cwd, project)) for project in projects)
+        return cls(first, last, tuple(map(utf8_text, directories)))
 
     def as_json(self) -> dict[str, Any]:
         return {"since": self.since, "until": self.until, "projects": list(self.projects)}
 
     def split(self, unit: int) -> Split:
-        """Split the time between `since` and `until` into whole units of so many seconds, and the rest.
+        """Split the time between `since` and `until` into whole units of `unit` seconds, and the rest.
 
-        >>> filters = Filters("2026-03-01T00:00:00Z", "2026-03-03T09:59:59Z")
-        >>> split = filters.split(DAY)
-        >>> split.last - split.first, split.rest
-        (1, (('2026-03-03T00:00:00Z', '2026-03-03T09:59:59Z'),))
+        Return the first and the last unit, counted from 1970-01-01, and the periods that are left, in order.
+        There is no whole unit if the last is before the first.
+
+        >>> Filters("1970-01-01T00:00:00Z", "1970-01-03T09:59:59Z").split(DAY)
+        (0, 1, [('1970-01-03T00:00:00Z', '1970-01-03T09:59:59Z')])
         """
         since = None if self.since is None else parse_time(self.since)
         until = None if self.until is None else parse_time(self.until)
         first = -EVER if since is None else -(-since // unit)
         last = EVER if until is None else (until + 1) // unit - 1
         if first > last:
-            return Split(0, -1, ((self.since, self.until),))
+            return 0, -1, [(self.since, self.until)]
         rest: list[Period] = []
         if since is not None and since % unit != 0:
             rest.append((self.since, format_time(first * unit - 1)))
         if until is not None and (until + 1) % unit != 0:
             rest.append((format_time((last + 1) * unit), self.until))
-        return Split(first, last, tuple(rest))
-
-
-@dataclass(frozen=True)
-class Split:
-    """Whole units from `first` to `last`, counted from 1970-01-01, and the periods that are left, in order.
-
-    There is no whole unit if `last` is before `first`.
-    """
-
-    first: int
-    last: int
-    rest: tuple[Period, ...]
+        return first, last, rest
 
 
 def parse_time(time: str) -> int:
@@ -126,34 +119,24 @@ def _parse_filter_time(text: str, *, up: bool) -> int:
     return second
 
 
-def _directory(project: str, cwd: str) -> str:
-    """Return a project's directory as the log writes it; it need not exist any more."""
-    if not project or "\0" in project:
-        raise InvalidFilter("a project is a directory, not nothing")
-    return utf8_text(os.path.realpath(os.path.join(cwd, project)))
-
-
 def find_logs(skill: Skill) -> list[str]:
     """Return the logs of a skill: it may have been built for the project and globally."""
     paths = [log_file(runtime) for runtime in skill.runtimes()]
     return [path for path in paths if os.path.exists(path)]
 
 
-class Logs:
+class Logs(ExitStack):
     """The logs of skills, seen through filters; a log that can't be read is skipped and reported."""
 
     def __init__(self, skills: Sequence[Skill], filters: Filters) -> None:
-        self.filters = filters
+        super().__init__()
         self.diagnostics: tuple[Diagnostic, ...] = ()
-        self._skills = skills
         self._logs: list[_Log] = []
-
-    def __enter__(self) -> Logs:
         # Folders outside the stores share the global log of their name, also with a project's skill that
         # was built globally: a log may be read for several folders, and be the own log of one of them.
         folders: dict[str, set[str]] = {}
         own = set()
-        for skill in self._skills:
+        for skill in skills:
             for path in find_logs(skill):
                 folders.setdefault(path, set()).add(utf8_text(skill.source))
             if skill.is_stored:
@@ -163,12 +146,8 @@ class Logs:
             if connection is None:
                 self.diagnostics += (warning("W001", path, "it can't be read as an access log"),)
             else:
-                self._logs.append(_Log(path, connection, self.filters, folders[path], path in own))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for log in self._logs:
-            log.connection.close()
+                self.callback(connection.close)
+                self._logs.append(_Log(path, connection, filters, folders[path], path in own))
 
     def period(self) -> Period:
         """Return the times of the first and the last access."""
@@ -185,9 +164,9 @@ class Logs:
         return totals
 
     def kinds(self, *topics: str) -> Iterator[tuple[str, str, str, int]]:
-        """Yield command, arguments, error (or nothing) and count; a kind may come more than once.
+        """Yield command, arguments, error and count; topics are commands that succeeded, or FAILED.
 
-        Topics are commands that succeeded, or FAILED.
+        The error of a success is empty. A kind may come more than once.
         """
         for log in self._logs:
             yield from log.kinds(topics)
@@ -199,47 +178,41 @@ class _Log:
     def __init__(
         self, path: str, connection: Connection, filters: Filters, folders: set[str], own: bool
     ) -> None:
-        self.connection = connection
+        self._connection = connection
         connection.execute("BEGIN")  # all queries see the log at one moment
         self._path = path
         self._filters = filters
         self._has_counts = schema.has_counts(connection)
-        about = ("NOT IN", self._other_skills(folders)) if own else ("IN", sorted(folders))
+        about = ("IN", sorted(folders))
+        if own:  # also accesses of a folder that is gone, from which the skill may have moved
+            table = "access_place" if self._has_counts else "access_log"
+            skills = self._query(f"SELECT DISTINCT skill_path FROM {table}", [])  # noqa: S608
+            about = ("NOT IN", [path for (path,) in skills if path not in folders and _is_skill(path)])
         self._where, self._values = _condition(filters.projects, *about)
-        inside = outside = 0  # places that match and that don't
+        inside = places = 0  # places that match, and all
         if self._has_counts:
             query = f"SELECT coalesce(sum({self._where}), 0), count(*) FROM access_place r"  # noqa: S608
             inside, places = next(self._query(query, self._values))
-            outside = places - inside
-        self._everywhere = self._has_counts and not outside
+        self._everywhere = self._has_counts and inside == places
         # Add up the places that match, or subtract the others from the total if they are fewer.
         self._matches = f"SELECT r.id FROM access_place r WHERE {self._where}"  # noqa: S608
-        self._place, self._count, self._failed = f"place IN ({self._matches})", "count", "failed"
-        if outside < inside:
+        self._place, self._count, self._failures = f"place IN ({self._matches})", "count", "failed"
+        if places - inside < inside:
             others = f"SELECT r.id FROM access_place r WHERE NOT ({self._where})"  # noqa: S608
             self._place = f"place IN (SELECT 0 UNION ALL {others})"
-            self._count, self._failed = "iif(place, -count, count)", "iif(place, -failed, failed)"
-
-    def _other_skills(self, folders: set[str]) -> list[str]:
-        """Return the folders in this log that are skills other than `folders`.
-
-        Accesses of a folder that is gone count: the skill may have moved from there.
-        """
-        table = "access_place" if self._has_counts else "access_log"
-        paths = [path for (path,) in self._query(f"SELECT DISTINCT skill_path FROM {table}", [])]  # noqa: S608
-        return [path for path in paths if path not in folders and _is_skill(path)]
+            self._count, self._failures = "iif(place, -count, count)", "iif(place, -failed, failed)"
 
     def _split(self, unit: int) -> Split:
         if self._has_counts:
             return self._filters.split(unit)
-        return Split(0, -1, ((self._filters.since, self._filters.until),))
+        return 0, -1, [(self._filters.since, self._filters.until)]
 
     def totals(self, by: str) -> Iterator[tuple[Any, int, int]]:
         """Yield accesses and failures by `command`, `cwd` or `day`; a key may come more than once."""
-        split = self._split(DAY)
-        if split.first <= split.last:
+        first, last, rest = self._split(DAY)
+        if first <= last:
             query = (
-                f"SELECT {by}, sum({self._count}) AS n, sum({self._failed}) FROM access_day"  # noqa: S608
+                f"SELECT {by}, sum({self._count}) AS n, sum({self._failures}) FROM access_day"  # noqa: S608
                 f" WHERE {self._place} AND day BETWEEN ? AND ? GROUP BY 1 HAVING n > 0"
             )
             if by == "cwd":
@@ -247,56 +220,51 @@ class _Log:
                     "SELECT r.cwd, sum(count), sum(failed) FROM access_day, access_place r"  # noqa: S608
                     f" WHERE place = r.id AND {self._where} AND day BETWEEN ? AND ? GROUP BY 1"
                 )
-            yield from self._query(query, [*self._values, split.first, split.last])
-        key = schema.day_sql("r") if by == "day" else f"r.{by}"
-        columns = f"{key}, count(*), sum({schema.failure_sql('r')})"
-        for since, until in split.rest:
-            yield from self._rows(columns, since, until, "GROUP BY 1")
+            yield from self._query(query, [*self._values, first, last])
+        key = schema.ROW_DAY if by == "day" else f"r.{by}"
+        columns = f"{key}, count(*), sum({schema.ROW_FAILURE})"
+        for period in rest:
+            yield from self._rows(columns, period, "GROUP BY 1")
 
     def kinds(self, topics: Sequence[str]) -> Iterator[tuple[str, str, str, int]]:
-        """Yield command, arguments, error and count."""
-        split = self._split(WEEK)
+        first, last, rest = self._split(WEEK)
         marks = ", ".join("?" * len(topics))
-        if split.first <= split.last:
+        if first <= last:
             yield from self._query(
                 "SELECT command, args, error, n FROM access_kind JOIN ("  # noqa: S608
                 f" SELECT kind, sum({self._count}) AS n FROM access_week WHERE {self._place}"
                 f" AND topic IN ({marks}) AND week BETWEEN ? AND ? GROUP BY kind HAVING n > 0) ON id = kind",
-                [*self._values, *topics, split.first, split.last],
+                [*self._values, *topics, first, last],
             )
         columns = "r.command, r.args, coalesce(r.error, ''), count(*)"
-        tail = f"AND {schema.topic_sql('r')} IN ({marks}) GROUP BY 1, 2, 3"
-        for since, until in split.rest:
-            yield from self._rows(columns, since, until, tail, *topics)
+        tail = f"AND {schema.ROW_TOPIC} IN ({marks}) GROUP BY 1, 2, 3"
+        for period in rest:
+            yield from self._rows(columns, period, tail, *topics)
 
     def end(self, function: str) -> str | None:
         """Return the time of the first (`min`) or the last (`max`) access."""
-        for since, until in self._periods(function):
-            for (time,) in self._rows(f"{function}(r.timestamp)", since, until):
-                if time is not None:
-                    return str(time)
-        return None
+        column = f"{function}(r.timestamp)"
+        times = (time for period in self._periods(function) for (time,) in self._rows(column, period))
+        return next((str(time) for time in times if time is not None), None)
 
     def _periods(self, function: str) -> list[Period]:
         """Return the periods to search for the first or the last access, in that order; none is long."""
         if self._everywhere or not self._has_counts:
             return [(self._filters.since, self._filters.until)]  # by the index, or slow in any case
-        split = self._split(DAY)
-        periods = list(split.rest)
+        first, last, periods = self._split(DAY)
         days = self._query(
             f"SELECT {function}(day) FROM access_day"  # noqa: S608
             f" WHERE place IN ({self._matches}) AND day BETWEEN ? AND ?",
-            [*self._values, max(split.first, schema.NO_DAY + 1), split.last],
+            [*self._values, max(first, schema.NO_DAY + 1), last],
         )
-        for (day,) in days:
-            if day is not None:
-                periods.append((format_time(day * DAY), format_time((day + 1) * DAY - 1)))
+        periods += [
+            (format_time(day * DAY), format_time((day + 1) * DAY - 1)) for (day,) in days if day is not None
+        ]
         return sorted(periods, key=lambda period: period[0] or "", reverse=function == "max")
 
-    def _rows(
-        self, columns: str, since: str | None, until: str | None, tail: str = "", *values: str
-    ) -> Iterator[Any]:
+    def _rows(self, columns: str, period: Period, tail: str = "", *values: str) -> Iterator[Any]:
         """Yield columns of the rows of a period; the final Z is cut because other writers may omit it."""
+        since, until = period
         first, last = since[:-1] if since else "", until or chr(0x10FFFF)
         return self._query(
             f"SELECT {columns} FROM access_log r"  # noqa: S608
@@ -306,7 +274,7 @@ class _Log:
 
     def _query(self, query: str, values: Sequence[str | int]) -> Iterator[Any]:
         try:
-            yield from self.connection.execute(query, values)
+            yield from self._connection.execute(query, values)
         except sqlite.Error as error:
             raise SkillcError(f"'{self._path}': {error}") from None
 

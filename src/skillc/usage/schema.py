@@ -22,78 +22,36 @@ PAGE_SIZE = 1024  # an access changes a few bytes on each of several pages, and 
 BATCH = 300_000  # rows counted at a time
 CACHE = 131_072  # KiB of memory for that, at most
 
-_PROBE = "SELECT timestamp, run_id, command, skill, skill_path, cwd, args, error FROM access_log LIMIT 1"
-_ROWS = (
-    """
-    CREATE TABLE IF NOT EXISTS access_log (
-        id INTEGER PRIMARY KEY,
-        timestamp TEXT NOT NULL,
-        run_id TEXT NOT NULL,
-        command TEXT NOT NULL,
-        skill TEXT NOT NULL,
-        skill_path TEXT NOT NULL,
-        cwd TEXT NOT NULL,
-        args TEXT NOT NULL,
-        error TEXT
-    )
-    """,
-    "CREATE INDEX IF NOT EXISTS access_log_time ON access_log(timestamp)",
-)
+_ROWS = """
+CREATE TABLE IF NOT EXISTS access_log (
+    id INTEGER PRIMARY KEY, timestamp TEXT NOT NULL, run_id TEXT NOT NULL, command TEXT NOT NULL,
+    skill TEXT NOT NULL, skill_path TEXT NOT NULL, cwd TEXT NOT NULL, args TEXT NOT NULL, error TEXT
+)"""
 _COUNTS = {
-    "access_kind": """
-    CREATE TABLE access_kind (
-        id INTEGER PRIMARY KEY,
-        command TEXT NOT NULL,
-        args TEXT NOT NULL,
-        error TEXT NOT NULL,
-        UNIQUE (args, command, error)
-    )
-    """,
-    "access_place": """
-    CREATE TABLE access_place (
-        id INTEGER PRIMARY KEY,
-        cwd TEXT NOT NULL,
-        skill_path TEXT NOT NULL,
-        UNIQUE (cwd, skill_path)
-    )
-    """,
-    "access_day": """
-    CREATE TABLE access_day (
-        place INTEGER NOT NULL,
-        day INTEGER NOT NULL,
-        command TEXT NOT NULL,
-        count INTEGER NOT NULL,
-        failed INTEGER NOT NULL,
-        PRIMARY KEY (place, day, command)
-    ) WITHOUT ROWID
-    """,
-    "access_week": """
-    CREATE TABLE access_week (
-        place INTEGER NOT NULL,
-        topic TEXT NOT NULL,
-        week INTEGER NOT NULL,
-        kind INTEGER NOT NULL,
-        count INTEGER NOT NULL,
-        PRIMARY KEY (place, topic, week, kind)
-    ) WITHOUT ROWID
-    """,
+    "access_kind": """(
+    id INTEGER PRIMARY KEY, command TEXT NOT NULL, args TEXT NOT NULL, error TEXT NOT NULL,
+    UNIQUE (args, command, error)
+)""",
+    "access_place": """(
+    id INTEGER PRIMARY KEY, cwd TEXT NOT NULL, skill_path TEXT NOT NULL, UNIQUE (cwd, skill_path)
+)""",
+    "access_day": """(
+    place INTEGER NOT NULL, day INTEGER NOT NULL, command TEXT NOT NULL,
+    count INTEGER NOT NULL, failed INTEGER NOT NULL, PRIMARY KEY (place, day, command)
+) WITHOUT ROWID""",
+    "access_week": """(
+    place INTEGER NOT NULL, topic TEXT NOT NULL, week INTEGER NOT NULL, kind INTEGER NOT NULL,
+    count INTEGER NOT NULL, PRIMARY KEY (place, topic, week, kind)
+) WITHOUT ROWID""",
 }
 
 
-def day_sql(row: str) -> str:
-    """Return SQL for the day of a row."""
-    return f"coalesce(CAST(strftime('%s', {row}.timestamp) AS INTEGER) / 86400, {NO_DAY})"
+_PROBE = "SELECT timestamp, run_id, command, skill, skill_path, cwd, args, error FROM access_log LIMIT 1"
 
-
-def failure_sql(row: str) -> str:
-    """Return SQL for whether a row is a failure."""
-    return f"coalesce({row}.error, '') <> ''"
-
-
-def topic_sql(row: str) -> str:
-    """Return SQL for the topic of a row."""
-    return f"iif({failure_sql(row)}, '', {row}.command)"
-
+# The day of a row r, whether it is a failure, and its topic.
+ROW_DAY = f"coalesce(CAST(strftime('%s', r.timestamp) AS INTEGER) / 86400, {NO_DAY})"
+ROW_FAILURE = "coalesce(r.error, '') <> ''"
+ROW_TOPIC = f"iif({ROW_FAILURE}, '', r.command)"
 
 _PLACE = "(SELECT id FROM access_place WHERE cwd = new.cwd AND skill_path = new.skill_path)"
 _KIND = """(
@@ -105,14 +63,14 @@ _TRIGGER = f"""CREATE TRIGGER access_counted AFTER INSERT ON access_log BEGIN
     INSERT INTO access_kind(command, args, error)
     VALUES (new.command, new.args, coalesce(new.error, '')) ON CONFLICT DO NOTHING;
     INSERT INTO access_day VALUES
-        (0, {day_sql("new")}, new.command, 1, {failure_sql("new")}),
-        ({_PLACE}, {day_sql("new")}, new.command, 1, {failure_sql("new")})
+        (0, {ROW_DAY}, new.command, 1, {ROW_FAILURE}),
+        ({_PLACE}, {ROW_DAY}, new.command, 1, {ROW_FAILURE})
     ON CONFLICT DO UPDATE SET count = count + 1, failed = failed + excluded.failed;
     INSERT INTO access_week VALUES
-        (0, {topic_sql("new")}, {day_sql("new")} / 7, {_KIND}, 1),
-        ({_PLACE}, {topic_sql("new")}, {day_sql("new")} / 7, {_KIND}, 1)
+        (0, {ROW_TOPIC}, {ROW_DAY} / 7, {_KIND}, 1),
+        ({_PLACE}, {ROW_TOPIC}, {ROW_DAY} / 7, {_KIND}, 1)
     ON CONFLICT DO UPDATE SET count = count + 1;
-END"""  # noqa: S608 -- our own words
+END""".replace("r.", "new.")  # noqa: S608 -- our own words
 
 
 def create_tables(connection: Connection) -> None:
@@ -121,8 +79,8 @@ def create_tables(connection: Connection) -> None:
     connection.execute("PRAGMA journal_mode=WAL").fetchall()
     connection.execute("BEGIN IMMEDIATE")
     with connection:  # commits, or rolls back after an exception
-        for statement in _ROWS:
-            connection.execute(statement)
+        connection.execute(_ROWS)
+        connection.execute("CREATE INDEX IF NOT EXISTS access_log_time ON access_log(timestamp)")
         if not has_counts(connection):
             _count_all(connection)
 
@@ -137,16 +95,15 @@ def _count_all(connection: Connection) -> None:
     """Rebuild the counts from all rows; a minute or two for ten million."""
     connection.execute(f"PRAGMA cache_size=-{CACHE}")
     connection.execute("DROP TRIGGER IF EXISTS access_counted")
-    for table, statement in _COUNTS.items():
+    for table, columns in _COUNTS.items():
         connection.execute(f"DROP TABLE IF EXISTS {table}")
-        connection.execute(statement)
+        connection.execute(f"CREATE TABLE {table} {columns}")
     first, last = connection.execute("SELECT min(rowid), max(rowid) FROM access_log").fetchone()
     for start in range(first or 0, (last or -1) + 1, BATCH):
         for statement in (_LIST_PLACES, _LIST_KINDS, _COUNT_DAYS, _COUNT_WEEKS):
             connection.execute(statement.format(rows="r.rowid >= ? AND r.rowid < ?"), (start, start + BATCH))
-    connection.execute(
-        "INSERT INTO access_day SELECT 0, day, command, sum(count), sum(failed) FROM access_day GROUP BY 2, 3"
-    )
+    days = "SELECT 0, day, command, sum(count), sum(failed) FROM access_day GROUP BY 2, 3"
+    connection.execute(f"INSERT INTO access_day {days}")
     connection.execute(_COUNT_EVERYWHERE.format(weeks="1"))
     connection.execute(_TRIGGER)
 
@@ -157,17 +114,14 @@ def count_week(connection: Connection, week: int, since: str, before: str) -> No
     connection.execute(_COUNT_EVERYWHERE.format(weeks="week = ?"), (week,))
 
 
-_LIST_PLACES = """
-INSERT INTO access_place(cwd, skill_path)
-SELECT DISTINCT r.cwd, r.skill_path FROM access_log r WHERE {rows} ON CONFLICT DO NOTHING
-"""
-_LIST_KINDS = """
-INSERT INTO access_kind(command, args, error)
-SELECT DISTINCT r.command, r.args, coalesce(r.error, '') FROM access_log r WHERE {rows} ON CONFLICT DO NOTHING
-"""
+_LIST_PLACES = """INSERT INTO access_place(cwd, skill_path)
+SELECT DISTINCT r.cwd, r.skill_path FROM access_log r WHERE {rows} ON CONFLICT DO NOTHING"""
+_LIST_KINDS = """INSERT INTO access_kind(command, args, error)
+SELECT DISTINCT r.command, r.args, coalesce(r.error, '') FROM access_log r WHERE {rows}
+ON CONFLICT DO NOTHING"""
 _COUNT_DAYS = f"""
 INSERT INTO access_day
-SELECT p.id, {day_sql("r")}, r.command, count(*), sum({failure_sql("r")})
+SELECT p.id, {ROW_DAY}, r.command, count(*), sum({ROW_FAILURE})
 FROM access_log r, access_place p
 WHERE {{rows}} AND p.cwd = r.cwd AND p.skill_path = r.skill_path
 GROUP BY 1, 2, 3
@@ -175,17 +129,15 @@ ON CONFLICT DO UPDATE SET count = count + excluded.count, failed = failed + excl
 """  # noqa: S608 -- our own words
 _COUNT_WEEKS = f"""
 INSERT INTO access_week
-SELECT p.id, {topic_sql("r")}, {day_sql("r")} / 7, k.id, count(*)
+SELECT p.id, {ROW_TOPIC}, {ROW_DAY} / 7, k.id, count(*)
 FROM access_log r, access_place p, access_kind k
 WHERE {{rows}} AND p.cwd = r.cwd AND p.skill_path = r.skill_path
     AND k.args = r.args AND k.command = r.command AND k.error = coalesce(r.error, '')
 GROUP BY 1, 2, 3, 4
 ON CONFLICT DO UPDATE SET count = count + excluded.count
 """  # noqa: S608 -- our own words
-_COUNT_EVERYWHERE = """
-INSERT INTO access_week
-SELECT 0, topic, week, kind, sum(count) FROM access_week WHERE {weeks} GROUP BY 2, 3, 4
-"""
+_COUNT_EVERYWHERE = """INSERT INTO access_week
+SELECT 0, topic, week, kind, sum(count) FROM access_week WHERE {weeks} GROUP BY 2, 3, 4"""
 
 
 def open_log(path: str) -> Connection | None:
@@ -214,19 +166,14 @@ def open_database(path: str) -> Connection | None:
     # The last mode is for a directory that can't be written, where SQLite can't create its own files.
     for mode in ("mode=rw", "mode=ro", "mode=ro&immutable=1"):
         try:
+            uri = sqlite.uri(path, mode)
             connection = sqlite.connect(
-                sqlite.uri(path, mode),
-                timeout=sqlite.BUSY_SECONDS,
-                isolation_level=None,
-                check_same_thread=False,
-                uri=True,
+                uri, timeout=sqlite.BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
             )
             connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
         except sqlite.Error:
             continue
-        connection.text_factory = lambda data: data.decode(
-            "utf-8", "replace"
-        )  # other programs may write rows
+        connection.text_factory = lambda data: data.decode("utf-8", "replace")  # of other programs
         connection.execute("PRAGMA synchronous=NORMAL")
         return connection
     return None

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from skillc.errors import InvalidQueryType
+from skillc.errors import Diagnostic, InvalidQueryType
 from skillc.library import Skill
 from skillc.usage.query import FAILED, Filters, Logs
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from skillc.errors import Diagnostic
-
-    Key = tuple[str, ...]
-    Counts = dict[Key, int]
+Key = tuple[str, ...]
+Counts = dict[Key, int]
 
 GROUPS = ("summary", "sections", "files", "commands", "projects", "errors", "search")
 _ALL = Filters()
@@ -57,19 +53,10 @@ def check_group(group: str) -> None:
 def compute_stats(skills: Skill | Sequence[Skill], group: str = "summary", filters: Filters = _ALL) -> Stats:
     """Count the accesses of one skill, or of several together."""
     check_group(group)
-    one = skills if isinstance(skills, Skill) else None
+    name, source = (skills.name, skills.source) if isinstance(skills, Skill) else (None, None)
     with Logs([skills] if isinstance(skills, Skill) else skills, filters) as logs:
-        start, end = logs.period()
-        return Stats(
-            one.name if one else None,
-            one.source if one else None,
-            group,
-            filters,
-            start,
-            end,
-            _count_group(logs, group),
-            logs.diagnostics,
-        )
+        data = _count_group(logs, group)
+        return Stats(name, source, group, filters, *logs.period(), data, logs.diagnostics)
 
 
 def count_by_day(skills: Sequence[Skill], filters: Filters = _ALL) -> list[tuple[str, int]]:
@@ -77,11 +64,8 @@ def count_by_day(skills: Sequence[Skill], filters: Filters = _ALL) -> list[tuple
     with Logs(skills, filters) as logs:
         counts = {day + _FIRST_DAY: count for day, (count, _) in logs.totals("day").items()}
     days = [day for day in counts if 1 <= day <= date.max.toordinal()]
-    if not days:
-        return []
-    return [
-        (date.fromordinal(day).isoformat(), counts.get(day, 0)) for day in range(min(days), max(days) + 1)
-    ]
+    period = range(min(days), max(days) + 1) if days else ()
+    return [(date.fromordinal(day).isoformat(), counts.get(day, 0)) for day in period]
 
 
 def find_reads(skill: Skill, filters: Filters = _ALL) -> tuple[set[tuple[str, str]], set[str]]:
@@ -159,13 +143,13 @@ def _count_group(logs: Logs, group: str) -> Any:
         return _summarize(logs)
     if group in ("commands", "projects"):
         totals = logs.totals("command" if group == "commands" else "cwd")
-        counts = _sort({(name,): count for name, (count, _) in totals.items()})
-        if group == "commands":
-            return {command: count for (command,), count in counts}
-        return [{"project": cwd, "count": count} for (cwd,), count in counts]
+        counts = sorted(((name, count) for name, (count, _) in totals.items()), key=lambda c: (-c[1], c[0]))
+        return dict(counts) if group == "commands" else [{"project": cwd, "count": n} for cwd, n in counts]
     topics, key, names = _LISTS[group]
-    counts = _sort(_count(_accesses(logs, *topics), key), by_last=group == "sections")
-    return [dict(zip(names, values, strict=True), count=count) for values, count in counts]
+    step = -1 if group == "sections" else 1  # sections that were read equally often are sorted by file
+    items = list(_count(_accesses(logs, *topics), key).items())
+    items.sort(key=lambda item: (-item[1], item[0][::step]))
+    return [dict(zip(names, values, strict=True), count=count) for values, count in items]
 
 
 def _summarize(logs: Logs) -> dict[str, int]:
@@ -177,9 +161,3 @@ def _summarize(logs: Logs) -> dict[str, int]:
         "unique_files": len(_count(reads, _file)),
         "error_count": sum(failures for _, failures in totals),
     }
-
-
-def _sort(counts: Counts, *, by_last: bool = False) -> list[tuple[Key, int]]:
-    """Sort by count, highest first; equal counts by their keys, or by the last part of their keys."""
-    step = -1 if by_last else 1
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0][::step]))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
-from dataclasses import dataclass
+from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING
 
 from skillc import atomic, paths
@@ -15,25 +14,20 @@ from skillc.text import utf8_text
 from skillc.usage import log, schema
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from sqlite3 import Connection
 
     from skillc.library import Skill
     from skillc.usage.log import Row
 
 
-@dataclass(frozen=True)
-class SyncResult:
-    """How many rows of a skill were moved, or would be."""
-
-    skill: str
-    entries: int
-
-
 def sync_logs(
     project: str, skill: str | None, *, dry_run: bool = False
-) -> tuple[list[SyncResult], list[SkillcError]]:
-    """Move a project's fallback logs, all or one skill's; one that fails does not stop the others."""
+) -> tuple[list[tuple[str, int]], list[SkillcError]]:
+    """Move a project's fallback logs, all or one skill's; one that fails does not stop the others.
+
+    Return the skills with the number of rows that were moved, or would be, and the failures.
+    """
     directory = log.fallback_directory(project)
     try:
         names = sorted(os.listdir(directory))
@@ -44,29 +38,24 @@ def sync_logs(
         if skill not in names:
             raise NoLocalLogs
         names = [skill]
-    results: list[SyncResult] = []
+    results: list[tuple[str, int]] = []
     failures: list[SkillcError] = []
     for name in names:
         try:
-            count = _count_new(project, name) if dry_run else _move(project, name)
-            results.append(SyncResult(name, count))
+            results.append((name, _transfer(project, name, _count_new) if dry_run else _move(project, name)))
         except SkillcError as error:
             failures.append(error)
     return results, failures
 
 
-def _count_new(project: str, name: str) -> int:
-    """Return how many rows of a skill would be moved."""
+def _transfer(project: str, name: str, transfer: Callable[[str, list[Row]], int]) -> int:
+    """Transfer the rows of a skill to each log they belong to, and return their number."""
     count = 0
     for target, rows in _group_by_target(project, name).items():
-        connection = schema.open_database(target) if os.path.exists(target) else None
         try:
-            count += len(rows if connection is None else _new_rows(connection, rows))
-        except sqlite.Error:
+            count += transfer(target, rows)
+        except (OSError, sqlite.Error):
             raise SyncNotWritable(target) from None
-        finally:
-            if connection is not None:
-                connection.close()
     return count
 
 
@@ -76,12 +65,7 @@ def _move(project: str, name: str) -> int:
     # Where the directory can't be written, there are no writers and no lock can be made.
     lock = atomic.Lock(log.fallback_lock(project)) if os.access(root, os.W_OK) else nullcontext()
     with lock:
-        count = 0
-        for target, rows in _group_by_target(project, name).items():
-            try:
-                count += _insert(target, rows)
-            except (OSError, sqlite.Error):
-                raise SyncNotWritable(target) from None
+        count = _transfer(project, name, _insert)
         directory = os.path.join(root, name)
         atomic.discard(directory)
         if os.path.exists(directory):
@@ -108,13 +92,12 @@ def _read_rows(path: str) -> list[Row]:
     if connection is None:
         raise SyncNotReadable(path)
     try:
-        if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-            return []  # its process was killed before it could write
-        return connection.execute(f"SELECT {log.COLUMNS} FROM access_log ORDER BY rowid").fetchall()  # noqa: S608
+        with closing(connection):
+            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+                return []  # its process was killed before it could write
+            return connection.execute(f"SELECT {log.COLUMNS} FROM access_log ORDER BY rowid").fetchall()  # noqa: S608
     except sqlite.Error:
         raise SyncNotReadable(path) from None
-    finally:
-        connection.close()
 
 
 def _find_runtime(name: str, folder: str, cwd: str, project: str) -> str:
@@ -122,9 +105,9 @@ def _find_runtime(name: str, folder: str, cwd: str, project: str) -> str:
     by_name = [skill for place in (cwd, project) if (skill := _find_skill(name, place))]
     same_folder = [skill for skill in by_name if utf8_text(skill.source) == folder]
     by_folder = _find_skill(folder, project) if os.path.isabs(folder) else None
-    for skill in (*same_folder, by_folder, *by_name):
-        if skill is not None:
-            return log.find_runtime(skill)
+    skills = [*same_folder, *([by_folder] if by_folder else []), *by_name]
+    if skills:
+        return log.find_runtime(skills[0])
     root = at_path(folder).root if os.path.isabs(folder) else ""
     if not root or not os.path.isdir(os.path.join(root, paths.DIRECTORY)):
         root = paths.require_home()
@@ -134,28 +117,32 @@ def _find_runtime(name: str, folder: str, cwd: str, project: str) -> str:
 def _find_skill(name: str, place: str) -> Skill | None:
     """Return the skill of a path or of a runtime folder's name: `billing+refunds` is in a collection."""
     try:
-        return resolve(name, place)
-    except SkillcError:
-        if "+" not in name or os.path.isabs(name):
-            return None
-    try:
-        return locate_skill(name.replace("+", "/"), place)
+        try:
+            return resolve(name, place)
+        except SkillcError:
+            is_folder = "+" in name and not os.path.isabs(name)
+            return locate_skill(name.replace("+", "/"), place) if is_folder else None
     except SkillcError:
         return None
 
 
+def _count_new(target: str, rows: list[Row]) -> int:
+    connection = schema.open_database(target) if os.path.exists(target) else None
+    if connection is None:
+        return len(rows)
+    with closing(connection):
+        return len(_new_rows(connection, rows))
+
+
 def _insert(target: str, rows: Sequence[Row]) -> int:
     """Add the new rows in one transaction, and return their number."""
-    connection = log.connect(target)
-    try:
+    with closing(log.connect(target)) as connection:
         schema.create_tables(connection)
         connection.execute("BEGIN IMMEDIATE")
         with connection:  # commits, or rolls back after an exception
             new = _new_rows(connection, rows)
             connection.executemany(log.INSERT, new)
         log.checkpoint(connection, target)
-    finally:
-        connection.close()
     return len(new)
 
 

@@ -34,15 +34,15 @@ def run(arguments: Arguments) -> int:
     if arguments.text("format") == "json":
         print_json(
             {
-                "synced": [{"skill": skill.skill, "entries": skill.entries} for skill in skills],
+                "synced": [{"skill": skill, "entries": count} for skill, count in skills],
                 "failed": [{"code": error.code, "message": error.message} for error in errors],
                 "dry_run": dry_run,
             }
         )
         return 1 if errors else 0
     start, end = ("Would sync", "") if dry_run else ("Synced", " (local logs removed)")
-    for skill in skills:
-        print(one_line(f"{start} {skill.entries} entries for '{skill.skill}'{end}"))
+    for skill, count in skills:
+        print(one_line(f"{start} {count} entries for '{skill}'{end}"))
     if not skills and not errors:
         print("No local logs to sync")
     return 1 if errors else 0
