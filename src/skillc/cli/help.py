@@ -42,18 +42,15 @@ def page(command: Command) -> str:
         lines += ["", "Arguments:", *_table(rows)]
     for title, options in (("Options:", own), ("Everywhere:", COMMON)):
         if options:
-            lines += ["", title, *_table([(_label(option), _help(option)) for option in options])]
+            lines += ["", title, *_table([_row(option) for option in options])]
     if command.examples:
         lines += ["", "Examples:", *(f"  {example}" for example in command.examples)]
     return "\n".join(lines)
 
 
-def _label(option: Option) -> str:
-    return f"{option.name} {option.value}" if option.value else option.name
-
-
-def _help(option: Option) -> str:
-    return f"{option.help} Default: {option.default}." if option.default is not None else option.help
+def _row(option: Option) -> tuple[str, str]:
+    default = f" Default: {option.default}." if option.default is not None else ""
+    return f"{option.name} {option.value}".rstrip(), f"{option.help}{default}"
 
 
 def _table(rows: Sequence[tuple[str, str]]) -> list[str]:

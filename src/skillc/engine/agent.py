@@ -142,9 +142,7 @@ class AgentFactory:
         return self
 
     async def build_agent(
-        self,
-        build: AgentBuildConfig = AgentBuildConfig(),
-        config: SkillsConfig | None = None,
+        self, build: AgentBuildConfig = AgentBuildConfig(), config: SkillsConfig | None = None
     ) -> BuiltAgent:
         """Build an agent; raises SkillNotFound for a skill to preload that does not exist."""
         settings = config or self._config

@@ -33,10 +33,7 @@ class Agent:
     style: str = "plain"  # plain, typed (with "type": "stdio"), or opencode
 
 
-_CONFIG = {
-    "darwin": "Library/Application Support",
-    "win32": "AppData/Roaming",
-}.get(sys.platform, ".config")
+_CONFIG = {"darwin": "Library/Application Support", "win32": "AppData/Roaming"}.get(sys.platform, ".config")
 
 AGENTS: Mapping[str, Agent] = {
     "claude": Agent(".claude.json", ".mcp.json", style="typed"),

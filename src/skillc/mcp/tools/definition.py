@@ -82,7 +82,7 @@ class Call:
 
     def __init__(self, workspace: Workspace) -> None:
         self.lines: list[str] = []
-        self.workspace = workspace.reporting_to(self.lines.append)
+        self.workspace = workspace.with_reporter(self.lines.append)
         self.cancelled = threading.Event()
 
     def progress(self, done: int, total: int, message: str = "") -> None:

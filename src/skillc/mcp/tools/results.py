@@ -87,8 +87,7 @@ class HeadingResult(TypedDict):
 
 class OutlineResult(TypedDict):
     result: Annotated[
-        list[HeadingResult],
-        Field(description="every heading in order; pass one as `section` to skc_show"),
+        list[HeadingResult], Field(description="every heading in order; pass one as `section` to skc_show")
     ]
 
 
