@@ -118,7 +118,7 @@ class SkillTools:
             "load_skill": self._load,
             "find_skills": self._find,
             "list_skill_files": self._list_files,
-            "read_skill_file": self._read_file,
+            "read_skill_file": lambda id, path: engine.read_file(id, path),
         }
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
@@ -126,7 +126,10 @@ class SkillTools:
         if not isinstance(arguments, Mapping | None):
             return ToolResult(f"the arguments of {name} must be an object", is_error=True)
         values = {key: value for key, value in (arguments or {}).items() if value is not None}
-        problem = _problem(name, values, self._names)
+        tool = next((tool for tool in TOOLS if tool.name == name), None)
+        if tool is None:
+            return ToolResult(f"unknown tool '{name}'; there are {', '.join(self._names)}", is_error=True)
+        problem = check_arguments(name, tool.parameters, values)
         if problem:
             return ToolResult(problem, is_error=True)
         try:
@@ -159,9 +162,6 @@ class SkillTools:
             answer["more"] = len(files) - MAX_LISTED
         return json.dumps(answer, ensure_ascii=False)
 
-    async def _read_file(self, id: str, path: str) -> str:
-        return await self._engine.read_file(id, path)
-
 
 def _reasons(results: Sequence[FoundSkill]) -> list[dict[str, Any]]:
     """Return skills with why each fits, which is read from its file."""
@@ -181,14 +181,6 @@ def _not_found(error: SkillNotFound) -> str:
     if error.nearest:
         return f"{error.message}; did you mean {' or '.join(error.nearest)}?"
     return f"{error.message}; find_skills and browse_skills show what there is"
-
-
-def _problem(name: str, arguments: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    """Return what is wrong with a call, in words that a model can act on."""
-    tool = next((tool for tool in TOOLS if tool.name == name), None)
-    if tool is None:
-        return f"unknown tool '{name}'; there are {', '.join(names)}"
-    return check_arguments(name, tool.parameters, arguments)
 
 
 class OfferedTool(Protocol):

@@ -23,11 +23,8 @@ class SkillsResolved:
     injection_bytes: int
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "type": "SkillsResolved",
-            "skills": list(self.skills),
-            "injection_bytes": self.injection_bytes,
-        }
+        size = self.injection_bytes
+        return {"type": "SkillsResolved", "skills": list(self.skills), "injection_bytes": size}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +51,8 @@ class Turn:
     notices: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "message": self.message,
-            "events": [event.as_json() for event in self.events],
-            "notices": list(self.notices),
-        }
+        events = [event.as_json() for event in self.events]
+        return {"message": self.message, "events": events, "notices": list(self.notices)}
 
 
 @dataclass(frozen=True, slots=True)
