@@ -58,8 +58,8 @@ class Approvals:
     def __init__(self) -> None:
         self._secret = os.urandom(32)
 
-    def granted(self, params: CallToolRequestParams) -> str | None:
-        """Return the subject that a call approves which comes back with the response to our question."""
+    def approval(self, params: CallToolRequestParams) -> str | None:
+        """Return the subject that a call approves, which carries the response to our question."""
         answer = (params.input_responses or {}).get(KEY)
         subject, _, signature = (params.request_state or "").rpartition(".")
         valid = hmac.compare_digest(signature, self._signature(subject, params))

@@ -72,9 +72,9 @@ class Prompts:
             raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name}")
         arguments = params.arguments or {}
         required = [argument.name for argument in prompt.arguments or [] if argument.required]
-        missing = next((name for name in required if not arguments.get(name)), None)
-        if missing:
-            raise MCPError(INVALID_PARAMS, f"Argument '{missing}' is missing")
+        for name in required:
+            if not arguments.get(name):
+                raise MCPError(INVALID_PARAMS, f"Argument '{name}' is missing")
         try:
             text = await (self._use(arguments) if prompt.name == USE else self._find(arguments))
         except SkillcError as error:
@@ -83,9 +83,8 @@ class Prompts:
         return GetPromptResult(description=prompt.description, messages=[message])
 
     async def _use(self, arguments: dict[str, str]) -> str:
-        skill = (await self._workspace.engine().resolve_and_render([arguments["skill"].strip().lstrip("/")]))[
-            0
-        ]
+        skill_id = arguments["skill"].strip().lstrip("/")
+        (skill,) = await self._workspace.engine().resolve_and_render([skill_id])
         return f"{skill.rendered_body}\n\n{arguments.get('task') or 'Follow this skill.'}"
 
     async def _find(self, arguments: dict[str, str]) -> str:

@@ -29,8 +29,7 @@ from mcp_types import (
 )
 
 from skillc.errors import InvalidSkillId, SkillcError, SkillNotFound, unexpected
-from skillc.mcp.entries import FileEntry, NotServed, SkillEntry, uri_of
-from skillc.mcp.skills import ServedSkills, main_of
+from skillc.mcp.skills import FileEntry, NotServed, ServedSkills, SkillEntry, main_of, uri_of
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId
 from skillc.text import utf8_text
@@ -51,6 +50,16 @@ PAGE_FILES = 1000  # files of them; the skill that reaches it is the last of its
 CHILDREN = 500  # of a directory, on a page
 FRESH_MS = 5000
 CACHING: dict[str, Any] = {"ttlMs": FRESH_MS, "cacheScope": "private"}
+
+
+_INVENTORY = Resource(
+    uri=INVENTORY,
+    name="inventory",
+    title="Inventory of skills",
+    description="All skills that are available here, as a system prompt lists them.",
+    mime_type="text/plain",
+    annotations=Annotations(priority=0.9),
+)
 
 
 class SkillsGetParams(RequestParams):
@@ -75,9 +84,10 @@ class Resources:
         """List the inventory, then every file, SKILL.md before the others of its skill."""
         after = _cursor(params)
         entries, next_cursor = await self._page(after)
-        resources = [] if after else [_inventory()]
+        resources = [] if after else [_INVENTORY]
         for entry in entries:
-            resources += [_resource(entry, file) for file in sorted(entry.files, key=_main_first)]
+            files = sorted(entry.files, key=lambda file: (file.path != SKILL_FILE, file.path))
+            resources += [_resource(entry, file) for file in files]
         return ListResourcesResult(
             resources=resources, next_cursor=next_cursor, ttl_ms=FRESH_MS, cache_scope="private"
         )
@@ -101,7 +111,7 @@ class Resources:
             text = await self._workspace.engine().inventory_section()
             inventory = TextResourceContents(uri=uri, mime_type="text/plain", text=text)
             return ReadResourceResult(contents=[inventory], ttl_ms=0, cache_scope="private")
-        data, path = await _served(self._skills.read(uri), uri)
+        data, path = await _answer(self._skills.read(uri), uri)
         contents = _contents(uri, path, data)
         return ReadResourceResult(contents=[contents], ttl_ms=FRESH_MS, cache_scope="private")
 
@@ -118,14 +128,14 @@ class Resources:
         skill_id = main_of(params.uri)
         if skill_id is None:
             raise MCPError(INVALID_PARAMS, f"No skill is served at {params.uri[:256]}")
-        entry = await _served(self._skills.entry(skill_id), params.uri)
+        entry = await _answer(self._skills.entry(skill_id), params.uri)
         return {"resultType": "complete", "skill": entry.as_json(), **CACHING}
 
     async def directory_read(
         self, ctx: ServerRequestContext[Any, Any], params: DirectoryReadParams
     ) -> dict[str, Any]:
         """List the direct children of a folder of a skill; those of a collection are its skills' folders."""
-        children = await _served(self._children(params.uri), params.uri)
+        children = await _answer(self._children(params.uri), params.uri)
         after = params.cursor or ""
         left = [child for child in children if child.uri > after]
         page = left[:CHILDREN]
@@ -156,26 +166,24 @@ class Resources:
         """List a collection, which is a directory above skills."""
         path = uri.removeprefix("skill://")
         prefix = f"{path}/" if path else ""
-        names = {
-            s[len(prefix) :].partition("/")[0]
-            for s in await self._skills.directories()
-            if s.startswith(prefix)
-        }
+        ids = [skill_id for skill_id in await self._skills.directories() if skill_id.startswith(prefix)]
+        names = {skill_id[len(prefix) :].partition("/")[0] for skill_id in ids}
         if not uri.startswith("skill://") or not names:
             raise NotServed(f"{uri[:256]} is not a directory")
         return [_folder(uri_of(f"{prefix}{name}"), name) for name in sorted(names)]
 
     async def _page(self, after: str) -> tuple[list[SkillEntry], str | None]:
         self._on_use()
-        return await _served(self._skills.page(after, PAGE, PAGE_FILES))
+        return await _answer(self._skills.page(after, PAGE, PAGE_FILES))
 
 
-async def _served(question: Awaitable[Result], uri: str = "") -> Result:
-    """Return the result of a question; what is not there is an invalid parameter, with our reason."""
+async def _answer(request: Awaitable[Result], uri: str = "") -> Result:
+    """Return the result of a request; what is not there is an invalid parameter, with our reason."""
     try:
-        return await question
+        return await request
     except (SkillNotFound, NotServed) as error:
-        raise MCPError(INVALID_PARAMS, error.message, {"uri": uri} if uri else None) from None
+        reason = error.message if isinstance(error, SkillNotFound) else str(error)
+        raise MCPError(INVALID_PARAMS, reason, {"uri": uri} if uri else None) from None
     except (SkillcError, OSError) as error:
         raise MCPError(INTERNAL_ERROR, unexpected(error).message) from None
 
@@ -189,17 +197,6 @@ def _cursor(params: PaginatedRequestParams | None) -> str:
         return SkillId(cursor)
     except InvalidSkillId:
         raise MCPError(INVALID_PARAMS, "Invalid cursor") from None
-
-
-def _inventory() -> Resource:
-    return Resource(
-        uri=INVENTORY,
-        name="inventory",
-        title="Inventory of skills",
-        description="All skills that are available here, as a system prompt lists them.",
-        mime_type="text/plain",
-        annotations=Annotations(priority=0.9),
-    )
 
 
 def _resource(entry: SkillEntry, file: FileEntry) -> Resource:
@@ -218,10 +215,6 @@ def _resource(entry: SkillEntry, file: FileEntry) -> Resource:
 
 def _folder(uri: str, name: str) -> Resource:
     return Resource(uri=uri, name=utf8_text(name), mime_type=DIRECTORY_TYPE)
-
-
-def _main_first(file: FileEntry) -> tuple[bool, str]:
-    return file.path != SKILL_FILE, file.path
 
 
 def _contents(uri: str, path: str, data: bytes) -> TextResourceContents | BlobResourceContents:

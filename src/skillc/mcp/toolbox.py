@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from skillc.workspace import Workspace
 
-# Every tool there is. One that needs approval raises `approval.NeedsApproval` until `call.approved` is the
+# Every tool there is. One that needs approval raises `approval.NeedsApproval` until `call.approval` is the
 # subject that it asked for.
 TOOLS: tuple[ToolDefinition, ...] = (*GATEWAY_TOOLS, *AUTHOR_TOOLS, *LIBRARY_TOOLS, *RUN_TOOLS)
 
@@ -54,13 +54,13 @@ class _Call(Call):
         self._ctx = ctx
         self._last = 0.0
 
-    def progress(self, done: int, total: int, message: str = "") -> None:
-        if self.cancelled.is_set():
+    def progress(self, count: int, total: int, message: str = "") -> None:
+        if self.cancel.is_set():
             raise SkillcError("cancelled")
         now = time.monotonic()
-        if done == total or now - self._last >= REPORT_INTERVAL:
+        if count == total or now - self._last >= REPORT_INTERVAL:
             self._last = now
-            anyio.from_thread.run(self._ctx.session.report_progress, done, total, message)
+            anyio.from_thread.run(self._ctx.session.report_progress, count, total, message)
 
 
 class Toolbox:
@@ -107,14 +107,14 @@ class Toolbox:
     ) -> CallToolResult | InputRequiredResult:
         """Run a tool; where it needs approval, ask and run it again."""
         arguments = tool.check(params.arguments)
-        call.approved = self._approvals.granted(params)
+        call.approval = self._approvals.approval(params)
         try:
             return result_of(await self._run(tool, arguments, call), call.lines)
         except NeedsApproval as question:
             answer = await self._approvals.ask(ctx, params, question)
         if isinstance(answer, InputRequiredResult):
             return answer
-        call.approved = answer
+        call.approval = answer
         call.lines.clear()
         return result_of(await self._run(tool, arguments, call), call.lines)
 
@@ -127,7 +127,7 @@ class Toolbox:
         try:
             result = await anyio.to_thread.run_sync(work, abandon_on_cancel=tool.slow, limiter=limiter)
         except anyio.get_cancelled_exc_class():
-            call.cancelled.set()  # the thread goes on until the tool notices
+            call.cancel.set()  # the thread goes on until the tool notices
             raise
         assert isinstance(result, Answer)
         return result

@@ -75,17 +75,17 @@ class Answer:
 class Call:
     """One call of a tool: the workspace it works in, the lines it reports, its progress and its end.
 
-    `approved` is the subject of an `approval.NeedsApproval` that a person agreed to.
+    `approval` is the subject of an `approval.NeedsApproval` that a person agreed to.
     """
 
-    approved: str | None = None
+    approval: str | None = None
 
     def __init__(self, workspace: Workspace) -> None:
         self.lines: list[str] = []
         self.workspace = workspace.with_reporter(self.lines.append)
-        self.cancelled = threading.Event()
+        self.cancel = threading.Event()
 
-    def progress(self, done: int, total: int, message: str = "") -> None:
+    def progress(self, count: int, total: int, message: str = "") -> None:
         """Report progress to the client; raises SkillcError when the call was cancelled."""
 
 
