@@ -10,18 +10,15 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from skillc.engine.engine import DefaultSkillEngine
 from skillc.engine.inventory import MAX_DESCRIPTION
-from skillc.engine.turn import SkillsResolved
+from skillc.engine.turn import Observer, SkillsResolved
 from skillc.errors import SkillNotFound, unexpected
+from skillc.index.skills import FoundSkill
 from skillc.schema import check_arguments, object_schema, property_schema
 from skillc.text import cut
-
-if TYPE_CHECKING:
-    from skillc.engine.engine import DefaultSkillEngine
-    from skillc.engine.turn import Observer
-    from skillc.index.skills import FoundSkill
 
 MAX_LISTED = 500  # files of a skill; beyond that only their number
 FOUND = 5  # skills that a search returns unless the model says how many

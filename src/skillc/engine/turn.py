@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from skillc.engine.engine import DefaultSkillEngine, ResolvedSkill
 from skillc.errors import unexpected
-
-if TYPE_CHECKING:
-    from skillc.engine.engine import DefaultSkillEngine, ResolvedSkill
 
 REFERENCE = re.compile(r"^/([a-z0-9-]+(?:/[a-z0-9-]+)*)(?:\s+|$)")
 

@@ -12,8 +12,9 @@ import hashlib
 import hmac
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mcp.server.context import ServerRequestContext
 from mcp_types import (
     CallToolRequestParams,
     ClientCapabilities,
@@ -26,9 +27,6 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from skillc.errors import Question, SkillcError
-
-if TYPE_CHECKING:
-    from mcp.server.context import ServerRequestContext
 
 KEY = "approval"
 FIELD = "approve"
@@ -66,7 +64,7 @@ class Approvals:
         return subject if valid and isinstance(answer, ElicitResult) and _yes(answer) else None
 
     async def ask(
-        self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams, question: NeedsApproval
+        self, ctx: ServerRequestContext, params: CallToolRequestParams, question: NeedsApproval
     ) -> InputRequiredResult | str:
         """Return the subject once it is approved, or the question as a result; raises the refusal."""
         ability = ClientCapabilities(elicitation=ElicitationCapability())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
@@ -22,11 +23,7 @@ from mcp_types import (
 )
 
 from skillc.errors import SkillcError
-
-if TYPE_CHECKING:
-    from mcp.server.context import ServerRequestContext
-
-    from skillc.workspace import Workspace
+from skillc.workspace import Workspace
 
 MAX_COMPLETIONS = 100
 
@@ -61,12 +58,10 @@ class Prompts:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    async def list(self, ctx: ServerRequestContext[Any, Any], params: Any) -> ListPromptsResult:
+    async def list(self, ctx: ServerRequestContext, params: Any) -> ListPromptsResult:
         return ListPromptsResult(prompts=PROMPTS)
 
-    async def get(
-        self, ctx: ServerRequestContext[Any, Any], params: GetPromptRequestParams
-    ) -> GetPromptResult:
+    async def get(self, ctx: ServerRequestContext, params: GetPromptRequestParams) -> GetPromptResult:
         prompt = next((prompt for prompt in PROMPTS if prompt.name == params.name), None)
         if prompt is None:
             raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name}")
@@ -94,9 +89,7 @@ class Prompts:
             " in a sentence, load it with load_skill, and follow it. If none fits, say so."
         )
 
-    async def complete(
-        self, ctx: ServerRequestContext[Any, Any], params: CompleteRequestParams
-    ) -> CompleteResult:
+    async def complete(self, ctx: ServerRequestContext, params: CompleteRequestParams) -> CompleteResult:
         """Complete IDs of skills, for the prompt's argument and for the URIs of files."""
         name = "skill" if isinstance(params.ref, PromptReference) else "path"
         if params.argument.name != name:

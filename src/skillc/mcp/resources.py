@@ -9,8 +9,9 @@ from __future__ import annotations
 import base64
 import mimetypes
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
@@ -33,11 +34,7 @@ from skillc.mcp.skills import FileEntry, NotServed, ServedSkills, SkillEntry, ma
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId
 from skillc.text import utf8_text
-
-if TYPE_CHECKING:
-    from mcp.server.context import ServerRequestContext
-
-    from skillc.workspace import Workspace
+from skillc.workspace import Workspace
 
 Result = TypeVar("Result")
 
@@ -79,7 +76,7 @@ class Resources:
         self._on_use = on_use
 
     async def list_resources(
-        self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None
+        self, ctx: ServerRequestContext, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
         """List the inventory, then every file, SKILL.md before the others of its skill."""
         after = _cursor(params)
@@ -92,9 +89,7 @@ class Resources:
             resources=resources, next_cursor=next_cursor, ttl_ms=FRESH_MS, cache_scope="private"
         )
 
-    async def templates(
-        self, ctx: ServerRequestContext[Any, Any], params: Any
-    ) -> ListResourceTemplatesResult:
+    async def templates(self, ctx: ServerRequestContext, params: Any) -> ListResourceTemplatesResult:
         template = ResourceTemplate(
             uri_template="skill://{+path}",
             name="skill-file",
@@ -103,9 +98,7 @@ class Resources:
         )
         return ListResourceTemplatesResult(resource_templates=[template])
 
-    async def read(
-        self, ctx: ServerRequestContext[Any, Any], params: ReadResourceRequestParams
-    ) -> ReadResourceResult:
+    async def read(self, ctx: ServerRequestContext, params: ReadResourceRequestParams) -> ReadResourceResult:
         uri = str(params.uri)
         if uri == INVENTORY:
             text = await self._workspace.engine().inventory_section()
@@ -115,25 +108,19 @@ class Resources:
         contents = _contents(uri, path, data)
         return ReadResourceResult(contents=[contents], ttl_ms=FRESH_MS, cache_scope="private")
 
-    async def skills_list(
-        self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams
-    ) -> dict[str, Any]:
+    async def skills_list(self, ctx: ServerRequestContext, params: PaginatedRequestParams) -> dict[str, Any]:
         entries, next_cursor = await self._page(_cursor(params))
         page = {"resultType": "complete", "skills": [entry.as_json() for entry in entries], **CACHING}
         return page | ({"nextCursor": next_cursor} if next_cursor else {})
 
-    async def skills_get(
-        self, ctx: ServerRequestContext[Any, Any], params: SkillsGetParams
-    ) -> dict[str, Any]:
+    async def skills_get(self, ctx: ServerRequestContext, params: SkillsGetParams) -> dict[str, Any]:
         skill_id = main_of(params.uri)
         if skill_id is None:
             raise MCPError(INVALID_PARAMS, f"No skill is served at {params.uri[:256]}")
         entry = await _answer(self._skills.entry(skill_id), params.uri)
         return {"resultType": "complete", "skill": entry.as_json(), **CACHING}
 
-    async def directory_read(
-        self, ctx: ServerRequestContext[Any, Any], params: DirectoryReadParams
-    ) -> dict[str, Any]:
+    async def directory_read(self, ctx: ServerRequestContext, params: DirectoryReadParams) -> dict[str, Any]:
         """List the direct children of a folder of a skill; those of a collection are its skills' folders."""
         children = await _answer(self._children(params.uri), params.uri)
         after = params.cursor or ""

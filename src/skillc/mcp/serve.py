@@ -10,20 +10,17 @@ import hmac
 import os
 import signal
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skillc.errors import InvalidOption
 from skillc.mcp.server import create_server
 from skillc.server import run_app
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from skillc.workspace import Workspace
+from skillc.workspace import Workspace
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PATH = "/mcp"

@@ -12,7 +12,7 @@ import logging
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 import anyio.to_thread
@@ -21,13 +21,10 @@ from skillc.errors import InvalidSkillId, MissingField, SkillcError, SkillNotFou
 from skillc.gateway import open_file
 from skillc.library import at_path, locate_skill
 from skillc.paths import SKILL_FILE
-from skillc.skills import SkillId, is_name, list_files, parse, read_metadata
+from skillc.skills import SkillId, SourceFile, is_name, list_files, parse, read_metadata
 from skillc.startup.digest import file_sha256_hex, sha256_hex
 from skillc.usage import record_access, run_logged
-
-if TYPE_CHECKING:
-    from skillc.skills import SourceFile
-    from skillc.workspace import Workspace
+from skillc.workspace import Workspace
 
 MAX_FILES = 512
 MAX_BYTES = 16 << 20

@@ -10,11 +10,12 @@ import inspect
 import time
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import anyio.from_thread
 import anyio.to_thread
+from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
@@ -32,11 +33,7 @@ from skillc.mcp.tools.definition import GROUPS, Answer, Call, ToolDefinition, fa
 from skillc.mcp.tools.gateway import GATEWAY_TOOLS
 from skillc.mcp.tools.library import LIBRARY_TOOLS
 from skillc.mcp.tools.run import RUN_TOOLS
-
-if TYPE_CHECKING:
-    from mcp.server.context import ServerRequestContext
-
-    from skillc.workspace import Workspace
+from skillc.workspace import Workspace
 
 # Every tool there is. One that needs approval raises `approval.NeedsApproval` until `call.approval` is the
 # subject that it asked for.
@@ -49,7 +46,7 @@ MAX_SLOW = 2  # builds and the like that run beside each other
 class _Call(Call):
     """A call whose progress reaches the client, and which ends when the client leaves."""
 
-    def __init__(self, workspace: Workspace, ctx: ServerRequestContext[Any, Any]) -> None:
+    def __init__(self, workspace: Workspace, ctx: ServerRequestContext) -> None:
         super().__init__(workspace)
         self._ctx = ctx
         self._last = 0.0
@@ -78,11 +75,11 @@ class Toolbox:
         """Return a tool's input schema, for the HTTP transport."""
         return next((tool.input_schema for tool in self.declarations if tool.name == name), None)
 
-    async def list(self, ctx: ServerRequestContext[Any, Any], params: Any) -> ListToolsResult:
+    async def list(self, ctx: ServerRequestContext, params: Any) -> ListToolsResult:
         return ListToolsResult(tools=self.declarations)
 
     async def call(
-        self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams
+        self, ctx: ServerRequestContext, params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool; errors of the operation are results, an unknown tool is the protocol's error."""
         tool = self._tools.get(params.name)
@@ -99,11 +96,7 @@ class Toolbox:
             return failure(unexpected(error), call.lines)
 
     async def _call(
-        self,
-        tool: ToolDefinition,
-        call: _Call,
-        ctx: ServerRequestContext[Any, Any],
-        params: CallToolRequestParams,
+        self, tool: ToolDefinition, call: _Call, ctx: ServerRequestContext, params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
         """Run a tool; where it needs approval, ask and run it again."""
         arguments = tool.check(params.arguments)

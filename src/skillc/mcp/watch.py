@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING, Any
 
 import anyio
+from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChanged, ResourceUpdated
 from mcp_types import EmptyResult, NotificationParams, SubscribeRequestParams, UnsubscribeRequestParams
 
 from skillc.errors import SkillcError
-from skillc.mcp.skills import Stamps, uri_of
-
-if TYPE_CHECKING:
-    from mcp.server.connection import Connection
-    from mcp.server.context import ServerRequestContext
-
-    from skillc.mcp.skills import ServedSkills
-    from skillc.skills import SkillId
+from skillc.mcp.skills import ServedSkills, Stamps, uri_of
+from skillc.skills import SkillId
 
 INTERVAL = 1.0  # seconds between two polls
 PAUSE_FACTOR = 30  # a pause takes at least this many times as long as the poll before it
@@ -53,24 +48,20 @@ class Watch:
         self.ask()
         await self._ready.wait()
 
-    async def greet(self, ctx: ServerRequestContext[Any, Any], params: NotificationParams) -> None:
+    async def greet(self, ctx: ServerRequestContext, params: NotificationParams) -> None:
         """Send a client that completed its handshake every change until it leaves."""
         connection = ctx.session._connection  # the SDK has no public handle on a connection
         self._connections[id(connection)] = connection
         connection.exit_stack.callback(self._connections.pop, id(connection), None)
 
-    async def subscribe(
-        self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams
-    ) -> EmptyResult:
+    async def subscribe(self, ctx: ServerRequestContext, params: SubscribeRequestParams) -> EmptyResult:
         await self.begin()
         own: set[str] = ctx.session._connection.state.setdefault(SUBSCRIPTIONS, set())
         if len(own) < MAX_SUBSCRIPTIONS:
             own.add(str(params.uri))
         return EmptyResult()
 
-    async def unsubscribe(
-        self, ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams
-    ) -> EmptyResult:
+    async def unsubscribe(self, ctx: ServerRequestContext, params: UnsubscribeRequestParams) -> EmptyResult:
         ctx.session._connection.state.get(SUBSCRIPTIONS, set()).discard(str(params.uri))
         return EmptyResult()
 
