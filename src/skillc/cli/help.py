@@ -59,10 +59,10 @@ def _table(rows: Sequence[tuple[str, str]]) -> list[str]:
     width = min(28, max(len(label) for label, _ in rows))
     lines: list[str] = []
     for label, text in rows:
-        first, *rest = wrap(text, WIDTH - width - 4) or [""]
         if len(label) > width:
-            lines += [f"  {label}", f"  {'':<{width}}  {first}"]
-        else:
-            lines.append(f"  {label:<{width}}  {first}")
-        lines += [f"  {'':<{width}}  {line}" for line in rest]
+            lines.append(f"  {label}")
+        start = label if len(label) <= width else ""
+        for line in wrap(text, WIDTH - width - 4) or [""]:
+            lines.append(f"  {start:<{width}}  {line}")
+            start = ""
     return lines

@@ -58,7 +58,7 @@ class Option:
         self.name = name
         self.help = help
         self.repeat = repeat
-        self.value = value or "|".join(choices)
+        self.value = value or "|".join(choices) or ("<n>" if kind == "count" else "")
         self.kind = "choice" if choices else kind if self.value else "switch"
         self.choices = choices
         self.default = default
@@ -71,19 +71,15 @@ class Option:
 
     def parse(self, text: str) -> str | int:
         """Return the option's value; raises InvalidOption for one that it does not take."""
-        if self.kind == "count":
-            return self._count(text)
         if self.kind == "choice" and text not in self.choices:
             raise errors.InvalidOption(f'{self.name} takes {" or ".join(self.choices)}, not "{text}"')
-        return text
-
-    def _count(self, text: str) -> int:
-        limit = f" from 1 to {self.maximum}" if self.maximum else ""
-        if text.isascii() and text.isdigit() and len(text) <= 9:
-            number = int(text)
-            if number >= 1 and (self.maximum is None or number <= self.maximum):
-                return number
-        raise errors.InvalidOption(f'{self.name} takes a positive integer{limit}, not "{text}"')
+        if self.kind != "count":
+            return text
+        number = int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0
+        if number < 1 or (self.maximum and number > self.maximum):
+            limit = f" from 1 to {self.maximum}" if self.maximum else ""
+            raise errors.InvalidOption(f'{self.name} takes a positive integer{limit}, not "{text}"')
+        return number
 
 
 class Command:

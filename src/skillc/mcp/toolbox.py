@@ -7,24 +7,15 @@ of their own, so that a build does not keep anyone from reading.
 from __future__ import annotations
 
 import inspect
-import time
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 import anyio
-import anyio.from_thread
 import anyio.to_thread
-from mcp.server.context import ServerRequestContext
+import mcp_types as types
+from mcp.server.context import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
-    INVALID_PARAMS,
-    CallToolRequestParams,
-    CallToolResult,
-    InputRequiredResult,
-    ListToolsResult,
-    Tool,
-)
 
 from skillc.errors import SkillcError, unexpected
 from skillc.mcp.approval import Approvals, NeedsApproval
@@ -39,25 +30,7 @@ from skillc.workspace import Workspace
 # subject that it asked for.
 TOOLS: tuple[ToolDefinition, ...] = (*GATEWAY_TOOLS, *AUTHOR_TOOLS, *LIBRARY_TOOLS, *RUN_TOOLS)
 
-REPORT_INTERVAL = 0.1  # seconds between two reports of progress
 MAX_SLOW = 2  # builds and the like that run beside each other
-
-
-class _Call(Call):
-    """A call whose progress reaches the client, and which ends when the client leaves."""
-
-    def __init__(self, workspace: Workspace, ctx: ServerRequestContext) -> None:
-        super().__init__(workspace)
-        self._ctx = ctx
-        self._last = 0.0
-
-    def progress(self, count: int, total: int, message: str = "") -> None:
-        if self.cancel.is_set():
-            raise SkillcError("cancelled")
-        now = time.monotonic()
-        if count == total or now - self._last >= REPORT_INTERVAL:
-            self._last = now
-            anyio.from_thread.run(self._ctx.session.report_progress, count, total, message)
 
 
 class Toolbox:
@@ -66,7 +39,7 @@ class Toolbox:
     def __init__(self, workspace: Workspace, groups: Iterable[str] = GROUPS) -> None:
         self._workspace = workspace
         self._tools = {tool.name: tool for tool in TOOLS if tool.group in set(groups)}
-        self.declarations: list[Tool] = [tool.declaration for tool in self._tools.values()]
+        self.declarations: list[types.Tool] = [tool.declaration for tool in self._tools.values()]
         self._quick = anyio.CapacityLimiter(1)
         self._slow = anyio.CapacityLimiter(MAX_SLOW)
         self._approvals = Approvals()
@@ -75,17 +48,17 @@ class Toolbox:
         """Return a tool's input schema, for the HTTP transport."""
         return next((tool.input_schema for tool in self.declarations if tool.name == name), None)
 
-    async def list(self, ctx: ServerRequestContext, params: Any) -> ListToolsResult:
-        return ListToolsResult(tools=self.declarations)
+    async def list(self, ctx: Context, params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=self.declarations)
 
     async def call(
-        self, ctx: ServerRequestContext, params: CallToolRequestParams
-    ) -> CallToolResult | InputRequiredResult:
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
         """Call a tool; errors of the operation are results, an unknown tool is the protocol's error."""
         tool = self._tools.get(params.name)
         if tool is None:
-            raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}")
-        call = _Call(self._workspace, ctx)
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
+        call = Call(self._workspace, ctx)
         try:
             return await self._call(tool, call, ctx, params)
         except NeedsApproval as question:  # about something else than what was approved
@@ -96,8 +69,8 @@ class Toolbox:
             return failure(unexpected(error), call.lines)
 
     async def _call(
-        self, tool: ToolDefinition, call: _Call, ctx: ServerRequestContext, params: CallToolRequestParams
-    ) -> CallToolResult | InputRequiredResult:
+        self, tool: ToolDefinition, call: Call, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
         """Run a tool; where it needs approval, ask and run it again."""
         arguments = tool.check(params.arguments)
         call.approval = self._approvals.approval(params)
@@ -105,13 +78,13 @@ class Toolbox:
             return result_of(await self._run(tool, arguments, call), call.lines)
         except NeedsApproval as question:
             answer = await self._approvals.ask(ctx, params, question)
-        if isinstance(answer, InputRequiredResult):
+        if isinstance(answer, types.InputRequiredResult):
             return answer
         call.approval = answer
         call.lines.clear()
         return result_of(await self._run(tool, arguments, call), call.lines)
 
-    async def _run(self, tool: ToolDefinition, arguments: dict[str, Any], call: _Call) -> Answer:
+    async def _run(self, tool: ToolDefinition, arguments: dict[str, Any], call: Call) -> Answer:
         if inspect.iscoroutinefunction(tool.run):
             answer: Answer = await tool.run(call, **arguments)
             return answer

@@ -11,7 +11,7 @@ import time
 
 import anyio
 from mcp.server.connection import Connection
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import ServerRequestContext as Context
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChanged, ResourceUpdated
 from mcp_types import EmptyResult, NotificationParams, SubscribeRequestParams, UnsubscribeRequestParams
 
@@ -48,20 +48,20 @@ class Watch:
         self.ask()
         await self._ready.wait()
 
-    async def greet(self, ctx: ServerRequestContext, params: NotificationParams) -> None:
+    async def greet(self, ctx: Context, params: NotificationParams) -> None:
         """Send a client that completed its handshake every change until it leaves."""
         connection = ctx.session._connection  # the SDK has no public handle on a connection
         self._connections[id(connection)] = connection
         connection.exit_stack.callback(self._connections.pop, id(connection), None)
 
-    async def subscribe(self, ctx: ServerRequestContext, params: SubscribeRequestParams) -> EmptyResult:
+    async def subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
         await self.begin()
         own: set[str] = ctx.session._connection.state.setdefault(SUBSCRIPTIONS, set())
         if len(own) < MAX_SUBSCRIPTIONS:
             own.add(str(params.uri))
         return EmptyResult()
 
-    async def unsubscribe(self, ctx: ServerRequestContext, params: UnsubscribeRequestParams) -> EmptyResult:
+    async def unsubscribe(self, ctx: Context, params: UnsubscribeRequestParams) -> EmptyResult:
         ctx.session._connection.state.get(SUBSCRIPTIONS, set()).discard(str(params.uri))
         return EmptyResult()
 

@@ -20,9 +20,7 @@ COMMAND = Command(
         Argument("task", "The task, from a few words to several pages. Put it in quotes; - reads stdin."),
     ),
     options=(
-        Option(
-            "--limit", "Maximum number of results.", value="<n>", kind="count", default=10, maximum=MAX_LIMIT
-        ),
+        Option("--limit", "Maximum number of results.", kind="count", default=10, maximum=MAX_LIMIT),
         Option("--no-rerank", "Rank by words only, without the re-ranker (extra 'rerank'). Faster."),
         FORMAT,
     ),

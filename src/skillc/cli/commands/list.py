@@ -18,7 +18,7 @@ COMMAND = Command(
             choices=("normal", "not-built", "obsolete", "all"),
             default="all",
         ),
-        Option("--limit", "Maximum number of skills.", value="<n>", kind="count"),
+        Option("--limit", "Maximum number of skills.", kind="count"),
         Option("--pattern", "List only names that match, such as 'pdf-*'.", value="<glob>"),
         Option("--check-obsolete", "Check whether files changed since the last build."),
         FORMAT,

@@ -11,10 +11,7 @@ from skillc.cli.syntax import FORMAT, SKILL, Arguments, Command, Option
 COMMAND = Command(
     "outline",
     arguments=(SKILL,),
-    options=(
-        Option("--level", "Deepest heading level to list.", value="<n>", kind="count", maximum=6),
-        FORMAT,
-    ),
+    options=(Option("--level", "Deepest heading level to list.", kind="count", maximum=6), FORMAT),
     examples=("skc outline pdf", "skc outline pdf --level 2"),
 )
 

@@ -69,18 +69,21 @@ COMMAND = Command(
 )
 _GIT = ("ref", "ref_type", "skills_root", "auth_token_env")
 _SWITCHES = ("strict", "required", "keep_defaults")
-_USAGE = {"list": "list", "add": "add <name> <path or url>", "remove": "remove <name>", "sync": "sync [name]"}
 
 
 def run(arguments: Arguments) -> int:
     action = arguments.text("action")
-    actions = {"list": (_list, 0, 0), "add": (_add, 2, 2), "remove": (_remove, 1, 1), "sync": (_sync, 0, 1)}
+    actions = {  # with the number of words after them
+        "list": (_list, (0,), "list"),
+        "add": (_add, (2,), "add <name> <path or url>"),
+        "remove": (_remove, (1,), "remove <name>"),
+        "sync": (_sync, (0, 1), "sync [name]"),
+    }
     if action not in actions:
         raise InvalidOption(f'<action> takes {", ".join(actions)}, not "{action}"')
-    function, least, most = actions[action]
-    count = sum(arguments.optional(name) is not None for name in ("name", "place"))
-    if not least <= count <= most:
-        raise InvalidOption(f"usage: skc repo {_USAGE[action]}")
+    function, counts, usage = actions[action]
+    if sum(arguments.optional(name) is not None for name in ("name", "place")) not in counts:
+        raise InvalidOption(f"usage: skc repo {usage}")
     only_add = [name for name in ("type", *_GIT) if arguments.optional(name) is not None]
     only_add += [name for name in _SWITCHES if arguments.has(name)]
     if only_add and action != "add":

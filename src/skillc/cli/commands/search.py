@@ -12,7 +12,7 @@ COMMAND = Command(
     "search",
     arguments=(SKILL, Argument("query", "The words to search for. Put several in quotes.")),
     options=(
-        Option("--limit", "Maximum number of results.", value="<n>", kind="count", default=10),
+        Option("--limit", "Maximum number of results.", kind="count", default=10),
         Option("--any", "Match any of the words. More matches and rarer words rank higher."),
         Option("--phrase", "Match the words in this order, next to each other."),
         Option("--raw", "Use SQLite FTS5 query syntax."),

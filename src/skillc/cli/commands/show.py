@@ -20,7 +20,7 @@ COMMAND = Command(
             completes="sections",
         ),
         Option("--file", "Search only this file for the section.", value="<path>"),
-        Option("--max-lines", "Maximum number of lines to print.", value="<n>", kind="count"),
+        Option("--max-lines", "Maximum number of lines to print.", kind="count"),
         FORMAT,
     ),
     examples=(

@@ -16,9 +16,9 @@ COMMAND = Command(
     "sources",
     arguments=(SKILL,),
     options=(
-        Option("--depth", "Maximum depth of the tree.", value="<n>", kind="count"),
+        Option("--depth", "Maximum depth of the tree.", kind="count"),
         Option("--dir", "List only this directory.", value="<path>"),
-        Option("--limit", "Maximum number of entries.", value="<n>", kind="count", default=100),
+        Option("--limit", "Maximum number of entries.", kind="count", default=100),
         Option(
             "--pattern",
             "List only files that match. With a slash, the path is matched, otherwise the name.",

@@ -70,8 +70,6 @@ COMMAND = Command(
         "skc stats --prune 90d",
     ),
 )
-
-
 Result = TypeVar("Result")
 
 
@@ -81,7 +79,20 @@ def run(arguments: Arguments) -> int:
         return _prune(arguments, prune)
     if html is not None:
         return _write_page(arguments, html)
-    return _print_stats(arguments)
+    group = arguments.text("group_by")
+
+    def count(skills: list[Skill]) -> tuple[Stats, list[tuple[str, int]]]:
+        check_group(group)
+        filters = _filters(arguments)
+        if arguments.optional("skill") is not None:
+            return compute_stats(skills[0], group, filters), []
+        by_skill = [] if arguments.as_json or group != "summary" else _by_skill(skills, filters)
+        return compute_stats(skills, group, filters), by_skill
+
+    log = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
+    stats, by_skill = _with_skills(arguments, log, count)
+    warn(stats.diagnostics)
+    return show(arguments, stats.as_json, lambda: _lines(stats, by_skill))
 
 
 def _with_skills(
@@ -98,23 +109,6 @@ def _with_skills(
 def _filters(arguments: Arguments) -> Filters:
     since, until = arguments.optional("since"), arguments.optional("until")
     return Filters.parse(since, until, arguments.texts("project"), current_directory())
-
-
-def _print_stats(arguments: Arguments) -> int:
-    group = arguments.text("group_by")
-
-    def count(skills: list[Skill]) -> tuple[Stats, list[tuple[str, int]]]:
-        check_group(group)
-        filters = _filters(arguments)
-        if arguments.optional("skill") is not None:
-            return compute_stats(skills[0], group, filters), []
-        by_skill = [] if arguments.as_json or group != "summary" else _by_skill(skills, filters)
-        return compute_stats(skills, group, filters), by_skill
-
-    log = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
-    stats, by_skill = _with_skills(arguments, log, count)
-    warn(stats.diagnostics)
-    return show(arguments, stats.as_json, lambda: _lines(stats, by_skill))
 
 
 def _labels(skills: Sequence[Skill]) -> list[str]:
