@@ -47,11 +47,8 @@ class Library:
 
         self.stamp = stamp
         self.source: CompositeSkillSource = resolve_repositories(config, next(paths.library_roots(cwd), None))
-        options = EngineOptions(
-            max_injection_bytes=config.max_injection_bytes,
-            inventory_threshold=config.inventory_threshold,
-            enabled=config.enabled,
-        )
+        limits = (config.max_injection_bytes, config.inventory_threshold)
+        options = EngineOptions(*limits, enabled=config.enabled)
         self.engine: DefaultSkillEngine = DefaultSkillEngine(self.source, options)
 
 

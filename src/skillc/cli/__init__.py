@@ -99,10 +99,6 @@ def show(arguments: Arguments, value: Callable[[], object], lines: Callable[[], 
     return 0
 
 
-def announce(url: str) -> None:
-    print(f"Serving on {url}", flush=True)
-
-
 def can_print(text: str) -> bool:
     """Return whether the encoding of stdout has the characters of a text."""
     try:

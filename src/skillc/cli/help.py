@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from textwrap import fill, wrap
+
 from skillc.cli import GROUPS, SUMMARIES, load
 from skillc.cli.syntax import COMMON, Command, Option, usage
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 WIDTH = 96
 
@@ -31,8 +30,6 @@ def overview(words: Sequence[str] = ()) -> str:
 
 def page(command: Command) -> str:
     """Return the text of `skc <command> --help`."""
-    from textwrap import fill
-
     lines = [f"Usage: {usage(command)}", "", fill(command.summary, WIDTH)]
     if command.description:
         lines += ["", *(fill(paragraph, WIDTH) for paragraph in command.description.split("\n"))]
@@ -54,8 +51,6 @@ def _row(option: Option) -> tuple[str, str]:
 
 
 def _table(rows: Sequence[tuple[str, str]]) -> list[str]:
-    from textwrap import wrap
-
     width = min(28, max(len(label) for label, _ in rows))
     lines: list[str] = []
     for label, text in rows:

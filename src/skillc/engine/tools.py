@@ -111,11 +111,7 @@ class SkillTools:
         self._observer = observer
         self._names = names
         self._calls: dict[str, Callable[..., Awaitable[str]]] = {
-            "browse_skills": self._browse,
-            "load_skill": self._load,
-            "find_skills": self._find,
-            "list_skill_files": self._list_files,
-            "read_skill_file": lambda id, path: engine.read_file(id, path),
+            tool.name: getattr(self, f"_{tool.name}") for tool in TOOLS
         }
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
@@ -136,28 +132,31 @@ class SkillTools:
         except Exception as error:  # of any source
             return ToolResult(unexpected(error).message, is_error=True)
 
-    async def _browse(self, path: str = "", query: str = "") -> str:
+    async def _browse_skills(self, path: str = "", query: str = "") -> str:
         return json.dumps(await self._engine.browse(path, query or None), ensure_ascii=False)
 
-    async def _load(self, id: str) -> str:
+    async def _load_skill(self, id: str) -> str:
         skill = (await self._engine.resolve_and_render([id]))[0]
         if self._observer:
             self._observer(SkillsResolved((skill.id,), skill.byte_size))
         return skill.rendered_body
 
-    async def _find(self, task: str, limit: int = FOUND) -> str:
+    async def _find_skills(self, task: str, limit: int = FOUND) -> str:
         results = await self._engine.find(task, limit)
         answer: dict[str, Any] = {"skills": await asyncio.to_thread(_reasons, results)}
         if not results:
             answer["note"] = "no skill has any of these words; browse_skills lists what there is"
         return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
 
-    async def _list_files(self, id: str) -> str:
+    async def _list_skill_files(self, id: str) -> str:
         files = await self._engine.files(id)
         answer: dict[str, Any] = {"id": id, "files": files[:MAX_LISTED]}
         if len(files) > MAX_LISTED:
             answer["more"] = len(files) - MAX_LISTED
         return json.dumps(answer, ensure_ascii=False)
+
+    async def _read_skill_file(self, id: str, path: str) -> str:
+        return await self._engine.read_file(id, path)
 
 
 def _reasons(results: Sequence[FoundSkill]) -> list[dict[str, Any]]:

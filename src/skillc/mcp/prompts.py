@@ -57,22 +57,21 @@ class Prompts:
             if not arguments.get(name):
                 raise MCPError(types.INVALID_PARAMS, f"Argument '{name}' is missing")
         try:
-            text = await (self._use(arguments) if prompt.name == USE else self._find(arguments))
+            text = await self._text(prompt.name, arguments)
         except SkillcError as error:
             raise MCPError(types.INVALID_PARAMS, error.message) from None
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=prompt.description, messages=[message])
 
-    async def _use(self, arguments: dict[str, str]) -> str:
-        skill_id = arguments["skill"].strip().lstrip("/")
-        (skill,) = await self._workspace.engine().resolve_and_render([skill_id])
-        return f"{skill.rendered_body}\n\n{arguments.get('task') or 'Follow this skill.'}"
-
-    async def _find(self, arguments: dict[str, str]) -> str:
-        inventory = await self._workspace.engine().inventory_section()
+    async def _text(self, name: str, arguments: dict[str, str]) -> str:
+        engine = self._workspace.engine()
+        if name == USE:
+            (skill,) = await engine.resolve_and_render([arguments["skill"].strip().lstrip("/")])
+            return f"{skill.rendered_body}\n\n{arguments.get('task') or 'Follow this skill.'}"
         return (
-            f"{inventory}\n\nTask: {arguments['task']}\n\nChoose the skill that fits this task best, say why"
-            " in a sentence, load it with load_skill, and follow it. If none fits, say so."
+            f"{await engine.inventory_section()}\n\nTask: {arguments['task']}\n\nChoose the skill that fits"
+            " this task best, say why in a sentence, load it with load_skill, and follow it. If none fits,"
+            " say so."
         )
 
     async def complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:

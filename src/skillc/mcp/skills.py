@@ -19,11 +19,11 @@ import anyio.to_thread
 
 from skillc.errors import InvalidSkillId, MissingField, SkillcError, SkillNotFound
 from skillc.gateway import open_file
-from skillc.library import at_path, locate_skill
+from skillc.library import Skill, at_path, locate_skill
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId, SourceFile, is_name, list_files, parse, read_metadata
 from skillc.startup.digest import file_sha256_hex, sha256_hex
-from skillc.usage import record_access, run_logged
+from skillc.usage import record_access
 from skillc.workspace import Workspace
 
 MAX_FILES = 512
@@ -61,17 +61,14 @@ class SkillEntry:
     files: tuple[FileEntry, ...]
     stamps: Stamps
 
-    @property
-    def uri(self) -> str:
-        return uri_of(self.skill_id, SKILL_FILE)
-
     def as_json(self) -> dict[str, Any]:
         """Return the `Skill` of SEP-2640."""
         resources = [
             {"uri": uri_of(self.skill_id, file.path), "digest": f"sha256:{file.digest}", "size": file.size}
             for file in self.files
         ]
-        return {"uri": self.uri, "frontmatter": self.frontmatter, "resources": resources}
+        uri = uri_of(self.skill_id, SKILL_FILE)
+        return {"uri": uri, "frontmatter": self.frontmatter, "resources": resources}
 
 
 def uri_of(skill_id: str, path: str = "") -> str:
@@ -244,13 +241,13 @@ class ServedSkills:
             record_access(skill, "open", {"path": path}, f"file not found: '{path}'", self._workspace.cwd)
             raise NotServed(f"nothing is served at {uri}")
 
-        def read() -> bytes:
+        def read(skill: Skill) -> bytes:
             content = open_file(skill, path)
             if content.size > MAX_BYTES:
                 raise NotServed(f"'{path}' has grown over {MAX_BYTES >> 20} MiB")
             return b"".join(content.pieces())
 
-        return run_logged(skill, "open", {"path": path}, self._workspace.cwd, read)[0], path
+        return self._workspace.operate("open", skill, {"path": path}, read), path
 
 
 def _candidates(path: str) -> Iterator[tuple[SkillId, str]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
-from skillc.cli import announce
 from skillc.cli.syntax import Arguments, Command, Option
 from skillc.errors import InvalidOption, require_extra
 from skillc.mcp import plan
@@ -66,6 +66,7 @@ def run(arguments: Arguments) -> int:
         serve_stdio(Workspace(), groups)
         return 0
     host, port = _address(address)
+    announce = partial(print, "Serving on", flush=True)
     serve_http(Workspace(), groups, host, port, arguments.texts("allow_host"), announce)
     return 0
 

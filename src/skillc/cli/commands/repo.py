@@ -10,7 +10,6 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
 from skillc.library import (
     NewRepository,
-    Refresh,
     add_repository,
     file_to_edit,
     names_in,
@@ -166,7 +165,12 @@ def _sync(arguments: Arguments) -> int:
         names = ", ".join(repository.name for repository in repositories)
         raise InvalidOption(f"there is no repository '{name}'; there are {names}")
     results = here.wait(refresh_repositories(selection), warnings=False)
-    value = [_fields(result) for result in results]
+    fields = ("name", "type", "status", "before", "skills", "commit")
+    value = [
+        {field: getattr(result, field) for field in fields}
+        | {"error": result.failure.message if result.failure else None}
+        for result in results
+    ]
     header = ("REPOSITORY", "TYPE", "STATUS", "BEFORE", "SKILLS", "COMMIT", "ERROR")
     show(
         arguments, lambda: {"repositories": value}, lambda: table(header, [_row(*v.values()) for v in value])
@@ -176,12 +180,6 @@ def _sync(arguments: Arguments) -> int:
         failures[0].details = "\n".join(failure.message for failure in failures[1:])
         raise failures[0]
     return 0
-
-
-def _fields(result: Refresh) -> dict[str, object]:
-    error = result.failure.message if result.failure else None
-    fields = ("name", "type", "status", "before", "skills", "commit")
-    return {**{field: getattr(result, field) for field in fields}, "error": error}
 
 
 def _row(*cells: object) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from skillc.cli import announce, workspace
+from skillc.cli import workspace
 from skillc.cli.syntax import Arguments, Command, Option
 from skillc.errors import InvalidOption
 from skillc.server import serve_engine
@@ -37,6 +37,6 @@ def run(arguments: Arguments) -> int:
 
 
 def _announce(url: str) -> None:
-    announce(url)
+    print(f"Serving on {url}", flush=True)
     if not url.startswith(("http://127.", "http://[::1]")):
         print("note: whoever reaches this address can read every skill", file=sys.stderr, flush=True)

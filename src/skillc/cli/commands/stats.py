@@ -82,7 +82,6 @@ def run(arguments: Arguments) -> int:
     group = arguments.text("group_by")
 
     def count(skills: list[Skill]) -> tuple[Stats, list[tuple[str, int]]]:
-        check_group(group)
         filters = _filters(arguments)
         if arguments.optional("skill") is not None:
             return compute_stats(skills[0], group, filters), []
@@ -107,6 +106,7 @@ def _with_skills(
 
 
 def _filters(arguments: Arguments) -> Filters:
+    check_group(arguments.text("group_by"))
     since, until = arguments.optional("since"), arguments.optional("until")
     return Filters.parse(since, until, arguments.texts("project"), current_directory())
 
@@ -152,7 +152,6 @@ def _write_page(arguments: Arguments, file: str) -> int:
     path = os.path.join(current_directory(), file)
 
     def write(skills: list[Skill]) -> tuple[Diagnostic, ...]:
-        check_group(arguments.text("group_by"))
         filters = _filters(arguments)
         subject = skills if name is None else skills[0]
         stats = {group: compute_stats(subject, group, filters) for group in GROUPS}
@@ -203,11 +202,8 @@ def _rows(data: Any) -> list[tuple[str, int]]:
     """Return what was counted, as one text each, and how often."""
     if isinstance(data, dict):
         return list(data.items())
-    rows = []
-    for entry in data:
-        subject = [str(value) for key, value in entry.items() if key != "count" and value]
-        rows.append(("  ".join(subject) or "(none)", entry["count"]))
-    return rows
+    texts = ("  ".join(str(e[key]) for key in e if key != "count" and e[key]) for e in data)
+    return [(text or "(none)", entry["count"]) for text, entry in zip(texts, data, strict=True)]
 
 
 def _bars(rows: Sequence[tuple[str, int]]) -> list[str]:
