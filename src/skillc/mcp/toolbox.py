@@ -17,7 +17,7 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
 
-from skillc.errors import SkillcError, unexpected
+from skillc.errors import unexpected
 from skillc.mcp.approval import Approvals, NeedsApproval
 from skillc.mcp.tools.author import AUTHOR_TOOLS
 from skillc.mcp.tools.definition import GROUPS, Answer, Call, ToolDefinition, failure, result_of
@@ -63,8 +63,6 @@ class Toolbox:
             return await self._call(tool, call, ctx, params)
         except NeedsApproval as question:  # about something else than what was approved
             return failure(question.refusal, call.lines)
-        except SkillcError as error:
-            return failure(error, call.lines)
         except Exception as error:
             return failure(unexpected(error), call.lines)
 
