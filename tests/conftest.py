@@ -6,11 +6,15 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from skillc.index.skills import folder
+from skillc.index.skills.scan import Directory, SkillFile, Walk
 
 settings.register_profile(
     "skillc", deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -116,6 +120,20 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setenv("HOME", str(made.home))
     monkeypatch.chdir(made.project)
     return made
+
+
+@pytest.fixture
+def walks(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each folder was walked."""
+    counter: Counter[str] = Counter()
+
+    class CountedWalk(Walk):
+        def __init__(self, root: str, known: dict[str, Directory], files: Mapping[str, SkillFile]) -> None:
+            counter[root] += 1
+            super().__init__(root, known, files)
+
+    monkeypatch.setattr(folder, "Walk", CountedWalk)
+    return counter
 
 
 @pytest.fixture(scope="session")

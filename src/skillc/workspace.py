@@ -1,9 +1,8 @@
 """A directory and what can be done from it: locate a skill, keep its index current, operate, log.
 
-Every surface works through `Workspace`, so that the command line, MCP and agents in Python find the same
-skill by the same name, run the same operation and leave the same row in the access log. What there is to
-say besides the result goes to `report`, line by line, as it comes up: the command line prints it, MCP sends
-it with the result.
+The command line and MCP work through `Workspace`: the same name means the same skill, an operation is the
+same, and leaves the same row in the access log. Warnings go to `report`, line by line, as they come up:
+the command line prints them, MCP sends them with the result.
 
 Reading commands pass through here, so each method imports what it needs (see `skillc.startup`).
 """
@@ -48,11 +47,8 @@ class Library:
 
         self.stamp = stamp
         self.source: CompositeSkillSource = resolve_repositories(config, next(paths.library_roots(cwd), None))
-        options = EngineOptions(
-            max_injection_bytes=config.max_injection_bytes,
-            inventory_threshold=config.inventory_threshold,
-            enabled=config.enabled,
-        )
+        limits = (config.max_injection_bytes, config.inventory_threshold)
+        options = EngineOptions(*limits, enabled=config.enabled)
         self.engine: DefaultSkillEngine = DefaultSkillEngine(self.source, options)
 
 
@@ -64,10 +60,10 @@ class Workspace:
     def __init__(self, cwd: str | None = None, report: Reporter = lambda line: None) -> None:
         self.cwd = cwd or paths.current_directory()
         self.report = report
-        self._library: list[Library] = []  # none yet, or one
+        self._library: list[Library] = []  # at most one; a list, so that `with_reporter` can share it
 
-    def reporting_to(self, report: Reporter) -> Workspace:
-        """Return the same workspace with another reporter; both share what is known of the library."""
+    def with_reporter(self, report: Reporter) -> Workspace:
+        """Return the same workspace with another reporter; both share the library."""
         other = Workspace(self.cwd, report)
         other._library = self._library
         return other
@@ -77,28 +73,18 @@ class Workspace:
     def operate(
         self,
         command: str,
-        name: str,
+        skill: Skill | str,
         arguments: dict[str, LogValue],
         operation: Callable[[Skill], Result],
         outcome: Callable[[Result], dict[str, LogValue]] = lambda result: {},
     ) -> Result:
-        """Run an operation on the skill called `name` and log it as `command`.
+        """Run an operation on a skill, or on the one of that name, and log it as `command`.
 
-        The log has `arguments`, and what `outcome` makes of the result.
+        The log gets `arguments` and, of a success, what `outcome` returns for the result.
         """
-        return self.operate_on(self.locate(name), command, arguments, operation, outcome)
-
-    def operate_on(
-        self,
-        skill: Skill,
-        command: str,
-        arguments: dict[str, LogValue],
-        operation: Callable[[Skill], Result],
-        outcome: Callable[[Result], dict[str, LogValue]] = lambda result: {},
-    ) -> Result:
-        """Run an operation on a skill and log it."""
+        target = self.locate(skill) if isinstance(skill, str) else skill
         result, diagnostics = run_logged(
-            skill, command, arguments, self.cwd, lambda: operation(skill), outcome
+            target, command, arguments, self.cwd, lambda: operation(target), outcome
         )
         self.tell(diagnostics)
         return result
@@ -106,8 +92,7 @@ class Workspace:
     def locate(self, name: str, *, index: bool = True) -> Skill:
         """Return the skill that a name, an ID or a path means here; raises SkillNotFound and others.
 
-        With `index`, the index of a repository's skill is brought up to date; those of the stores are
-        their authors' to build.
+        With `index`, update the section index of a repository's skill; authors build those of the stores.
         """
         try:
             skill = resolve(name, self.cwd)  # most names are in a store, which takes no further module
@@ -135,18 +120,18 @@ class Workspace:
         from skillc.gateway import show_section
 
         tokenizer = self._tokenizer()
-        shown = self.operate(
+        result = self.operate(
             "show",
             name,
             {"section": section, "file": file},
             lambda skill: show_section(skill, section, file=file, max_lines=max_lines, tokenizer=tokenizer),
-            lambda shown: {"section": shown.heading, "file": shown.file},
+            lambda result: {"section": result.heading, "file": result.file},
         )
-        if shown.ambiguous:
+        if result.ambiguous:
             from skillc.text import one_line
 
             self.report(f'warning: multiple matches for "{one_line(section)}"; showing first')
-        return shown
+        return result
 
     def search(
         self, name: str, query: str, *, limit: int = 10, mode: str = "all", any_option: str = "--any"
@@ -156,24 +141,22 @@ class Workspace:
 
         tokenizer = self._tokenizer()
         skill = self.locate(name)
-        found = self.operate_on(
-            skill,
+        results = self.operate(
             "search",
+            skill,
             {"query": query, "result_count": 0},
             lambda skill: search_sections(skill, query, limit=limit, mode=mode, tokenizer=tokenizer),
-            lambda found: {"result_count": len(found.results)},
+            lambda results: {"result_count": len(results.results)},
         )
         if has_changes(skill, tokenizer):
-            from skillc.errors import warning
-
-            self.tell((warning("W004", skill.name, skill.name),))
-        if mode == "all" and not found.results:
+            self.tell((errors.warning("W004", skill.name, skill.name),))
+        if mode == "all" and not results.results:
             from skillc.gateway import explain_no_results
 
             note = explain_no_results(skill, query, any_option, tokenizer)
             if note:
                 self.report(note)
-        return found
+        return results
 
     def open(
         self,
@@ -186,10 +169,10 @@ class Workspace:
         from skillc.gateway import open_file
 
         def read(skill: Skill) -> OpenFile:
-            opened = open_file(skill, path, max_lines)
+            file = open_file(skill, path, max_lines)
             if check is not None:
-                check(opened)
-            return opened
+                check(file)
+            return file
 
         return self.operate("open", name, {"path": path}, read)
 
@@ -224,11 +207,10 @@ class Workspace:
         from skillc.compiler import publish_skill
 
         settings = self.settings()
-        arguments: dict[str, LogValue] = {"global": options.to_global, "force": options.force}
-        publication = self.operate_on(
-            skill,
+        publication = self.operate(
             "build",
-            arguments,
+            skill,
+            {"global": options.to_global, "force": options.force},
             lambda skill: publish_skill(
                 skill, options, settings, self.cwd, imports=imports, progress=progress
             ),
@@ -237,19 +219,21 @@ class Workspace:
         return publication
 
     def tell_publication(self, publication: Publication) -> None:
-        """Report what was repaired in a build and which deployments failed."""
+        """Report the repairs of a build and the deployments that failed."""
         self.tell(publication.diagnostics)
         for error in publication.failures:
             self.report(error.text())
 
     def lint(self, skill: Skill, *, fix: bool = False, force: bool = False, strict: bool = False) -> Report:
-        """Check a skill, or with `fix` put right what can be."""
+        """Check a skill; with `fix`, fix what can be fixed first."""
         from skillc.lint import fix_skill, lint_skill
 
         check = fix_skill if fix else lint_skill
-        arguments: dict[str, LogValue] = {"force": force, "fix": fix, "strict": strict}
-        return self.operate_on(
-            skill, "lint", arguments, lambda skill: check(skill, force=force, strict=strict)
+        return self.operate(
+            "lint",
+            skill,
+            {"force": force, "fix": fix, "strict": strict},
+            lambda skill: check(skill, force=force, strict=strict),
         )
 
     def run(
@@ -269,9 +253,9 @@ class Workspace:
         location = find_skill(name, self.cwd)
         self.tell(location.diagnostics)
         call = ToolCall(location, tool, values, self.cwd, mode)
-        return self.operate_on(
-            location.library_skill(),
+        return self.operate(
             "run",
+            location.library_skill(),
             {"tool": tool, "mode": mode, "dry_run": dry_run},
             lambda _: run_tool(call, approve, dry_run=dry_run, cancel=cancel, warn=self.tell),
             lambda result: {"success": result.success},
@@ -280,10 +264,7 @@ class Workspace:
     # Operations on the library.
 
     def find(self, task: str, limit: int = 10, *, rerank: bool = True) -> list[FoundSkill]:
-        """Return the skills that fit a task, best first.
-
-        Where all repositories are folders, as they mostly are, the answer comes straight from the index.
-        """
+        """Return the skills that fit a task, best first."""
         from skillc.library import find_skills
 
         return find_skills(
@@ -311,27 +292,24 @@ class Workspace:
         self.tell(config.diagnostics)
         return config
 
-    def wait(self, question: Coroutine[Any, Any, Result], *, warnings: bool = True) -> Result:
-        """Run a question to the library to its end; report the repositories that had no part in it.
-
-        Without `warnings`, for questions that are about the repositories, nothing is reported.
-        """
+    def wait(self, request: Coroutine[Any, Any, Result], *, warnings: bool = True) -> Result:
+        """Run a request to the library; unless it is about them, report the repositories that failed."""
         import asyncio
         import gc
 
-        gc.disable()  # an answer is made of a hundred thousand values, all of which live to its end
+        gc.disable()  # an answer may have a hundred thousand values, and all of them live to its end
         try:
-            answer = asyncio.run(question)
+            answer = asyncio.run(request)
         finally:
             gc.enable()
         if warnings and self._library:
             self.tell(self._library[0].source.warnings())
         return answer
 
-    # Settings and remarks.
+    # Settings and reports.
 
     def settings(self) -> Settings:
-        """Return the settings in force here; what is wrong with them is reported."""
+        """Return the settings in force here; report what is wrong with them."""
         from skillc.settings import load_settings
 
         config = load_settings(self.cwd)

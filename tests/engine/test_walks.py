@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 from collections import Counter
-from collections.abc import Mapping
 
 import pytest
 
@@ -29,8 +28,6 @@ from skillc import (
     prepare_turn,
     resolve_repositories,
 )
-from skillc.index.skills import folder
-from skillc.index.skills.scan import Directory, SkillFile, Walk
 from skillc.library import locate_skill, snapshot_of
 from tests.conftest import World
 from tests.support.git import Origin
@@ -38,20 +35,6 @@ from tests.support.skills import run, skill
 from tests.support.tools import executable, tool
 
 ALL = SkillFilter()
-
-
-@pytest.fixture
-def walks(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each folder was walked."""
-    counter: Counter[str] = Counter()
-
-    class CountedWalk(Walk):
-        def __init__(self, root: str, known: dict[str, Directory], files: Mapping[str, SkillFile]) -> None:
-            counter[root] += 1
-            super().__init__(root, known, files)
-
-    monkeypatch.setattr(folder, "Walk", CountedWalk)
-    return counter
 
 
 @pytest.fixture

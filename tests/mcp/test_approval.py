@@ -21,7 +21,7 @@ from tests.support.mcp import ERAS, NEW, ask, near
 def careful(call: Call, skill: str) -> Answer:
     """Do nothing without approval for the skill as it is."""
     subject = f"{skill}@digest"
-    if call.approved != subject:
+    if call.approval != subject:
         raise NeedsApproval(subject, f"Run a tool of '{skill}'?", ApprovalRequired(skill))
     return Answer({"name": skill, "path": "done"}, "done")
 

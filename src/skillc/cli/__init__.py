@@ -13,7 +13,7 @@ from skillc.startup import leave
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Protocol
 
     from skillc.cli.syntax import Arguments, Command
@@ -62,9 +62,7 @@ GROUPS = {
         "stats": "Show what agents used: sections, files, searches, errors.",
         "sync": "Move access logs kept in the project into the skills' own logs.",
     },
-    "Set up skc": {
-        "completion": "Print the completion script for a shell.",
-    },
+    "Set up skc": {"completion": "Print the completion script for a shell."},
 }
 SUMMARIES = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
 NAMES = tuple(SUMMARIES)
@@ -87,6 +85,27 @@ def workspace(*, progress: bool = False) -> Workspace:
 
         watch_reading()
     return Workspace(report=lambda line: print(line, file=sys.stderr))
+
+
+def show(arguments: Arguments, value: Callable[[], object], lines: Callable[[], Iterable[str]]) -> int:
+    """Print a result: its lines, or with `--format json` its value; return status 0."""
+    if arguments.as_json:
+        from skillc.cli.output import print_json
+
+        print_json(value())
+    else:
+        for line in lines():
+            print(line)
+    return 0
+
+
+def can_print(text: str) -> bool:
+    """Return whether the encoding of stdout has the characters of a text."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeError, LookupError):
+        return False
+    return True
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -128,7 +147,7 @@ def _dispatch(words: list[str]) -> int:
     from skillc.cli.syntax import parse
 
     arguments = parse(module.COMMAND, words[1:])
-    if arguments.given("help"):
+    if arguments.has("help"):
         from skillc.cli.help import page
 
         print(page(module.COMMAND))
@@ -139,13 +158,12 @@ def _dispatch(words: list[str]) -> int:
 def load(name: str) -> CommandModule:
     """Return the module of a command; raises InvalidOption (E100) that names the nearest one."""
     if name not in NAMES:
-        from skillc.cli.syntax import nearest
+        from skillc.cli.syntax import guess
         from skillc.errors import InvalidOption
 
-        close = nearest(name, [*NAMES, "--help", "--version"])
         what = "option" if name.startswith("-") else "command"
-        guess = f"did you mean {close}?" if close else 'see "skc --help"'
-        raise InvalidOption(f'unknown {what} "{name}"; {guess}')
+        hint = guess(name, [*NAMES, "--help", "--version"], "skc --help")
+        raise InvalidOption(f'unknown {what} "{name}"; {hint}')
     module = f"skillc.cli.commands.{name}"
     __import__(module)
     command: CommandModule = sys.modules[module]
@@ -170,7 +188,7 @@ def _drop_output() -> None:
 def _fail(error: BaseException, verbose: bool) -> int:
     from skillc.errors import SkillcError, unexpected
 
-    coded = unexpected(error)
+    failure = unexpected(error)
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
@@ -180,9 +198,9 @@ def _fail(error: BaseException, verbose: bool) -> int:
             import traceback
 
             traceback.print_exception(error)
-        for diagnostic in coded.diagnostics:
+        for diagnostic in failure.diagnostics:
             print(diagnostic.line(), file=sys.stderr)
-        print(coded.text(), file=sys.stderr)
+        print(failure.text(), file=sys.stderr)
     except OSError:
         pass
     return 1

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from textwrap import fill, wrap
+
 from skillc.cli import GROUPS, SUMMARIES, load
 from skillc.cli.syntax import COMMON, Command, Option, usage
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 WIDTH = 96
 
@@ -31,8 +30,6 @@ def overview(words: Sequence[str] = ()) -> str:
 
 def page(command: Command) -> str:
     """Return the text of `skc <command> --help`."""
-    from textwrap import fill
-
     lines = [f"Usage: {usage(command)}", "", fill(command.summary, WIDTH)]
     if command.description:
         lines += ["", *(fill(paragraph, WIDTH) for paragraph in command.description.split("\n"))]
@@ -42,30 +39,25 @@ def page(command: Command) -> str:
         lines += ["", "Arguments:", *_table(rows)]
     for title, options in (("Options:", own), ("Everywhere:", COMMON)):
         if options:
-            lines += ["", title, *_table([(_label(option), _help(option)) for option in options])]
+            lines += ["", title, *_table([_row(option) for option in options])]
     if command.examples:
         lines += ["", "Examples:", *(f"  {example}" for example in command.examples)]
     return "\n".join(lines)
 
 
-def _label(option: Option) -> str:
-    return f"{option.name} {option.value}" if option.value else option.name
-
-
-def _help(option: Option) -> str:
-    return f"{option.help} Default: {option.default}." if option.default is not None else option.help
+def _row(option: Option) -> tuple[str, str]:
+    default = f" Default: {option.default}." if option.default is not None else ""
+    return f"{option.name} {option.value}".rstrip(), f"{option.help}{default}"
 
 
 def _table(rows: Sequence[tuple[str, str]]) -> list[str]:
-    from textwrap import wrap
-
     width = min(28, max(len(label) for label, _ in rows))
     lines: list[str] = []
     for label, text in rows:
-        first, *rest = wrap(text, WIDTH - width - 4) or [""]
         if len(label) > width:
-            lines += [f"  {label}", f"  {'':<{width}}  {first}"]
-        else:
-            lines.append(f"  {label:<{width}}  {first}")
-        lines += [f"  {'':<{width}}  {line}" for line in rest]
+            lines.append(f"  {label}")
+        start = label if len(label) <= width else ""
+        for line in wrap(text, WIDTH - width - 4) or [""]:
+            lines.append(f"  {start:<{width}}  {line}")
+            start = ""
     return lines

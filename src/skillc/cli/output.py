@@ -6,7 +6,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from skillc.errors import Diagnostic
 
@@ -25,14 +25,14 @@ def warn(diagnostics: Iterable[Diagnostic]) -> None:
         print(diagnostic.line(), file=sys.stderr)
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print columns for people; a cell stays on its line whatever it holds."""
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table for people; a cell stays on its line whatever it holds."""
     from skillc.text import one_line
 
-    rows = [[one_line(cell) for cell in row] for row in rows]
-    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
-    for row in [header, *rows]:
-        print("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+    rows = [header, *([one_line(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def write_bytes(data: bytes) -> None:

@@ -7,10 +7,6 @@ import sys
 
 from skillc.text import one_line
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import TracebackType
-
 BAR = 24
 
 
@@ -20,22 +16,20 @@ class Progress:
     def __init__(self, total: int, unit: str) -> None:
         self._total = total
         self._unit = unit
-        self._done = 0
+        self._count = 0
         self._visible = sys.stderr.isatty() and total > 1
 
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.clear()
 
     def step(self, name: str) -> None:
         """Count a step, which is about `name`."""
         if self._visible:
-            _draw(self._done, self._total, self._unit, name)
-        self._done += 1
+            _draw(self._count, self._total, self._unit, name)
+        self._count += 1
 
     def say(self, line: str) -> None:
         """Print a line that stays."""
@@ -54,17 +48,16 @@ def watch_reading() -> None:
     skill_index().database.on_progress = _draw_reading
 
 
-def _draw_reading(root: str, done: int, total: int) -> None:
-    if done < total:
-        _draw(done, total, "skills read", root)
+def _draw_reading(root: str, count: int, total: int) -> None:
+    if count < total:
+        _draw(count, total, "skills read", root)
     else:
         _clear()
 
 
-def _draw(done: int, total: int, unit: str, name: str) -> None:
-    filled = BAR * done // total
-    bar = "#" * filled + "-" * (BAR - filled)
-    line = f"[{bar}] {done}/{total} {unit}  {one_line(name)}"
+def _draw(count: int, total: int, unit: str, name: str) -> None:
+    bar = f"{'#' * (BAR * count // total):-<{BAR}}"
+    line = f"[{bar}] {count}/{total} {unit}  {one_line(name)}"
     columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
     sys.stderr.write(f"\r\x1b[K{line[: columns - 1]}")
     sys.stderr.flush()

@@ -58,7 +58,7 @@ class Option:
         self.name = name
         self.help = help
         self.repeat = repeat
-        self.value = value or "|".join(choices)
+        self.value = value or "|".join(choices) or ("<n>" if kind == "count" else "")
         self.kind = "choice" if choices else kind if self.value else "switch"
         self.choices = choices
         self.default = default
@@ -70,20 +70,16 @@ class Option:
         return self.name.lstrip("-").replace("-", "_")
 
     def parse(self, text: str) -> str | int:
-        """The option's value; raises InvalidOption for one that it does not take."""
-        if self.kind == "count":
-            return self._count(text)
+        """Return the option's value; raises InvalidOption for one that it does not take."""
         if self.kind == "choice" and text not in self.choices:
             raise errors.InvalidOption(f'{self.name} takes {" or ".join(self.choices)}, not "{text}"')
-        return text
-
-    def _count(self, text: str) -> int:
-        limit = f" from 1 to {self.maximum}" if self.maximum else ""
-        if text.isascii() and text.isdigit() and len(text) <= 9:
-            number = int(text)
-            if number >= 1 and (self.maximum is None or number <= self.maximum):
-                return number
-        raise errors.InvalidOption(f'{self.name} takes a positive integer{limit}, not "{text}"')
+        if self.kind != "count":
+            return text
+        number = int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0
+        if number < 1 or (self.maximum and number > self.maximum):
+            limit = f" from 1 to {self.maximum}" if self.maximum else ""
+            raise errors.InvalidOption(f'{self.name} takes a positive integer{limit}, not "{text}"')
+        return number
 
 
 class Command:
@@ -139,11 +135,17 @@ class Arguments:
         value = self._values[name]
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
-    def given(self, name: str) -> bool:
+    def has(self, name: str) -> bool:
         """Return whether a switch was set."""
         return self._values[name] is True
 
+    @property
+    def as_json(self) -> bool:
+        """Return whether the format is JSON: all but `text` are."""
+        return self._values["format"] != "text"
 
+
+SKILL = Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills")
 FORMAT = Option("--format", "Output format.", choices=("text", "json"), default="text")
 COMMON = (
     Option("--verbose", "Print more, and the traceback of an unexpected error."),
@@ -168,10 +170,11 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
         if not word.startswith("-") or word == "-":
             positional.append(word)
             continue
-        name, equals, attached = word.partition("=")
+        name, equals, text = word.partition("=")
         option = options.get("--help" if name == "-h" else name)
         if option is None:
-            raise errors.InvalidOption(_unknown(command, name, list(options)))
+            hint = guess(name, list(options), f"skc {command.name} --help")
+            raise errors.InvalidOption(f'unknown option {name} for "{command.name}"; {hint}')
         if option.kind == "switch":
             if equals:
                 raise errors.InvalidOption(f"{name} takes no value")
@@ -179,40 +182,34 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
         else:
             if not equals and not rest:
                 raise errors.InvalidOption(f"{name} needs a value")
-            value = option.parse(attached if equals else rest.pop())
-            given = values[option.key]
-            values[option.key] = [*given, str(value)] if isinstance(given, list) else value
+            value = option.parse(text if equals else rest.pop())
+            last = values[option.key]
+            values[option.key] = [*last, str(value)] if isinstance(last, list) else value
     if not values["help"]:
         _assign(command, positional, values)
     return Arguments(values)
 
 
 def _assign(command: Command, positional: list[str], values: Values) -> None:
-    given = list(positional)
+    rest = list(positional)
     for argument in command.arguments:
-        if not given and argument.required:
+        if not rest and argument.required:
             raise errors.InvalidOption(f"{argument.label} is missing; usage: {usage(command)}")
         if argument.repeat:
-            values[argument.name], given = given, []
+            values[argument.name], rest = rest, []
         else:
-            values[argument.name] = given.pop(0) if given else None
-    if given:
+            values[argument.name] = rest.pop(0) if rest else None
+    if rest:
         hint = "put several words in quotes" if len(command.arguments) > 1 else see(command)
-        raise errors.InvalidOption(f'unexpected argument "{given[0]}"; {hint}')
+        raise errors.InvalidOption(f'unexpected argument "{rest[0]}"; {hint}')
 
 
-def _unknown(command: Command, name: str, known: list[str]) -> str:
-    close = nearest(name, known)
-    guess = f"did you mean {close}?" if close else see(command)
-    return f'unknown option {name} for "{command.name}"; {guess}'
+def guess(word: str, names: Sequence[str], help: str) -> str:
+    """Return the end of an error about an unknown word: the name most like it, or where to read on."""
+    from skillc.text import suggest  # only on the way to an error
 
-
-def nearest(word: str, known: Sequence[str]) -> str | None:
-    """Return the word that is most like one that is unknown."""
-    from difflib import get_close_matches  # only on the way to an error
-
-    close = get_close_matches(word, known, n=1, cutoff=0.5)
-    return close[0] if close else next((k for k in known if len(word) > 2 and k.startswith(word)), None)
+    close = suggest(word, names, limit=1, ratio=0.5)
+    return f"did you mean {close[0]}?" if close else f'see "{help}"'
 
 
 def see(command: Command) -> str:

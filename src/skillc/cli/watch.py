@@ -29,8 +29,8 @@ def watch(find: Callable[[], list[Skill]], build: Callable[[Skill], int]) -> int
         while True:
             for skill in skills:
                 now = _stamps(skill)
-                settled = last.get(skill.source) == now  # the same twice: the writer has finished
-                if builds.get(skill.source) != now and (settled or skill.source not in builds):
+                is_stable = last.get(skill.source) == now  # the same twice: the writer has finished
+                if builds.get(skill.source) != now and (is_stable or skill.source not in builds):
                     builds[skill.source] = now
                     _build(skill, build)
                 last[skill.source] = now

@@ -20,11 +20,7 @@ if TYPE_CHECKING:
         ResolvedSkill as ResolvedSkill,
     )
     from skillc.engine.sync import SyncSkillEngine as SyncSkillEngine, run_sync as run_sync
-    from skillc.engine.tools import (
-        TOOLS as TOOLS,
-        ToolDefinition as ToolDefinition,
-        ToolResult as ToolResult,
-    )
+    from skillc.engine.tools import TOOLS as TOOLS, ToolDefinition as ToolDefinition, ToolResult as ToolResult
     from skillc.engine.turn import (
         ModelInput as ModelInput,
         SkillEvent as SkillEvent,

@@ -14,20 +14,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skillc import paths
 from skillc.engine.engine import DefaultSkillEngine, EngineOptions
 from skillc.engine.sync import run_sync
-from skillc.engine.tools import RESERVED, TOOLS, SkillTools, ToolDefinition, ToolResult
+from skillc.engine.tools import RESERVED, TOOLS, OfferedTools, SkillTools, ToolDefinition, ToolResult, Toolset
 from skillc.engine.turn import Observer, Turn, prepare_turn, system_prompt
 from skillc.errors import SkillNotFound
-from skillc.library import SkillsConfig, resolve_repositories
+from skillc.library import SkillsConfig, SkillSource, resolve_repositories
 from skillc.skills import SkillId
-
-if TYPE_CHECKING:
-    from skillc.engine.tools import OfferedTools, Toolset
-    from skillc.library import SkillSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +138,7 @@ class AgentFactory:
         return self
 
     async def build_agent(
-        self,
-        build: AgentBuildConfig = AgentBuildConfig(),
-        config: SkillsConfig | None = None,
+        self, build: AgentBuildConfig = AgentBuildConfig(), config: SkillsConfig | None = None
     ) -> BuiltAgent:
         """Build an agent; raises SkillNotFound for a skill to preload that does not exist."""
         settings = config or self._config

@@ -45,12 +45,8 @@ class ResolvedSkill:
     byte_size: int
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "id": str(self.id),
-            "name": self.name,
-            "body": self.rendered_body,
-            "byte_size": self.byte_size,
-        }
+        fields = {"id": str(self.id), "name": self.name}
+        return {**fields, "body": self.rendered_body, "byte_size": self.byte_size}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +112,16 @@ class DefaultSkillEngine:
             return ""
         engine = self.snapshot()
         skills = await engine.list_skills()
-        loaded, budget = frozenset(active), self.options.inventory_budget
+        ids, budget = frozenset(active), self.options.inventory_budget
         if self.mode(skills) == "flat":
-            return inventory.flat_inventory(skills, loaded, budget)
+            return inventory.flat_inventory(skills, ids, budget)
         collections = await engine._collections_of(skills)
         at_root = sum(1 for skill in skills if not skill.collection)
-        preloads = [skill for skill in skills if skill.id in loaded]
+        preloads = [skill for skill in skills if skill.id in ids]
         return inventory.collections_inventory(collections, at_root, preloads, budget)
 
     def mode(self, skills: Sequence[SkillDescriptor]) -> str:
-        """Return how the inventory shows so many skills: `flat` or `collections`."""
+        """Return how the inventory shows these skills: `flat` or `collections`."""
         return "flat" if len(skills) <= self.options.inventory_threshold else "collections"
 
     async def browse(self, path: str = "", query: str | None = None) -> dict[str, Any]:
@@ -153,7 +149,11 @@ class DefaultSkillEngine:
         """
         if not self.options.enabled:
             return []
-        return await find_in_source(self.source, task, limit, self._may_use, rerank)
+
+        def may_use(skill_id: str, capabilities: tuple[str, ...]) -> bool:
+            return self._is_allowed(skill_id) and all(c in self.options.capabilities for c in capabilities)
+
+        return await find_in_source(self.source, task, limit, may_use, rerank)
 
     async def load(self, skill_id: str) -> SkillDocument:
         """Return a skill with its body; raises InvalidSkillId or SkillNotFound."""
@@ -169,9 +169,9 @@ class DefaultSkillEngine:
                     raise
         if document is None:
             raise await engine._not_found(own_id)
-        missing = self._missing_capability(document.descriptor)
-        if missing:
-            raise SkillNotFound(own_id, f"it needs the capability '{missing}', which is not available")
+        need = self._missing_capability(document.descriptor)
+        if need:
+            raise SkillNotFound(own_id, f"it needs the capability '{need}', which is not available")
         return document
 
     async def _not_found(self, skill_id: SkillId) -> SkillNotFound:
@@ -218,9 +218,6 @@ class DefaultSkillEngine:
         engine = self.snapshot()
         document = await engine.load(skill_id)
         return await snapshot_of(engine.source).directory(document.descriptor.id)
-
-    def _may_use(self, skill_id: str, capabilities: tuple[str, ...]) -> bool:
-        return self._is_allowed(skill_id) and all(c in self.options.capabilities for c in capabilities)
 
     def _is_allowed(self, skill_id: str) -> bool:
         allow, deny = self.options.allow, self.options.deny

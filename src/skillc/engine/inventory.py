@@ -17,8 +17,8 @@ INVENTORY_THRESHOLD = 12  # skills up to which each is listed
 MAX_DESCRIPTION = 1024  # characters of one in an inventory; the format allows no more
 MARKER = "\n[truncated]"
 ESCAPED = "<\\/skill>"
-SHORTENED = "  Descriptions are shortened; the browse_skills tool shows them whole.\n"
-FITTED = (
+CUT_NOTE = "  Descriptions are shortened; the browse_skills tool shows them whole.\n"
+FIT_NOTE = (
     "  Descriptions are shortened; the browse_skills tool shows them whole, find_skills names the skills for"
     " a task.\n"
 )
@@ -72,9 +72,18 @@ def flat_inventory(
     skills: Sequence[SkillDescriptor], active: Collection[str] = (), budget: int | None = None
 ) -> str:
     """List every skill with its description; shorten all descriptions if `budget` characters require it."""
-    return _fit(
-        lambda length, note: _flat(skills, active, length, note), [s.description for s in skills], budget
-    )
+
+    def render(length: int, note: str) -> str:
+        lines = ["<available_skills>\n"]
+        for skill in skills:
+            tag = f"skill id={quoteattr(skill.id)}" + (' active="true"' if skill.id in active else "")
+            text = escape(cut(skill.description, length))
+            lines.append(f"  <{tag}>\n    <description>{text}</description>\n  </skill>\n")
+        if any(len(skill.description) > length for skill in skills):
+            lines.append(note)
+        return "".join(lines) + "</available_skills>"
+
+    return _fit(render, [skill.description for skill in skills], budget)
 
 
 def collections_inventory(
@@ -87,45 +96,28 @@ def collections_inventory(
     top = [collection for collection in collections if "/" not in collection.path]
     if at_root:
         top.append(SkillCollection("", f"{at_root} skills", at_root))
-    return _fit(
-        lambda length, note: _grouped(top, active, length, note), [c.description for c in top], budget
-    )
+
+    def render(length: int, note: str) -> str:
+        lines = ['<available_skills mode="collections">\n']
+        for collection in top:
+            path, words = quoteattr(collection.path), escape(cut(collection.description, length))
+            lines.append(f'  <collection path={path} count="{collection.count}">{words}</collection>\n')
+        lines += [f'  <skill id={quoteattr(skill.id)} active="true"/>\n' for skill in active]
+        if any(len(collection.description) > length for collection in top):
+            lines.append(note)
+        return "".join(lines) + HINT + "</available_skills>"
+
+    return _fit(render, [collection.description for collection in top], budget)
 
 
 def _fit(render: Callable[[int, str], str], descriptions: Sequence[str], budget: int | None) -> str:
     """Render with the longest descriptions that fit, one limit for all; no skill is ever left out."""
     longest = min(MAX_DESCRIPTION, max(map(len, descriptions), default=0))
-    text = render(longest, SHORTENED)
+    text = render(longest, CUT_NOTE)
     if budget is None or len(text) <= budget:
         return text
     low, high = 0, longest
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if len(render(middle, FITTED)) <= budget else (low, middle - 1)
-    return render(low, FITTED)
-
-
-def _flat(skills: Sequence[SkillDescriptor], active: Collection[str], length: int, note: str) -> str:
-    lines = ["<available_skills>\n"]
-    for skill in skills:
-        mark = ' active="true"' if skill.id in active else ""
-        text = escape(cut(skill.description, length))
-        lines.append(
-            f"  <skill id={quoteattr(skill.id)}{mark}>\n    <description>{text}</description>\n  </skill>\n"
-        )
-    if any(len(skill.description) > length for skill in skills):
-        lines.append(note)
-    return "".join(lines) + "</available_skills>"
-
-
-def _grouped(
-    top: Sequence[SkillCollection], active: Sequence[SkillDescriptor], length: int, note: str
-) -> str:
-    lines = ['<available_skills mode="collections">\n']
-    for collection in top:
-        path, words = quoteattr(collection.path), escape(cut(collection.description, length))
-        lines.append(f'  <collection path={path} count="{collection.count}">{words}</collection>\n')
-    lines += [f'  <skill id={quoteattr(skill.id)} active="true"/>\n' for skill in active]
-    if any(len(collection.description) > length for collection in top):
-        lines.append(note)
-    return "".join(lines) + HINT + "</available_skills>"
+        low, high = (middle, high) if len(render(middle, FIT_NOTE)) <= budget else (low, middle - 1)
+    return render(low, FIT_NOTE)

@@ -10,18 +10,15 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from skillc.engine.engine import DefaultSkillEngine
 from skillc.engine.inventory import MAX_DESCRIPTION
-from skillc.engine.turn import SkillsResolved
+from skillc.engine.turn import Observer, SkillsResolved
 from skillc.errors import SkillNotFound, unexpected
+from skillc.index.skills import FoundSkill
 from skillc.schema import check_arguments, object_schema, property_schema
 from skillc.text import cut
-
-if TYPE_CHECKING:
-    from skillc.engine.engine import DefaultSkillEngine
-    from skillc.engine.turn import Observer
-    from skillc.index.skills import FoundSkill
 
 MAX_LISTED = 500  # files of a skill; beyond that only their number
 FOUND = 5  # skills that a search returns unless the model says how many
@@ -114,11 +111,7 @@ class SkillTools:
         self._observer = observer
         self._names = names
         self._calls: dict[str, Callable[..., Awaitable[str]]] = {
-            "browse_skills": self._browse,
-            "load_skill": self._load,
-            "find_skills": self._find,
-            "list_skill_files": self._list_files,
-            "read_skill_file": self._read_file,
+            tool.name: getattr(self, f"_{tool.name}") for tool in TOOLS
         }
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
@@ -126,7 +119,10 @@ class SkillTools:
         if not isinstance(arguments, Mapping | None):
             return ToolResult(f"the arguments of {name} must be an object", is_error=True)
         values = {key: value for key, value in (arguments or {}).items() if value is not None}
-        problem = _problem(name, values, self._names)
+        tool = next((tool for tool in TOOLS if tool.name == name), None)
+        if tool is None:
+            return ToolResult(f"unknown tool '{name}'; there are {', '.join(self._names)}", is_error=True)
+        problem = check_arguments(name, tool.parameters, values)
         if problem:
             return ToolResult(problem, is_error=True)
         try:
@@ -136,30 +132,30 @@ class SkillTools:
         except Exception as error:  # of any source
             return ToolResult(unexpected(error).message, is_error=True)
 
-    async def _browse(self, path: str = "", query: str = "") -> str:
+    async def _browse_skills(self, path: str = "", query: str = "") -> str:
         return json.dumps(await self._engine.browse(path, query or None), ensure_ascii=False)
 
-    async def _load(self, id: str) -> str:
+    async def _load_skill(self, id: str) -> str:
         skill = (await self._engine.resolve_and_render([id]))[0]
         if self._observer:
             self._observer(SkillsResolved((skill.id,), skill.byte_size))
         return skill.rendered_body
 
-    async def _find(self, task: str, limit: int = FOUND) -> str:
+    async def _find_skills(self, task: str, limit: int = FOUND) -> str:
         results = await self._engine.find(task, limit)
         answer: dict[str, Any] = {"skills": await asyncio.to_thread(_reasons, results)}
         if not results:
             answer["note"] = "no skill has any of these words; browse_skills lists what there is"
         return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
 
-    async def _list_files(self, id: str) -> str:
+    async def _list_skill_files(self, id: str) -> str:
         files = await self._engine.files(id)
         answer: dict[str, Any] = {"id": id, "files": files[:MAX_LISTED]}
         if len(files) > MAX_LISTED:
             answer["more"] = len(files) - MAX_LISTED
         return json.dumps(answer, ensure_ascii=False)
 
-    async def _read_file(self, id: str, path: str) -> str:
+    async def _read_skill_file(self, id: str, path: str) -> str:
         return await self._engine.read_file(id, path)
 
 
@@ -181,14 +177,6 @@ def _not_found(error: SkillNotFound) -> str:
     if error.nearest:
         return f"{error.message}; did you mean {' or '.join(error.nearest)}?"
     return f"{error.message}; find_skills and browse_skills show what there is"
-
-
-def _problem(name: str, arguments: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    """Return what is wrong with a call, in words that a model can act on."""
-    tool = next((tool for tool in TOOLS if tool.name == name), None)
-    if tool is None:
-        return f"unknown tool '{name}'; there are {', '.join(names)}"
-    return check_arguments(name, tool.parameters, arguments)
 
 
 class OfferedTool(Protocol):

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from skillc.engine.engine import DefaultSkillEngine, ResolvedSkill
 from skillc.errors import unexpected
-
-if TYPE_CHECKING:
-    from skillc.engine.engine import DefaultSkillEngine, ResolvedSkill
 
 REFERENCE = re.compile(r"^/([a-z0-9-]+(?:/[a-z0-9-]+)*)(?:\s+|$)")
 
@@ -23,11 +21,8 @@ class SkillsResolved:
     injection_bytes: int
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "type": "SkillsResolved",
-            "skills": list(self.skills),
-            "injection_bytes": self.injection_bytes,
-        }
+        size = self.injection_bytes
+        return {"type": "SkillsResolved", "skills": list(self.skills), "injection_bytes": size}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +49,8 @@ class Turn:
     notices: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "message": self.message,
-            "events": [event.as_json() for event in self.events],
-            "notices": list(self.notices),
-        }
+        events = [event.as_json() for event in self.events]
+        return {"message": self.message, "events": events, "notices": list(self.notices)}
 
 
 @dataclass(frozen=True, slots=True)

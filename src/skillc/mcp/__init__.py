@@ -16,9 +16,5 @@ if TYPE_CHECKING:
 else:
     __getattr__ = front_door(
         __name__,
-        {
-            "install": "Change agents plan",
-            "serve": "serve_http serve_stdio",
-            "server": "create_server",
-        },
+        {"install": "Change agents plan", "serve": "serve_http serve_stdio", "server": "create_server"},
     )

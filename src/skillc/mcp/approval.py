@@ -12,23 +12,13 @@ import hashlib
 import hmac
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mcp_types import (
-    CallToolRequestParams,
-    ClientCapabilities,
-    ElicitationCapability,
-    ElicitRequest,
-    ElicitRequestFormParams,
-    ElicitResult,
-    InputRequiredResult,
-)
+import mcp_types as types
+from mcp.server.context import ServerRequestContext as Context
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from skillc.errors import Question, SkillcError
-
-if TYPE_CHECKING:
-    from mcp.server.context import ServerRequestContext
 
 KEY = "approval"
 FIELD = "approve"
@@ -58,33 +48,35 @@ class Approvals:
     def __init__(self) -> None:
         self._secret = os.urandom(32)
 
-    def granted(self, params: CallToolRequestParams) -> str | None:
-        """Return the subject that a call approves which comes back with the response to our question."""
+    def approval(self, params: types.CallToolRequestParams) -> str | None:
+        """Return the subject that a call approves, which carries the response to our question."""
         answer = (params.input_responses or {}).get(KEY)
         subject, _, signature = (params.request_state or "").rpartition(".")
         valid = hmac.compare_digest(signature, self._signature(subject, params))
-        return subject if valid and isinstance(answer, ElicitResult) and _yes(answer) else None
+        return subject if valid and isinstance(answer, types.ElicitResult) and _yes(answer) else None
 
     async def ask(
-        self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams, question: NeedsApproval
-    ) -> InputRequiredResult | str:
+        self, ctx: Context, params: types.CallToolRequestParams, question: NeedsApproval
+    ) -> types.InputRequiredResult | str:
         """Return the subject once it is approved, or the question as a result; raises the refusal."""
-        ability = ClientCapabilities(elicitation=ElicitationCapability())
+        ability = types.ClientCapabilities(elicitation=types.ElicitationCapability())
         if params.input_responses or not ctx.session.check_client_capability(ability):
             raise question.refusal
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            form = ElicitRequestFormParams(message=question.question, requested_schema=SCHEMA)
+            form = types.ElicitRequestFormParams(message=question.question, requested_schema=SCHEMA)
             state = f"{question.subject}.{self._signature(question.subject, params)}"
-            return InputRequiredResult(input_requests={KEY: ElicitRequest(params=form)}, request_state=state)
+            return types.InputRequiredResult(
+                input_requests={KEY: types.ElicitRequest(params=form)}, request_state=state
+            )
         answer = await ctx.session.elicit_form(question.question, SCHEMA, related_request_id=ctx.request_id)
         if not _yes(answer):
             raise question.refusal
         return question.subject
 
-    def _signature(self, subject: str, params: CallToolRequestParams) -> str:
+    def _signature(self, subject: str, params: types.CallToolRequestParams) -> str:
         call = json.dumps([subject, params.name, params.arguments], sort_keys=True)
         return hmac.new(self._secret, call.encode(), hashlib.sha256).hexdigest()
 
 
-def _yes(answer: ElicitResult) -> bool:
+def _yes(answer: types.ElicitResult) -> bool:
     return answer.action == "accept" and (answer.content or {}).get(FIELD) is True

@@ -33,10 +33,7 @@ class Agent:
     style: str = "plain"  # plain, typed (with "type": "stdio"), or opencode
 
 
-_CONFIG = {
-    "darwin": "Library/Application Support",
-    "win32": "AppData/Roaming",
-}.get(sys.platform, ".config")
+_CONFIG = {"darwin": "Library/Application Support", "win32": "AppData/Roaming"}.get(sys.platform, ".config")
 
 AGENTS: Mapping[str, Agent] = {
     "claude": Agent(".claude.json", ".mcp.json", style="typed"),
@@ -85,10 +82,11 @@ def plan(agent: str, cwd: str, *, project: bool = False) -> Change:
         raise SkillcError("there is no home directory; set HOME")
     path = os.path.join(cwd, settings.project) if project else os.path.join(home or "", settings.user)
     before = _read(path)
-    change = _toml if path.endswith(".toml") else _json
-    after = change(before, settings, path)
-    difference = _difference(before, after) if after is not None else _entry(settings, path)
-    return Change(path, difference, after)
+    after = (_toml if path.endswith(".toml") else _json)(before, settings, path)
+    if after is None:
+        return Change(path, _entry(settings, path), None)
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), "now", "then", lineterm="", n=2)
+    return Change(path, "\n".join(lines), after)
 
 
 def command() -> list[str]:
@@ -130,14 +128,10 @@ def _json(before: str, agent: Agent, path: str) -> str | None:
     if servers.get(NAME) == _server(agent):
         return None
     servers[NAME] = _server(agent)
-    return json.dumps(settings, ensure_ascii=False, indent=_indent(before)) + "\n"
-
-
-def _indent(text: str) -> int | str:
-    """Return the indentation of the file: a tab, or a number of spaces."""
-    line = next((line for line in text.splitlines() if line[:1] in (" ", "\t") and line.strip()), "  ")
+    line = next((line for line in before.splitlines() if line[:1] in (" ", "\t") and line.strip()), "  ")
     space = line[: len(line) - len(line.lstrip())]
-    return "\t" if space.startswith("\t") else len(space)
+    indent = "\t" if space.startswith("\t") else len(space)
+    return json.dumps(settings, ensure_ascii=False, indent=indent) + "\n"
 
 
 def _toml(before: str, agent: Agent, path: str) -> str | None:
@@ -163,8 +157,3 @@ def _entry(agent: Agent, path: str) -> str:
     if path.endswith(".toml"):
         return f"[{agent.key}.{NAME}]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in server.items())
     return json.dumps({agent.key: {NAME: server}}, ensure_ascii=False, indent=2)
-
-
-def _difference(before: str, after: str) -> str:
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), "now", "then", lineterm="", n=2)
-    return "\n".join(lines)

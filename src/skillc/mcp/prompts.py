@@ -2,54 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import mcp_types as types
+from mcp.server.context import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    CompleteRequestParams,
-    CompleteResult,
-    Completion,
-    GetPromptRequestParams,
-    GetPromptResult,
-    ListPromptsResult,
-    Prompt,
-    PromptArgument,
-    PromptMessage,
-    PromptReference,
-    TextContent,
-)
 
 from skillc.errors import SkillcError
-
-if TYPE_CHECKING:
-    from mcp.server.context import ServerRequestContext
-
-    from skillc.workspace import Workspace
+from skillc.workspace import Workspace
 
 MAX_COMPLETIONS = 100
 
 USE, FIND = "use_skill", "find_skill"
 
 PROMPTS = [
-    Prompt(
+    types.Prompt(
         name=USE,
         title="Use a skill",
         description="Put a skill's instructions into the conversation and follow them.",
         arguments=[
-            PromptArgument(
+            types.PromptArgument(
                 name="skill", title="Skill", description="Its ID, such as extraction/email.", required=True
             ),
-            PromptArgument(name="task", title="Task", description="What to do with it."),
+            types.PromptArgument(name="task", title="Task", description="What to do with it."),
         ],
     ),
-    Prompt(
+    types.Prompt(
         name=FIND,
         title="Find a skill",
         description="Show the model all skills there are, and let it choose one for a task.",
         arguments=[
-            PromptArgument(name="task", title="Task", description="What you want to do.", required=True)
+            types.PromptArgument(name="task", title="Task", description="What you want to do.", required=True)
         ],
     ),
 ]
@@ -61,53 +44,47 @@ class Prompts:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    async def list(self, ctx: ServerRequestContext[Any, Any], params: Any) -> ListPromptsResult:
-        return ListPromptsResult(prompts=PROMPTS)
+    async def list(self, ctx: Context, params: Any) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=PROMPTS)
 
-    async def get(
-        self, ctx: ServerRequestContext[Any, Any], params: GetPromptRequestParams
-    ) -> GetPromptResult:
+    async def get(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         prompt = next((prompt for prompt in PROMPTS if prompt.name == params.name), None)
         if prompt is None:
-            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name}")
+            raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name}")
         arguments = params.arguments or {}
         required = [argument.name for argument in prompt.arguments or [] if argument.required]
-        missing = next((name for name in required if not arguments.get(name)), None)
-        if missing:
-            raise MCPError(INVALID_PARAMS, f"Argument '{missing}' is missing")
+        for name in required:
+            if not arguments.get(name):
+                raise MCPError(types.INVALID_PARAMS, f"Argument '{name}' is missing")
         try:
-            text = await (self._use(arguments) if prompt.name == USE else self._find(arguments))
+            text = await self._text(prompt.name, arguments)
         except SkillcError as error:
-            raise MCPError(INVALID_PARAMS, error.message) from None
-        message = PromptMessage(role="user", content=TextContent(text=text))
-        return GetPromptResult(description=prompt.description, messages=[message])
+            raise MCPError(types.INVALID_PARAMS, error.message) from None
+        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        return types.GetPromptResult(description=prompt.description, messages=[message])
 
-    async def _use(self, arguments: dict[str, str]) -> str:
-        skill = (await self._workspace.engine().resolve_and_render([arguments["skill"].strip().lstrip("/")]))[
-            0
-        ]
-        return f"{skill.rendered_body}\n\n{arguments.get('task') or 'Follow this skill.'}"
-
-    async def _find(self, arguments: dict[str, str]) -> str:
-        inventory = await self._workspace.engine().inventory_section()
+    async def _text(self, name: str, arguments: dict[str, str]) -> str:
+        engine = self._workspace.engine()
+        if name == USE:
+            (skill,) = await engine.resolve_and_render([arguments["skill"].strip().lstrip("/")])
+            return f"{skill.rendered_body}\n\n{arguments.get('task') or 'Follow this skill.'}"
         return (
-            f"{inventory}\n\nTask: {arguments['task']}\n\nChoose the skill that fits this task best, say why"
-            " in a sentence, load it with load_skill, and follow it. If none fits, say so."
+            f"{await engine.inventory_section()}\n\nTask: {arguments['task']}\n\nChoose the skill that fits"
+            " this task best, say why in a sentence, load it with load_skill, and follow it. If none fits,"
+            " say so."
         )
 
-    async def complete(
-        self, ctx: ServerRequestContext[Any, Any], params: CompleteRequestParams
-    ) -> CompleteResult:
+    async def complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
         """Complete IDs of skills, for the prompt's argument and for the URIs of files."""
-        name = "skill" if isinstance(params.ref, PromptReference) else "path"
+        name = "skill" if isinstance(params.ref, types.PromptReference) else "path"
         if params.argument.name != name:
-            return CompleteResult(completion=Completion(values=[], total=0, has_more=False))
+            return types.CompleteResult(completion=types.Completion(values=[], total=0, has_more=False))
         try:
             skills = await self._workspace.engine().list_skills()
         except SkillcError as error:
-            raise MCPError(INTERNAL_ERROR, error.message) from None
+            raise MCPError(types.INTERNAL_ERROR, error.message) from None
         ids = [str(skill.id) for skill in skills if skill.id.startswith(params.argument.value)]
         values = ids[:MAX_COMPLETIONS]
-        return CompleteResult(
-            completion=Completion(values=values, total=len(ids), has_more=len(ids) > len(values))
+        return types.CompleteResult(
+            completion=types.Completion(values=values, total=len(ids), has_more=len(ids) > len(values))
         )

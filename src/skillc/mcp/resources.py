@@ -9,36 +9,18 @@ from __future__ import annotations
 import base64
 import mimetypes
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+import mcp_types as types
+from mcp.server.context import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    Annotations,
-    BlobResourceContents,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
-    PaginatedRequestParams,
-    ReadResourceRequestParams,
-    ReadResourceResult,
-    RequestParams,
-    Resource,
-    ResourceTemplate,
-    TextResourceContents,
-)
 
 from skillc.errors import InvalidSkillId, SkillcError, SkillNotFound, unexpected
-from skillc.mcp.entries import FileEntry, NotServed, SkillEntry, uri_of
-from skillc.mcp.skills import ServedSkills, main_of
+from skillc.mcp.skills import FileEntry, NotServed, ServedSkills, SkillEntry, main_of, uri_of
 from skillc.paths import SKILL_FILE
 from skillc.skills import SkillId
 from skillc.text import utf8_text
-
-if TYPE_CHECKING:
-    from mcp.server.context import ServerRequestContext
-
-    from skillc.workspace import Workspace
+from skillc.workspace import Workspace
 
 Result = TypeVar("Result")
 
@@ -53,11 +35,21 @@ FRESH_MS = 5000
 CACHING: dict[str, Any] = {"ttlMs": FRESH_MS, "cacheScope": "private"}
 
 
-class SkillsGetParams(RequestParams):
+_INVENTORY = types.Resource(
+    uri=INVENTORY,
+    name="inventory",
+    title="Inventory of skills",
+    description="All skills that are available here, as a system prompt lists them.",
+    mime_type="text/plain",
+    annotations=types.Annotations(priority=0.9),
+)
+
+
+class SkillsGetParams(types.RequestParams):
     uri: str
 
 
-class DirectoryReadParams(PaginatedRequestParams):
+class DirectoryReadParams(types.PaginatedRequestParams):
     uri: str
 
 
@@ -70,62 +62,53 @@ class Resources:
         self._on_use = on_use
 
     async def list_resources(
-        self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None
-    ) -> ListResourcesResult:
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
         """List the inventory, then every file, SKILL.md before the others of its skill."""
         after = _cursor(params)
         entries, next_cursor = await self._page(after)
-        resources = [] if after else [_inventory()]
+        resources = [] if after else [_INVENTORY]
         for entry in entries:
-            resources += [_resource(entry, file) for file in sorted(entry.files, key=_main_first)]
-        return ListResourcesResult(
+            files = sorted(entry.files, key=lambda file: (file.path != SKILL_FILE, file.path))
+            resources += [_resource(entry, file) for file in files]
+        return types.ListResourcesResult(
             resources=resources, next_cursor=next_cursor, ttl_ms=FRESH_MS, cache_scope="private"
         )
 
-    async def templates(
-        self, ctx: ServerRequestContext[Any, Any], params: Any
-    ) -> ListResourceTemplatesResult:
-        template = ResourceTemplate(
+    async def templates(self, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
+        template = types.ResourceTemplate(
             uri_template="skill://{+path}",
             name="skill-file",
             title="A file of a skill",
             description="The skill's ID, a slash, and the file's path in it: skill://pdf/references/forms.md",
         )
-        return ListResourceTemplatesResult(resource_templates=[template])
+        return types.ListResourceTemplatesResult(resource_templates=[template])
 
-    async def read(
-        self, ctx: ServerRequestContext[Any, Any], params: ReadResourceRequestParams
-    ) -> ReadResourceResult:
+    async def read(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
         if uri == INVENTORY:
             text = await self._workspace.engine().inventory_section()
-            inventory = TextResourceContents(uri=uri, mime_type="text/plain", text=text)
-            return ReadResourceResult(contents=[inventory], ttl_ms=0, cache_scope="private")
-        data, path = await _served(self._skills.read(uri), uri)
+            inventory = types.TextResourceContents(uri=uri, mime_type="text/plain", text=text)
+            return types.ReadResourceResult(contents=[inventory], ttl_ms=0, cache_scope="private")
+        data, path = await _answer(self._skills.read(uri), uri)
         contents = _contents(uri, path, data)
-        return ReadResourceResult(contents=[contents], ttl_ms=FRESH_MS, cache_scope="private")
+        return types.ReadResourceResult(contents=[contents], ttl_ms=FRESH_MS, cache_scope="private")
 
-    async def skills_list(
-        self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams
-    ) -> dict[str, Any]:
+    async def skills_list(self, ctx: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
         entries, next_cursor = await self._page(_cursor(params))
         page = {"resultType": "complete", "skills": [entry.as_json() for entry in entries], **CACHING}
         return page | ({"nextCursor": next_cursor} if next_cursor else {})
 
-    async def skills_get(
-        self, ctx: ServerRequestContext[Any, Any], params: SkillsGetParams
-    ) -> dict[str, Any]:
+    async def skills_get(self, ctx: Context, params: SkillsGetParams) -> dict[str, Any]:
         skill_id = main_of(params.uri)
         if skill_id is None:
-            raise MCPError(INVALID_PARAMS, f"No skill is served at {params.uri[:256]}")
-        entry = await _served(self._skills.entry(skill_id), params.uri)
+            raise MCPError(types.INVALID_PARAMS, f"No skill is served at {params.uri[:256]}")
+        entry = await _answer(self._skills.entry(skill_id), params.uri)
         return {"resultType": "complete", "skill": entry.as_json(), **CACHING}
 
-    async def directory_read(
-        self, ctx: ServerRequestContext[Any, Any], params: DirectoryReadParams
-    ) -> dict[str, Any]:
+    async def directory_read(self, ctx: Context, params: DirectoryReadParams) -> dict[str, Any]:
         """List the direct children of a folder of a skill; those of a collection are its skills' folders."""
-        children = await _served(self._children(params.uri), params.uri)
+        children = await _answer(self._children(params.uri), params.uri)
         after = params.cursor or ""
         left = [child for child in children if child.uri > after]
         page = left[:CHILDREN]
@@ -136,7 +119,7 @@ class Resources:
         }
         return result | ({"nextCursor": page[-1].uri} if len(left) > len(page) else {})
 
-    async def _children(self, uri: str) -> list[Resource]:
+    async def _children(self, uri: str) -> list[types.Resource]:
         try:
             entry, path = await self._skills.find(uri)
         except NotServed:
@@ -145,42 +128,40 @@ class Resources:
         inside = [file for file in entry.files if file.path.startswith(prefix)]
         if not inside or any(file.path == path for file in entry.files):
             raise NotServed(f"{uri} is not a directory")
-        children: dict[str, Resource] = {}
+        children: dict[str, types.Resource] = {}
         for file in inside:
             name, _, below = file.path[len(prefix) :].partition("/")
             child = _folder(uri_of(entry.skill_id, prefix + name), name) if below else _resource(entry, file)
             children.setdefault(child.uri, child)
         return [children[uri] for uri in sorted(children)]
 
-    async def _collection(self, uri: str) -> list[Resource]:
+    async def _collection(self, uri: str) -> list[types.Resource]:
         """List a collection, which is a directory above skills."""
         path = uri.removeprefix("skill://")
         prefix = f"{path}/" if path else ""
-        names = {
-            s[len(prefix) :].partition("/")[0]
-            for s in await self._skills.directories()
-            if s.startswith(prefix)
-        }
+        ids = [skill_id for skill_id in await self._skills.directories() if skill_id.startswith(prefix)]
+        names = {skill_id[len(prefix) :].partition("/")[0] for skill_id in ids}
         if not uri.startswith("skill://") or not names:
             raise NotServed(f"{uri[:256]} is not a directory")
         return [_folder(uri_of(f"{prefix}{name}"), name) for name in sorted(names)]
 
     async def _page(self, after: str) -> tuple[list[SkillEntry], str | None]:
         self._on_use()
-        return await _served(self._skills.page(after, PAGE, PAGE_FILES))
+        return await _answer(self._skills.page(after, PAGE, PAGE_FILES))
 
 
-async def _served(question: Awaitable[Result], uri: str = "") -> Result:
-    """Return the result of a question; what is not there is an invalid parameter, with our reason."""
+async def _answer(request: Awaitable[Result], uri: str = "") -> Result:
+    """Return the result of a request; what is not there is an invalid parameter, with our reason."""
     try:
-        return await question
+        return await request
     except (SkillNotFound, NotServed) as error:
-        raise MCPError(INVALID_PARAMS, error.message, {"uri": uri} if uri else None) from None
+        reason = error.message if isinstance(error, SkillNotFound) else str(error)
+        raise MCPError(types.INVALID_PARAMS, reason, {"uri": uri} if uri else None) from None
     except (SkillcError, OSError) as error:
-        raise MCPError(INTERNAL_ERROR, unexpected(error).message) from None
+        raise MCPError(types.INTERNAL_ERROR, unexpected(error).message) from None
 
 
-def _cursor(params: PaginatedRequestParams | None) -> str:
+def _cursor(params: types.PaginatedRequestParams | None) -> str:
     """Return the skill after which to go on; raises the protocol's error for a cursor that is not ours."""
     cursor = params.cursor if params is not None else None
     if cursor is None:
@@ -188,49 +169,34 @@ def _cursor(params: PaginatedRequestParams | None) -> str:
     try:
         return SkillId(cursor)
     except InvalidSkillId:
-        raise MCPError(INVALID_PARAMS, "Invalid cursor") from None
+        raise MCPError(types.INVALID_PARAMS, "Invalid cursor") from None
 
 
-def _inventory() -> Resource:
-    return Resource(
-        uri=INVENTORY,
-        name="inventory",
-        title="Inventory of skills",
-        description="All skills that are available here, as a system prompt lists them.",
-        mime_type="text/plain",
-        annotations=Annotations(priority=0.9),
-    )
-
-
-def _resource(entry: SkillEntry, file: FileEntry) -> Resource:
+def _resource(entry: SkillEntry, file: FileEntry) -> types.Resource:
     main = file.path == SKILL_FILE
     name = entry.frontmatter["name"] if main else file.path.rpartition("/")[2]
-    return Resource(
+    return types.Resource(
         uri=uri_of(entry.skill_id, file.path),
         name=utf8_text(str(name)),
         title=str(entry.skill_id) if main else utf8_text(f"{entry.skill_id}: {file.path}"),
         description=str(entry.frontmatter["description"]) if main else None,
         mime_type=_mime_type(file.path),
         size=file.size,
-        annotations=Annotations(priority=0.8 if main else 0.2),
+        annotations=types.Annotations(priority=0.8 if main else 0.2),
     )
 
 
-def _folder(uri: str, name: str) -> Resource:
-    return Resource(uri=uri, name=utf8_text(name), mime_type=DIRECTORY_TYPE)
+def _folder(uri: str, name: str) -> types.Resource:
+    return types.Resource(uri=uri, name=utf8_text(name), mime_type=DIRECTORY_TYPE)
 
 
-def _main_first(file: FileEntry) -> tuple[bool, str]:
-    return file.path != SKILL_FILE, file.path
-
-
-def _contents(uri: str, path: str, data: bytes) -> TextResourceContents | BlobResourceContents:
+def _contents(uri: str, path: str, data: bytes) -> types.TextResourceContents | types.BlobResourceContents:
     kind = _mime_type(path)
     try:
-        return TextResourceContents(uri=uri, mime_type=kind or "text/plain", text=data.decode())
+        return types.TextResourceContents(uri=uri, mime_type=kind or "text/plain", text=data.decode())
     except UnicodeDecodeError:
         blob = base64.b64encode(data).decode()
-        return BlobResourceContents(uri=uri, mime_type=kind or "application/octet-stream", blob=blob)
+        return types.BlobResourceContents(uri=uri, mime_type=kind or "application/octet-stream", blob=blob)
 
 
 def _mime_type(path: str) -> str | None:

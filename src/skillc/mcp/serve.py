@@ -10,20 +10,17 @@ import hmac
 import os
 import signal
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
 import anyio
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skillc.errors import InvalidOption
 from skillc.mcp.server import create_server
 from skillc.server import run_app
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from skillc.workspace import Workspace
+from skillc.workspace import Workspace
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PATH = "/mcp"
@@ -38,17 +35,11 @@ def serve_stdio(workspace: Workspace, groups: Iterable[str]) -> None:
         async with stdio_server() as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
+    # End at once: the thread that reads stdin would hold up an orderly end until the next line. Files are
+    # written whole or not at all, so any moment is a good one.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a parent may have it ignored
-        signal.signal(signal.SIGINT, _leave)
+        signal.signal(signal.SIGINT, lambda number, frame: os._exit(128 + number))
     anyio.run(run)
-
-
-def _leave(number: int, frame: object) -> NoReturn:
-    """End at once: the thread that reads stdin would hold up an orderly end until the next line.
-
-    Files are written whole or not at all, so any moment is a good one.
-    """
-    os._exit(128 + number)
 
 
 def serve_http(
@@ -61,8 +52,8 @@ def serve_http(
 ) -> None:
     """Serve any number of clients over streamable HTTP until SIGINT or SIGTERM.
 
-    A request must name a host that this server goes by, the loopback's names or `names`, and so must the
-    origin of a page that sends one. With a token in SKILLC_MCP_TOKEN a request must bring it; without one
+    A request must name one of the loopback's names or of `names` as its host, and so must the origin of a
+    page that sends one. With a token in SKILLC_MCP_TOKEN a request must bring it; without one
     the server listens on the loopback alone.
     """
     token = os.environ.get(TOKEN, "")
@@ -86,7 +77,7 @@ def _security(host: str, names: Iterable[str], url: str) -> TransportSecuritySet
     port = url.rpartition(":")[2]
     ours = {*(LOOPBACK if host in LOOPBACK else (host,)), *names}
     hosts = [f"[{name}]" if ":" in name else name for name in sorted(ours)]
-    allowed = [spelled for name in hosts for spelled in (name, f"{name}:{port}")]
+    allowed = [host for name in hosts for host in (name, f"{name}:{port}")]
     origins = [f"{scheme}://{name}" for scheme in ("http", "https") for name in allowed]
     return TransportSecuritySettings(allowed_hosts=allowed, allowed_origins=origins)
 

@@ -1,30 +1,146 @@
-"""Serve the library as Skills over MCP: which skills there are, their entries, and their files."""
+"""Serve the library as Skills over MCP: which skills there are, their entries, and their files.
+
+An entry has a skill's frontmatter, and every file with digest and size. It is a snapshot: the files are
+listed, read and listed again, and where anything changed meanwhile it starts over. What the format or the
+limits of SEP-2640 rule out is refused with a reason, because every host would have to refuse it.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
+import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
-from urllib.parse import unquote_to_bytes, urlsplit
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 import anyio.to_thread
 
-from skillc.errors import InvalidSkillId, SkillcError, SkillNotFound
+from skillc.errors import InvalidSkillId, MissingField, SkillcError, SkillNotFound
 from skillc.gateway import open_file
-from skillc.library import at_path, locate_skill
-from skillc.mcp.entries import MAX_BYTES, NotServed, SkillEntry, Stamps, entry_of, stamps_of
+from skillc.library import Skill, at_path, locate_skill
 from skillc.paths import SKILL_FILE
-from skillc.skills import SkillId, list_files
-from skillc.usage import record_access, run_logged
+from skillc.skills import SkillId, SourceFile, is_name, list_files, parse, read_metadata
+from skillc.startup import file_sha256_hex, sha256_hex
+from skillc.usage import record_access
+from skillc.workspace import Workspace
 
-if TYPE_CHECKING:
-    from skillc.library import Skill
-    from skillc.workspace import Workspace
-
+MAX_FILES = 512
+MAX_BYTES = 16 << 20
+MAX_DESCRIPTION = 1024
+ATTEMPTS = 5  # at a folder that changes meanwhile
 MAX_ENTRIES = 4096  # in memory
 MAX_URI = 4096  # characters
 
 log = logging.getLogger("skillc.mcp")
+
+Stamps = tuple[tuple[str, tuple[int, int, int]], ...]
+
+
+class NotServed(Exception):
+    """Why a skill, or something of one, is not served over MCP."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A file of a skill."""
+
+    path: str
+    digest: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class SkillEntry:
+    """A skill at one moment. Its `stamps` change when it does."""
+
+    skill_id: SkillId
+    directory: str
+    frontmatter: dict[str, Any]
+    files: tuple[FileEntry, ...]
+    stamps: Stamps
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the `Skill` of SEP-2640."""
+        resources = [
+            {"uri": uri_of(self.skill_id, file.path), "digest": f"sha256:{file.digest}", "size": file.size}
+            for file in self.files
+        ]
+        uri = uri_of(self.skill_id, SKILL_FILE)
+        return {"uri": uri, "frontmatter": self.frontmatter, "resources": resources}
+
+
+def uri_of(skill_id: str, path: str = "") -> str:
+    """Return the URI of a file of a skill, or of its folder.
+
+    >>> uri_of("acme/refunds", "examples/an email.md")
+    'skill://acme/refunds/examples/an%20email.md'
+    """
+    return f"skill://{skill_id}/{quote(path, errors='surrogateescape')}".rstrip("/")
+
+
+def entry_of(skill_id: SkillId, directory: str, last: SkillEntry | None = None) -> SkillEntry:
+    """Return the entry of a skill; the `last` one where nothing changed. Raises NotServed."""
+    for _ in range(ATTEMPTS):
+        files = list_files(directory)
+        stamps = stamps_of(files)
+        if last is not None and (last.directory, last.stamps) == (directory, stamps):
+            return last
+        if len(files) > MAX_FILES:
+            raise NotServed(f"{len(files)} files are more than the {MAX_FILES} that every host takes")
+        if sum(file.size for file in files) > MAX_BYTES:
+            raise NotServed(f"its files are over {MAX_BYTES >> 20} MiB, which is all that every host takes")
+        try:
+            entry = _snapshot(skill_id, directory, files, stamps)
+        except FileNotFoundError:
+            continue  # removed meanwhile
+        if stamps_of(list_files(directory)) == stamps:
+            return entry
+    raise NotServed(f"'{skill_id}' changes while it is read; try again")
+
+
+def stamps_of(files: list[SourceFile]) -> Stamps:
+    return tuple((file.name, file.stamp) for file in files)
+
+
+def _snapshot(skill_id: SkillId, directory: str, files: list[SourceFile], stamps: Stamps) -> SkillEntry:
+    try:
+        with open(os.path.join(directory, SKILL_FILE), "rb") as file:
+            main = file.read()
+    except FileNotFoundError:
+        if any(file.name == SKILL_FILE for file in files):
+            raise
+        raise NotServed(f"its main file is not called {SKILL_FILE}") from None
+    frontmatter = _frontmatter(skill_id, main)
+    entries = []
+    for source in files:
+        if source.name == SKILL_FILE:
+            digest = sha256_hex(main)
+        else:
+            with open(source.path, "rb") as content:
+                digest = file_sha256_hex(content, source.size)
+        entries.append(FileEntry(source.name, digest, source.size))
+    return SkillEntry(skill_id, directory, frontmatter, tuple(entries), stamps)
+
+
+def _frontmatter(skill_id: SkillId, main: bytes) -> dict[str, Any]:
+    """Return the frontmatter as JSON; raises NotServed for one that a host could not verify."""
+    try:
+        fields = read_metadata(parse(main), skill_id.name)
+    except MissingField as error:
+        raise NotServed(error.message) from None
+    if fields.diagnostics:
+        raise NotServed(f"its frontmatter had to be repaired: {fields.diagnostics[0].message}")
+    if fields.name != skill_id.name or not is_name(fields.name):
+        raise NotServed(f"its name '{fields.name}' is not its folder's, '{skill_id.name}', or not valid")
+    if len(fields.description) > MAX_DESCRIPTION:
+        raise NotServed(f"its description has over {MAX_DESCRIPTION} characters")
+    try:
+        json.dumps(fields.fields, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise NotServed("its frontmatter has halves of characters") from None
+    return fields.fields
 
 
 class ServedSkills:
@@ -46,7 +162,8 @@ class ServedSkills:
         """Return one skill's entry; raises SkillNotFound or NotServed."""
         directory = (await self.directories()).get(skill_id)
         if directory is None and skill_id in await self._remote_ids():
-            directory = await self._fetch(skill_id)
+            locate = anyio.to_thread.run_sync(locate_skill, str(skill_id), self._workspace.cwd)
+            directory = (await locate).source  # fetched now
         if directory is None:
             raise SkillNotFound(skill_id)
         return await anyio.to_thread.run_sync(self._entry, skill_id, directory)
@@ -57,17 +174,13 @@ class ServedSkills:
         Skills of other MCP servers are left to those servers.
         """
         library = self._workspace.library().source
-        others = {named.name for named in library.sources if getattr(named.source, "kind", "") == "mcp"}
+        others = {part.name for part in library.sources if getattr(part.source, "kind", "") == "mcp"}
         return {skill.id for skill in await library.list() if skill.source_name not in others}
-
-    async def _fetch(self, skill_id: SkillId) -> str:
-        """Return the folder of a remote skill, fetched now."""
-        return (await anyio.to_thread.run_sync(locate_skill, str(skill_id), self._workspace.cwd)).source
 
     async def page(self, after: str, skills: int, files: int) -> tuple[list[SkillEntry], str | None]:
         """Return a page of entries after an ID, and the cursor of the next page.
 
-        It has at most so many skills, and ends with the skill that reaches the number of files.
+        It has at most `skills` entries, and ends with the one that reaches `files` files.
         """
         folders = await self.directories()
         ids = [skill_id for skill_id in sorted(folders) if skill_id > after]
@@ -81,7 +194,10 @@ class ServedSkills:
             try:
                 entry = self._entry(skill_id, folders[skill_id])
             except (SkillcError, NotServed, OSError) as error:
-                self._log_refusal(skill_id, error)
+                reason = error.message if isinstance(error, SkillcError) else str(error)
+                if self._refusals.get(skill_id) != reason:
+                    self._refusals[skill_id] = reason
+                    log.warning("skill '%s' is not served over MCP: %s", skill_id, reason)
                 continue
             entries.append(entry)
             files -= len(entry.files)
@@ -95,13 +211,6 @@ class ServedSkills:
         while len(self._entries) > MAX_ENTRIES:
             self._entries.pop(next(iter(self._entries)), None)
         return entry
-
-    def _log_refusal(self, skill_id: SkillId, error: Exception) -> None:
-        """Log once why a skill is not served."""
-        reason = error.message if isinstance(error, SkillcError | NotServed) else str(error)
-        if self._refusals.get(skill_id) != reason:
-            self._refusals[skill_id] = reason
-            log.warning("skill '%s' is not served over MCP: %s", skill_id, reason)
 
     def entry_stamps(self) -> dict[SkillId, Stamps]:
         """Return the stamps of the entries that clients were given."""
@@ -131,8 +240,14 @@ class ServedSkills:
         if not any(file.path == path for file in entry.files):
             record_access(skill, "open", {"path": path}, f"file not found: '{path}'", self._workspace.cwd)
             raise NotServed(f"nothing is served at {uri}")
-        data, _ = run_logged(skill, "open", {"path": path}, self._workspace.cwd, lambda: _read(skill, path))
-        return data, path
+
+        def read(skill: Skill) -> bytes:
+            content = open_file(skill, path)
+            if content.size > MAX_BYTES:
+                raise NotServed(f"'{path}' has grown over {MAX_BYTES >> 20} MiB")
+            return b"".join(content.pieces())
+
+        return self._workspace.operate("open", skill, {"path": path}, read), path
 
 
 def _candidates(path: str) -> Iterator[tuple[SkillId, str]]:
@@ -143,13 +258,6 @@ def _candidates(path: str) -> Iterator[tuple[SkillId, str]]:
             yield SkillId("/".join(parts[:length])), "/".join(parts[length:])
         except InvalidSkillId:
             continue
-
-
-def _read(skill: Skill, path: str) -> bytes:
-    file = open_file(skill, path)
-    if file.size > MAX_BYTES:
-        raise NotServed(f"'{path}' has grown over {MAX_BYTES >> 20} MiB")
-    return b"".join(file.pieces())
 
 
 def _stamps(folders: dict[SkillId, str]) -> Iterator[tuple[SkillId, Stamps]]:
@@ -176,8 +284,7 @@ def _path(uri: str) -> str:
 def main_of(uri: str) -> SkillId | None:
     """Return the skill whose SKILL.md a URI is; None for any other."""
     try:
-        path = _path(uri)
-        head, _, name = path.rpartition("/")
+        head, _, name = _path(uri).rpartition("/")
         return SkillId(head) if name == SKILL_FILE else None
     except (NotServed, InvalidSkillId):
         return None

@@ -7,60 +7,30 @@ of their own, so that a build does not keep anyone from reading.
 from __future__ import annotations
 
 import inspect
-import time
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
-import anyio.from_thread
 import anyio.to_thread
+import mcp_types as types
+from mcp.server.context import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
-    INVALID_PARAMS,
-    CallToolRequestParams,
-    CallToolResult,
-    InputRequiredResult,
-    ListToolsResult,
-    Tool,
-)
 
-from skillc.errors import SkillcError, unexpected
+from skillc.errors import unexpected
 from skillc.mcp.approval import Approvals, NeedsApproval
 from skillc.mcp.tools.author import AUTHOR_TOOLS
 from skillc.mcp.tools.definition import GROUPS, Answer, Call, ToolDefinition, failure, result_of
 from skillc.mcp.tools.gateway import GATEWAY_TOOLS
 from skillc.mcp.tools.library import LIBRARY_TOOLS
 from skillc.mcp.tools.run import RUN_TOOLS
+from skillc.workspace import Workspace
 
-if TYPE_CHECKING:
-    from mcp.server.context import ServerRequestContext
-
-    from skillc.workspace import Workspace
-
-# Every tool there is. One that needs approval raises `approval.NeedsApproval` until `call.approved` is the
+# Every tool there is. One that needs approval raises `approval.NeedsApproval` until `call.approval` is the
 # subject that it asked for.
 TOOLS: tuple[ToolDefinition, ...] = (*GATEWAY_TOOLS, *AUTHOR_TOOLS, *LIBRARY_TOOLS, *RUN_TOOLS)
 
-REPORT_INTERVAL = 0.1  # seconds between two reports of progress
 MAX_SLOW = 2  # builds and the like that run beside each other
-
-
-class _Call(Call):
-    """A call whose progress reaches the client, and which ends when the client leaves."""
-
-    def __init__(self, workspace: Workspace, ctx: ServerRequestContext[Any, Any]) -> None:
-        super().__init__(workspace)
-        self._ctx = ctx
-        self._last = 0.0
-
-    def progress(self, done: int, total: int, message: str = "") -> None:
-        if self.cancelled.is_set():
-            raise SkillcError("cancelled")
-        now = time.monotonic()
-        if done == total or now - self._last >= REPORT_INTERVAL:
-            self._last = now
-            anyio.from_thread.run(self._ctx.session.report_progress, done, total, message)
 
 
 class Toolbox:
@@ -69,7 +39,7 @@ class Toolbox:
     def __init__(self, workspace: Workspace, groups: Iterable[str] = GROUPS) -> None:
         self._workspace = workspace
         self._tools = {tool.name: tool for tool in TOOLS if tool.group in set(groups)}
-        self.declarations: list[Tool] = [tool.declaration for tool in self._tools.values()]
+        self.declarations: list[types.Tool] = [tool.declaration for tool in self._tools.values()]
         self._quick = anyio.CapacityLimiter(1)
         self._slow = anyio.CapacityLimiter(MAX_SLOW)
         self._approvals = Approvals()
@@ -78,47 +48,41 @@ class Toolbox:
         """Return a tool's input schema, for the HTTP transport."""
         return next((tool.input_schema for tool in self.declarations if tool.name == name), None)
 
-    async def list(self, ctx: ServerRequestContext[Any, Any], params: Any) -> ListToolsResult:
-        return ListToolsResult(tools=self.declarations)
+    async def list(self, ctx: Context, params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=self.declarations)
 
     async def call(
-        self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams
-    ) -> CallToolResult | InputRequiredResult:
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
         """Call a tool; errors of the operation are results, an unknown tool is the protocol's error."""
         tool = self._tools.get(params.name)
         if tool is None:
-            raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}")
-        call = _Call(self._workspace, ctx)
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
+        call = Call(self._workspace, ctx)
         try:
             return await self._call(tool, call, ctx, params)
         except NeedsApproval as question:  # about something else than what was approved
             return failure(question.refusal, call.lines)
-        except SkillcError as error:
-            return failure(error, call.lines)
         except Exception as error:
             return failure(unexpected(error), call.lines)
 
     async def _call(
-        self,
-        tool: ToolDefinition,
-        call: _Call,
-        ctx: ServerRequestContext[Any, Any],
-        params: CallToolRequestParams,
-    ) -> CallToolResult | InputRequiredResult:
+        self, tool: ToolDefinition, call: Call, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
         """Run a tool; where it needs approval, ask and run it again."""
         arguments = tool.check(params.arguments)
-        call.approved = self._approvals.granted(params)
+        call.approval = self._approvals.approval(params)
         try:
             return result_of(await self._run(tool, arguments, call), call.lines)
         except NeedsApproval as question:
             answer = await self._approvals.ask(ctx, params, question)
-        if isinstance(answer, InputRequiredResult):
+        if isinstance(answer, types.InputRequiredResult):
             return answer
-        call.approved = answer
+        call.approval = answer
         call.lines.clear()
         return result_of(await self._run(tool, arguments, call), call.lines)
 
-    async def _run(self, tool: ToolDefinition, arguments: dict[str, Any], call: _Call) -> Answer:
+    async def _run(self, tool: ToolDefinition, arguments: dict[str, Any], call: Call) -> Answer:
         if inspect.iscoroutinefunction(tool.run):
             answer: Answer = await tool.run(call, **arguments)
             return answer
@@ -127,7 +91,7 @@ class Toolbox:
         try:
             result = await anyio.to_thread.run_sync(work, abandon_on_cancel=tool.slow, limiter=limiter)
         except anyio.get_cancelled_exc_class():
-            call.cancelled.set()  # the thread goes on until the tool notices
+            call.cancel.set()  # the thread goes on until the tool notices
             raise
         assert isinstance(result, Answer)
         return result

@@ -13,10 +13,4 @@ if TYPE_CHECKING:
     from skillc.server.app import create_app as create_app
     from skillc.server.serve import run_app as run_app, serve_engine as serve_engine
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "app": "create_app",
-            "serve": "run_app serve_engine",
-        },
-    )
+    __getattr__ = front_door(__name__, {"app": "create_app", "serve": "run_app serve_engine"})

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from skillc.engine import DefaultSkillEngine, model_input
 from skillc.errors import RepositoryUnavailable, SkillcError
-from skillc.library import SkillDescriptor, SkillDocument, SkillFilter, SkillSource
+from skillc.library import SkillFilter, SkillSource
 from skillc.server.responses import Refusal, guard, refuse_route, respond, respond_tagged
 from skillc.skills import SkillId
 
@@ -33,8 +33,7 @@ def create_app(engine: DefaultSkillEngine | SkillSource) -> Starlette:
     Skills are listed whatever capabilities they need: the client has an engine of its own that knows which
     it has. What the engine's `allow` and `deny` hide stays hidden.
     """
-    own = engine if isinstance(engine, DefaultSkillEngine) else DefaultSkillEngine(engine)
-    api = _Api(own)
+    api = _Api(engine if isinstance(engine, DefaultSkillEngine) else DefaultSkillEngine(engine))
     routes = [
         Route("/skills", guard(api.skills)),
         Route("/skills/{id:path}", guard(api.skill)),
@@ -61,17 +60,17 @@ class _Api:
     def __init__(self, engine: DefaultSkillEngine) -> None:
         self._engine = engine
         # A program has no use for suggestions of names, which cost a listing.
-        reading = replace(engine.options, capabilities=_Everything(), suggest=False)
-        self._reading = DefaultSkillEngine(engine.source, reading)
+        options = replace(engine.options, capabilities=_Everything(), suggest=False)
+        self._reader = DefaultSkillEngine(engine.source, options)
 
     async def skills(self, request: Request) -> Response:
         """List the skills that pass a filter, by ID; with a limit a page of them, after the cursor."""
         query = request.query_params
         collection = query.get("collection", "").strip("/") or None
-        wanted = SkillFilter(collection=collection, query=query.get("query") or None)
+        selection = SkillFilter(collection=collection, query=query.get("query") or None)
         limit = _limit(query.get("limit", ""))
         cursor = SkillId(query["cursor"]) if query.get("cursor") else ""
-        every = await self._reading.list_skills(wanted)
+        every = await self._reader.list_skills(selection)
         skills = sorted((skill for skill in every if skill.id > cursor), key=lambda skill: skill.id)
         page = skills[:limit]
         value: dict[str, Any] = {"skills": [skill.as_json() for skill in page]}
@@ -80,21 +79,22 @@ class _Api:
         return respond_tagged(request, value)
 
     async def skill(self, request: Request) -> Response:
-        document = await self._reading.load(request.path_params["id"])
-        return respond_tagged(request, _document(document))
+        """Return a skill with its body; other fields of its frontmatter are `extensions`."""
+        document = await self._reader.load(request.path_params["id"])
+        value = document.descriptor.as_json() | {"body": document.body}
+        extensions = _plain(document.extensions)
+        return respond_tagged(request, value | {"extensions": extensions} if extensions else value)
 
     async def collections(self, request: Request) -> Response:
-        collections = await self._reading.collections()
         fields = ("path", "description", "count")
-        return respond_tagged(
-            request, {"collections": [{f: getattr(c, f) for f in fields} for c in collections]}
-        )
+        value = [{f: getattr(c, f) for f in fields} for c in await self._reader.collections()]
+        return respond_tagged(request, {"collections": value})
 
     async def search(self, request: Request) -> Response:
         """Return what `skc find` prints: the skills that fit a task, best first."""
         task = request.query_params.get("q", "")
         limit = _limit(request.query_params.get("limit", "")) or DEFAULT_LIMIT
-        skills = await self._reading.find(task, limit)
+        skills = await self._reader.find(task, limit)
         return respond({"query": task, "results": [skill.as_json() for skill in skills]})
 
     async def turn(self, request: Request) -> Response:
@@ -122,14 +122,6 @@ def _limit(text: str) -> int | None:
     if text.isascii() and text.isdigit() and len(text) <= 4 and 1 <= int(text) <= MAX_LIMIT:
         return int(text)
     raise Refusal(400, f"'limit' must be a number from 1 to {MAX_LIMIT}")
-
-
-def _document(document: SkillDocument) -> dict[str, Any]:
-    """Return the wire format of a skill with its body; other fields of its frontmatter are `extensions`."""
-    descriptor: SkillDescriptor = document.descriptor
-    fields = descriptor.as_json() | {"body": document.body}
-    extensions = _plain(document.extensions)
-    return fields | {"extensions": extensions} if extensions else fields
 
 
 def _plain(value: Any) -> Any:

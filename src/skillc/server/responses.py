@@ -58,16 +58,12 @@ def respond_tagged(request: Request, value: Any) -> Response:
     """Return a JSON response with an ETag, or 304 where the client has it already."""
     response = respond(value)
     etag = f'"{sha256_hex(bytes(response.body))[:32]}"'
-    if _names(request.headers.get("If-None-Match", ""), etag):
+    header = request.headers.get("If-None-Match", "")
+    tags = [tag.strip().removeprefix("W/") for tag in header.split(",")]  # weak tags count for reading
+    if header.strip() == "*" or etag in tags:
         return Response(status_code=304, headers=HEADERS | {"ETag": etag})
     response.headers["ETag"] = etag
     return response
-
-
-def _names(header: str, etag: str) -> bool:
-    """Return whether an If-None-Match names a tag; weak tags count, as they do for reading."""
-    tags = [tag.strip().removeprefix("W/") for tag in header.split(",")]
-    return header.strip() == "*" or etag in tags
 
 
 def failure(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:

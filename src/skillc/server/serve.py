@@ -51,7 +51,8 @@ def run_app(
             self.should_exit = True
 
     with _listen(host, port) as listener:
-        url = _url(listener.getsockname())
+        name, port = listener.getsockname()[:2]
+        url = f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
         Server(uvicorn.Config(create(url), **_SETTINGS, lifespan=lifespan)).run([listener])
 
 
@@ -82,8 +83,3 @@ def _listen(host: str, port: int) -> socket.socket:
         why = os.strerror(number) if number > 0 else error.strerror or str(error)
         raise SkillcError(f"cannot listen on {host} port {port}: {why}") from None
     return listener
-
-
-def _url(address: Any) -> str:
-    host, port = address[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

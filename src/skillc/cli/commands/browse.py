@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from skillc.cli import workspace
-from skillc.cli.output import print_json
+from collections.abc import Iterator
+from typing import Any
+
+from skillc.cli import show, workspace
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.text import one_line
 
 COMMAND = Command(
     "browse",
     arguments=(Argument("path", "The collection to list, such as extraction/medical.", required=False),),
-    options=(
-        Option(
-            "--query",
-            "Search the names and descriptions of all skills.",
-            value="<words>",
-        ),
-        FORMAT,
-    ),
+    options=(Option("--query", "Search the names and descriptions of all skills.", value="<words>"), FORMAT),
     examples=("skc browse", "skc browse extraction", "skc browse --query email"),
 )
 
@@ -26,16 +21,16 @@ def run(arguments: Arguments) -> int:
     here = workspace(progress=True)
     path, query = arguments.optional("path") or "", arguments.optional("query")
     listing = here.wait(here.engine().browse(path, query))
-    if arguments.text("format") == "json":
-        print_json(listing)
-        return 0
+    return show(arguments, lambda: listing, lambda: _lines(listing))
+
+
+def _lines(listing: dict[str, Any]) -> Iterator[str]:
     for collection in listing.get("subcollections", []):
         count, description = collection["count"], collection["description"]
         # A collection without a description of its own has its count for one.
         text = "" if description == f"{count} skills" else f"  {description}"
-        print(one_line(f"{collection['path']}/  ({count}){text}"))
+        yield one_line(f"{collection['path']}/  ({count}){text}")
     for skill in listing["skills"]:
-        print(one_line(f"{skill['id']}  {skill['description']}"))
+        yield one_line(f"{skill['id']}  {skill['description']}")
     if not listing["skills"] and not listing.get("subcollections"):
-        print("No skills.")
-    return 0
+        yield "No skills."

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from skillc.cli import workspace
-from skillc.cli.output import print_json
+from skillc.cli import show, workspace
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
 from skillc.cli.watch import watch
@@ -60,37 +59,33 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     name = arguments.optional("skill")
-    if (name is None) != arguments.given("all"):
+    if (name is None) != arguments.has("all"):
         problem = "--all takes no <skill>" if name else "<skill> is missing; give one, or --all"
         raise InvalidOption(f"{problem}; {see(COMMAND)}")
     here = workspace()
     options = PublishOptions(
         find_targets(arguments.text("target"), arguments.text("deploy"), here.cwd),
-        to_global=arguments.given("global"),
-        copy=arguments.given("copy"),
-        force=arguments.given("force"),
+        to_global=arguments.has("global"),
+        copy=arguments.has("copy"),
+        force=arguments.has("force"),
     )
-    as_json = arguments.text("format") == "json"
-    if arguments.given("watch"):
+    if arguments.has("watch"):
         imports: set[str] = set()
         return watch(
             lambda: list(stored_skills(here.cwd)) if name is None else [here.locate(name, index=False)],
-            lambda skill: _print(here.build(skill, options, imports=imports), as_json),
+            lambda skill: _show(arguments, here.build(skill, options, imports=imports)),
         )
     if name is None:
-        return _build_all(here, options, as_json)
-    return _print(here.build(here.locate(name, index=False), options), as_json)
+        return _build_all(here, options, arguments)
+    return _show(arguments, here.build(here.locate(name, index=False), options))
 
 
-def _print(publication: Publication, as_json: bool) -> int:
-    if as_json:
-        print_json(publication.as_json())
-    else:
-        print(publication.report())
+def _show(arguments: Arguments, publication: Publication) -> int:
+    show(arguments, publication.as_json, lambda: [publication.report()])
     return 1 if publication.failures else 0
 
 
-def _build_all(here: Workspace, options: PublishOptions, as_json: bool) -> int:
+def _build_all(here: Workspace, options: PublishOptions, arguments: Arguments) -> int:
     """Build every skill of the stores; one that fails is reported and the others are built."""
     skills, settings = list(stored_skills(here.cwd)), here.settings()
     results: list[Publication] = []
@@ -102,18 +97,19 @@ def _build_all(here: Workspace, options: PublishOptions, as_json: bool) -> int:
             try:
                 result = publish_skill(skill, options, settings, here.cwd, deploy=skill.name not in names)
             except Exception as error:
-                coded = unexpected(error)
-                errors.append({"skill": skill.name, "code": coded.code, "message": coded.message})
-                progress.say(one_line(f"{coded.line()} ({skill.source})"))
+                failure = unexpected(error)
+                errors.append({"skill": skill.name, "code": failure.code, "message": failure.message})
+                progress.say(one_line(f"{failure.line()} ({skill.source})"))
                 continue
             names.add(skill.name)
             results.append(result)
             progress.clear()
             here.tell_publication(result)
     failures = len(errors) + sum(bool(result.failures) for result in results)
-    if as_json:
-        print_json({"built": [result.as_json() for result in results], "failed": errors})
-    else:
-        unchanged = sum(result.build.status == "unchanged" for result in results)
-        print(f"{len(results)} of {len(skills)} skills built ({unchanged} unchanged), {failures} failed")
+    same = sum(result.build.status == "unchanged" for result in results)
+    show(
+        arguments,
+        lambda: {"built": [result.as_json() for result in results], "failed": errors},
+        lambda: [f"{len(results)} of {len(skills)} skills built ({same} unchanged), {failures} failed"],
+    )
     return 1 if failures else 0

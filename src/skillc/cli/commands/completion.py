@@ -1,6 +1,6 @@
 """`skc completion`: scripts for bash, zsh and fish, and the candidates that they ask for.
 
-The scripts know nothing: they call `skc __complete <words so far>`, which reads the same syntax
+The scripts only call `skc __complete <words so far>`, which reads the same syntax
 as the parser and the help.
 """
 
@@ -87,12 +87,12 @@ def run(arguments: Arguments) -> int:
 
 
 def candidates(words: Sequence[str]) -> list[str]:
-    """What the last of `words` can become; nothing where the shell should offer files."""
+    """Return what the last of `words` can become; nothing where the shell should offer files."""
     *before, current = words or [""]
     if not before:
-        return _starting(current, [*NAMES, "--help", "--version"])
+        return _with_prefix(current, [*NAMES, "--help", "--version"])
     if before == ["help"]:
-        return _starting(current, NAMES)
+        return _with_prefix(current, NAMES)
     if before[0] not in NAMES:
         return []
     command = load(before[0]).COMMAND
@@ -101,18 +101,18 @@ def candidates(words: Sequence[str]) -> list[str]:
     if previous is not None and previous.value:
         return _values(previous, current, before)
     if current.startswith("-"):
-        return _starting(current, [name for name in options if name not in before])
+        return _with_prefix(current, [name for name in options if name not in before])
     position = len(_positional(before[1:], options))
     if position >= len(command.arguments) and command.arguments and command.arguments[-1].repeat:
         position = len(command.arguments) - 1
     if position < len(command.arguments):
-        return _starting(current, _offers(command.arguments[position].completes, before))
+        return _with_prefix(current, _offers(command.arguments[position].completes, before))
     return []
 
 
 def _positional(words: Sequence[str], options: dict[str, Option]) -> list[str]:
-    """The words that are neither options nor their values."""
-    found: list[str] = []
+    """Return the words that are neither options nor their values."""
+    positional: list[str] = []
     takes_value = False
     for word in words:
         if takes_value:
@@ -120,19 +120,19 @@ def _positional(words: Sequence[str], options: dict[str, Option]) -> list[str]:
         elif word.startswith("-"):
             takes_value = word in options and bool(options[word].value)
         else:
-            found.append(word)
-    return found
+            positional.append(word)
+    return positional
 
 
 def _values(option: Option, current: str, before: Sequence[str]) -> list[str]:
     if option.completes == "agents":  # a list: what was written before the last comma stays
-        done, comma, last = current.rpartition(",")
-        return [f"{done}{comma}{name}" for name in _starting(last, _offers("agents", before))]
-    return _starting(current, option.choices or _offers(option.completes, before))
+        first, comma, last = current.rpartition(",")
+        return [f"{first}{comma}{name}" for name in _with_prefix(last, _offers("agents", before))]
+    return _with_prefix(current, option.choices or _offers(option.completes, before))
 
 
 def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
-    """The words that stand for skills, agents, sections or files, or that are given themselves."""
+    """Return the names of skills, agents, sections or files, or the words of `what` themselves."""
     try:
         if what == "skills":
             return sorted({skill.name for skill in stored_skills(current_directory())})
@@ -161,5 +161,5 @@ def _repositories(before: Sequence[str]) -> list[str]:
     return [one.name for one in repositories_in_force(config, next(library_roots(cwd), None))]
 
 
-def _starting(prefix: str, words: Iterable[str]) -> list[str]:
+def _with_prefix(prefix: str, words: Iterable[str]) -> list[str]:
     return [word for word in words if word.startswith(prefix)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 
+from skillc.cli import show, workspace
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
 MAX_LIMIT = 1000
@@ -19,9 +20,7 @@ COMMAND = Command(
         Argument("task", "The task, from a few words to several pages. Put it in quotes; - reads stdin."),
     ),
     options=(
-        Option(
-            "--limit", "Maximum number of results.", value="<n>", kind="count", default=10, maximum=MAX_LIMIT
-        ),
+        Option("--limit", "Maximum number of results.", kind="count", default=10, maximum=MAX_LIMIT),
         Option("--no-rerank", "Rank by words only, without the re-ranker (extra 'rerank'). Faster."),
         FORMAT,
     ),
@@ -31,19 +30,14 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli import workspace
+    from skillc.index.skills import format_results
 
     task, limit = arguments.text("task"), arguments.count("limit") or 10
     if task == "-":
         task = sys.stdin.read(MAX_TASK)
-    skills = workspace(progress=True).find(task, limit, rerank=not arguments.given("no_rerank"))
-    if arguments.text("format") == "json":
-        from skillc.cli.output import print_json
-
-        print_json({"query": task, "results": [skill.as_json() for skill in skills]})
-    else:
-        from skillc.index.skills import format_results
-
-        for line in format_results(skills):
-            print(line)
-    return 0
+    skills = workspace(progress=True).find(task, limit, rerank=not arguments.has("no_rerank"))
+    return show(
+        arguments,
+        lambda: {"query": task, "results": [skill.as_json() for skill in skills]},
+        lambda: format_results(skills),
+    )

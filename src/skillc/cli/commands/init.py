@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillc.cli.output import print_json
+from skillc.cli import show
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.compiler import create_skill, create_store
 from skillc.paths import current_directory, require_home
@@ -17,13 +17,11 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    root = require_home() if arguments.given("global") else current_directory()
+    root = require_home() if arguments.has("global") else current_directory()
     name = arguments.optional("name")
     path = create_store(root) if name is None else create_skill(root, name)
-    if arguments.text("format") == "json":
-        print_json({"name": name, "path": path})
-    elif name is None:
-        print(f"Skills live in {path}\nNext: skc init <name>")
+    if name is None:
+        text = f"Skills live in {path}\nNext: skc init <name>"
     else:
-        print(f"Created {path}\nNext: write its description and sections, then 'skc build {name}'")
-    return 0
+        text = f"Created {path}\nNext: write its description and sections, then 'skc build {name}'"
+    return show(arguments, lambda: {"name": name, "path": path}, lambda: [text])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from skillc.cli import workspace
-from skillc.cli.output import print_json
+from skillc.cli import show, workspace
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 
 COMMAND = Command(
@@ -28,8 +27,4 @@ def run(arguments: Arguments) -> int:
         return {"mode": now.mode(await now.list_skills()), "xml": xml}
 
     result = here.wait(inventory())
-    if arguments.text("format") == "json":
-        print_json(result)
-    else:
-        print(result["xml"])
-    return 0
+    return show(arguments, lambda: result, lambda: [result["xml"]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from skillc.cli import workspace
 from skillc.cli.output import print_json
@@ -26,6 +26,8 @@ from skillc.lint import (
 from skillc.text import one_line
 from skillc.workspace import Workspace
 
+FORMATS = ("text", "json", "sarif", "github")
+
 COMMAND = Command(
     "lint",
     arguments=(
@@ -42,12 +44,7 @@ COMMAND = Command(
         Option("--fix", "Fix what can be fixed without changing the meaning."),
         Option("--strict", "Treat warnings as errors."),
         Option("--force", "Also lint compiled skills."),
-        Option(
-            "--format",
-            "Output format.",
-            choices=("text", "json", "sarif", "github"),
-            default="text",
-        ),
+        Option("--format", "Output format.", choices=FORMATS, default="text"),
     ),
     description=(
         "Exits with status 1 if a rule of severity error is broken. Configure rules in .skilllint.toml, in"
@@ -65,31 +62,30 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     names = arguments.texts("skill")
-    everything = arguments.given("all")
+    everything = arguments.has("all")
     if not names and not everything:
         raise InvalidOption(f"<skill> is missing; give one, or --all; {see(COMMAND)}")
     here = workspace()
-    skills = _below(names, here.cwd) if everything else _named(names, here.cwd)
+    # Several names may be files of one skill.
+    skills = (
+        _below(names, here.cwd) if everything else _unique(find_skill_of(name, here.cwd) for name in names)
+    )
     reports, failures = _lint(skills, arguments, here)
     _print(reports, failures, here.cwd, arguments.text("format"))
     return 1 if failures or any(report.errors for report in reports) else 0
 
 
-def _named(names: Sequence[str], cwd: str) -> list[Skill]:
-    """Return each skill once, in the order it was named: several files may be of one."""
-    return list({skill.source: skill for skill in (find_skill_of(name, cwd) for name in names)}.values())
+def _unique(skills: Iterable[Skill]) -> list[Skill]:
+    return list({skill.source: skill for skill in skills}.values())
 
 
 def _below(folders: Sequence[str], cwd: str) -> list[Skill]:
     if not folders:
         return list(stored_skills(cwd))
-    skills: dict[str, Skill] = {}
     for folder in folders:
-        path = os.path.join(cwd, folder)
-        if not os.path.isdir(path):
+        if not os.path.isdir(os.path.join(cwd, folder)):
             raise DirectoryNotFound(folder)
-        skills.update((skill.source, skill) for skill in find_skills_below(path))
-    return list(skills.values())
+    return _unique(skill for folder in folders for skill in find_skills_below(os.path.join(cwd, folder)))
 
 
 def _lint(
@@ -117,8 +113,8 @@ def _lint(
 
 def _report(skill: Skill, arguments: Arguments, here: Workspace) -> Report:
     """Lint one skill; the access is logged where it was named."""
-    fix, force, strict = (arguments.given(name) for name in ("fix", "force", "strict"))
-    if not arguments.given("all"):
+    fix, force, strict = (arguments.has(name) for name in ("fix", "force", "strict"))
+    if not arguments.has("all"):
         return here.lint(skill, fix=fix, force=force, strict=strict)
     return (fix_skill if fix else lint_skill)(skill, force=force, strict=strict)
 
@@ -134,7 +130,7 @@ def _print_findings(report: Report, arguments: Arguments, cwd: str) -> None:
         for finding in report.findings:
             print(finding.text(_path(report, finding, cwd)), file=sys.stderr)
     if form == "text":
-        _print_text(report, arguments.given("verbose"))
+        _print_text(report, arguments.has("verbose"))
 
 
 def _print(reports: Sequence[Report], failures: Sequence[SkillcError], cwd: str, form: str) -> None:
@@ -155,8 +151,8 @@ def _print(reports: Sequence[Report], failures: Sequence[SkillcError], cwd: str,
 
 
 def _print_text(report: Report, verbose: bool) -> None:
-    for fixed in report.fixed:
-        print(f"Fixed {fixed.rule} in {one_line(fixed.file)}")
+    for fix in report.fixed:
+        print(f"Fixed {fix.rule} in {one_line(fix.file)}")
     counts = f"{_count(report.errors, 'error')}, {_count(report.warnings, 'warning')}"
     fixable = f" ({report.fixable} can be fixed with --fix)" if report.fixable else ""
     print(f"{one_line(report.skill.name)}: {counts if report.findings else 'nothing to fix'}{fixable}")

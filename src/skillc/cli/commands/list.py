@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from skillc.cli.output import print_json, print_table, warn
+from skillc.cli import show
+from skillc.cli.output import table, warn
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.compiler import list_skills
 from skillc.paths import current_directory
@@ -17,7 +18,7 @@ COMMAND = Command(
             choices=("normal", "not-built", "obsolete", "all"),
             default="all",
         ),
-        Option("--limit", "Maximum number of skills.", value="<n>", kind="count"),
+        Option("--limit", "Maximum number of skills.", kind="count"),
         Option("--pattern", "List only names that match, such as 'pdf-*'.", value="<glob>"),
         Option("--check-obsolete", "Check whether files changed since the last build."),
         FORMAT,
@@ -33,16 +34,12 @@ def run(arguments: Arguments) -> int:
         status=arguments.text("status"),
         pattern=arguments.optional("pattern"),
         limit=arguments.count("limit"),
-        check_obsolete=arguments.given("check_obsolete"),
+        check_obsolete=arguments.has("check_obsolete"),
     )
     warn(listing.diagnostics)
-    if arguments.text("format") == "json":
-        print_json(listing.as_json())
-        return 0
     if not listing.skills:
-        print("No skills." if listing.total else "No skills yet. 'skc init <name>' makes one.")
-        return 0
-    header = ["SKILL", "SCOPE", "STATUS", "SOURCE"][: 4 if arguments.given("verbose") else 3]
+        note = "No skills." if listing.total else "No skills yet. 'skc init <name>' makes one."
+        return show(arguments, listing.as_json, lambda: [note])
+    header = ["SKILL", "SCOPE", "STATUS", "SOURCE"][: 4 if arguments.has("verbose") else 3]
     rows = [(e.skill.name, e.skill.scope, e.status, e.skill.source)[: len(header)] for e in listing.skills]
-    print_table(header, rows)
-    return 0
+    return show(arguments, listing.as_json, lambda: table(header, rows))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from skillc.cli import workspace
-from skillc.cli.output import print_json
+from skillc.cli import show, workspace
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
 
 COMMAND = Command(
@@ -17,8 +16,4 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     here = workspace(progress=True)
     (skill,) = here.wait(here.engine().resolve_and_render([arguments.text("id")]))
-    if arguments.text("format") == "json":
-        print_json(skill.as_json())
-    else:
-        print(skill.rendered_body)
-    return 0
+    return show(arguments, skill.as_json, lambda: [skill.rendered_body])

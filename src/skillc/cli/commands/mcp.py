@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 from skillc.cli.syntax import Arguments, Command, Option
 from skillc.errors import InvalidOption, require_extra
@@ -56,7 +57,7 @@ def run(arguments: Arguments) -> int:
     groups = _groups(arguments.text("tools"))
     if agent is not None:
         return _install(agent, arguments)
-    if arguments.given("print") or arguments.given("project"):
+    if arguments.has("print") or arguments.has("project"):
         raise InvalidOption("--print and --project go with --install")
     address = arguments.optional("http")
     with require_extra("mcp"):  # the SDK takes long to import; --install does without
@@ -65,7 +66,8 @@ def run(arguments: Arguments) -> int:
         serve_stdio(Workspace(), groups)
         return 0
     host, port = _address(address)
-    serve_http(Workspace(), groups, host, port, arguments.texts("allow_host"), _announce)
+    announce = partial(print, "Serving on", flush=True)
+    serve_http(Workspace(), groups, host, port, arguments.texts("allow_host"), announce)
     return 0
 
 
@@ -86,16 +88,12 @@ def _address(text: str) -> tuple[str, int]:
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
-def _announce(url: str) -> None:
-    print(f"Serving on {url}", flush=True)
-
-
 def _install(agent: str, arguments: Arguments) -> int:
-    change = plan(agent, current_directory(), project=arguments.given("project"))
+    change = plan(agent, current_directory(), project=arguments.has("project"))
     print(f"{change.path}:\n{change.difference}")
     if change.text is None:
         print("Nothing to do: it is there already.", file=sys.stderr)
-    elif arguments.given("print"):
+    elif arguments.has("print"):
         print("Nothing was written.", file=sys.stderr)
     else:
         change.write()

@@ -7,29 +7,26 @@ in base64 where it is not UTF-8 (`encoding` is `utf-8` or `base64`), `size` the 
 
 from __future__ import annotations
 
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli import workspace
+from skillc.cli.syntax import FORMAT, SKILL, Argument, Arguments, Command, Option
 
 COMMAND = Command(
     "open",
-    arguments=(
-        Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
-        Argument("path", "The file's path in the skill.", completes="sources"),
-    ),
-    options=(Option("--max-lines", "Maximum number of lines to print.", value="<n>", kind="count"), FORMAT),
+    arguments=(SKILL, Argument("path", "The file's path in the skill.", completes="sources")),
+    options=(Option("--max-lines", "Maximum number of lines to print.", kind="count"), FORMAT),
     examples=("skc open pdf scripts/fill.py", "skc open pdf references/api.md --max-lines 40"),
 )
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli import workspace
     from skillc.cli.output import print_json, write_bytes
     from skillc.gateway import render_more_lines
 
-    opened = workspace().open(arguments.text("skill"), arguments.text("path"), arguments.count("max_lines"))
-    if arguments.text("format") == "json":
-        print_json(opened.as_json())
+    file = workspace().open(arguments.text("skill"), arguments.text("path"), arguments.count("max_lines"))
+    if arguments.as_json:
+        print_json(file.as_json())
         return 0
-    for piece in opened.pieces():
+    for piece in file.pieces():
         write_bytes(piece)
-    write_bytes(render_more_lines(opened.more_lines))
+    write_bytes(render_more_lines(file.more_lines))
     return 0

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 
-from skillc.cli import workspace
-from skillc.cli.output import print_json, print_table
+from skillc.cli import show, workspace
+from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
 from skillc.library import (
     NewRepository,
-    Refresh,
     add_repository,
     file_to_edit,
     names_in,
@@ -70,23 +68,26 @@ COMMAND = Command(
 )
 _GIT = ("ref", "ref_type", "skills_root", "auth_token_env")
 _SWITCHES = ("strict", "required", "keep_defaults")
-_USAGE = {"list": "list", "add": "add <name> <path or url>", "remove": "remove <name>", "sync": "sync [name]"}
 
 
 def run(arguments: Arguments) -> int:
     action = arguments.text("action")
-    actions = {"list": (_list, 0, 0), "add": (_add, 2, 2), "remove": (_remove, 1, 1), "sync": (_sync, 0, 1)}
+    actions = {  # with the number of words after them
+        "list": (_list, (0,), "list"),
+        "add": (_add, (2,), "add <name> <path or url>"),
+        "remove": (_remove, (1,), "remove <name>"),
+        "sync": (_sync, (0, 1), "sync [name]"),
+    }
     if action not in actions:
         raise InvalidOption(f'<action> takes {", ".join(actions)}, not "{action}"')
-    function, least, most = actions[action]
-    count = sum(arguments.optional(name) is not None for name in ("name", "place"))
-    if not least <= count <= most:
-        raise InvalidOption(f"usage: skc repo {_USAGE[action]}")
+    function, counts, usage = actions[action]
+    if sum(arguments.optional(name) is not None for name in ("name", "place")) not in counts:
+        raise InvalidOption(f"usage: skc repo {usage}")
     only_add = [name for name in ("type", *_GIT) if arguments.optional(name) is not None]
-    only_add += [name for name in _SWITCHES if arguments.given(name)]
+    only_add += [name for name in _SWITCHES if arguments.has(name)]
     if only_add and action != "add":
         raise InvalidOption(f"--{only_add[0].replace('_', '-')} goes with 'skc repo add' alone")
-    if arguments.given("global") and action not in ("add", "remove"):
+    if arguments.has("global") and action not in ("add", "remove"):
         raise InvalidOption("--global goes with 'skc repo add' and 'skc repo remove' alone")
     return function(arguments)
 
@@ -94,42 +95,41 @@ def run(arguments: Arguments) -> int:
 def _list(arguments: Arguments) -> int:
     here = workspace(progress=True)
     states = here.wait(here.library().source.states(), warnings=False)
-    if arguments.text("format") == "json":
-        fields = ("name", "type", "status", "skills", "quarantined", "shadowed", "error")
-        print_json({"repositories": [{field: getattr(state, field) for field in fields} for state in states]})
-        return 0
-    rows = [
-        (s.name, s.type, s.status, str(s.skills), str(s.quarantined), str(s.shadowed), s.error or "")
-        for s in states
-    ]
-    print_table(("REPOSITORY", "TYPE", "STATUS", "SKILLS", "QUARANTINED", "SHADOWED", "ERROR"), rows)
-    return 0
+    fields = ("name", "type", "status", "skills", "quarantined", "shadowed", "error")
+    value = [{field: getattr(state, field) for field in fields} for state in states]
+    rows = [["" if cell is None else str(cell) for cell in state.values()] for state in value]
+    header = ("REPOSITORY", *(field.upper() for field in fields[1:]))
+    return show(arguments, lambda: {"repositories": value}, lambda: table(header, rows))
 
 
 def _add(arguments: Arguments) -> int:
     options = {name: value for name in _GIT if (value := arguments.optional(name)) is not None}
-    switches = [name for name in ("strict", "required") if arguments.given(name)]
+    switches = [name for name in ("strict", "required") if arguments.has(name)]
     repository = NewRepository(
         arguments.text("name"), arguments.text("place"), arguments.optional("type"), options, tuple(switches)
     )
     addition = add_repository(
         repository,
         current_directory(),
-        for_all=arguments.given("global"),
-        keep_defaults=arguments.given("keep_defaults"),
+        for_all=arguments.has("global"),
+        keep_defaults=arguments.has("keep_defaults"),
     )
-    if arguments.text("format") == "json":
-        left = [path for _, path in addition.left]
-        fields = {"guessed": addition.guessed, "kept": list(addition.kept), "left": left}
-        print_json({"file": addition.file, "repository": dict(addition.table), **fields})
-    else:
-        guess = ", guessed from the address; --type says otherwise" if addition.guessed else ""
-        print(f"Added '{repository.name}' ({addition.table['type']}{guess}) to {addition.file}")
-        for path in addition.kept:
-            print(f"Kept {path}, which is a default folder")
-        print(f"Next: skc repo sync {repository.name}")
+    fields = {
+        "file": addition.file,
+        "repository": dict(addition.table),
+        "guessed": addition.guessed,
+        "kept": list(addition.kept),
+        "left": [path for _, path in addition.left],
+    }
+    guess = ", guessed from the address; --type says otherwise" if addition.guessed else ""
+    lines = [
+        f"Added '{repository.name}' ({addition.table['type']}{guess}) to {addition.file}",
+        *(f"Kept {path}, which is a default folder" for path in addition.kept),
+        f"Next: skc repo sync {repository.name}",
+    ]
+    show(arguments, lambda: fields, lambda: lines)
     if addition.left:
-        scope = " --global" if arguments.given("global") else ""
+        scope = " --global" if arguments.has("global") else ""
         also = "; ".join(f"skc repo add {name} {shell_quote(path)}{scope}" for name, path in addition.left)
         print(
             "note: configured repositories replace the default folders, so these are not searched any more: "
@@ -140,7 +140,7 @@ def _add(arguments: Arguments) -> int:
 
 
 def _remove(arguments: Arguments) -> int:
-    name, for_all = arguments.text("name"), arguments.given("global")
+    name, for_all = arguments.text("name"), arguments.has("global")
     file = file_to_edit(current_directory(), for_all)
     try:
         left = remove_repository(file, name)
@@ -148,10 +148,8 @@ def _remove(arguments: Arguments) -> int:
         if not for_all and name in names_in(file_to_edit(current_directory(), True)):
             raise InvalidOption(f"'{name}' is for all projects: skc repo remove {name} --global") from None
         raise
-    if arguments.text("format") == "json":
-        print_json({"file": file, "name": name, "left": left})
-    else:
-        print(f"Removed '{name}' from {file}")
+    value = {"file": file, "name": name, "left": left}
+    show(arguments, lambda: value, lambda: [f"Removed '{name}' from {file}"])
     if not left:
         again = "where no other is configured, the default folders are searched again"
         print(f"note: it was the last one in that file; {again}", file=sys.stderr)
@@ -162,16 +160,21 @@ def _sync(arguments: Arguments) -> int:
     here = workspace(progress=True)
     name = arguments.optional("name")
     repositories = repositories_in_force(here.configuration(), next(library_roots(here.cwd), None))
-    chosen = [repository for repository in repositories if name in (None, repository.name)]
-    if name is not None and not chosen:
+    selection = [repository for repository in repositories if name in (None, repository.name)]
+    if name is not None and not selection:
         names = ", ".join(repository.name for repository in repositories)
         raise InvalidOption(f"there is no repository '{name}'; there are {names}")
-    results = here.wait(refresh_repositories(chosen), warnings=False)
-    if arguments.text("format") == "json":
-        print_json({"repositories": [_fields(result) for result in results]})
-    else:
-        header = ("REPOSITORY", "TYPE", "STATUS", "BEFORE", "SKILLS", "COMMIT", "ERROR")
-        print_table(header, [_row(result) for result in results])
+    results = here.wait(refresh_repositories(selection), warnings=False)
+    fields = ("name", "type", "status", "before", "skills", "commit")
+    value = [
+        {field: getattr(result, field) for field in fields}
+        | {"error": result.failure.message if result.failure else None}
+        for result in results
+    ]
+    header = ("REPOSITORY", "TYPE", "STATUS", "BEFORE", "SKILLS", "COMMIT", "ERROR")
+    show(
+        arguments, lambda: {"repositories": value}, lambda: table(header, [_row(*v.values()) for v in value])
+    )
     failures = [result.failure for result in results if result.failure]
     if failures:  # the first with its code in front
         failures[0].details = "\n".join(failure.message for failure in failures[1:])
@@ -179,14 +182,6 @@ def _sync(arguments: Arguments) -> int:
     return 0
 
 
-def _fields(result: Refresh) -> dict[str, object]:
-    error = result.failure.message if result.failure else None
-    fields = ("name", "type", "status", "before", "skills", "commit")
-    return {**{field: getattr(result, field) for field in fields}, "error": error}
-
-
-def _row(result: Refresh) -> Sequence[str]:
-    before = "" if result.before is None else str(result.before)
-    error = result.failure.message if result.failure else ""
-    commit = (result.commit or "")[:12]
-    return result.name, result.type, result.status, before, str(result.skills), commit, error
+def _row(*cells: object) -> list[str]:
+    *first, commit, error = ("" if cell is None else str(cell) for cell in cells)
+    return [*first, commit[:12], error]

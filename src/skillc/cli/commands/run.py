@@ -12,16 +12,13 @@ from typing import Any
 from skillc.cli import workspace
 from skillc.cli.approval import ask_to_run, terminal
 from skillc.cli.output import print_json
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from skillc.cli.syntax import SKILL, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
 from skillc.tools import Answer, ApprovalRequest, Tool, parse_values
 
 COMMAND = Command(
     "run",
-    arguments=(
-        Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
-        Argument("tool", "A tool from 'skc tools <skill>'."),
-    ),
+    arguments=(SKILL, Argument("tool", "A tool from 'skc tools <skill>'.")),
     options=(
         Option(
             "--param",
@@ -44,15 +41,12 @@ COMMAND = Command(
         "Prints the result as JSON. Exits with status 0 if the command succeeded, otherwise with 1."
         " docs/tools.md explains approval, trust and the sandbox."
     ),
-    examples=(
-        "skc run git log --param count=5",
-        'skc run files find --json \'{"name": "*.md"}\' --dry-run',
-    ),
+    examples=("skc run git log --param count=5", 'skc run files find --json \'{"name": "*.md"}\' --dry-run'),
 )
 
 
 def run(arguments: Arguments) -> int:
-    yes, dry_run = arguments.given("yes"), arguments.given("dry_run")
+    yes, dry_run = arguments.has("yes"), arguments.has("dry_run")
     values = _values(arguments)
     cancel = threading.Event()
     interrupts = None if dry_run else _Interrupts(cancel)
@@ -76,7 +70,7 @@ def run(arguments: Arguments) -> int:
     if envelope is None:
         print_json(result.run.as_json())
         return 0
-    if arguments.text("format") == "json":
+    if arguments.as_json:
         print_json(envelope.as_json())
     else:
         print(envelope.output, end="")
@@ -93,9 +87,9 @@ class _Interrupts:
         self._cancel = cancel
         self._question = False
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._handle)
+            signal.signal(number, self)
 
-    def _handle(self, number: int, frame: object) -> None:
+    def __call__(self, number: int, frame: object) -> None:
         if self._question:
             raise KeyboardInterrupt
         self._cancel.set()

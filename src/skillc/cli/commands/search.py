@@ -5,16 +5,14 @@ JSON: `{"query", "results"}`, each result `{"file", "section", "snippet", "score
 
 from __future__ import annotations
 
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli import show, workspace
+from skillc.cli.syntax import FORMAT, SKILL, Argument, Arguments, Command, Option
 
 COMMAND = Command(
     "search",
-    arguments=(
-        Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
-        Argument("query", "The words to search for. Put several in quotes."),
-    ),
+    arguments=(SKILL, Argument("query", "The words to search for. Put several in quotes.")),
     options=(
-        Option("--limit", "Maximum number of results.", value="<n>", kind="count", default=10),
+        Option("--limit", "Maximum number of results.", kind="count", default=10),
         Option("--any", "Match any of the words. More matches and rarer words rank higher."),
         Option("--phrase", "Match the words in this order, next to each other."),
         Option("--raw", "Use SQLite FTS5 query syntax."),
@@ -29,9 +27,7 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli import workspace
-
-    modes = [mode for mode in ("any", "phrase", "raw") if arguments.given(mode)]
+    modes = [mode for mode in ("any", "phrase", "raw") if arguments.has(mode)]
     if len(modes) > 1:
         from skillc.cli.syntax import see
         from skillc.errors import InvalidOption
@@ -43,11 +39,4 @@ def run(arguments: Arguments) -> int:
         limit=arguments.count("limit") or 10,
         mode=modes[0] if modes else "all",
     )
-    if arguments.text("format") == "json":
-        from skillc.cli.output import print_json
-
-        print_json(results.as_json())
-    else:
-        for line in results.lines():
-            print(line)
-    return 0
+    return show(arguments, results.as_json, results.lines)

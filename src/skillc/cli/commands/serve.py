@@ -27,17 +27,13 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    if not arguments.given("read_only"):
+    if not arguments.has("read_only"):
         raise InvalidOption("only reading is there yet: skc serve --read-only")
-    host, port = arguments.text("host"), _port(arguments.text("port"))
-    serve_engine(workspace(progress=True).engine(), host, port, _announce)
+    port = arguments.text("port")
+    if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535):
+        raise InvalidOption(f'--port takes a number from 0 to 65535, not "{port}"')
+    serve_engine(workspace(progress=True).engine(), arguments.text("host"), int(port), _announce)
     return 0
-
-
-def _port(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) <= 5 and int(text) <= 65535:
-        return int(text)
-    raise InvalidOption(f'--port takes a number from 0 to 65535, not "{text}"')
 
 
 def _announce(url: str) -> None:

@@ -6,13 +6,12 @@ as text, bytes that are not UTF-8 replaced, `more_lines` how many lines --max-li
 
 from __future__ import annotations
 
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.cli import workspace
+from skillc.cli.syntax import FORMAT, SKILL, Arguments, Command, Option
 
 COMMAND = Command(
     "show",
-    arguments=(
-        Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
-    ),
+    arguments=(SKILL,),
     options=(
         Option(
             "--section",
@@ -21,7 +20,7 @@ COMMAND = Command(
             completes="sections",
         ),
         Option("--file", "Search only this file for the section.", value="<path>"),
-        Option("--max-lines", "Maximum number of lines to print.", value="<n>", kind="count"),
+        Option("--max-lines", "Maximum number of lines to print.", kind="count"),
         FORMAT,
     ),
     examples=(
@@ -32,7 +31,6 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli import workspace
     from skillc.cli.output import print_json, write_bytes
 
     section = arguments.optional("section")
@@ -41,14 +39,14 @@ def run(arguments: Arguments) -> int:
         from skillc.errors import InvalidOption
 
         raise InvalidOption(f"--section is missing; {see(COMMAND)}")
-    shown = workspace().show(
+    result = workspace().show(
         arguments.text("skill"),
         section,
         file=arguments.optional("file"),
         max_lines=arguments.count("max_lines"),
     )
-    if arguments.text("format") == "json":
-        print_json(shown.as_json())
+    if arguments.as_json:
+        print_json(result.as_json())
     else:
-        write_bytes(shown.content())
+        write_bytes(result.content())
     return 0

@@ -7,19 +7,18 @@ how many are below it. `more` is how many entries --limit left out.
 
 from __future__ import annotations
 
-import sys
+from skillc.cli import can_print, show, workspace
+from skillc.cli.syntax import FORMAT, SKILL, Arguments, Command, Option
 
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+ASCII_MARKS = ("|-- ", "`-- ", "|   ", "    ")
 
 COMMAND = Command(
     "sources",
-    arguments=(
-        Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
-    ),
+    arguments=(SKILL,),
     options=(
-        Option("--depth", "Maximum depth of the tree.", value="<n>", kind="count"),
+        Option("--depth", "Maximum depth of the tree.", kind="count"),
         Option("--dir", "List only this directory.", value="<path>"),
-        Option("--limit", "Maximum number of entries.", value="<n>", kind="count", default=100),
+        Option("--limit", "Maximum number of entries.", kind="count", default=100),
         Option(
             "--pattern",
             "List only files that match. With a slash, the path is matched, otherwise the name.",
@@ -32,7 +31,7 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli import workspace
+    from skillc.gateway import TREE_MARKS
 
     tree = workspace().sources(
         arguments.text("skill"),
@@ -41,25 +40,5 @@ def run(arguments: Arguments) -> int:
         limit=arguments.count("limit") or 100,
         pattern=arguments.optional("pattern"),
     )
-    if arguments.text("format") == "json":
-        from skillc.cli.output import print_json
-
-        print_json(tree.as_json())
-        return 0
-    for line in tree.lines(_marks()):
-        print(line)
-    return 0
-
-
-ASCII_MARKS = ("|-- ", "`-- ", "|   ", "    ")
-
-
-def _marks() -> tuple[str, str, str, str]:
-    """Return the lines of the tree that the terminal can show."""
-    from skillc.gateway import TREE_MARKS
-
-    try:
-        "".join(TREE_MARKS).encode(sys.stdout.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return ASCII_MARKS
-    return TREE_MARKS
+    marks = TREE_MARKS if can_print("".join(TREE_MARKS)) else ASCII_MARKS
+    return show(arguments, tree.as_json, lambda: tree.lines(marks))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 from unicodedata import combining, east_asian_width
 
 from skillc import atomic
-from skillc.cli import workspace
-from skillc.cli.output import print_json, warn
+from skillc.cli import can_print, show, workspace
+from skillc.cli.output import warn
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected, warning
 from skillc.gateway import read_outline
@@ -70,8 +70,6 @@ COMMAND = Command(
         "skc stats --prune 90d",
     ),
 )
-
-
 Result = TypeVar("Result")
 
 
@@ -81,7 +79,19 @@ def run(arguments: Arguments) -> int:
         return _prune(arguments, prune)
     if html is not None:
         return _write_page(arguments, html)
-    return _print_stats(arguments)
+    group = arguments.text("group_by")
+
+    def count(skills: list[Skill]) -> tuple[Stats, list[tuple[str, int]]]:
+        filters = _filters(arguments)
+        if arguments.optional("skill") is not None:
+            return compute_stats(skills[0], group, filters), []
+        by_skill = [] if arguments.as_json or group != "summary" else _by_skill(skills, filters)
+        return compute_stats(skills, group, filters), by_skill
+
+    log = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
+    stats, by_skill = _with_skills(arguments, log, count)
+    warn(stats.diagnostics)
+    return show(arguments, stats.as_json, lambda: _lines(stats, by_skill))
 
 
 def _with_skills(
@@ -96,34 +106,13 @@ def _with_skills(
 
 
 def _filters(arguments: Arguments) -> Filters:
+    check_group(arguments.text("group_by"))
     since, until = arguments.optional("since"), arguments.optional("until")
     return Filters.parse(since, until, arguments.texts("project"), current_directory())
 
 
-def _print_stats(arguments: Arguments) -> int:
-    as_json = arguments.text("format") == "json"
-    group = arguments.text("group_by")
-
-    def count(skills: list[Skill]) -> tuple[Stats, list[tuple[str, int]]]:
-        check_group(group)
-        filters = _filters(arguments)
-        if arguments.optional("skill") is not None:
-            return compute_stats(skills[0], group, filters), []
-        stats = compute_stats(skills, group, filters)
-        return stats, [] if as_json or group != "summary" else _by_skill(skills, filters)
-
-    log = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
-    stats, by_skill = _with_skills(arguments, log, count)
-    warn(stats.diagnostics)
-    if as_json:
-        print_json(stats.as_json())
-    else:
-        _print(stats, by_skill)
-    return 0
-
-
 def _labels(skills: Sequence[Skill]) -> list[str]:
-    """Return the names of skills; equal ones are told apart by their scope."""
+    """Return the names of skills; equal ones with their scope."""
     names = [skill.name for skill in skills]
     return [f"{s.name} ({s.scope})" if names.count(s.name) > 1 else s.name for s in skills]
 
@@ -152,11 +141,9 @@ def _prune(arguments: Arguments, oldest: str) -> int:
     counts = _with_skills(arguments, {"prune": oldest}, prune)
     for error in errors:
         print(error.text(), file=sys.stderr)
-    if arguments.text("format") == "json":
-        print_json({"removed": counts})
-    else:
-        skills = "1 skill" if len(counts) == 1 else f"{len(counts)} skills"
-        print(f"Removed {sum(counts.values()):,} entries of {skills}")
+    of = "1 skill" if len(counts) == 1 else f"{len(counts)} skills"
+    removal = f"Removed {sum(counts.values()):,} entries of {of}"
+    show(arguments, lambda: {"removed": counts}, lambda: [removal])
     return 1 if errors else 0
 
 
@@ -165,12 +152,9 @@ def _write_page(arguments: Arguments, file: str) -> int:
     path = os.path.join(current_directory(), file)
 
     def write(skills: list[Skill]) -> tuple[Diagnostic, ...]:
-        check_group(arguments.text("group_by"))
         filters = _filters(arguments)
-        if name is None:
-            stats = {group: compute_stats(skills, group, filters) for group in GROUPS}
-        else:
-            stats = {group: compute_stats(skills[0], group, filters) for group in GROUPS}
+        subject = skills if name is None else skills[0]
+        stats = {group: compute_stats(subject, group, filters) for group in GROUPS}
         sections, diagnostics = _unread(skills, filters)
         counts = _by_skill(skills, filters) if name is None else ()
         title = f"Usage of {skills[0].name}" if name is not None else "Usage of all skills"
@@ -179,11 +163,7 @@ def _write_page(arguments: Arguments, file: str) -> int:
         return (*stats["summary"].diagnostics, *diagnostics)
 
     warn(_with_skills(arguments, {"html": file}, write))
-    if arguments.text("format") == "json":
-        print_json({"html": path})
-    else:
-        print(f"Wrote {path}")
-    return 0
+    return show(arguments, lambda: {"html": path}, lambda: [f"Wrote {path}"])
 
 
 def _unread(
@@ -203,55 +183,48 @@ def _unread(
     return sections, diagnostics
 
 
-def _print(stats: Stats, by_skill: Sequence[tuple[str, int]]) -> None:
-    """Print statistics for people: a few lines, or bars."""
+def _lines(stats: Stats, by_skill: Sequence[tuple[str, int]]) -> Iterator[str]:
+    """Yield statistics for people: a few lines, or bars."""
     title = f"'{stats.skill}'" if stats.skill else "all skills"
     period = f", {stats.start} to {stats.end}" if stats.start else ""
-    print(one_line(f"{stats.query.capitalize()} of {title}{period}"))
+    yield one_line(f"{stats.query.capitalize()} of {title}{period}")
     if stats.query == "summary":
         for name, count in stats.data.items():
-            print(f"  {name.replace('_', ' '):<16} {count:>8,}")
+            yield f"  {name.replace('_', ' '):<16} {count:>8,}"
         if by_skill:
-            print()
-            _print_bars(by_skill)
-        return
-    rows = _rows(stats.data)
-    if not rows:
-        print("  nothing yet")
-    _print_bars(rows)
+            yield ""
+            yield from _bars(by_skill)
+    else:
+        yield from _bars(_rows(stats.data)) or ["  nothing yet"]
 
 
 def _rows(data: Any) -> list[tuple[str, int]]:
     """Return what was counted, as one text each, and how often."""
     if isinstance(data, dict):
         return list(data.items())
-    rows = []
-    for entry in data:
-        subject = [str(value) for key, value in entry.items() if key != "count" and value]
-        rows.append(("  ".join(subject) or "(none)", entry["count"]))
-    return rows
+    texts = ("  ".join(str(e[key]) for key in e if key != "count" and e[key]) for e in data)
+    return [(text or "(none)", entry["count"]) for text, entry in zip(texts, data, strict=True)]
 
 
-def _print_bars(rows: Sequence[tuple[str, int]]) -> None:
-    """Print counts in a column; on a terminal with bars."""
+def _bars(rows: Sequence[tuple[str, int]]) -> list[str]:
+    """Return counts in a column; on a terminal with bars."""
     rows = [(one_line(text), count) for text, count in rows]
     highest = max((count for _, count in rows), default=0) or 1
     digits = len(f"{highest:,}")
     room = _terminal_width() - digits - 5
     if room < 24:  # no terminal, or too narrow for bars
-        for text, count in rows:
-            print(f"  {count:>{digits},}  {text}")
-        return
-    block, ellipsis = ("█", "…") if _can_show("█…") else ("#", "~")
-    widths = [_width(text) for text, _ in rows]
-    label = min(max(widths, default=0), room - 12)
-    for (text, count), width in zip(rows, widths, strict=True):
-        if width > label:
+        return [f"  {count:>{digits},}  {text}" for text, count in rows]
+    block, ellipsis = ("█", "…") if can_print("█…") else ("#", "~")
+    label = min(max((_width(text) for text, _ in rows), default=0), room - 12)
+    lines = []
+    for text, count in rows:
+        if _width(text) > label:
             while _width(text) >= label:
                 text = text[:-1]
-            text, width = text + ellipsis, _width(text) + 1
+            text += ellipsis
         bar = block * max(1 if count else 0, round((room - label) * count / highest))
-        print(f"  {count:>{digits},}  {text}{' ' * (label - width)} {bar}".rstrip())
+        lines.append(f"  {count:>{digits},}  {text}{' ' * (label - _width(text))} {bar}".rstrip())
+    return lines
 
 
 def _width(text: str) -> int:
@@ -259,14 +232,6 @@ def _width(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def _can_show(text: str) -> bool:
-    try:
-        text.encode(sys.stdout.encoding or "ascii")
-    except (UnicodeError, LookupError):
-        return False
-    return True
 
 
 def _terminal_width() -> int:

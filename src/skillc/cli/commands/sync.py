@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skillc.cli.output import print_json
+from skillc.cli import show
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.paths import current_directory
 from skillc.text import one_line
@@ -27,22 +27,16 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     project = os.path.join(current_directory(), arguments.optional("project") or "")
-    dry_run = arguments.given("dry_run")
+    dry_run = arguments.has("dry_run")
     skills, errors = sync_logs(os.path.realpath(project), arguments.optional("skill"), dry_run=dry_run)
     for error in errors:
         print(error.text(), file=sys.stderr)
-    if arguments.text("format") == "json":
-        print_json(
-            {
-                "synced": [{"skill": skill, "entries": count} for skill, count in skills],
-                "failed": [{"code": error.code, "message": error.message} for error in errors],
-                "dry_run": dry_run,
-            }
-        )
-        return 1 if errors else 0
     start, end = ("Would sync", "") if dry_run else ("Synced", " (local logs removed)")
-    for skill, count in skills:
-        print(one_line(f"{start} {count} entries for '{skill}'{end}"))
-    if not skills and not errors:
-        print("No local logs to sync")
+    lines = [one_line(f"{start} {count} entries for '{skill}'{end}") for skill, count in skills]
+    value = {
+        "synced": [{"skill": skill, "entries": count} for skill, count in skills],
+        "failed": [{"code": error.code, "message": error.message} for error in errors],
+        "dry_run": dry_run,
+    }
+    show(arguments, lambda: value, lambda: lines or ([] if errors else ["No local logs to sync"]))
     return 1 if errors else 0

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from skillc.cli import workspace
-from skillc.cli.output import print_json
-from skillc.cli.syntax import Argument, Arguments, Command, Option
+from collections.abc import Iterator
+
+from skillc.cli import show, workspace
+from skillc.cli.syntax import SKILL, Arguments, Command, Option
 from skillc.text import one_line
 from skillc.tools import ExecutableSkill, describe_tool, find_skill, format_tools, load_executable
 
+FORMATS = ("text", "json", "openai", "anthropic", "mcp")
+
 COMMAND = Command(
     "tools",
-    arguments=(
-        Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills"),
-    ),
-    options=(
-        Option(
-            "--format",
-            "Output format.",
-            choices=("text", "json", "openai", "anthropic", "mcp"),
-            default="text",
-        ),
-    ),
+    arguments=(SKILL,),
+    options=(Option("--format", "Output format.", choices=FORMATS, default="text"),),
     description="Most skills declare no tools. docs/tools.md explains how to declare them.",
     examples=("skc tools git", "skc tools git --format openai"),
 )
@@ -31,26 +25,22 @@ def run(arguments: Arguments) -> int:
     location = find_skill(arguments.text("skill"), here.cwd)
     here.tell(location.diagnostics)
     form = arguments.text("format")
-    skill = here.operate_on(
-        location.library_skill(),
+    skill = here.operate(
         "tools",
+        location.library_skill(),
         {"format": form},
         lambda _: load_executable(location.directory, location.skill_id),
     )
     here.tell(skill.diagnostics)
-    if form == "text":
-        _print(skill)
-    else:
-        print_json(format_tools(skill.tools, form))
-    return 0
+    return show(arguments, lambda: format_tools(skill.tools, form), lambda: _lines(skill))
 
 
-def _print(skill: ExecutableSkill) -> None:
+def _lines(skill: ExecutableSkill) -> Iterator[str]:
     if not skill.tools:
-        print(one_line(f"'{skill.definition.name}' declares no tools."))
+        yield one_line(f"'{skill.definition.name}' declares no tools.")
     for tool in skill.tools:
-        print(one_line(f"{tool.qualified}: {' '.join(describe_tool(tool).split())}"))
+        yield one_line(f"{tool.qualified}: {' '.join(describe_tool(tool).split())}")
         for parameter in tool.parameters:
             need = "required" if parameter.required else "optional"
             line = f"  {parameter.name:<16} {parameter.type}, {need}. {parameter.description}"
-            print(one_line(line.rstrip()))
+            yield one_line(line.rstrip())

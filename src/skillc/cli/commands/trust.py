@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from skillc.cli import workspace
+from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
-from skillc.cli.output import print_json, print_table
+from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
 from skillc.errors import ApprovalRequired, InvalidOption
 from skillc.text import one_line
@@ -60,35 +60,18 @@ def run(arguments: Arguments) -> int:
     here = workspace()
     location = None if name is None else find_skill(name, here.cwd)
     here.tell(location.diagnostics if location else ())
-    as_json = arguments.text("format") == "json"
     store = TrustStore()
     if action == "list":
-        _list(store, as_json)
-    elif action == "prune":
-        _prune(store, location, as_json)
-    elif location is not None:
-        _decide(action, location, store, digest, as_json)
-    return 0
-
-
-def _decide(
-    action: str, location: SkillLocation, store: TrustStore, digest: str | None, as_json: bool
-) -> None:
-    """Show, allow or deny one skill."""
+        return _list(store, arguments)
+    if location is None or action == "prune":
+        return _prune(store, location, arguments)
     if action == "show":
         status = trust_status(location, store)
-        if as_json:
-            print_json(status.as_json())
-        else:
-            print(status.text())
-        return
+        return show(arguments, status.as_json, lambda: [status.text()])
     entry = deny(location, store) if action == "deny" else _allow(store, location, digest)
-    if as_json:
-        print_json(entry.as_json())
-    elif action == "deny":
-        print(one_line(f"Denied '{location.skill_id}' ({location.path})"))
-    else:
-        print(one_line(f"Allowed '{location.skill_id}' ({location.path}) until a file of it changes"))
+    skill = f"'{location.skill_id}' ({location.path})"
+    text = f"Denied {skill}" if action == "deny" else f"Allowed {skill} until a file of it changes"
+    return show(arguments, entry.as_json, lambda: [one_line(text)])
 
 
 def _allow(store: TrustStore, location: SkillLocation, digest: str | None) -> Entry:
@@ -101,26 +84,26 @@ def _allow(store: TrustStore, location: SkillLocation, digest: str | None) -> En
     return allow(status, store, digest)
 
 
-def _list(store: TrustStore, as_json: bool) -> None:
+def _list(store: TrustStore, arguments: Arguments) -> int:
     decisions = list_entries(store)
-    if as_json:
-        print_json({"entries": [entry.as_json() for entry in decisions]})
-    elif not decisions:
-        print("Nothing was decided yet.")
-    else:
-        rows = [
-            (e.decision.skill, e.decision.decision, "yes" if e.current else "no", e.decision.path)
-            for e in decisions
-        ]
-        print_table(("SKILL", "DECISION", "CURRENT", "PATH"), rows)
+    rows = [
+        (e.decision.skill, e.decision.decision, "yes" if e.current else "no", e.decision.path)
+        for e in decisions
+    ]
+    return show(
+        arguments,
+        lambda: {"entries": [entry.as_json() for entry in decisions]},
+        lambda: (
+            table(("SKILL", "DECISION", "CURRENT", "PATH"), rows) if rows else ["Nothing was decided yet."]
+        ),
+    )
 
 
-def _prune(store: TrustStore, location: SkillLocation | None, as_json: bool) -> None:
+def _prune(store: TrustStore, location: SkillLocation | None, arguments: Arguments) -> int:
     decisions = prune(store, location)
-    if as_json:
-        print_json({"pruned": [{"skill": one.skill, "path": one.path} for one in decisions]})
-        return
-    for decision in decisions:
-        print(one_line(f"Forgot '{decision.skill}' ({decision.path})"))
-    if not decisions:
-        print("Nothing to forget.")
+    lines = [one_line(f"Forgot '{decision.skill}' ({decision.path})") for decision in decisions]
+    return show(
+        arguments,
+        lambda: {"pruned": [{"skill": one.skill, "path": one.path} for one in decisions]},
+        lambda: lines or ["Nothing to forget."],
+    )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from skillc.cli import workspace
-from skillc.cli.output import print_json
+from skillc.cli import show, workspace
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.engine import model_input
 
@@ -27,10 +26,11 @@ def run(arguments: Arguments) -> int:
     here = workspace(progress=True)
     preload, references = arguments.texts("preload"), arguments.texts("ref")
     result = here.wait(model_input(here.engine(), arguments.text("message"), preload, references))
-    if arguments.text("format") == "json":
-        print_json(result.as_json())
-        return 0
-    print(f"--- system ---\n{result.system}\n--- message ---\n{result.turn.message}")
-    for notice in result.turn.notices:
+    show(
+        arguments,
+        result.as_json,
+        lambda: [f"--- system ---\n{result.system}\n--- message ---\n{result.turn.message}"],
+    )
+    for notice in () if arguments.as_json else result.turn.notices:
         print(f"notice: {notice}", file=sys.stderr)
     return 0

@@ -123,18 +123,14 @@ def skc_stats(
     """Count what agents read of a skill, or of all: which sections, files, searches and errors."""
     here = call.workspace
 
-    def filters() -> Filters:
+    def count(skills: Skill | list[Skill]) -> Stats:
         check_group(group_by)
-        return Filters.parse(since, until, project or [], here.cwd)
-
-    def count(one: Skill) -> Stats:
-        return compute_stats(one, group_by, filters())
+        return compute_stats(skills, group_by, Filters.parse(since, until, project or [], here.cwd))
 
     if skill is None:
-        stats = compute_stats(list(stored_skills(here.cwd)), group_by, filters())
+        stats = count(list(stored_skills(here.cwd)))
     else:
-        log = {"group_by": group_by, "since": since, "until": until}
-        stats = here.operate("stats", skill, {**log}, count)
+        stats = here.operate("stats", skill, {"group_by": group_by, "since": since, "until": until}, count)
     here.tell(stats.diagnostics)
     value = stats.as_json()
     return Answer(value, _json(value))

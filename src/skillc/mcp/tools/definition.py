@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import cleandoc, signature
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
+import anyio.from_thread
+from mcp.server.context import ServerRequestContext as Context
 from mcp_types import CallToolResult, ContentBlock, TextContent, Tool, ToolAnnotations
 from pydantic import (
     AfterValidator,
@@ -30,14 +33,13 @@ from pydantic import (
 
 from skillc.errors import InvalidOption, SkillcError
 from skillc.text import utf8_text
+from skillc.workspace import Workspace
 
-if TYPE_CHECKING:
-    from skillc.workspace import Workspace
-
-    Function = Callable[..., "Answer | Awaitable[Answer]"]
+Function = Callable[..., "Answer | Awaitable[Answer]"]
 
 GROUPS = ("gateway", "library", "run")
 MAX_COUNT = 10**9 - 1
+REPORT_INTERVAL = 0.1  # seconds between two reports of progress
 
 
 def whole_number(value: Any) -> Any:
@@ -73,20 +75,27 @@ class Answer:
 
 
 class Call:
-    """One call of a tool: the workspace it works in, the lines it reports, its progress and its end.
+    """One call of a tool: its workspace, the lines it reports, its progress, and its end with the client.
 
-    `approved` is the subject of an `approval.NeedsApproval` that a person agreed to.
+    `approval` is the subject of an `approval.NeedsApproval` that a person agreed to.
     """
 
-    approved: str | None = None
-
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, ctx: Context) -> None:
         self.lines: list[str] = []
-        self.workspace = workspace.reporting_to(self.lines.append)
-        self.cancelled = threading.Event()
+        self.workspace = workspace.with_reporter(self.lines.append)
+        self.approval: str | None = None
+        self.cancel = threading.Event()
+        self._ctx = ctx
+        self._last = 0.0
 
-    def progress(self, done: int, total: int, message: str = "") -> None:
+    def progress(self, count: int, total: int, message: str) -> None:
         """Report progress to the client; raises SkillcError when the call was cancelled."""
+        if self.cancel.is_set():
+            raise SkillcError("cancelled")
+        now = time.monotonic()
+        if count == total or now - self._last >= REPORT_INTERVAL:
+            self._last = now
+            anyio.from_thread.run(self._ctx.session.report_progress, count, total, message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,217 +2,142 @@
 
 from __future__ import annotations
 
+from types import GenericAlias
 from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
 
-class InitResult(TypedDict):
-    name: str | None
-    path: str
+def _record(**fields: Any) -> Any:
+    """Return the type of an object with these fields."""
+    return TypedDict("Record", fields)  # type: ignore[operator]
 
 
-class StoredSkill(TypedDict):
-    name: str
-    scope: str
-    status: Annotated[str, Field(description="normal, not-built or obsolete")]
-    source_path: str
-    runtime_path: str
+def _list(item: Any) -> GenericAlias:
+    return GenericAlias(list, (item,))
 
 
-class ListResult(TypedDict):
-    skills: list[StoredSkill]
-    total: Annotated[int, Field(description="before any filter")]
-    filtered: Annotated[int, Field(description="before the limit")]
+def _about(kind: Any, description: str) -> Any:
+    return Annotated[kind, Field(description=description)]
 
 
-class DeploymentResult(TypedDict):
-    target: str
-    path: str
-    method: str
+# Authors
 
+InitResult = _record(name=str | None, path=str)
 
-class BuildResult(TypedDict):
-    skill: str
-    status: Annotated[str, Field(description="built, updated or unchanged")]
-    source_path: str
-    runtime_path: str
-    source_hash: str
-    files: int
-    changed: int
-    deployments: list[DeploymentResult]
-    warnings: list[str]
+_Stored = _record(
+    name=str,
+    scope=str,
+    status=_about(str, "normal, not-built or obsolete"),
+    source_path=str,
+    runtime_path=str,
+)
+ListResult = _record(
+    skills=_list(_Stored), total=_about(int, "before any filter"), filtered=_about(int, "before the limit")
+)
 
+BuildResult = _record(
+    skill=str,
+    status=_about(str, "built, updated or unchanged"),
+    source_path=str,
+    runtime_path=str,
+    source_hash=str,
+    files=int,
+    changed=int,
+    deployments=_list(_record(target=str, path=str, method=str)),
+    warnings=list[str],
+)
 
-class FindingResult(TypedDict):
-    rule: str
-    name: str
-    severity: str
-    message: str
-    file: str
-    line: int
-    fixable: bool
+_Finding = _record(rule=str, name=str, severity=str, message=str, file=str, line=int, fixable=bool)
+_Report = _record(
+    skill=str,
+    path=str,
+    skipped=bool,
+    errors=int,
+    warnings=int,
+    findings=_list(_Finding),
+    fixed=list[dict[str, Any]],
+    tokens=_about(dict[str, Any] | None, "an estimate of what it costs a context"),
+)
+LintResult = _record(
+    skills=_list(_Report), failed=_list(_record(code=str, message=str)), errors=int, warnings=int
+)
 
+StatsResult = _record(
+    skill=str | None,
+    skill_path=str | None,
+    query=str,
+    filters=dict[str, Any],
+    period=_record(start=str | None, end=str | None),
+    data=_about(dict[str, Any] | list[Any], "its form depends on group_by"),
+)
 
-class SkillReport(TypedDict):
-    skill: str
-    path: str
-    skipped: bool
-    errors: int
-    warnings: int
-    findings: list[FindingResult]
-    fixed: list[dict[str, Any]]
-    tokens: Annotated[dict[str, Any] | None, Field(description="an estimate of what it costs a context")]
+# Gateway
 
+_Heading = _record(file=str, level=int, heading=str, line=int)
+OutlineResult = _record(
+    result=_about(_list(_Heading), "every heading in order; pass one as `section` to skc_show")
+)
+SectionResult = _record(
+    file=str,
+    heading=str,
+    level=int,
+    line=int,
+    more_lines=_about(int, "how many lines max_lines left out"),
+    content=str,
+)
+FileResult = _record(path=str, size=int, encoding=_about(str, "utf-8 or base64"), content=str, more_lines=int)
+_Source = _record(path=str, type=_about(str, "file or directory"), files=NotRequired[int])
+SourcesResult = _record(
+    root=str, entries=_list(_Source), more=_about(int, "how many entries the limit left out")
+)
+SearchResult = _record(query=str, results=_list(_record(file=str, section=str, snippet=str, score=float)))
 
-class ErrorResult(TypedDict):
-    code: str
-    message: str
+# Library
 
+_Skill = _record(
+    id=str,
+    name=str,
+    description=str,
+    scope=str,
+    metadata=dict[str, Any],
+    requires_capabilities=NotRequired[list[str]],
+    source_name=NotRequired[str],
+)
+_Collections = _list(_record(path=str, description=str, count=int))
+BrowseResult = _record(
+    type=_about(str, "listing or search"),
+    skills=_list(_Skill),
+    path=NotRequired[str],
+    query=NotRequired[str],
+    subcollections=NotRequired[_Collections],
+)
+_Result = _record(
+    id=str,
+    name=str,
+    description=str,
+    score=float,
+    source_name=str,
+    also=_about(_list(_record(source_name=str, id=str)), "where else the same skill is"),
+    matched=_about(
+        _list(_record(term=str, fields=list[str])), "the words of the task that it has, strongest first"
+    ),
+    section=_about(str | None, "the heading to read first"),
+    read=_about(str, "the command that shows it"),
+)
+FindResult = _record(query=str, results=_list(_Result))
+LoadResult = _record(id=str, name=str, body=str, byte_size=int)
 
-class LintResult(TypedDict):
-    skills: list[SkillReport]
-    failed: list[ErrorResult]
-    errors: int
-    warnings: int
+# Run
 
-
-class HeadingResult(TypedDict):
-    file: str
-    level: int
-    heading: str
-    line: int
-
-
-class OutlineResult(TypedDict):
-    result: Annotated[
-        list[HeadingResult],
-        Field(description="every heading in order; pass one as `section` to skc_show"),
-    ]
-
-
-class SectionResult(TypedDict):
-    file: str
-    heading: str
-    level: int
-    line: int
-    more_lines: Annotated[int, Field(description="how many lines max_lines left out")]
-    content: str
-
-
-class FileResult(TypedDict):
-    path: str
-    size: int
-    encoding: Annotated[str, Field(description="utf-8 or base64")]
-    content: str
-    more_lines: int
-
-
-class SourceResult(TypedDict):
-    path: str
-    type: Annotated[str, Field(description="file or directory")]
-    files: NotRequired[int]
-
-
-class SourcesResult(TypedDict):
-    root: str
-    entries: list[SourceResult]
-    more: Annotated[int, Field(description="how many entries the limit left out")]
-
-
-class MatchResult(TypedDict):
-    file: str
-    section: str
-    snippet: str
-    score: float
-
-
-class SearchResult(TypedDict):
-    query: str
-    results: list[MatchResult]
-
-
-class Period(TypedDict):
-    start: str | None
-    end: str | None
-
-
-class StatsResult(TypedDict):
-    skill: str | None
-    skill_path: str | None
-    query: str
-    filters: dict[str, Any]
-    period: Period
-    data: Annotated[dict[str, Any] | list[Any], Field(description="its form depends on group_by")]
-
-
-class SkillResult(TypedDict):
-    id: str
-    name: str
-    description: str
-    scope: str
-    metadata: dict[str, Any]
-    requires_capabilities: NotRequired[list[str]]
-    source_name: NotRequired[str]
-
-
-class CollectionResult(TypedDict):
-    path: str
-    description: str
-    count: int
-
-
-class BrowseResult(TypedDict):
-    type: Annotated[str, Field(description="listing or search")]
-    skills: list[SkillResult]
-    path: NotRequired[str]
-    query: NotRequired[str]
-    subcollections: NotRequired[list[CollectionResult]]
-
-
-class CopyResult(TypedDict):
-    source_name: str
-    id: str
-
-
-class ReasonResult(TypedDict):
-    term: str
-    fields: list[str]
-
-
-class RankedSkill(TypedDict):
-    id: str
-    name: str
-    description: str
-    score: float
-    source_name: str
-    also: Annotated[list[CopyResult], Field(description="where else the same skill is")]
-    matched: Annotated[
-        list[ReasonResult], Field(description="the words of the task that it has, strongest first")
-    ]
-    section: Annotated[str | None, Field(description="the heading to read first")]
-    read: Annotated[str, Field(description="the command that shows it")]
-
-
-class FindResult(TypedDict):
-    query: str
-    results: list[RankedSkill]
-
-
-class LoadResult(TypedDict):
-    id: str
-    name: str
-    body: str
-    byte_size: int
-
-
-class EnvelopeResult(TypedDict):
-    success: bool
-    exit_code: int | None
-    output: Annotated[str, Field(description="its first and last 2048 bytes")]
-    truncated: bool
-    duration_ms: int
-    sandbox: Annotated[str, Field(description="bubblewrap, landlock or none")]
-    error: NotRequired[str]
-    parsed: NotRequired[Annotated[Any, Field(description="stdout, where it is JSON")]]
+EnvelopeResult = _record(
+    success=bool,
+    exit_code=int | None,
+    output=_about(str, "its first and last 2048 bytes"),
+    truncated=bool,
+    duration_ms=int,
+    sandbox=_about(str, "bubblewrap, landlock or none"),
+    error=NotRequired[str],
+    parsed=NotRequired[_about(Any, "stdout, where it is JSON")],
+)

@@ -36,13 +36,13 @@ def run_tool(
     here = call.workspace
 
     def approve(request: ApprovalRequest) -> Approval:
-        if call.approved == request.subject:
+        if call.approval == request.subject:
             return Approval.ONCE
         refusal = ApprovalRequired(skill, approval_advice(skill))
         raise NeedsApproval(request.subject, f"{request.text()}\n\nRun it, this once?", refusal)
 
     envelope = here.run(
-        skill, tool, parameters or {}, mode=mode, approve=approve, cancel=call.cancelled
+        skill, tool, parameters or {}, mode=mode, approve=approve, cancel=call.cancel
     ).envelope
     assert envelope is not None
     if envelope.interruption is not None:
