@@ -9,26 +9,18 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.engine.agent import (
-        AgentBuildConfig as AgentBuildConfig,
-        AgentFactory as AgentFactory,
-        BuiltAgent as BuiltAgent,
-    )
-    from skillc.engine.engine import (
-        DefaultSkillEngine as DefaultSkillEngine,
-        EngineOptions as EngineOptions,
-        ResolvedSkill as ResolvedSkill,
-    )
-    from skillc.engine.sync import SyncSkillEngine as SyncSkillEngine, run_sync as run_sync
-    from skillc.engine.tools import TOOLS as TOOLS, ToolDefinition as ToolDefinition, ToolResult as ToolResult
+    from skillc.engine.agent import AgentBuildConfig, AgentFactory, BuiltAgent
+    from skillc.engine.engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
+    from skillc.engine.sync import SyncSkillEngine, run_sync
+    from skillc.engine.tools import TOOLS, ToolDefinition, ToolResult
     from skillc.engine.turn import (
-        ModelInput as ModelInput,
-        SkillEvent as SkillEvent,
-        SkillResolutionFailed as SkillResolutionFailed,
-        SkillsResolved as SkillsResolved,
-        Turn as Turn,
-        model_input as model_input,
-        prepare_turn as prepare_turn,
+        ModelInput,
+        SkillEvent,
+        SkillResolutionFailed,
+        SkillsResolved,
+        Turn,
+        model_input,
+        prepare_turn,
     )
 else:
     __getattr__ = front_door(

@@ -12,7 +12,7 @@ from skillc.text import one_line
 TYPE_CHECKING = False  # typing itself costs as much to import as a whole command
 if TYPE_CHECKING:
     from skillc.errors.extras import import_error as import_error, require_extra as require_extra
-    from skillc.errors.tree import *  # noqa: F403 -- all of them
+    from skillc.errors.tree import *
 else:
 
     def __getattr__(name: str) -> object:

@@ -10,24 +10,12 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.gateway.freshness import Heading as Heading, has_changes as has_changes
-    from skillc.gateway.open import (
-        OpenFile as OpenFile,
-        open_file as open_file,
-        render_more_lines as render_more_lines,
-    )
-    from skillc.gateway.outline import read_outline as read_outline, render_outline as render_outline
-    from skillc.gateway.search import (
-        SearchResults as SearchResults,
-        explain_no_results as explain_no_results,
-        search_sections as search_sections,
-    )
-    from skillc.gateway.show import Section as Section, show_section as show_section
-    from skillc.gateway.sources import (
-        TREE_MARKS as TREE_MARKS,
-        SourceTree as SourceTree,
-        list_sources as list_sources,
-    )
+    from skillc.gateway.freshness import Heading, has_changes
+    from skillc.gateway.open import OpenFile, open_file, render_more_lines
+    from skillc.gateway.outline import read_outline, render_outline
+    from skillc.gateway.search import SearchResults, explain_no_results, search_sections
+    from skillc.gateway.show import Section, show_section
+    from skillc.gateway.sources import TREE_MARKS, SourceTree, list_sources
 else:
     __getattr__ = front_door(
         __name__,

@@ -15,8 +15,8 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.index.cjk import WIDE as WIDE
-    from skillc.index.workers import Pool as Pool, can_fork as can_fork, count_cores as count_cores
+    from skillc.index.cjk import WIDE
+    from skillc.index.workers import Pool, can_fork, count_cores
 
     Stamp = tuple[int, int, int]
 else:

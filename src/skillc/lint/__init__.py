@@ -9,22 +9,11 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.lint.config import Settings as Settings, read_settings as read_settings
-    from skillc.lint.lint import (
-        find_skill_of as find_skill_of,
-        find_skills_below as find_skills_below,
-        fix_skill as fix_skill,
-        lint_skill as lint_skill,
-    )
-    from skillc.lint.report import (
-        Finding as Finding,
-        Report as Report,
-        render_sarif as render_sarif,
-        render_workflow_command as render_workflow_command,
-        summarise_reports as summarise_reports,
-    )
-    from skillc.lint.rules import RULES as RULES, find_rule as find_rule
-    from skillc.lint.tokens import estimate as estimate
+    from skillc.lint.config import Settings, read_settings
+    from skillc.lint.lint import find_skill_of, find_skills_below, fix_skill, lint_skill
+    from skillc.lint.report import Finding, Report, render_sarif, render_workflow_command, summarise_reports
+    from skillc.lint.rules import RULES, find_rule
+    from skillc.lint.tokens import estimate
 else:
     __getattr__ = front_door(
         __name__,

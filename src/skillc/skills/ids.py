@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from skillc.errors import InvalidSkillId
+from skillc import errors
 
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 MAX_SEGMENT = 64
@@ -22,7 +22,7 @@ class SkillId(str):
 
     def __new__(cls, value: str) -> SkillId:
         if not isinstance(value, str) or not all(is_segment(segment) for segment in value.split("/")):
-            raise InvalidSkillId(f"{value}")
+            raise errors.InvalidSkillId(f"{value}")
         return super().__new__(cls, value)
 
     @property

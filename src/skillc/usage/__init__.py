@@ -9,23 +9,12 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.usage.log import (
-        LogValue as LogValue,
-        record_access as record_access,
-        run_logged as run_logged,
-    )
-    from skillc.usage.page import find_unread as find_unread, render_page as render_page
-    from skillc.usage.prune import parse_age as parse_age, prune_log as prune_log
-    from skillc.usage.query import Filters as Filters, find_logs as find_logs
-    from skillc.usage.stats import (
-        GROUPS as GROUPS,
-        Stats as Stats,
-        check_group as check_group,
-        compute_stats as compute_stats,
-        count_by_day as count_by_day,
-        find_reads as find_reads,
-    )
-    from skillc.usage.sync import sync_logs as sync_logs
+    from skillc.usage.log import LogValue, record_access, run_logged
+    from skillc.usage.page import find_unread, render_page
+    from skillc.usage.prune import parse_age, prune_log
+    from skillc.usage.query import Filters, find_logs
+    from skillc.usage.stats import GROUPS, Stats, check_group, compute_stats, count_by_day, find_reads
+    from skillc.usage.sync import sync_logs
 else:
     __getattr__ = front_door(
         __name__,

@@ -6,6 +6,6 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.index.meaning.rerank import find_by_meaning as find_by_meaning
+    from skillc.index.meaning.rerank import find_by_meaning
 else:
     __getattr__ = front_door(__name__, {"rerank": "find_by_meaning"})
