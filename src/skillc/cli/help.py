@@ -32,7 +32,13 @@ def page(command: Command) -> str:
     """Return the text of `skc <command> --help`."""
     lines = [f"Usage: {usage(command)}", "", fill(command.summary, WIDTH)]
     if command.description:
-        lines += ["", *(fill(paragraph, WIDTH, break_on_hyphens=False) for paragraph in command.description.split("\n"))]
+        lines += [
+            "",
+            *(
+                fill(paragraph, WIDTH, break_on_hyphens=False)
+                for paragraph in command.description.split("\n")
+            ),
+        ]
     rows = [(argument.label, argument.help) for argument in command.arguments]
     own = [option for option in command.options if option not in COMMON]
     if rows:

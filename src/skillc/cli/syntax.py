@@ -6,6 +6,7 @@ Written by hand, because importing argparse costs more than a whole reading comm
 from __future__ import annotations
 
 from skillc import errors
+from skillc.startup import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,22 +15,18 @@ if TYPE_CHECKING:
     Values = dict[str, str | int | bool | list[str] | None]
 
 
+@value
 class Argument:
     """A positional argument, the last of which may `repeat`.
 
     `completes` names what the shell offers: `skills`, or words themselves.
     """
 
-    __slots__ = ("completes", "help", "name", "repeat", "required")
-
-    def __init__(
-        self, name: str, help: str, *, required: bool = True, repeat: bool = False, completes: str = ""
-    ) -> None:
-        self.name = name
-        self.help = help
-        self.required = required
-        self.repeat = repeat
-        self.completes = completes
+    name: str
+    help: str
+    required: bool = True
+    repeat: bool = False
+    completes: str = ""
 
     @property
     def label(self) -> str:

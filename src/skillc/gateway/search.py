@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skillc import errors
 from skillc.index.sections import DatabaseError, open_index, segment, unsegment
+from skillc.startup import value
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -46,14 +47,12 @@ class SearchResult:
         self.score = score
 
 
+@value
 class SearchResults:
     """The sections that match a query, best first."""
 
-    __slots__ = ("query", "results")
-
-    def __init__(self, query: str, results: list[SearchResult]) -> None:
-        self.query = query
-        self.results = results
+    query: str
+    results: list[SearchResult]
 
     def as_json(self) -> dict[str, Any]:
         fields = ("file", "section", "snippet", "score")

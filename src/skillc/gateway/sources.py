@@ -6,6 +6,7 @@ import os
 
 from skillc import errors
 from skillc.skills import list_files, resolve_inside
+from skillc.startup import value
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -34,15 +35,13 @@ class Node:
 TREE_MARKS = ("├── ", "└── ", "│   ", "    ")
 
 
+@value
 class SourceTree:
     """The entries of a skill's folder in order, up to a limit, and how many more there are."""
 
-    __slots__ = ("entries", "more", "root")
-
-    def __init__(self, root: str, entries: list[Node], more: int) -> None:
-        self.root = root
-        self.entries = entries
-        self.more = more
+    root: str
+    entries: list[Node]
+    more: int
 
     def as_json(self) -> dict[str, Any]:
         entries = [

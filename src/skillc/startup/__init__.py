@@ -1,8 +1,9 @@
 """Start fast: every trick that keeps the commands on the agents' reading path short.
 
 Agents call `show`, `search`, `open`, `outline`, `sources` and `find` hundreds of times, and starting
-Python is most of what such a command costs. The modules that those commands load, and only they, use
-these tricks; everywhere else the code is ordinary Python.
+Python is most of what such a command costs. The modules that those commands load use
+these tricks, and so do the compiler's, because hooks and editors call `build` and `list`; everywhere else
+the code is ordinary Python.
 
 1. `front_door`: a package's `__init__` names its public names and imports their modules on first use.
 2. `TYPE_CHECKING = False` in place of typing's: importing `typing` costs as much as a search.
@@ -10,7 +11,7 @@ these tricks; everywhere else the code is ordinary Python.
 4. `sha256_hex`: SHA-256 without loading OpenSSL for a few bytes.
 5. `_thread` for `threading`, `_json` for `json`: the C half of a module where that is all it takes.
 6. Imports inside functions for what only some calls need, each with a comment that says so.
-7. Slotted classes in place of dataclasses, whose decorator compiles code at every start.
+7. `value` or slotted classes in place of dataclasses, which import `inspect` and compile code at every start.
 8. Error classes load on first use (`skillc.errors`): defining forty takes as long as a search.
 9. `leave` ends the process without dismantling the interpreter.
 10. The command is a script in the wheel (`bin/skc`), not an entry point: the wrapper that installers
@@ -26,7 +27,36 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from hashlib import _Hash as Hash
-    from typing import BinaryIO, NoReturn
+    from typing import BinaryIO, NoReturn, TypeVar, dataclass_transform
+
+    Class = TypeVar("Class")
+
+    @dataclass_transform(frozen_default=True)
+    def value(cls: type[Class]) -> type[Class]: ...
+
+else:
+
+    def value(cls: type) -> type:
+        """Give a class the constructor that a frozen dataclass would have: its annotations are its fields."""
+        fields = tuple(cls.__annotations__)
+
+        def init(self: object, *args: object, **kwargs: object) -> None:
+            names = self.__dict__
+            names.update(zip(fields, args, strict=False), **kwargs)
+            for field in fields:
+                if field not in names:
+                    names[field] = getattr(cls, field)  # the default; AttributeError names a missing field
+            if len(args) > len(fields) or len(names) > len(fields):
+                raise TypeError(f"{cls.__name__} takes {', '.join(fields)}")
+
+        cls.__init__ = init
+        cls.__eq__ = lambda self, other: type(other) is cls and vars(self) == vars(other)
+        cls.__hash__ = None
+        cls.__repr__ = lambda self: (
+            f"{cls.__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
+        )
+        return cls
+
 
 MUCH = 1 << 20  # bytes from which OpenSSL is worth loading for a digest
 
