@@ -16,33 +16,18 @@ from concurrent.futures import Future, TimeoutError as FutureTimeout
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
-from skillc import paths
+from skillc import paths, tools
 from skillc.engine import ToolDefinition, ToolResult
 from skillc.errors import SkillcError, SkillNotFound, unexpected
 from skillc.library import CompositeSkillSource, snapshot_of
 from skillc.skills import MODES
-from skillc.tools import (
-    Answer,
-    ApprovalRequest,
-    Approve,
-    RunResult,
-    SkillLocation,
-    Tool,
-    ToolCall,
-    describe_tool,
-    function_names,
-    load_executable,
-    locate_in_source,
-    run_tool,
-    tool_schema,
-)
 from skillc.usage import run_logged
 
 if TYPE_CHECKING:
     from skillc.engine import DefaultSkillEngine
     from skillc.library import SkillDescriptor, SourceSnapshot
 
-    ApproveCallback = Callable[[ApprovalRequest], bool | Awaitable[bool]]
+    ApproveCallback = Callable[[tools.ApprovalRequest], bool | Awaitable[bool]]
 
 logger = logging.getLogger("skillc.tools")
 
@@ -69,24 +54,24 @@ class SkillToolset:
 
     async def offer(self, skills: DefaultSkillEngine, reserved: Collection[str] = ()) -> AgentTools:
         """Return the tools of an agent's skills; one with an invalid definition is skipped and logged."""
-        tools: list[tuple[SkillLocation, Tool]] = []
+        offers: list[tuple[tools.SkillLocation, tools.Tool]] = []
         now = skills.snapshot()
         for descriptor in await now.list_skills():
             if self.skills is not None and descriptor.id not in self.skills:
                 continue
             try:
                 location = await _locate(snapshot_of(now.source), descriptor)
-                skill = await asyncio.to_thread(load_executable, location.directory, location.skill_id)
+                skill = await asyncio.to_thread(tools.load_executable, location.directory, location.skill_id)
             except (SkillcError, OSError) as error:
                 if not isinstance(error, SkillNotFound):  # without a folder there is nothing to run
                     logger.warning("no tools of '%s': %s", descriptor.id, unexpected(error).message)
                 continue
-            tools += [(location, tool) for tool in skill.tools if tool.skill.offered_in(self.mode)]
-        names = function_names([tool for _, tool in tools], reserved)
-        return AgentTools(self, {names[tool.qualified]: (location, tool) for location, tool in tools})
+            offers += [(location, tool) for tool in skill.tools if tool.skill.offered_in(self.mode)]
+        names = tools.function_names([tool for _, tool in offers], reserved)
+        return AgentTools(self, {names[tool.qualified]: (location, tool) for location, tool in offers})
 
 
-async def _locate(snapshot: SourceSnapshot, descriptor: SkillDescriptor) -> SkillLocation:
+async def _locate(snapshot: SourceSnapshot, descriptor: SkillDescriptor) -> tools.SkillLocation:
     """Return the folder of a skill and its trust level; raises SkillNotFound without a folder."""
     source, repository = snapshot.origin, descriptor.source_name
     if isinstance(source, CompositeSkillSource):  # trust depends on the repository that gives the folder
@@ -95,17 +80,20 @@ async def _locate(snapshot: SourceSnapshot, descriptor: SkillDescriptor) -> Skil
     directory = await snapshot.directory(descriptor.id)
     if directory is None:
         raise SkillNotFound(descriptor.id, "it is in no folder")
-    return locate_in_source(descriptor.id, os.path.realpath(directory), source, repository)
+    return tools.locate_in_source(descriptor.id, os.path.realpath(directory), source, repository)
 
 
 class AgentTools:
     """The tools of skills that one agent has, by the names it knows them by."""
 
-    def __init__(self, toolset: SkillToolset, tools: Mapping[str, tuple[SkillLocation, Tool]]) -> None:
+    def __init__(
+        self, toolset: SkillToolset, offers: Mapping[str, tuple[tools.SkillLocation, tools.Tool]]
+    ) -> None:
         self._toolset = toolset
-        self._tools = tools
+        self._tools = offers
         self.definitions = tuple(
-            ToolDefinition(name, describe_tool(tool), tool_schema(tool)) for name, (_, tool) in tools.items()
+            ToolDefinition(name, tools.describe_tool(tool), tools.tool_schema(tool))
+            for name, (_, tool) in offers.items()
         )
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
@@ -116,7 +104,7 @@ class AgentTools:
         cancel = threading.Event()
         try:
             cwd = toolset.cwd or paths.current_directory()
-            call = ToolCall(location, tool.name, arguments, cwd, toolset.mode)
+            call = tools.ToolCall(location, tool.name, arguments, cwd, toolset.mode)
             result = await asyncio.to_thread(_run, call, self._approver(cancel), cancel)
         except asyncio.CancelledError:
             cancel.set()  # the thread ends the command, and then itself
@@ -127,30 +115,30 @@ class AgentTools:
         text = json.dumps(result.envelope.as_json(), ensure_ascii=False)
         return ToolResult(text, is_error=not result.success)
 
-    def _approver(self, cancel: threading.Event) -> Approve | None:
+    def _approver(self, cancel: threading.Event) -> tools.Approve | None:
         """Return the builder's callback, to be called from the thread that runs the tool."""
         callback = self._toolset.approve
         if callback is None:
             return None
         loop = asyncio.get_running_loop()
 
-        def approve(request: ApprovalRequest) -> Answer:
+        def approve(request: tools.ApprovalRequest) -> tools.Answer:
             answer = callback(request)
             if not isinstance(answer, bool):
                 answer = _wait_for(answer, loop, cancel)
-            return Answer.ONCE if answer is True else Answer.NO
+            return tools.Answer.ONCE if answer is True else tools.Answer.NO
 
         return approve
 
 
-def _run(call: ToolCall, approve: Approve | None, cancel: threading.Event) -> RunResult:
+def _run(call: tools.ToolCall, approve: tools.Approve | None, cancel: threading.Event) -> tools.RunResult:
     """Run a tool from the files as they are now, not as they were when the agent was built; log it."""
     result, diagnostics = run_logged(
         call.skill.library_skill(),
         "run",
         {"tool": call.tool, "mode": call.mode, "dry_run": False},
         call.cwd,
-        lambda: run_tool(call, approve, cancel=cancel),
+        lambda: tools.run_tool(call, approve, cancel=cancel),
         lambda result: {"success": result.success},
     )
     for diagnostic in diagnostics:

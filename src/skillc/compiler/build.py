@@ -12,21 +12,7 @@ from time import gmtime, strftime
 
 from skillc import atomic, paths
 from skillc.errors import IndexCollision, InvalidSkill, SkillcError
-from skillc.index.sections import (
-    DatabaseError,
-    SectionWriter,
-    UnreadableIndex,
-    choose_tokenizer,
-    connect,
-    index_metadata,
-    is_reusable,
-    probe_index,
-    read_diagnostics,
-    read_file_states,
-    read_manifest,
-    read_meta,
-    render_manifest,
-)
+from skillc.index import sections
 from skillc.library import is_compiled
 from skillc.settings import load_settings
 from skillc.skills import list_files, main_file
@@ -38,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from skillc.errors import Diagnostic
-    from skillc.index.sections import FileState
+    from skillc.index.sections import FileState, SectionWriter
     from skillc.library import Skill
     from skillc.skills import Metadata, SourceFile
 
@@ -93,7 +79,7 @@ def build_skill(
                     return _Build(skill, runtime, main, tokenizer, formats, progress).run(force)
                 except (_SourceChanged, FileNotFoundError):
                     continue
-    except DatabaseError as error:
+    except sections.DatabaseError as error:
         raise SkillcError(f"'{runtime}': {error}; the last build still serves") from error
     raise SkillcError(f"'{skill.source}' changes while it is built; the last build still serves, try again")
 
@@ -125,7 +111,7 @@ class _Build:
         self.tokenizer = tokenizer
         self.formats = formats
         self.index_path = paths.index_file(runtime, skill.source)
-        self.last_manifest = read_manifest(runtime)
+        self.last_manifest = sections.read_manifest(runtime)
         # The last index; empty if there is none to start from.
         self.meta: dict[str, str] = {}
         self.records: dict[str, FileState] = {}
@@ -153,19 +139,19 @@ class _Build:
     def _read_last_index(self) -> None:
         """Read the last index, unless it is unreadable or would be written differently now."""
         try:
-            connection = connect(self.index_path)
-        except UnreadableIndex:
+            connection = sections.connect(self.index_path)
+        except sections.UnreadableIndex:
             return
         try:
-            meta = read_meta(connection)
+            meta = sections.read_meta(connection)
             if meta["skill_path"] != utf8_text(self.skill.source):
                 raise IndexCollision(paths.path_hash(self.skill.source))
-            if is_reusable(meta, self.tokenizer, self.formats):
-                probe_index(connection)
-                self.records = read_file_states(connection)
-                self.diagnostics = read_diagnostics(connection)
+            if sections.is_reusable(meta, self.tokenizer, self.formats):
+                sections.probe_index(connection)
+                self.records = sections.read_file_states(connection)
+                self.diagnostics = sections.read_diagnostics(connection)
                 self.meta = meta
-        except (UnreadableIndex, DatabaseError):
+        except (sections.UnreadableIndex, sections.DatabaseError):
             pass
         finally:
             connection.close()
@@ -196,8 +182,8 @@ class _Build:
         writer = None
         try:
             size = sum(file.size for file in self.files)
-            last = self.index_path if copy else None
-            writer = SectionWriter(temporary, choose_tokenizer(self.tokenizer), size=size, copy_of=last)
+            last, tokenizer = self.index_path if copy else None, sections.choose_tokenizer(self.tokenizer)
+            writer = sections.SectionWriter(temporary, tokenizer, size=size, copy_of=last)
             if copy:
                 for name in removals.union(file.name for file in changes):
                     writer.remove(name)
@@ -240,13 +226,13 @@ class _Build:
         stub = render_stub(name, description, self.skill.name, headings, *references, origin)
         # If files were only touched, it is the same build.
         now = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()) if changes else self.meta["indexed_at"]
-        new_manifest = render_manifest(name, self.skill.source, whole_hash, now)
+        new_manifest = sections.render_manifest(name, self.skill.source, whole_hash, now)
         writer.set_diagnostics(self.main, metadata.diagnostics)
         self.diagnostics = writer.diagnostics()
-        tokenizer = choose_tokenizer(self.tokenizer)
+        tokenizer = sections.choose_tokenizer(self.tokenizer)
         writer.finish(
             {
-                **index_metadata(self.skill.source, whole_hash, tokenizer, self.formats, now),
+                **sections.index_metadata(self.skill.source, whole_hash, tokenizer, self.formats, now),
                 "name": name,
                 "description": description,
                 "stub": stub,

@@ -36,10 +36,9 @@ def deploy_skill(
     name, directory = target
     path = os.path.join(directory, skill.segment)
     _check_overlap(skill, runtime, path)
-    if not force and os.path.lexists(path) and not _is_link(path):
-        source = parse_manifest(read_manifest(path)).get("source")
-        if source != utf8_text(skill.source):
-            raise TargetExists(path)
+    may_replace = force or _is_link(path) or not os.path.lexists(path)
+    if not may_replace and parse_manifest(read_manifest(path)).get("source") != utf8_text(skill.source):
+        raise TargetExists(path)
     os.makedirs(directory, exist_ok=True)
     diagnostics: tuple[Diagnostic, ...] = ()
     if not copy:

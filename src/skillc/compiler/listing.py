@@ -28,8 +28,6 @@ MANY = 200  # skills from which a store is read through the skill index, which c
 
 @dataclass(frozen=True)
 class SkillStatus:
-    """A skill with its status and its runtime directory."""
-
     skill: Skill
     status: str
     runtime: str
@@ -46,20 +44,12 @@ class Listing:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """Return a warning for each skill that was skipped."""
         return [warning("W001", error.message, error.code).at(skill.source) for skill, error in self.problems]
 
     def as_json(self) -> dict[str, Any]:
-        skills = [
-            {
-                "name": entry.skill.name,
-                "scope": entry.skill.scope,
-                "status": entry.status,
-                "source_path": entry.skill.source,
-                "runtime_path": entry.runtime,
-            }
-            for entry in self.skills
-        ]
+        keys = ("name", "scope", "status", "source_path", "runtime_path")
+        rows = [(e.skill.name, e.skill.scope, e.status, e.skill.source, e.runtime) for e in self.skills]
+        skills = [dict(zip(keys, row, strict=True)) for row in rows]
         return {"skills": skills, "total": self.total, "filtered": self.filtered}
 
 

@@ -43,6 +43,7 @@ class Publication:
         return (*self.build.diagnostics, *(d for each in self.deployments for d in each.diagnostics))
 
     def as_json(self) -> dict[str, Any]:
+        deployments = [{"target": d.target, "path": d.path, "method": d.method} for d in self.deployments]
         return {
             "skill": self.build.skill.name,
             "status": self.build.status,
@@ -51,9 +52,7 @@ class Publication:
             "source_hash": self.build.source_hash,
             "files": self.build.files,
             "changed": self.build.changes,
-            "deployments": [
-                {"target": d.target, "path": d.path, "method": d.method} for d in self.deployments
-            ],
+            "deployments": deployments,
             "warnings": [diagnostic.line() for diagnostic in self.build.diagnostics],
         }
 

@@ -12,21 +12,11 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
+from skillc import library
 from skillc.engine import inventory
 from skillc.errors import FileNotFound, SkillNotFound
 from skillc.index.skills import FoundSkill
-from skillc.library import (
-    ALL,
-    SkillCollection,
-    SkillDescriptor,
-    SkillDocument,
-    SkillFilter,
-    SkillSource,
-    derive_collections,
-    find_in_source,
-    read_descriptions,
-    snapshot_of,
-)
+from skillc.library import SkillCollection, SkillDescriptor
 from skillc.skills import SkillId, list_files, resolve_inside
 from skillc.text import suggest
 
@@ -78,17 +68,17 @@ class DefaultSkillEngine:
     and event loops.
     """
 
-    def __init__(self, source: SkillSource, options: EngineOptions = EngineOptions()) -> None:
+    def __init__(self, source: library.SkillSource, options: EngineOptions = EngineOptions()) -> None:
         self.source = source
         self.options = options
 
     def snapshot(self) -> Self:
         """Return this engine over a snapshot of its source, for all calls of one request."""
         engine = copy(self)
-        engine.source = snapshot_of(self.source)
+        engine.source = library.snapshot_of(self.source)
         return engine
 
-    async def list_skills(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+    async def list_skills(self, filter: library.SkillFilter = library.ALL) -> builtins.list[SkillDescriptor]:
         """Return the skills this agent can use, by ID."""
         skills = await self.source.list(filter) if self.options.enabled else []
         if self.options.allow is not None or self.options.deny:
@@ -104,7 +94,7 @@ class DefaultSkillEngine:
     async def _collections_of(self, skills: Sequence[SkillDescriptor]) -> builtins.list[SkillCollection]:
         """Count over these very skills, so that lists and counts never disagree."""
         collections = await self.source.collections() if any(skill.collection for skill in skills) else []
-        return derive_collections(skills, read_descriptions(collections))
+        return library.derive_collections(skills, library.read_descriptions(collections))
 
     async def inventory_section(self, active: Iterable[str] = ()) -> str:
         """Return the `<available_skills>` block: the same text as long as the skills are the same."""
@@ -128,7 +118,7 @@ class DefaultSkillEngine:
         """Return what the `browse_skills` tool shows; a query is global and wins over a path."""
         engine = self.snapshot()
         if query and query.strip():
-            matches = await engine.list_skills(SkillFilter(query=query))
+            matches = await engine.list_skills(library.SkillFilter(query=query))
             return {"type": "search", "query": query, "skills": [skill.as_json() for skill in matches]}
         path = path.strip("/")
         skills = await engine.list_skills()
@@ -153,9 +143,9 @@ class DefaultSkillEngine:
         def may_use(skill_id: str, capabilities: tuple[str, ...]) -> bool:
             return self._is_allowed(skill_id) and all(c in self.options.capabilities for c in capabilities)
 
-        return await find_in_source(self.source, task, limit, may_use, rerank)
+        return await library.find_in_source(self.source, task, limit, may_use, rerank)
 
-    async def load(self, skill_id: str) -> SkillDocument:
+    async def load(self, skill_id: str) -> library.SkillDocument:
         """Return a skill with its body; raises InvalidSkillId or SkillNotFound."""
         own_id = SkillId(skill_id)
         if not self.options.enabled:
@@ -217,7 +207,7 @@ class DefaultSkillEngine:
     async def _directory(self, skill_id: str) -> str | None:
         engine = self.snapshot()
         document = await engine.load(skill_id)
-        return await snapshot_of(engine.source).directory(document.descriptor.id)
+        return await library.snapshot_of(engine.source).directory(document.descriptor.id)
 
     def _is_allowed(self, skill_id: str) -> bool:
         allow, deny = self.options.allow, self.options.deny

@@ -72,7 +72,6 @@ class SkillRepositoryConfig:
 
     @property
     def path(self) -> str:
-        """A filesystem repository's folder."""
         return os.path.join(self.base, os.path.expanduser(self.settings["path"]))
 
     def expand_settings(self) -> RepositorySettings:
@@ -87,9 +86,8 @@ class SkillRepositoryConfig:
             if not brace:
                 raise InvalidConfiguration(self.file, f"repository '{self.name}': a '${{' is not closed")
             if not os.environ.get(name):
-                raise InvalidConfiguration(
-                    self.file, f"repository '{self.name}': the variable {name} is not set"
-                )
+                reason = f"repository '{self.name}': the variable {name} is not set"
+                raise InvalidConfiguration(self.file, reason)
         return first + "".join(os.environ[name] + after for name, _, after in parts)
 
 
@@ -124,7 +122,6 @@ class SkillsConfig:
 
 
 def find(root: str) -> str | None:
-    """Return the skills.toml of a directory."""
     candidates = (os.path.join(root, directory, FILE) for directory in DIRECTORIES)
     return next((path for path in candidates if os.path.exists(path)), None)
 
@@ -176,17 +173,13 @@ def parse(path: str, text: str, config: SkillsConfig | None = None) -> SkillsCon
     if any(type(value) is int and value < 1 for value in values.values()):
         raise InvalidConfiguration(path, "limits must be positive")
     repositories: dict[str, SkillRepositoryConfig] = {}
-    for repository in (*(_read_repository(t, path, diagnostics) for t in tables), *config.repositories):
+    for repository in (*(_read_table(t, path, diagnostics) for t in tables), *config.repositories):
         repositories.setdefault(repository.name, repository)
-    diagnostics += config.diagnostics
-    return replace(
-        config, **values, repositories=tuple(repositories.values()), diagnostics=tuple(diagnostics)
-    )
+    all_diagnostics = (*diagnostics, *config.diagnostics)
+    return replace(config, **values, repositories=tuple(repositories.values()), diagnostics=all_diagnostics)
 
 
-def _read_repository(
-    table: dict[str, Any], path: str, diagnostics: list[Diagnostic]
-) -> SkillRepositoryConfig:
+def _read_table(table: dict[str, Any], path: str, diagnostics: list[Diagnostic]) -> SkillRepositoryConfig:
     name = table.get("name")
     if not isinstance(name, str) or not name:
         raise InvalidConfiguration(path, "a repository has no name")

@@ -213,7 +213,6 @@ def _names(data: Mapping[str, Any]) -> list[str]:
 
 
 def _check(file: str, new: str, expected: Mapping[str, Any]) -> str:
-    """Return `new` if it says what is expected."""
     if _parse(file, new) != expected:
         raise InvalidConfiguration(file, "it can't be changed safely; edit it by hand")
     return new

@@ -16,49 +16,39 @@ from typing import Any
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound
 from skillc.index.skills import MAX_SKILL_FILE, Entry, Folder, Searchable, Snapshot, id_prefix, skill_index
-from skillc.library.source import (
-    ALL,
-    SkillCollection,
-    SkillDescriptor,
-    SkillDocument,
-    SkillFilter,
-    SkillScope,
-    SkillSource,
-    SourceDiagnostic,
-    derive_collections,
-)
+from skillc.library import source as base
 from skillc.library.wrappers import SnapshotSource
 from skillc.skills import SkillId, parse, read_metadata
 
 
-class FilesystemSnapshot(SkillSource):
+class FilesystemSnapshot(base.SkillSource):
     """The skills of a folder as they were at one moment."""
 
-    def __init__(self, root: str, scope: SkillScope, look: Snapshot) -> None:
+    def __init__(self, root: str, scope: base.SkillScope, look: Snapshot) -> None:
         self.look = look
         self.skills = {skill.id: skill for skill in (_descriptor(e, scope) for e in look.skills.values())}
         self.quarantined = len(look.entries) - len(look.skills)
         self._root = root
-        self._more_diagnostics: Sequence[SourceDiagnostic] = ()
+        self._more_diagnostics: Sequence[base.SourceDiagnostic] = ()
 
-    def with_diagnostics(self, diagnostics: Sequence[SourceDiagnostic]) -> FilesystemSnapshot:
+    def with_diagnostics(self, diagnostics: Sequence[base.SourceDiagnostic]) -> FilesystemSnapshot:
         """Return the same snapshot with more to say."""
         snapshot = copy(self)
         snapshot._more_diagnostics = diagnostics
         return snapshot
 
-    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        if filter is ALL:
+    async def list(self, filter: base.SkillFilter = base.ALL) -> builtins.list[base.SkillDescriptor]:
+        if filter is base.ALL:
             return [*self.skills.values()]
         return [skill for skill in self.skills.values() if filter.matches(skill)]
 
-    async def load(self, skill_id: SkillId) -> SkillDocument:
+    async def load(self, skill_id: SkillId) -> base.SkillDocument:
         return await asyncio.to_thread(self._load, skill_id, self._file(skill_id))
 
-    async def collections(self) -> builtins.list[SkillCollection]:
+    async def collections(self) -> builtins.list[base.SkillCollection]:
         directories = self.look.directories.items()
         descriptions = {id_prefix(path): d.collection for path, d in directories if d.collection}
-        return derive_collections(self.skills.values(), descriptions)
+        return base.derive_collections(self.skills.values(), descriptions)
 
     async def directory(self, skill_id: SkillId) -> str:
         return os.path.dirname(self._file(skill_id))
@@ -66,16 +56,15 @@ class FilesystemSnapshot(SkillSource):
     async def directories(self) -> dict[SkillId, str]:
         return {skill_id: os.path.dirname(self._file(skill_id)) for skill_id in self.skills}
 
-    async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
+    async def diagnostics(self) -> builtins.list[base.SourceDiagnostic]:
         return [*await asyncio.to_thread(self._diagnostics), *self._more_diagnostics]
 
     def _file(self, skill_id: str) -> str:
-        """Return the path of a skill's SKILL.md."""
         if skill_id not in self.look.skills:
             raise SkillNotFound(skill_id)
         return os.path.join(self._root, self.look.skills[skill_id].path)
 
-    def _load(self, skill_id: SkillId, path: str) -> SkillDocument:
+    def _load(self, skill_id: SkillId, path: str) -> base.SkillDocument:
         descriptor = self.skills[skill_id]
         try:
             with open(path, "rb") as file:
@@ -86,22 +75,22 @@ class FilesystemSnapshot(SkillSource):
         own_fields = ("name", "description", "metadata", "requires_capabilities")
         fields = read_metadata(document, descriptor.name).fields
         extensions = {key: value for key, value in fields.items() if key not in own_fields}
-        return SkillDocument(descriptor, body, extensions)
+        return base.SkillDocument(descriptor, body, extensions)
 
-    def _diagnostics(self) -> builtins.list[SourceDiagnostic]:
+    def _diagnostics(self) -> builtins.list[base.SourceDiagnostic]:
         look, root = self.look, self._root
         diagnostics = [
-            SourceDiagnostic(os.path.join(root, path) if path else root, *diagnostic)
+            base.SourceDiagnostic(os.path.join(root, path) if path else root, *diagnostic)
             for path, diagnostic in look.diagnostics
         ]
         for entry in sorted(look.entries.values(), key=lambda entry: (entry.skill_id, entry.path)):
             path = os.path.join(root, entry.path)
-            diagnostics += [SourceDiagnostic(path, *diagnostic) for diagnostic in entry.diagnostics]
+            diagnostics += [base.SourceDiagnostic(path, *diagnostic) for diagnostic in entry.diagnostics]
             others = [other for other in look.duplicates.get(entry.skill_id, ()) if other is not entry]
             if others:
                 folders = ", ".join(os.path.dirname(os.path.join(root, other.path)) for other in others)
                 message = f"'{entry.skill_id}' is also the id of {folders}"
-                diagnostics.append(SourceDiagnostic(path, "E070", "error", message))
+                diagnostics.append(base.SourceDiagnostic(path, "E070", "error", message))
         return diagnostics
 
 
@@ -116,7 +105,7 @@ class FilesystemSkillSource(SnapshotSource):
     def __init__(
         self,
         root: str | os.PathLike[str],
-        scope: SkillScope = SkillScope.PROJECT,
+        scope: base.SkillScope = base.SkillScope.PROJECT,
         *,
         strict: bool = False,
         required: bool = False,
@@ -150,7 +139,6 @@ class FilesystemSkillSource(SnapshotSource):
 
     @property
     def folder(self) -> Folder:
-        """The folder's entry in the skill index."""
         return skill_index().folder(self.root, self.strict)
 
     @property
@@ -178,8 +166,8 @@ class FilesystemSkillSource(SnapshotSource):
             raise RepositoryUnavailable(self.root, error.strerror or str(error)) from None
 
 
-def _descriptor(entry: Entry, scope: SkillScope) -> SkillDescriptor:
-    return SkillDescriptor(
+def _descriptor(entry: Entry, scope: base.SkillScope) -> base.SkillDescriptor:
+    return base.SkillDescriptor(
         str.__new__(SkillId, entry.skill_id),  # made of valid segments
         description=entry.description or "",
         scope=scope,

@@ -12,19 +12,8 @@ from typing import TypeVar
 
 from skillc.errors import Diagnostic, InvalidSkill, RepositoryUnavailable, SkillNotFound, unexpected, warning
 from skillc.index.skills import Searchable
+from skillc.library import source as base
 from skillc.library.secrets import hide_secrets
-from skillc.library.source import (
-    ALL,
-    SkillCollection,
-    SkillDescriptor,
-    SkillDocument,
-    SkillFilter,
-    SkillSource,
-    SourceDiagnostic,
-    derive_collections,
-    parts_of,
-    read_descriptions,
-)
 from skillc.library.wrappers import SnapshotSource, SourceSnapshot
 from skillc.skills import SkillId
 
@@ -48,7 +37,7 @@ class NamedSource:
     """
 
     name: str
-    source: SkillSource
+    source: base.SkillSource
     required: bool = False
     fallback: bool = False
     time_out: float | None = None
@@ -74,7 +63,9 @@ class CompositeSkillSource(SnapshotSource):
     asked again before as much time has passed: it costs the others one time-out, not one for each call.
     """
 
-    def __init__(self, sources: Iterable[NamedSource | SkillSource], *, time_out: float = TIME_OUT) -> None:
+    def __init__(
+        self, sources: Iterable[NamedSource | base.SkillSource], *, time_out: float = TIME_OUT
+    ) -> None:
         self.sources = _name_sources(sources)
         self.time_out = time_out
         self.failures: Failures = {}  # at the last question
@@ -86,7 +77,7 @@ class CompositeSkillSource(SnapshotSource):
 
     async def parts(self, name: str) -> builtins.list[Searchable]:
         """Return what can be searched of each source that answers, in order of precedence."""
-        answers, self.failures = await self.ask_all(self.sources, lambda member: parts_of(member.source, ""))
+        answers, self.failures = await self.ask_all(self.sources, lambda m: base.parts_of(m.source, ""))
         self.check(self.failures)
         return [Searchable(member.name, p.folder, p.names) for member, parts in answers for p in parts]
 
@@ -158,28 +149,28 @@ class CompositeSkillSource(SnapshotSource):
 class _Merge:
     """The skills of all sources that answered; `shadows` are ID, winner and loser."""
 
-    skills: Sequence[SkillDescriptor]
+    skills: Sequence[base.SkillDescriptor]
     shadows: Sequence[tuple[SkillId, str, str]]
     failures: Failures
 
 
-class CompositeSnapshot(SkillSource):
+class CompositeSnapshot(base.SkillSource):
     """The sources of a composite as they were at one moment, merged."""
 
     def __init__(self, library: CompositeSkillSource) -> None:
         self._library = library
         self._snapshots = {member.name: SourceSnapshot(member.source) for member in library.sources}
         self._merge: _Merge | None = None
-        self._documents: dict[SkillId, tuple[NamedSource, SkillDocument]] = {}
+        self._documents: dict[SkillId, tuple[NamedSource, base.SkillDocument]] = {}
 
-    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+    async def list(self, filter: base.SkillFilter = base.ALL) -> builtins.list[base.SkillDescriptor]:
         merge = await self.merge()
         self._library.check(merge.failures)
-        if filter == ALL:
+        if filter == base.ALL:
             return [*merge.skills]
         return [skill for skill in merge.skills if filter.matches(skill)]
 
-    async def load(self, skill_id: SkillId) -> SkillDocument:
+    async def load(self, skill_id: SkillId) -> base.SkillDocument:
         return (await self._find(skill_id))[1]
 
     async def directory(self, skill_id: SkillId) -> str | None:
@@ -190,36 +181,34 @@ class CompositeSnapshot(SkillSource):
         """Return the folders that are at hand, of the winners alone."""
         winners = {skill.id: skill.source_name for skill in await self.list()}
         answers, _ = await self._ask_all(SourceSnapshot.directories)
-        return {
-            s: path for member, paths in answers for s, path in paths.items() if winners.get(s) == member.name
-        }
+        return {s: path for m, paths in answers for s, path in paths.items() if winners.get(s) == m.name}
 
-    async def collections(self) -> builtins.list[SkillCollection]:
+    async def collections(self) -> builtins.list[base.SkillCollection]:
         """Derive the collections from the merged IDs; the first source that describes one counts."""
         merge, (answers, _) = await asyncio.gather(self.merge(), self._ask_all(SourceSnapshot.collections))
         self._library.check(merge.failures)
         descriptions: dict[str, str] = {}
         for _, collections in answers:
-            descriptions = read_descriptions(collections) | descriptions
-        return derive_collections(merge.skills, descriptions)
+            descriptions = base.read_descriptions(collections) | descriptions
+        return base.derive_collections(merge.skills, descriptions)
 
-    async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
+    async def diagnostics(self) -> builtins.list[base.SourceDiagnostic]:
         """Return what each source says of its skills, what is shadowed, and which source failed."""
         merge = await self.merge()
         answers, failures = await self._ask_all(SourceSnapshot.diagnostics, without=merge.failures)
         diagnostics = [replace(d, source_name=member.name) for member, answer in answers for d in answer]
         for skill_id, winner, loser in merge.shadows:
             shadow = warning("W022", skill_id, winner)
-            diagnostics.append(SourceDiagnostic(skill_id, shadow.code, "warning", shadow.message, loser))
+            diagnostics.append(base.SourceDiagnostic(skill_id, shadow.code, "warning", shadow.message, loser))
         for name, error in {**failures, **merge.failures}.items():
-            diagnostics.append(SourceDiagnostic("", error.code, "error", error.message, name))
+            diagnostics.append(base.SourceDiagnostic("", error.code, "error", error.message, name))
         return diagnostics
 
     async def merge(self) -> _Merge:
         """List all sources and let the first win. Filters come after, so that a loser never shows through."""
         if self._merge is None:
             answers, failures = await self._ask_all(SourceSnapshot.list)
-            winners: dict[SkillId, SkillDescriptor] = {}
+            winners: dict[SkillId, base.SkillDescriptor] = {}
             shadows = []
             for member, skills in answers:
                 for skill in skills:
@@ -231,7 +220,7 @@ class CompositeSnapshot(SkillSource):
         self._library.failures = self._merge.failures
         return self._merge
 
-    async def _find(self, skill_id: SkillId) -> tuple[NamedSource, SkillDocument]:
+    async def _find(self, skill_id: SkillId) -> tuple[NamedSource, base.SkillDocument]:
         """Return the first source that has a skill, and the skill."""
         if skill_id in self._documents:
             return self._documents[skill_id]
@@ -266,8 +255,7 @@ class CompositeSnapshot(SkillSource):
         return await self._library.ask_all(sources, lambda member: question(self._snapshots[member.name]))
 
 
-def _name_sources(sources: Iterable[NamedSource | SkillSource]) -> tuple[NamedSource, ...]:
-    """Give every source a name of its own."""
+def _name_sources(sources: Iterable[NamedSource | base.SkillSource]) -> tuple[NamedSource, ...]:
     member: dict[str, NamedSource] = {}
     for source in sources:
         if not isinstance(source, NamedSource):

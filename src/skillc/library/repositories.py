@@ -20,12 +20,7 @@ from importlib import metadata, util
 from skillc import paths
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, SkillNotFound, unexpected
 from skillc.index.skills import Searchable
-from skillc.library.config import (
-    RepositorySettings,
-    SkillRepositoryConfig,
-    SkillsConfig,
-    default_repositories,
-)
+from skillc.library.config import SkillRepositoryConfig, SkillsConfig, default_repositories
 from skillc.library.filesystem import FilesystemSkillSource, FilesystemSnapshot
 from skillc.library.library import TIME_OUT, CompositeSkillSource, NamedSource
 from skillc.library.source import ALL, SkillDescriptor, SkillDocument, SkillFilter, SkillScope, SkillSource
@@ -134,10 +129,10 @@ def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) 
         scope = SkillScope.USER if repository.base == paths.home() else SkillScope.PROJECT
         required = bool(repository.file)  # the default folders need not exist
         return FilesystemSkillSource(repository.path, scope, strict=repository.strict, required=required)
-    settings = repository.expand_settings()
     patience = time_out or repository.time_out or TIME_OUT
     if repository.type == "git":
-        return _git_source(repository, settings, round(patience * GIT_SILENCE, 2))
+        return _git_source(repository, round(patience * GIT_SILENCE, 2))
+    settings = repository.expand_settings()
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource  # 20 ms with git and mcp
 
     token, header = settings.get("auth_token"), settings.get("auth_header")
@@ -168,11 +163,10 @@ def _refuse_command(repository: SkillRepositoryConfig) -> str:
     return f"its command is set by a project; set it in ~/.skillc/skills.toml instead, or {ALLOW}=1"
 
 
-def _git_source(
-    repository: SkillRepositoryConfig, settings: RepositorySettings, silence: float
-) -> SkillSource:
+def _git_source(repository: SkillRepositoryConfig, silence: float) -> SkillSource:
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
 
+    settings = repository.expand_settings()
     token, key = settings.get("auth_token"), settings.get("ssh_key")
     try:
         config = GitSkillConfig(

@@ -134,7 +134,6 @@ def _candidates(name: str, cwd: str) -> Iterator[Skill]:
 
 
 def is_id(name: str) -> bool:
-    """Return whether a name is a canonical skill ID."""
     from skillc.skills import is_segment  # only for names with slashes
 
     return all(map(is_segment, name.split("/")))
@@ -205,10 +204,8 @@ def stored_skills(cwd: str, scope: str = "all") -> Iterator[Skill]:
             continue
         store = paths.skills_store(root)
         try:
-            with os.scandir(store) as entries:
-                names = sorted(
-                    (e.name, e.is_symlink() or os.name == "nt") for e in entries if e.name[0] != "."
-                )
+            with os.scandir(store) as scan:
+                names = sorted((e.name, e.is_symlink() or os.name == "nt") for e in scan if e.name[0] != ".")
         except OSError:
             continue
         canonical = os.path.realpath(store)
@@ -220,14 +217,10 @@ def stored_skills(cwd: str, scope: str = "all") -> Iterator[Skill]:
 
 
 def is_skill(directory: str) -> bool:
-    """Return whether a directory has a SKILL.md."""
     return any(os.path.isfile(os.path.join(directory, name)) for name in paths.SKILL_FILES)
 
 
 def is_compiled(directory: str) -> bool:
     """Return whether a directory was written by `build`, and so is no source [D7]."""
-    manifests = (
-        paths.manifest_file(directory),
-        os.path.join(paths.meta_directory(directory), "manifest.json"),
-    )
-    return any(map(os.path.isfile, manifests))
+    old_manifest = os.path.join(paths.meta_directory(directory), "manifest.json")
+    return os.path.isfile(paths.manifest_file(directory)) or os.path.isfile(old_manifest)

@@ -20,40 +20,29 @@ from typing import Any, Self
 
 from skillc.errors import SkillNotFound
 from skillc.index.skills import Searchable
-from skillc.library.source import (
-    ALL,
-    SkillCollection,
-    SkillDescriptor,
-    SkillDocument,
-    SkillFilter,
-    SkillSource,
-    SourceDiagnostic,
-    derive_collections,
-    parts_of,
-    read_descriptions,
-)
+from skillc.library import source as base
 from skillc.skills import SkillId
 
 
-def snapshot_of(source: SkillSource) -> SourceSnapshot:
+def snapshot_of(source: base.SkillSource) -> SourceSnapshot:
     """Return a snapshot of a source, taken at the first question; of a snapshot, return itself."""
     return source if isinstance(source, SourceSnapshot) else SourceSnapshot(source)
 
 
-class _Questions(SkillSource):
+class _Questions(base.SkillSource):
     """The questions that a request may ask; `_ask` answers them, with None if a source has no such method."""
 
     async def _ask(self, question: str, *arguments: object) -> Any:
         raise NotImplementedError
 
-    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+    async def list(self, filter: base.SkillFilter = base.ALL) -> builtins.list[base.SkillDescriptor]:
         return [*await self._ask("list", filter)]
 
-    async def load(self, skill_id: SkillId) -> SkillDocument:
-        document: SkillDocument = await self._ask("load", skill_id)
+    async def load(self, skill_id: SkillId) -> base.SkillDocument:
+        document: base.SkillDocument = await self._ask("load", skill_id)
         return document
 
-    async def collections(self) -> builtins.list[SkillCollection]:
+    async def collections(self) -> builtins.list[base.SkillCollection]:
         return [*await self._ask("collections")]
 
     async def directory(self, skill_id: SkillId) -> str | None:
@@ -65,7 +54,7 @@ class _Questions(SkillSource):
         """Return the folders of all skills that are at hand, by ID."""
         return {**(await self._ask("directories") or {})}
 
-    async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
+    async def diagnostics(self) -> builtins.list[base.SourceDiagnostic]:
         """Return what was repaired, quarantined or shadowed, with the reason."""
         return [*(await self._ask("diagnostics") or ())]
 
@@ -77,14 +66,14 @@ class SourceSnapshot(_Questions):
     asked each question at most once. A question that fails may be asked again.
     """
 
-    def __init__(self, origin: SkillSource) -> None:
+    def __init__(self, origin: base.SkillSource) -> None:
         self.origin = origin
         self._answers: dict[tuple[object, ...], Any] = {}
         self._locks: defaultdict[tuple[object, ...], asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def parts(self, name: str) -> builtins.list[Searchable]:
         """Return what can be searched; a search looks at folders itself."""
-        return await parts_of(self.origin, name)
+        return await base.parts_of(self.origin, name)
 
     async def _ask(self, question: str, *arguments: object) -> Any:
         if not hasattr(self.origin, "snapshot"):
@@ -102,7 +91,7 @@ class SourceSnapshot(_Questions):
 class SnapshotSource(_Questions):
     """A base for sources that define `snapshot` alone: every question is answered by a new one."""
 
-    async def snapshot(self) -> SkillSource:
+    async def snapshot(self) -> base.SkillSource:
         """Return this source as it is now: an object that answers the questions that apply to it."""
         raise NotImplementedError
 
@@ -110,15 +99,15 @@ class SnapshotSource(_Questions):
         return await _call(await self.snapshot(), question, *arguments)
 
 
-async def _call(source: SkillSource, question: str, *arguments: object) -> Any:
+async def _call(source: base.SkillSource, question: str, *arguments: object) -> Any:
     method = getattr(source, question, None)
     return await method(*arguments) if method else None
 
 
-class _Wrapper(SkillSource):
+class _Wrapper(base.SkillSource):
     """A source around another one, whose state is its own."""
 
-    def __init__(self, source: SkillSource) -> None:
+    def __init__(self, source: base.SkillSource) -> None:
         self._source = source
 
     def __getattr__(self, name: str) -> Any:
@@ -132,11 +121,11 @@ class _Wrapper(SkillSource):
         wrapper._source = snapshot_of(self._source)
         return wrapper
 
-    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+    async def list(self, filter: base.SkillFilter = base.ALL) -> builtins.list[base.SkillDescriptor]:
         skills = [ours for skill in await self._source.list() if (ours := self._translate(skill))]
         return sorted((skill for skill in skills if filter.matches(skill)), key=lambda skill: skill.id)
 
-    async def load(self, skill_id: SkillId) -> SkillDocument:
+    async def load(self, skill_id: SkillId) -> base.SkillDocument:
         document = await self._source.load(self._inner_id(skill_id))
         ours = self._translate(document.descriptor)
         if ours is None:
@@ -152,15 +141,15 @@ class _Wrapper(SkillSource):
     async def parts(self, name: str) -> builtins.list[Searchable]:
         """Return what can be searched of the inner source, under our names."""
         names = {str(self._inner_id(skill.id)): str(skill.id) for skill in await self.list()}
-        return [part.rename(names) for part in await parts_of(self._source, name)]
+        return [part.rename(names) for part in await base.parts_of(self._source, name)]
 
-    async def collections(self) -> builtins.list[SkillCollection]:
+    async def collections(self) -> builtins.list[base.SkillCollection]:
         """Count the collections here, and describe them as the inner source does."""
         wrapper = await self.snapshot()
-        descriptions = read_descriptions(await wrapper._source.collections())
-        return derive_collections(await wrapper.list(), descriptions)
+        descriptions = base.read_descriptions(await wrapper._source.collections())
+        return base.derive_collections(await wrapper.list(), descriptions)
 
-    def _translate(self, skill: SkillDescriptor) -> SkillDescriptor | None:
+    def _translate(self, skill: base.SkillDescriptor) -> base.SkillDescriptor | None:
         """Return a skill of the inner source as ours; None if it is hidden."""
         raise NotImplementedError
 
@@ -172,11 +161,11 @@ class _Wrapper(SkillSource):
 class FilteredSkillSource(_Wrapper):
     """The skills of a source that satisfy a condition."""
 
-    def __init__(self, source: SkillSource, keep: Callable[[SkillDescriptor], bool]) -> None:
+    def __init__(self, source: base.SkillSource, keep: Callable[[base.SkillDescriptor], bool]) -> None:
         super().__init__(source)
         self._keep = keep
 
-    def _translate(self, skill: SkillDescriptor) -> SkillDescriptor | None:
+    def _translate(self, skill: base.SkillDescriptor) -> base.SkillDescriptor | None:
         return skill if self._keep(skill) else None
 
 
@@ -186,13 +175,13 @@ class RenamedSkillSource(_Wrapper):
     A skill whose own ID was given to another is hidden; of two that were given one ID, the last counts.
     """
 
-    def __init__(self, source: SkillSource, names: Mapping[str, str]) -> None:
+    def __init__(self, source: base.SkillSource, names: Mapping[str, str]) -> None:
         super().__init__(source)
         self._inner = {SkillId(ours): SkillId(inner) for inner, ours in names.items()}
         self._ours = {inner: ours for ours, inner in self._inner.items()}
         self._aliases = {SkillId(inner) for inner in names} | set(self._inner)
 
-    def _translate(self, skill: SkillDescriptor) -> SkillDescriptor | None:
+    def _translate(self, skill: base.SkillDescriptor) -> base.SkillDescriptor | None:
         if skill.id in self._ours:
             ours = self._ours[skill.id]
             return replace(skill, id=ours, name=ours.name)
@@ -207,20 +196,20 @@ class RenamedSkillSource(_Wrapper):
 class PrefixedSkillSource(_Wrapper):
     """The skills of a source below a collection of their own."""
 
-    def __init__(self, source: SkillSource, prefix: str) -> None:
+    def __init__(self, source: base.SkillSource, prefix: str) -> None:
         super().__init__(source)
         self._prefix = SkillId(prefix)
 
-    async def collections(self) -> builtins.list[SkillCollection]:
+    async def collections(self) -> builtins.list[base.SkillCollection]:
         wrapper = await self.snapshot()
         inner = await wrapper._source.collections()
-        above = derive_collections(await wrapper.list())
+        above = base.derive_collections(await wrapper.list())
         return [
             *(c for c in above if f"{self._prefix}/".startswith(f"{c.path}/")),
             *(replace(c, path=f"{self._prefix}/{c.path}") for c in inner),
         ]
 
-    def _translate(self, skill: SkillDescriptor) -> SkillDescriptor:
+    def _translate(self, skill: base.SkillDescriptor) -> base.SkillDescriptor:
         return replace(skill, id=SkillId(f"{self._prefix}/{skill.id}"))
 
     def _inner_id(self, skill_id: SkillId) -> SkillId:

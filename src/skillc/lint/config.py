@@ -91,13 +91,16 @@ def _parse(table: dict[str, Any], path: str) -> Settings:
     for key in ("rules", "limits"):
         if not isinstance(table.get(key, {}), dict):
             raise ValueError(f"'{key}' must be a table")
-    known_fields, triggers, exclude = (_read_texts(table.get(key, []), key) for key in _LISTS)
+    for key in _LISTS:
+        texts = table.get(key, [])
+        if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
+            raise ValueError(f"'{key}' must be a list of texts")
     return Settings(
         severities=_read_severities(table.get("rules", {})),
         limits=LIMITS | _read_limits(table.get("limits", {})),
-        known_fields=KNOWN_FIELDS | set(known_fields),
-        triggers=TRIGGERS + tuple(phrase.casefold() for phrase in triggers),
-        exclude=tuple(exclude),
+        known_fields=KNOWN_FIELDS | set(table.get("known-fields", [])),
+        triggers=TRIGGERS + tuple(phrase.casefold() for phrase in table.get("trigger-phrases", [])),
+        exclude=tuple(table.get("exclude", [])),
         file=path,
     )
 
@@ -124,9 +127,3 @@ def _read_limits(table: dict[str, Any]) -> dict[str, int]:
         if type(value) is not int or value < 1:
             raise ValueError(f"{key} must be a positive integer, not {value!r}")
     return table
-
-
-def _read_texts(value: object, key: str) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
-        raise ValueError(f"'{key}' must be a list of texts")
-    return value

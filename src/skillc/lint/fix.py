@@ -103,9 +103,6 @@ def _is_equivalent(before: Document, after: Document, fix: Fix) -> bool:
     return fix.rule == "SKL101" or old.text("name") == new.text("name")
 
 
-# The fences
-
-
 def _fix_opening(draft: Draft) -> str | None:
     """Remove blank lines before the opening fence."""
     opening = draft.text.find("---")
@@ -123,9 +120,6 @@ def _fix_closing(draft: Draft) -> str | None:
     before = text[:stop]
     start = before if not before or before.endswith(("\n", "\r")) else before + newline
     return start + "---" + newline + text[stop:]
-
-
-# Values
 
 
 def _fix_values(draft: Draft) -> str | None:

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from skillc.skills import LIMITS
 from skillc.text import suggest
 
-ERROR = "error"
-WARNING = "warning"
-OFF = "off"
+ERROR, WARNING, OFF = "error", "warning", "off"
 SEVERITIES = (OFF, WARNING, ERROR)
 _NAME, _DESCRIPTION, _COMPAT = (LIMITS[field] for field in ("name", "description", "compatibility"))
 
@@ -34,58 +32,52 @@ class Rule:
         return f"{self.id} {self.name}"
 
 
-RULES = (
-    Rule("SKL001", "skip-compiled", WARNING, "the linted skill is not a compiled one"),
-    Rule("SKL002", "suppression-unused", WARNING, "a suppression comment suppresses something"),
-    Rule("SKL003", "suppression-unknown", WARNING, "a suppression comment names rules that exist"),
-    Rule(
-        "SKL004", "file-readable", ERROR, "Markdown files and folders can be read; SKILL.md is at most 1 MiB"
-    ),
-    Rule("SKL005", "file-size", WARNING, "Markdown files are at most 1 MiB; larger ones are not linted"),
-    Rule("SKL100", "frontmatter-valid", ERROR, "SKILL.md opens with '---', valid YAML, and '---'"),
-    Rule("SKL101", "name-required", ERROR, "the frontmatter has a name"),
-    Rule("SKL102", "name-format", ERROR, "the name is a-z, 0-9 and hyphens, none at either end"),
-    Rule("SKL103", "name-length", ERROR, f"the name has 1 to {_NAME} characters"),
-    Rule("SKL104", "name-match-dir", WARNING, "the name is the same as the directory's"),
-    Rule("SKL105", "description-required", ERROR, "the frontmatter has a description"),
-    Rule("SKL106", "description-nonempty", ERROR, "the description is not empty"),
-    Rule("SKL107", "description-length", WARNING, f"the description has at most {_DESCRIPTION} characters"),
-    Rule("SKL108", "description-triggers", WARNING, "the description says when to use the skill"),
-    Rule("SKL109", "frontmatter-known", WARNING, "the frontmatter has known fields only"),
-    Rule("SKL110", "name-hyphens", ERROR, "the name has no two hyphens in a row"),
-    Rule("SKL111", "license-text", WARNING, "the license is text"),
-    Rule("SKL112", "compatibility-length", WARNING, f"compatibility is text of 1 to {_COMPAT} characters"),
-    Rule("SKL113", "metadata-map", WARNING, "metadata maps text to text"),
-    Rule("SKL114", "allowed-tools-format", WARNING, "allowed-tools is text, separated by spaces"),
-    Rule("SKL115", "frontmatter-duplicate", ERROR, "the frontmatter sets each key once"),
-    Rule("SKL116", "file-encoding", ERROR, "Markdown files are UTF-8"),
-    Rule("SKL117", "field-text", ERROR, "name and description are text"),
-    Rule("SKL118", "reference-frontmatter", WARNING, "frontmatter in other files is valid"),
-    Rule("SKL119", "byte-order-mark", WARNING, "no file starts with a byte order mark"),
-    Rule("SKL201", "skill-size", WARNING, "SKILL.md has at most 500 lines"),
-    Rule("SKL202", "heading-h1", WARNING, "SKILL.md has an H1"),
-    Rule("SKL203", "heading-match-name", WARNING, "the first H1 contains the name"),
-    Rule("SKL204", "heading-first-h1", WARNING, "each file's first heading is an H1"),
-    Rule("SKL205", "heading-hierarchy", WARNING, "headings do not skip a level"),
-    Rule("SKL206", "metadata-tokens", WARNING, "name and description cost at most about 100 tokens"),
-    Rule("SKL207", "body-tokens", WARNING, "SKILL.md's body costs at most 5000 tokens"),
-    Rule("SKL301", "link-file-exists", ERROR, "relative links point to files of the skill"),
-    Rule("SKL302", "link-anchor-exists", WARNING, "anchors of links exist"),
-    Rule("SKL303", "link-no-escape", ERROR, "no link points outside of the skill"),
-    Rule("SKL401", "no-orphans", WARNING, "every Markdown file is reachable from SKILL.md by links"),
-    Rule("SKL501", "tool-definition", ERROR, "every tool's declaration is valid"),
-    Rule("SKL502", "tool-version", WARNING, "a skill with tools has a version"),
-    Rule("SKL503", "tool-command", WARNING, "a tool's '#### Command' has a fenced block"),
-    Rule("SKL504", "tool-parameters", WARNING, "tools list their parameters, with defaults of their types"),
-    Rule("SKL505", "tool-shell", WARNING, "no command needs a shell"),
-    Rule(
-        "SKL506",
-        "tool-metadata",
-        WARNING,
-        "a skill with tools has a short description and a semantic version",
-    ),
-    Rule("SKL507", "tool-program", ERROR, "a tool's own program is an executable file of the skill"),
+_TABLE = (
+    ("SKL001", "skip-compiled", WARNING, "the linted skill is not a compiled one"),
+    ("SKL002", "suppression-unused", WARNING, "a suppression comment suppresses something"),
+    ("SKL003", "suppression-unknown", WARNING, "a suppression comment names rules that exist"),
+    ("SKL004", "file-readable", ERROR, "Markdown files and folders can be read; SKILL.md is at most 1 MiB"),
+    ("SKL005", "file-size", WARNING, "Markdown files are at most 1 MiB; larger ones are not linted"),
+    ("SKL100", "frontmatter-valid", ERROR, "SKILL.md opens with '---', valid YAML, and '---'"),
+    ("SKL101", "name-required", ERROR, "the frontmatter has a name"),
+    ("SKL102", "name-format", ERROR, "the name is a-z, 0-9 and hyphens, none at either end"),
+    ("SKL103", "name-length", ERROR, f"the name has 1 to {_NAME} characters"),
+    ("SKL104", "name-match-dir", WARNING, "the name is the same as the directory's"),
+    ("SKL105", "description-required", ERROR, "the frontmatter has a description"),
+    ("SKL106", "description-nonempty", ERROR, "the description is not empty"),
+    ("SKL107", "description-length", WARNING, f"the description has at most {_DESCRIPTION} characters"),
+    ("SKL108", "description-triggers", WARNING, "the description says when to use the skill"),
+    ("SKL109", "frontmatter-known", WARNING, "the frontmatter has known fields only"),
+    ("SKL110", "name-hyphens", ERROR, "the name has no two hyphens in a row"),
+    ("SKL111", "license-text", WARNING, "the license is text"),
+    ("SKL112", "compatibility-length", WARNING, f"compatibility is text of 1 to {_COMPAT} characters"),
+    ("SKL113", "metadata-map", WARNING, "metadata maps text to text"),
+    ("SKL114", "allowed-tools-format", WARNING, "allowed-tools is text, separated by spaces"),
+    ("SKL115", "frontmatter-duplicate", ERROR, "the frontmatter sets each key once"),
+    ("SKL116", "file-encoding", ERROR, "Markdown files are UTF-8"),
+    ("SKL117", "field-text", ERROR, "name and description are text"),
+    ("SKL118", "reference-frontmatter", WARNING, "frontmatter in other files is valid"),
+    ("SKL119", "byte-order-mark", WARNING, "no file starts with a byte order mark"),
+    ("SKL201", "skill-size", WARNING, "SKILL.md has at most 500 lines"),
+    ("SKL202", "heading-h1", WARNING, "SKILL.md has an H1"),
+    ("SKL203", "heading-match-name", WARNING, "the first H1 contains the name"),
+    ("SKL204", "heading-first-h1", WARNING, "each file's first heading is an H1"),
+    ("SKL205", "heading-hierarchy", WARNING, "headings do not skip a level"),
+    ("SKL206", "metadata-tokens", WARNING, "name and description cost at most about 100 tokens"),
+    ("SKL207", "body-tokens", WARNING, "SKILL.md's body costs at most 5000 tokens"),
+    ("SKL301", "link-file-exists", ERROR, "relative links point to files of the skill"),
+    ("SKL302", "link-anchor-exists", WARNING, "anchors of links exist"),
+    ("SKL303", "link-no-escape", ERROR, "no link points outside of the skill"),
+    ("SKL401", "no-orphans", WARNING, "every Markdown file is reachable from SKILL.md by links"),
+    ("SKL501", "tool-definition", ERROR, "every tool's declaration is valid"),
+    ("SKL502", "tool-version", WARNING, "a skill with tools has a version"),
+    ("SKL503", "tool-command", WARNING, "a tool's '#### Command' has a fenced block"),
+    ("SKL504", "tool-parameters", WARNING, "tools list their parameters, with defaults of their types"),
+    ("SKL505", "tool-shell", WARNING, "no command needs a shell"),
+    ("SKL506", "tool-metadata", WARNING, "a skill with tools has a short description and a semantic version"),
+    ("SKL507", "tool-program", ERROR, "a tool's own program is an executable file of the skill"),
 )
+RULES = tuple(Rule(*row) for row in _TABLE)
 BY_ID = {rule.id: rule for rule in RULES}
 _BY_WORD = {word: rule for rule in RULES for word in (rule.id.lower(), rule.name)}
 

@@ -34,7 +34,6 @@ class Agent:
 
 
 _CONFIG = {"darwin": "Library/Application Support", "win32": "AppData/Roaming"}.get(sys.platform, ".config")
-
 AGENTS: Mapping[str, Agent] = {
     "claude": Agent(".claude.json", ".mcp.json", style="typed"),
     "claude-desktop": Agent(f"{_CONFIG}/Claude/claude_desktop_config.json"),

@@ -12,7 +12,6 @@ from skillc.errors import SkillcError
 from skillc.workspace import Workspace
 
 MAX_COMPLETIONS = 100
-
 USE, FIND = "use_skill", "find_skill"
 
 PROMPTS = [
@@ -39,8 +38,6 @@ PROMPTS = [
 
 
 class Prompts:
-    """The handlers."""
-
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
@@ -52,10 +49,9 @@ class Prompts:
         if prompt is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name}")
         arguments = params.arguments or {}
-        required = [argument.name for argument in prompt.arguments or [] if argument.required]
-        for name in required:
-            if not arguments.get(name):
-                raise MCPError(types.INVALID_PARAMS, f"Argument '{name}' is missing")
+        for argument in prompt.arguments or []:
+            if argument.required and not arguments.get(argument.name):
+                raise MCPError(types.INVALID_PARAMS, f"Argument '{argument.name}' is missing")
         try:
             text = await self._text(prompt.name, arguments)
         except SkillcError as error:

@@ -23,7 +23,6 @@ from skillc.text import utf8_text
 from skillc.workspace import Workspace
 
 Result = TypeVar("Result")
-
 EXTENSION = "io.modelcontextprotocol/skills"
 SETTINGS: dict[str, Any] = {"directoryRead": True}
 INVENTORY = "skillc://inventory"
@@ -33,8 +32,6 @@ PAGE_FILES = 1000  # files of them; the skill that reaches it is the last of its
 CHILDREN = 500  # of a directory, on a page
 FRESH_MS = 5000
 CACHING: dict[str, Any] = {"ttlMs": FRESH_MS, "cacheScope": "private"}
-
-
 _INVENTORY = types.Resource(
     uri=INVENTORY,
     name="inventory",

@@ -58,9 +58,8 @@ def serve_http(
     """
     token = os.environ.get(TOKEN, "")
     if host not in LOOPBACK and not token:
-        raise InvalidOption(
-            f"--http {host} can be reached by others; set {TOKEN} to a token that they must send"
-        )
+        advice = f"set {TOKEN} to a token that they must send"
+        raise InvalidOption(f"--http {host} can be reached by others; {advice}")
     server = create_server(workspace, groups)
 
     def create(url: str) -> ASGIApp:

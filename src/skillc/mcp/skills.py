@@ -34,7 +34,6 @@ MAX_ENTRIES = 4096  # in memory
 MAX_URI = 4096  # characters
 
 log = logging.getLogger("skillc.mcp")
-
 Stamps = tuple[tuple[str, tuple[int, int, int]], ...]
 
 
@@ -44,8 +43,6 @@ class NotServed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """A file of a skill."""
-
     path: str
     digest: str
     size: int

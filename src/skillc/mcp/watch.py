@@ -25,7 +25,6 @@ SUBSCRIPTIONS = "skillc.subscriptions"  # the key under which a connection keeps
 MAX_SUBSCRIPTIONS = 10_000  # of one connection
 
 log = logging.getLogger("skillc.mcp")
-
 SkillStamps = dict["SkillId", Stamps]
 
 

@@ -12,37 +12,24 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from skillc.errors import (
-    EmptyQuery,
-    InvalidOption,
-    InvalidSkillId,
-    RepositoryUnavailable,
-    SkillcError,
-    SkillNotFound,
-    unexpected,
-)
+from skillc import errors
 from skillc.startup import sha256_hex
 
-STATUSES: dict[type[SkillcError], int] = {
-    SkillNotFound: 404,
-    InvalidSkillId: 400,
-    InvalidOption: 400,
-    EmptyQuery: 400,
-    RepositoryUnavailable: 503,
-}
+STATUSES: dict[type[errors.SkillcError], int] = {errors.SkillNotFound: 404}
+STATUSES |= {errors.InvalidSkillId: 400, errors.InvalidOption: 400, errors.EmptyQuery: 400}
+STATUSES |= {errors.RepositoryUnavailable: 503}
 HEADERS = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
 CLOSE = {"Connection": "close"}
 UNREAD = (408, 413)  # the rest of the request may still arrive; closing ends it
 
 log = logging.getLogger("skillc.server")
-
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Refusal(Exception):
     """A request that is answered with this status and this error."""
 
-    def __init__(self, status: int, message: str, code: str = InvalidOption.code) -> None:
+    def __init__(self, status: int, message: str, code: str = errors.InvalidOption.code) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
@@ -79,12 +66,12 @@ def guard(endpoint: Endpoint) -> Endpoint:
             return await endpoint(request)
         except Refusal as error:
             return failure(error.status, error.code, str(error), CLOSE if error.status in UNREAD else None)
-        except SkillcError as error:
+        except errors.SkillcError as error:
             status = next((s for kind, s in STATUSES.items() if isinstance(error, kind)), 500)
             return failure(status, error.code, error.message)
         except Exception as error:
-            log.error("%s %s: %s", request.method, request.url.path, unexpected(error).line())
-            return failure(500, SkillcError.code, "internal error; the server's log says more")
+            log.error("%s %s: %s", request.method, request.url.path, errors.unexpected(error).line())
+            return failure(500, errors.SkillcError.code, "internal error; the server's log says more")
 
     return respond_safely
 
@@ -95,4 +82,4 @@ async def refuse_route(request: Request, error: Exception) -> Response:
     words = {404: "no such path", 405: f"{request.method} is not allowed here"}
     message = words.get(error.status_code, error.detail)
     headers = dict(error.headers) if error.headers else None
-    return failure(error.status_code, InvalidOption.code, f"{request.url.path}: {message}", headers)
+    return failure(error.status_code, errors.InvalidOption.code, f"{request.url.path}: {message}", headers)

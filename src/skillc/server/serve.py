@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from skillc.engine import DefaultSkillEngine
 
 GRACE = 3  # seconds that running requests have to finish
+# skillc.server logs what goes wrong in a request, in one line.
+_SETTINGS: dict[str, Any] = {"log_config": None, "log_level": "critical", "access_log": False}
+_SETTINGS |= {"loop": "asyncio", "ws": "none", "proxy_headers": False, "server_header": False}
+_SETTINGS |= {"timeout_graceful_shutdown": GRACE}
 
 
 def serve_engine(engine: DefaultSkillEngine, host: str, port: int, announce: Callable[[str], None]) -> None:
@@ -54,18 +58,6 @@ def run_app(
         name, port = listener.getsockname()[:2]
         url = f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
         Server(uvicorn.Config(create(url), **_SETTINGS, lifespan=lifespan)).run([listener])
-
-
-_SETTINGS: dict[str, Any] = {
-    "log_config": None,
-    "log_level": "critical",  # skillc.server logs what goes wrong in a request, in one line
-    "access_log": False,
-    "loop": "asyncio",
-    "ws": "none",
-    "proxy_headers": False,
-    "server_header": False,
-    "timeout_graceful_shutdown": GRACE,
-}
 
 
 def _listen(host: str, port: int) -> socket.socket:

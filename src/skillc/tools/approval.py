@@ -213,7 +213,6 @@ def record_decision(location: SkillLocation, verdict: str, files: Fingerprint, s
 
 
 def list_entries(store: TrustStore) -> list[Entry]:
-    """Return every decision."""
     return [Entry(decision, _is_current(decision)) for decision in store.decisions()]
 
 

@@ -7,26 +7,19 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from skillc import skills
 from skillc.errors import InvalidParameter
 from skillc.schema import TYPE_WORDS, has_type
-from skillc.skills import (
-    MAX_INTEGER,
-    CommandTemplate,
-    NotOfType,
-    ParameterDefinition,
-    Value,
-    fill_arguments,
-    join_names,
-    parse_value,
-)
 
 MAX_ARGUMENT = 128 * 1024 - 1  # bytes; Linux takes no longer one
 MAX_COMMAND = 1 << 20  # bytes of all arguments
 
 
-def check_values(parameters: Sequence[ParameterDefinition], arguments: Mapping[str, Any]) -> dict[str, Value]:
+def check_values(
+    parameters: Sequence[skills.ParameterDefinition], arguments: Mapping[str, Any]
+) -> dict[str, skills.Value]:
     """Return the values, each of its type, or raise InvalidParameter; None is the same as missing."""
-    values: dict[str, Value] = {}
+    values: dict[str, skills.Value] = {}
     for name in arguments:
         _find(name, parameters)
     for parameter in parameters:
@@ -38,14 +31,14 @@ def check_values(parameters: Sequence[ParameterDefinition], arguments: Mapping[s
     return values
 
 
-def _find(name: str, parameters: Sequence[ParameterDefinition]) -> ParameterDefinition:
+def _find(name: str, parameters: Sequence[skills.ParameterDefinition]) -> skills.ParameterDefinition:
     for parameter in parameters:
         if parameter.name == name:
             return parameter
-    raise InvalidParameter(name, f"unknown; there are {join_names(parameters)}")
+    raise InvalidParameter(name, f"unknown; there are {skills.join_names(parameters)}")
 
 
-def _check_value(parameter: ParameterDefinition, value: Any) -> Value:
+def _check_value(parameter: skills.ParameterDefinition, value: Any) -> skills.Value:
     name, kind = parameter.name, parameter.type
     is_number = kind in ("integer", "number")
     if not has_type(value, "number" if is_number else kind):
@@ -69,8 +62,8 @@ def _check_number(name: str, kind: str, value: float) -> int | float:
         if not value.is_integer():
             raise InvalidParameter(name, f"must be an integer, not {value!r}")
     whole = int(value)
-    if abs(whole) > MAX_INTEGER:
-        raise InvalidParameter(name, f"must be between {-MAX_INTEGER} and {MAX_INTEGER}")
+    if abs(whole) > skills.MAX_INTEGER:
+        raise InvalidParameter(name, f"must be between {-skills.MAX_INTEGER} and {skills.MAX_INTEGER}")
     return whole
 
 
@@ -86,9 +79,9 @@ def _check_text(name: str, text: str) -> str:
     return text
 
 
-def build_command_line(template: CommandTemplate, values: Mapping[str, Value]) -> list[str]:
+def build_command_line(template: skills.CommandTemplate, values: Mapping[str, skills.Value]) -> list[str]:
     """Return the program and its arguments; raises InvalidParameter for a value that looks like an option."""
-    arguments = fill_arguments(template, values)
+    arguments = skills.fill_arguments(template, values)
     for argument in arguments:
         parameter = argument.begins_with
         if parameter is None or parameter.type in ("integer", "number"):
@@ -105,7 +98,7 @@ def build_command_line(template: CommandTemplate, values: Mapping[str, Value]) -
 
 
 def parse_values(
-    parameters: Sequence[ParameterDefinition], pairs: Sequence[tuple[str, str]]
+    parameters: Sequence[skills.ParameterDefinition], pairs: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
     """Return values from the `name=text` pairs of a command line; a list is its name repeated, or JSON."""
     values: dict[str, Any] = {}
@@ -117,15 +110,15 @@ def parse_values(
             raise InvalidParameter(name, "given twice")
         else:
             try:
-                values[name] = parse_value(parameter.type, text)
-            except NotOfType:
+                values[name] = skills.parse_value(parameter.type, text)
+            except skills.NotOfType:
                 raise InvalidParameter(name, f"must be {TYPE_WORDS[parameter.type]}, not '{text}'") from None
     return values
 
 
 def _parse_items(text: str) -> list[str]:
     try:
-        items = parse_value("array", text)
-    except NotOfType:
+        items = skills.parse_value("array", text)
+    except skills.NotOfType:
         return [text]
     return list(items) if isinstance(items, tuple) else [text]

@@ -53,7 +53,11 @@ def find_working_directory(cwd: str) -> str:
     while not _is_repository(directory):
         directory, below = os.path.dirname(directory), directory
         if directory == below:
-            return _home()
+            home = user_home()
+            if home is None or not os.path.isdir(home):
+                advice = "set HOME, or run in a git repository"
+                raise SkillcError(f"there is no home directory to run in; {advice}")
+            return os.path.realpath(home)
     return directory
 
 
@@ -72,13 +76,6 @@ def read_bytes(path: str, size: int = -1) -> bytes:
             return file.read(size)
     except OSError:
         return b""
-
-
-def _home() -> str:
-    home = user_home()
-    if home is None or not os.path.isdir(home):
-        raise SkillcError("there is no home directory to run in; set HOME, or run in a git repository")
-    return os.path.realpath(home)
 
 
 def find_program(name: str, skill_dir: str, path: str) -> str:

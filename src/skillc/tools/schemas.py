@@ -54,10 +54,7 @@ def _format_json(tool: Tool) -> dict[str, Any]:
         "parameters": tool_schema(tool),
         "source": {"skill": tool.skill_id},
         "modes": list(skill.modes),
-        "read_only": skill.read_only,
-        "always_ask": skill.always_ask,
-        "network": skill.network,
-        "timeout": skill.timeout,
+        **{name: getattr(skill, name) for name in ("read_only", "always_ask", "network", "timeout")},
     }
 
 

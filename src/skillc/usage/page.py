@@ -109,7 +109,6 @@ _CONTROLS = dict.fromkeys(
 
 
 def _scope(summary: Stats) -> str:
-    """Return the period and the filters of the page."""
     filters = summary.filters
     period = "No accesses yet"
     if summary.start and summary.end:

@@ -173,8 +173,6 @@ class Logs(ExitStack):
 
 
 class _Log:
-    """One log, seen through filters."""
-
     def __init__(
         self, path: str, connection: Connection, filters: Filters, folders: set[str], own: bool
     ) -> None:
@@ -257,9 +255,8 @@ class _Log:
             f" WHERE place IN ({self._matches}) AND day BETWEEN ? AND ?",
             [*self._values, max(first, schema.NO_DAY + 1), last],
         )
-        periods += [
-            (format_time(day * DAY), format_time((day + 1) * DAY - 1)) for (day,) in days if day is not None
-        ]
+        starts = (day * DAY for (day,) in days if day is not None)
+        periods += [(format_time(start), format_time(start + DAY - 1)) for start in starts]
         return sorted(periods, key=lambda period: period[0] or "", reverse=function == "max")
 
     def _rows(self, columns: str, period: Period, tail: str = "", *values: str) -> Iterator[Any]:

@@ -45,7 +45,6 @@ class Stats:
 
 
 def check_group(group: str) -> None:
-    """Raise InvalidQueryType for a group that does not exist."""
     if group not in GROUPS:
         raise InvalidQueryType(group)
 
@@ -111,7 +110,7 @@ def _file(access: _Access) -> Key | None:
     return (file,) if file else None
 
 
-def _error(access: _Access) -> Key | None:
+def _error(access: _Access) -> Key:
     texts = map(access.text, ("section", "query", "path", "file", "dir"))
     return next(filter(None, texts), ""), access.command, access.error
 
@@ -132,8 +131,7 @@ _LISTS: dict[str, tuple[Key, Callable[[_Access], Key | None], Key]] = {
 def _count(accesses: Iterable[_Access], key: Callable[[_Access], Key | None]) -> Counts:
     counts: Counts = {}
     for access in accesses:
-        name = key(access)
-        if name is not None:
+        if (name := key(access)) is not None:
             counts[name] = counts.get(name, 0) + access.count
     return counts
 

@@ -87,10 +87,10 @@ def _group_by_target(project: str, name: str) -> dict[str, list[Row]]:
 
 def _read_rows(path: str) -> list[Row]:
     connection = schema.open_database(path)
-    if connection is None and not os.path.exists(path):
-        return []  # another process has just moved them
     if connection is None:
-        raise SyncNotReadable(path)
+        if os.path.exists(path):
+            raise SyncNotReadable(path)
+        return []  # another process has just moved them
     try:
         with closing(connection):
             if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:

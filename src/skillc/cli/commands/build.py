@@ -107,9 +107,7 @@ def _build_all(here: Workspace, options: PublishOptions, arguments: Arguments) -
             here.tell_publication(result)
     failures = len(errors) + sum(bool(result.failures) for result in results)
     same = sum(result.build.status == "unchanged" for result in results)
-    show(
-        arguments,
-        lambda: {"built": [result.as_json() for result in results], "failed": errors},
-        lambda: [f"{len(results)} of {len(skills)} skills built ({same} unchanged), {failures} failed"],
-    )
+    value = {"built": [result.as_json() for result in results], "failed": errors}
+    text = f"{len(results)} of {len(skills)} skills built ({same} unchanged), {failures} failed"
+    show(arguments, lambda: value, lambda: [text])
     return 1 if failures else 0

@@ -14,8 +14,5 @@ def run(arguments: Arguments) -> int:
     diagnostics = here.wait(here.library().source.diagnostics(), warnings=False)
     fields = ("source_name", "path", "code", "severity", "message")
     lines = [f"{d.severity}[{d.code}]: {d.source_name}: {d.path}: {d.message}" for d in diagnostics]
-    return show(
-        arguments,
-        lambda: {"diagnostics": [{field: getattr(d, field) for field in fields} for d in diagnostics]},
-        lambda: map(one_line, lines or ["Nothing to report."]),
-    )
+    value = {"diagnostics": [{field: getattr(d, field) for field in fields} for d in diagnostics]}
+    return show(arguments, lambda: value, lambda: map(one_line, lines or ["Nothing to report."]))

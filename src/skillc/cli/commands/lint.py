@@ -6,23 +6,13 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 
+from skillc import lint
 from skillc.cli import workspace
 from skillc.cli.output import print_json
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import Argument, Arguments, Command, Option, see
 from skillc.errors import DirectoryNotFound, InvalidOption, SkillcError, unexpected
 from skillc.library import Skill, stored_skills
-from skillc.lint import (
-    Finding,
-    Report,
-    find_skill_of,
-    find_skills_below,
-    fix_skill,
-    lint_skill,
-    render_sarif,
-    render_workflow_command,
-    summarise_reports,
-)
 from skillc.text import one_line
 from skillc.workspace import Workspace
 
@@ -66,10 +56,10 @@ def run(arguments: Arguments) -> int:
     if not names and not everything:
         raise InvalidOption(f"<skill> is missing; give one, or --all; {see(COMMAND)}")
     here = workspace()
-    # Several names may be files of one skill.
-    skills = (
-        _below(names, here.cwd) if everything else _unique(find_skill_of(name, here.cwd) for name in names)
-    )
+    if everything:
+        skills = _below(names, here.cwd)
+    else:  # several names may be files of one skill
+        skills = _unique(lint.find_skill_of(name, here.cwd) for name in names)
     reports, failures = _lint(skills, arguments, here)
     _print(reports, failures, here.cwd, arguments.text("format"))
     return 1 if failures or any(report.errors for report in reports) else 0
@@ -85,14 +75,14 @@ def _below(folders: Sequence[str], cwd: str) -> list[Skill]:
     for folder in folders:
         if not os.path.isdir(os.path.join(cwd, folder)):
             raise DirectoryNotFound(folder)
-    return _unique(skill for folder in folders for skill in find_skills_below(os.path.join(cwd, folder)))
+    return _unique(skill for folder in folders for skill in lint.find_skills_below(os.path.join(cwd, folder)))
 
 
 def _lint(
     skills: Sequence[Skill], arguments: Arguments, here: Workspace
-) -> tuple[list[Report], list[SkillcError]]:
+) -> tuple[list[lint.Report], list[SkillcError]]:
     """Lint each skill and print its findings; one that can't be linted does not stop the others."""
-    reports: list[Report] = []
+    reports: list[lint.Report] = []
     failures: list[SkillcError] = []
     with Progress(len(skills), "skills") as progress:
         for skill in skills:
@@ -111,15 +101,15 @@ def _lint(
     return reports, failures
 
 
-def _report(skill: Skill, arguments: Arguments, here: Workspace) -> Report:
+def _report(skill: Skill, arguments: Arguments, here: Workspace) -> lint.Report:
     """Lint one skill; the access is logged where it was named."""
     fix, force, strict = (arguments.has(name) for name in ("fix", "force", "strict"))
     if not arguments.has("all"):
         return here.lint(skill, fix=fix, force=force, strict=strict)
-    return (fix_skill if fix else lint_skill)(skill, force=force, strict=strict)
+    return (lint.fix_skill if fix else lint.lint_skill)(skill, force=force, strict=strict)
 
 
-def _print_findings(report: Report, arguments: Arguments, cwd: str) -> None:
+def _print_findings(report: lint.Report, arguments: Arguments, cwd: str) -> None:
     """Print what there is to say of a skill before all are done: findings, and text for people."""
     form = arguments.text("format")
     if report.skipped:
@@ -133,16 +123,16 @@ def _print_findings(report: Report, arguments: Arguments, cwd: str) -> None:
         _print_text(report, arguments.has("verbose"))
 
 
-def _print(reports: Sequence[Report], failures: Sequence[SkillcError], cwd: str, form: str) -> None:
+def _print(reports: Sequence[lint.Report], failures: Sequence[SkillcError], cwd: str, form: str) -> None:
     """Print the result as a whole on stdout."""
     if form == "json":
-        print_json(summarise_reports(reports, failures))
+        print_json(lint.summarise_reports(reports, failures))
     elif form == "sarif":
-        print_json(render_sarif(reports, cwd, failures))
+        print_json(lint.render_sarif(reports, cwd, failures))
     elif form == "github":
         for report in reports:
             for finding in report.findings:
-                print(render_workflow_command(finding, _path(report, finding, cwd)))
+                print(lint.render_workflow_command(finding, _path(report, finding, cwd)))
     elif not reports and not failures:
         print("No skills.")
     elif len(reports) + len(failures) > 1:
@@ -150,7 +140,7 @@ def _print(reports: Sequence[Report], failures: Sequence[SkillcError], cwd: str,
         print(f"{len(reports)} skills: {_count(errors, 'error')}, {_count(warnings, 'warning')}")
 
 
-def _print_text(report: Report, verbose: bool) -> None:
+def _print_text(report: lint.Report, verbose: bool) -> None:
     for fix in report.fixed:
         print(f"Fixed {fix.rule} in {one_line(fix.file)}")
     counts = f"{_count(report.errors, 'error')}, {_count(report.warnings, 'warning')}"
@@ -164,7 +154,7 @@ def _print_text(report: Report, verbose: bool) -> None:
             print(f"  {count:>8}  {one_line(name)}")
 
 
-def _path(report: Report, finding: Finding, cwd: str) -> str:
+def _path(report: lint.Report, finding: lint.Finding, cwd: str) -> str:
     """Return a finding's file as a terminal or a service finds it: relative to here where it is below."""
     path = os.path.join(report.skill.source, finding.file)
     return path.removeprefix(os.path.join(os.path.realpath(cwd), ""))

@@ -47,8 +47,6 @@ COMMAND = Command(
         "skc mcp --install cursor --project",
     ),
 )
-
-
 GROUPS = ("gateway", "library", "run")
 
 

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import sys
 
+from skillc import library
 from skillc.cli import show, workspace
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
-from skillc.library import (
-    NewRepository,
-    add_repository,
-    file_to_edit,
-    names_in,
-    refresh_repositories,
-    remove_repository,
-    repositories_in_force,
-)
 from skillc.paths import current_directory, library_roots
 from skillc.text import shell_quote
 
@@ -105,15 +97,11 @@ def _list(arguments: Arguments) -> int:
 def _add(arguments: Arguments) -> int:
     options = {name: value for name in _GIT if (value := arguments.optional(name)) is not None}
     switches = [name for name in ("strict", "required") if arguments.has(name)]
-    repository = NewRepository(
+    repository = library.NewRepository(
         arguments.text("name"), arguments.text("place"), arguments.optional("type"), options, tuple(switches)
     )
-    addition = add_repository(
-        repository,
-        current_directory(),
-        for_all=arguments.has("global"),
-        keep_defaults=arguments.has("keep_defaults"),
-    )
+    for_all, keep = arguments.has("global"), arguments.has("keep_defaults")
+    addition = library.add_repository(repository, current_directory(), for_all=for_all, keep_defaults=keep)
     fields = {
         "file": addition.file,
         "repository": dict(addition.table),
@@ -129,7 +117,7 @@ def _add(arguments: Arguments) -> int:
     ]
     show(arguments, lambda: fields, lambda: lines)
     if addition.left:
-        scope = " --global" if arguments.has("global") else ""
+        scope = " --global" if for_all else ""
         also = "; ".join(f"skc repo add {name} {shell_quote(path)}{scope}" for name, path in addition.left)
         print(
             "note: configured repositories replace the default folders, so these are not searched any more: "
@@ -141,11 +129,11 @@ def _add(arguments: Arguments) -> int:
 
 def _remove(arguments: Arguments) -> int:
     name, for_all = arguments.text("name"), arguments.has("global")
-    file = file_to_edit(current_directory(), for_all)
+    file = library.file_to_edit(current_directory(), for_all)
     try:
-        left = remove_repository(file, name)
+        left = library.remove_repository(file, name)
     except InvalidOption:
-        if not for_all and name in names_in(file_to_edit(current_directory(), True)):
+        if not for_all and name in library.names_in(library.file_to_edit(current_directory(), True)):
             raise InvalidOption(f"'{name}' is for all projects: skc repo remove {name} --global") from None
         raise
     value = {"file": file, "name": name, "left": left}
@@ -159,12 +147,12 @@ def _remove(arguments: Arguments) -> int:
 def _sync(arguments: Arguments) -> int:
     here = workspace(progress=True)
     name = arguments.optional("name")
-    repositories = repositories_in_force(here.configuration(), next(library_roots(here.cwd), None))
+    repositories = library.repositories_in_force(here.configuration(), next(library_roots(here.cwd), None))
     selection = [repository for repository in repositories if name in (None, repository.name)]
     if name is not None and not selection:
         names = ", ".join(repository.name for repository in repositories)
         raise InvalidOption(f"there is no repository '{name}'; there are {names}")
-    results = here.wait(refresh_repositories(selection), warnings=False)
+    results = here.wait(library.refresh_repositories(selection), warnings=False)
     fields = ("name", "type", "status", "before", "skills", "commit")
     value = [
         {field: getattr(result, field) for field in fields}
@@ -172,16 +160,11 @@ def _sync(arguments: Arguments) -> int:
         for result in results
     ]
     header = ("REPOSITORY", "TYPE", "STATUS", "BEFORE", "SKILLS", "COMMIT", "ERROR")
-    show(
-        arguments, lambda: {"repositories": value}, lambda: table(header, [_row(*v.values()) for v in value])
-    )
+    cells = [(state | {"commit": (state["commit"] or "")[:12]}).values() for state in value]
+    rows = [["" if cell is None else str(cell) for cell in row] for row in cells]
+    show(arguments, lambda: {"repositories": value}, lambda: table(header, rows))
     failures = [result.failure for result in results if result.failure]
     if failures:  # the first with its code in front
         failures[0].details = "\n".join(failure.message for failure in failures[1:])
         raise failures[0]
     return 0
-
-
-def _row(*cells: object) -> list[str]:
-    *first, commit, error = ("" if cell is None else str(cell) for cell in cells)
-    return [*first, commit[:12], error]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 from unicodedata import combining, east_asian_width
 
-from skillc import atomic
+from skillc import atomic, usage
 from skillc.cli import can_print, show, workspace
 from skillc.cli.output import warn
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
@@ -17,20 +17,6 @@ from skillc.gateway import read_outline
 from skillc.library import Skill, stored_skills
 from skillc.paths import current_directory
 from skillc.text import one_line
-from skillc.usage import (
-    GROUPS,
-    Filters,
-    Stats,
-    check_group,
-    compute_stats,
-    count_by_day,
-    find_logs,
-    find_reads,
-    find_unread,
-    parse_age,
-    prune_log,
-    render_page,
-)
 
 COMMAND = Command(
     "stats",
@@ -81,12 +67,12 @@ def run(arguments: Arguments) -> int:
         return _write_page(arguments, html)
     group = arguments.text("group_by")
 
-    def count(skills: list[Skill]) -> tuple[Stats, list[tuple[str, int]]]:
+    def count(skills: list[Skill]) -> tuple[usage.Stats, list[tuple[str, int]]]:
         filters = _filters(arguments)
         if arguments.optional("skill") is not None:
-            return compute_stats(skills[0], group, filters), []
+            return usage.compute_stats(skills[0], group, filters), []
         by_skill = [] if arguments.as_json or group != "summary" else _by_skill(skills, filters)
-        return compute_stats(skills, group, filters), by_skill
+        return usage.compute_stats(skills, group, filters), by_skill
 
     log = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
     stats, by_skill = _with_skills(arguments, log, count)
@@ -105,10 +91,10 @@ def _with_skills(
     return here.operate("stats", name, {**log}, lambda skill: operation([skill]))
 
 
-def _filters(arguments: Arguments) -> Filters:
-    check_group(arguments.text("group_by"))
+def _filters(arguments: Arguments) -> usage.Filters:
+    usage.check_group(arguments.text("group_by"))
     since, until = arguments.optional("since"), arguments.optional("until")
-    return Filters.parse(since, until, arguments.texts("project"), current_directory())
+    return usage.Filters.parse(since, until, arguments.texts("project"), current_directory())
 
 
 def _labels(skills: Sequence[Skill]) -> list[str]:
@@ -117,9 +103,9 @@ def _labels(skills: Sequence[Skill]) -> list[str]:
     return [f"{s.name} ({s.scope})" if names.count(s.name) > 1 else s.name for s in skills]
 
 
-def _by_skill(skills: Sequence[Skill], filters: Filters) -> list[tuple[str, int]]:
+def _by_skill(skills: Sequence[Skill], filters: usage.Filters) -> list[tuple[str, int]]:
     """Return the number of accesses of each skill, most first."""
-    totals = [sum(compute_stats(skill, "commands", filters).data.values()) for skill in skills]
+    totals = [sum(usage.compute_stats(skill, "commands", filters).data.values()) for skill in skills]
     return sorted(zip(_labels(skills), totals, strict=True), key=lambda count: (-count[1], count[0]))
 
 
@@ -129,11 +115,11 @@ def _prune(arguments: Arguments, oldest: str) -> int:
     errors: list[SkillcError] = []
 
     def prune(skills: list[Skill]) -> dict[str, int]:
-        days = parse_age(oldest)
+        days = usage.parse_age(oldest)
         counts: dict[str, int] = {}
-        for path, name in {path: skill.name for skill in skills for path in find_logs(skill)}.items():
+        for path, name in {path: skill.name for skill in skills for path in usage.find_logs(skill)}.items():
             try:
-                counts[name] = counts.get(name, 0) + prune_log(path, days)
+                counts[name] = counts.get(name, 0) + usage.prune_log(path, days)
             except SkillcError as error:
                 errors.append(error)
         return counts
@@ -154,11 +140,11 @@ def _write_page(arguments: Arguments, file: str) -> int:
     def write(skills: list[Skill]) -> tuple[Diagnostic, ...]:
         filters = _filters(arguments)
         subject = skills if name is None else skills[0]
-        stats = {group: compute_stats(subject, group, filters) for group in GROUPS}
+        stats = {group: usage.compute_stats(subject, group, filters) for group in usage.GROUPS}
         sections, diagnostics = _unread(skills, filters)
         counts = _by_skill(skills, filters) if name is None else ()
         title = f"Usage of {skills[0].name}" if name is not None else "Usage of all skills"
-        text = render_page(title, stats, count_by_day(skills, filters), sections, skills=counts)
+        text = usage.render_page(title, stats, usage.count_by_day(skills, filters), sections, skills=counts)
         atomic.write(path, text.encode("utf-8", "replace"))
         return (*stats["summary"].diagnostics, *diagnostics)
 
@@ -167,7 +153,7 @@ def _write_page(arguments: Arguments, file: str) -> int:
 
 
 def _unread(
-    skills: Sequence[Skill], filters: Filters
+    skills: Sequence[Skill], filters: usage.Filters
 ) -> tuple[dict[str, list[tuple[int, str]]], tuple[Diagnostic, ...]]:
     """Return the sections that no agent read, by file; of several skills, with their names."""
     sections: dict[str, list[tuple[int, str]]] = {}
@@ -178,12 +164,12 @@ def _unread(
         except Exception as error:  # one bad skill must not cost the others their page
             diagnostics += (warning("W001", skill.source, unexpected(error).message),)
             continue
-        for file, entries in find_unread(headings, *find_reads(skill, filters)).items():
+        for file, entries in usage.find_unread(headings, *usage.find_reads(skill, filters)).items():
             sections[f"{label}: {file}" if len(skills) > 1 else file] = entries
     return sections, diagnostics
 
 
-def _lines(stats: Stats, by_skill: Sequence[tuple[str, int]]) -> Iterator[str]:
+def _lines(stats: usage.Stats, by_skill: Sequence[tuple[str, int]]) -> Iterator[str]:
     """Yield statistics for people: a few lines, or bars."""
     title = f"'{stats.skill}'" if stats.skill else "all skills"
     period = f", {stats.start} to {stats.end}" if stats.start else ""

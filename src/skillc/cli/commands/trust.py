@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
+from skillc import tools
 from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
 from skillc.errors import ApprovalRequired, InvalidOption
 from skillc.text import one_line
-from skillc.tools import (
-    Entry,
-    SkillLocation,
-    TrustStore,
-    allow,
-    approval_advice,
-    deny,
-    find_skill,
-    list_entries,
-    prune,
-    trust_status,
-)
 
 ACTIONS = ("show", "allow", "deny", "list", "prune")
 
@@ -58,52 +47,46 @@ def run(arguments: Arguments) -> int:
     if digest is not None and action != "allow":
         raise InvalidOption("--digest goes with allow")
     here = workspace()
-    location = None if name is None else find_skill(name, here.cwd)
+    location = None if name is None else tools.find_skill(name, here.cwd)
     here.tell(location.diagnostics if location else ())
-    store = TrustStore()
+    store = tools.TrustStore()
     if action == "list":
         return _list(store, arguments)
     if location is None or action == "prune":
         return _prune(store, location, arguments)
     if action == "show":
-        status = trust_status(location, store)
+        status = tools.trust_status(location, store)
         return show(arguments, status.as_json, lambda: [status.text()])
-    entry = deny(location, store) if action == "deny" else _allow(store, location, digest)
+    entry = tools.deny(location, store) if action == "deny" else _allow(store, location, digest)
     skill = f"'{location.skill_id}' ({location.path})"
     text = f"Denied {skill}" if action == "deny" else f"Allowed {skill} until a file of it changes"
     return show(arguments, entry.as_json, lambda: [one_line(text)])
 
 
-def _allow(store: TrustStore, location: SkillLocation, digest: str | None) -> Entry:
-    status = trust_status(location, store)
+def _allow(store: tools.TrustStore, location: tools.SkillLocation, digest: str | None) -> tools.Entry:
+    status = tools.trust_status(location, store)
     if digest is None:
         if not terminal():
-            raise ApprovalRequired(location.argument, approval_advice(location.argument))
+            raise ApprovalRequired(location.argument, tools.approval_advice(location.argument))
         if not confirm(status.text(), "Allow all of its tools, until a file of it changes?"):
             raise ApprovalRequired(location.argument, "It was not allowed.")
-    return allow(status, store, digest)
+    return tools.allow(status, store, digest)
 
 
-def _list(store: TrustStore, arguments: Arguments) -> int:
-    decisions = list_entries(store)
+def _list(store: tools.TrustStore, arguments: Arguments) -> int:
+    decisions = tools.list_entries(store)
     rows = [
         (e.decision.skill, e.decision.decision, "yes" if e.current else "no", e.decision.path)
         for e in decisions
     ]
-    return show(
-        arguments,
-        lambda: {"entries": [entry.as_json() for entry in decisions]},
-        lambda: (
-            table(("SKILL", "DECISION", "CURRENT", "PATH"), rows) if rows else ["Nothing was decided yet."]
-        ),
-    )
+    value = {"entries": [entry.as_json() for entry in decisions]}
+    header = ("SKILL", "DECISION", "CURRENT", "PATH")
+    lines = table(header, rows) if rows else ["Nothing was decided yet."]
+    return show(arguments, lambda: value, lambda: lines)
 
 
-def _prune(store: TrustStore, location: SkillLocation | None, arguments: Arguments) -> int:
-    decisions = prune(store, location)
+def _prune(store: tools.TrustStore, location: tools.SkillLocation | None, arguments: Arguments) -> int:
+    decisions = tools.prune(store, location)
     lines = [one_line(f"Forgot '{decision.skill}' ({decision.path})") for decision in decisions]
-    return show(
-        arguments,
-        lambda: {"pruned": [{"skill": one.skill, "path": one.path} for one in decisions]},
-        lambda: lines or ["Nothing to forget."],
-    )
+    value = {"pruned": [{"skill": one.skill, "path": one.path} for one in decisions]}
+    return show(arguments, lambda: value, lambda: lines or ["Nothing to forget."])

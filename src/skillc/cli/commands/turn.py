@@ -26,11 +26,8 @@ def run(arguments: Arguments) -> int:
     here = workspace(progress=True)
     preload, references = arguments.texts("preload"), arguments.texts("ref")
     result = here.wait(model_input(here.engine(), arguments.text("message"), preload, references))
-    show(
-        arguments,
-        result.as_json,
-        lambda: [f"--- system ---\n{result.system}\n--- message ---\n{result.turn.message}"],
-    )
+    text = f"--- system ---\n{result.system}\n--- message ---\n{result.turn.message}"
+    show(arguments, result.as_json, lambda: [text])
     for notice in () if arguments.as_json else result.turn.notices:
         print(f"notice: {notice}", file=sys.stderr)
     return 0

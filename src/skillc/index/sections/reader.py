@@ -209,7 +209,6 @@ def has_porter() -> bool:
 
 
 def render_manifest(skill: str, source: str, source_hash: str, built_at: str) -> bytes:
-    """Return the bytes of a manifest."""
     from _json import encode_basestring_ascii as quote  # what json uses, without the rest of it
 
     from skillc import __version__

@@ -51,7 +51,6 @@ def read_file_states(connection: Connection) -> dict[str, FileState]:
 
 
 def read_diagnostics(connection: Connection) -> tuple[Diagnostic, ...]:
-    """Return the diagnostics of all files, by path."""
     rows = connection.execute("SELECT path, diagnostics FROM files WHERE diagnostics != '' ORDER BY path")
     return tuple(
         Diagnostic(code, message, path)
@@ -101,7 +100,6 @@ class SectionWriter:
         return int(self._connection.execute(query).fetchone()[0] or 1)
 
     def remove(self, name: str) -> None:
-        """Remove all rows of a file."""
         execute, key = self._connection.execute, (utf8_text(name),)
         sql = "SELECT first_row, row_count, first_heading, heading_count FROM files WHERE path = ?"
         for row, rows, heading, headings in execute(sql, key).fetchall():
@@ -168,7 +166,6 @@ class SectionWriter:
         return read_diagnostics(self._connection)
 
     def digests(self) -> dict[str, str]:
-        """Return the digest of every file, by path."""
         return dict(self._connection.execute("SELECT path, digest FROM files"))
 
     def headings_of(self, path: str) -> list[tuple[int, str]]:
@@ -190,7 +187,6 @@ class SectionWriter:
         return next((text for level, text in self.headings_of(path) if level == 1 and text), "")
 
     def finish(self, meta: dict[str, str]) -> None:
-        """Write the metadata, commit and close."""
         self._connection.execute(_HEADING_INDEX)
         self._connection.executemany("INSERT OR REPLACE INTO index_meta VALUES (?, ?)", meta.items())
         self._connection.execute("COMMIT")

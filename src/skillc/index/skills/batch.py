@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     Values = tuple[
         Stamp, str | None, tuple[str, ...], dict[str, str] | None, tuple[DiagnosticRow, ...], int | None
     ]
+    Contents = tuple[Values, SkillText | None]  # of a SKILL.md: what it says, and its text for searching
     Job = tuple[int, str, str]  # a slot, the path of a SKILL.md, and the ID of its skill
     Chunk = tuple[list[tuple[int, Values]], InvertedLists]  # what the files say, by slot, and their lists
 
@@ -170,9 +171,7 @@ class Statistics:
         return self._database.read(query)
 
 
-def parse_skill_file(
-    path: str, skill_id: str, strict: bool, with_text: bool
-) -> tuple[Values, SkillText | None]:
+def parse_skill_file(path: str, skill_id: str, strict: bool, with_text: bool) -> Contents:
     """Return what a SKILL.md says and, `with_text`, its text for searching.
 
     A file that can't be used has no description, and its diagnostics say why.
@@ -194,9 +193,7 @@ def _quarantine(stamp: Stamp, diagnostics: list[DiagnosticRow]) -> tuple[Values,
     return (stamp, None, (), None, tuple(diagnostics), None), None
 
 
-def _parse(
-    path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, with_text: bool
-) -> tuple[Values, SkillText | None]:
+def _parse(path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, with_text: bool) -> Contents:
     from skillc.skills import parse, read_metadata  # only where a file changed
 
     document = parse(raw)

@@ -68,7 +68,6 @@ class Database:
 
     @property
     def persistent(self) -> bool:
-        """Return whether the index outlives the process."""
         return self.path != IN_MEMORY
 
     def exists(self) -> bool:
@@ -196,7 +195,6 @@ class Database:
             self.move_to_memory()
 
     def move_to_memory(self) -> None:
-        """Go on with an empty index in memory."""
         with self._lock:
             self.close()
             self.path = IN_MEMORY

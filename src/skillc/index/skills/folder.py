@@ -48,7 +48,6 @@ class Folder:
         self._scan_seconds = 0.0
 
     def snapshot(self) -> Snapshot:
-        """Return the folder as it is now."""
         with self._lock:
             return self._scan(with_text=False)
 

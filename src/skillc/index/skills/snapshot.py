@@ -127,7 +127,6 @@ def find_folder(execute: Any, root: str, strict: bool) -> tuple[int | None, int 
 
 
 def load_snapshot(execute: Any, root: str, strict: bool) -> Snapshot:
-    """Return a folder as the index has it."""
     number, revision = find_folder(execute, root, strict)
     if number is None:
         return Snapshot({}, {}, [], None, None)

@@ -104,7 +104,6 @@ class Stemmer:
         self._connection.close()
 
     def terms(self, text: str) -> list[str]:
-        """Return the terms of a text, in order."""
         return b" ".join(self.stem(split_words(text))).decode().split()
 
     def count_terms(self, texts: Sequence[list[bytes]]) -> list[dict[bytes, int]]:

@@ -168,7 +168,6 @@ class Checkouts:
             log.warning("%s", unexpected(error).message)
 
     def _failure_for(self, error: Exception, operation: str) -> SkillcError:
-        """Return an error as one about this repository."""
         if isinstance(error, RepositoryUnavailable | MissingExtra):
             return error
         message = str(error) if isinstance(error, FetchError) else unexpected(error).message

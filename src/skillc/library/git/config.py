@@ -181,7 +181,6 @@ class Remote:
         return to_segment(last.removesuffix(".git")) or "skills"
 
     def hide(self, text: str) -> str:
-        """Return `text` without this remote's secrets."""
         secrets = [self.password, self.passphrase]
         if self.scheme in ("http", "https"):
             pair = f"{self.username or ''}:{self.password or ''}"

@@ -77,7 +77,6 @@ class _Fetch:
     has_commit: Callable[[str], bool]
 
     def fetch_ref(self, ref: GitRef, depth: int | None) -> str:
-        """Fetch what a ref points to; return its ID."""
         if ref.kind == "commit":
             return self._fetch_commit(ref.name, depth)
         name = Ref(f"refs/{'heads' if ref.kind == 'branch' else 'tags'}/{ref.name}".encode())

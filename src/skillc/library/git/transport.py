@@ -76,7 +76,6 @@ class Watchdog:
         cut()
 
     def reason(self) -> str:
-        """Return why the operation was ended."""
         if time.monotonic() >= self._start + MAX_TIME_OUTS * self.seconds:
             return f"not done in {MAX_TIME_OUTS * self.seconds:g} s"
         return f"no answer in {self.seconds:g} s"
@@ -109,11 +108,10 @@ class Advertisement:
 
 def open_client(remote: Remote, watchdog: Watchdog, advertisement: Advertisement) -> tuple[GitClient, str]:
     """Return a client for the remote, and the path to ask it for."""
-    if remote.scheme == "file":
-        return LocalGitClient(), remote.path
-    if remote.scheme == "ssh":
-        return _SshClient(remote, watchdog, advertisement), remote.path
-    return _HttpClient(remote, watchdog, advertisement), ""
+    if remote.scheme in ("http", "https"):
+        return _HttpClient(remote, watchdog, advertisement), ""
+    is_ssh = remote.scheme == "ssh"
+    return _SshClient(remote, watchdog, advertisement) if is_ssh else LocalGitClient(), remote.path
 
 
 class _HttpClient(Urllib3HttpGitClient):

@@ -29,18 +29,9 @@ from urllib.parse import quote
 
 from skillc import __version__
 from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound, require_extra
+from skillc.library import source as base
 from skillc.library.http import wire
 from skillc.library.http.wire import BearerAuth, Failure, HeaderAuth
-from skillc.library.source import (
-    ALL,
-    SkillCollection,
-    SkillDescriptor,
-    SkillDocument,
-    SkillFilter,
-    SkillSource,
-    SourceDiagnostic,
-    derive_collections,
-)
 from skillc.skills import SkillId
 from skillc.text import one_line
 
@@ -80,7 +71,7 @@ class _CacheEntry:
 _Flight = Future[_CacheEntry]
 
 
-class HttpSkillSource(SkillSource):
+class HttpSkillSource(base.SkillSource):
     """The skills of a server that speaks the Skills API: `/skills`, `/skills/{id}`, `/skill-collections`.
 
     `time_out` is for connecting and for each wait, in seconds; a response as a whole may take twice
@@ -113,30 +104,29 @@ class HttpSkillSource(SkillSource):
     def __repr__(self) -> str:
         return f"HttpSkillSource({self.base_url!r}, name={self.name!r})"
 
-    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+    async def list(self, filter: base.SkillFilter = base.ALL) -> builtins.list[base.SkillDescriptor]:
         listing = await self._list()
         return [skill for skill in listing.skills.values() if filter.matches(skill)]
 
-    async def load(self, skill_id: SkillId) -> SkillDocument:
+    async def load(self, skill_id: SkillId) -> base.SkillDocument:
         skill_id = SkillId(skill_id)
         path = f"skills/{quote(skill_id, safe='')}"
         resource = _Resource(path, partial(wire.read_document, skill_id), MAX_DOCUMENT, absent=None)
-        document: SkillDocument | None = await self._get(resource)
+        document: base.SkillDocument | None = await self._get(resource)
         if document is None:
             raise SkillNotFound(skill_id)
         return document
 
     def bodies_at_hand(self) -> dict[str, str]:
-        """Return the bodies in the cache, for searching."""
         with self._lock:
             values = [entry.value for entry in self._cache.values()]
-        return {str(value.descriptor.id): value.body for value in values if isinstance(value, SkillDocument)}
+        return {str(v.descriptor.id): v.body for v in values if isinstance(v, base.SkillDocument)}
 
-    async def collections(self) -> builtins.list[SkillCollection]:
+    async def collections(self) -> builtins.list[base.SkillCollection]:
         """Return the collections of the listed skills, with the server's descriptions where it has some."""
         resource = _Resource("skill-collections", wire.read_collections, MAX_LIST, absent={})
         listing, descriptions = await asyncio.gather(self._list(), self._get(resource))
-        return derive_collections(listing.skills.values(), descriptions)
+        return base.derive_collections(listing.skills.values(), descriptions)
 
     async def refresh(self) -> bool:
         """Revalidate the list now; return whether it has changed. Documents are revalidated when used."""
@@ -164,13 +154,13 @@ class HttpSkillSource(SkillSource):
         """`ok`, or `stale` while a value in the cache could not be revalidated."""
         return "stale" if self.error else "ok"
 
-    async def diagnostics(self) -> builtins.list[SourceDiagnostic]:
+    async def diagnostics(self) -> builtins.list[base.SourceDiagnostic]:
         """Return why entries of the list were skipped, and a warning where it is stale."""
         diagnostics = [*(await self._list()).diagnostics]
         error = self.error
         if error:
             message = f"could not be refreshed ({error}); the last good answer is served"
-            diagnostics.append(SourceDiagnostic("", "E200", "warning", message))
+            diagnostics.append(base.SourceDiagnostic("", "E200", "warning", message))
         return diagnostics
 
     async def _list(self) -> wire.Listing:

@@ -70,8 +70,6 @@ class _Faults:
 
 
 class _Result(types.Result):
-    """Any result."""
-
     model_config = ConfigDict(extra="allow")
 
 

@@ -80,9 +80,8 @@ class SkillEntry:
         for key in sorted({*fields, *self.frontmatter}):
             both = key in fields and key in self.frontmatter
             if not both or not _equal_json(fields[key], self.frontmatter[key]):
-                raise Refusal(
-                    f"the frontmatter of its {SKILL_FILE} has another '{_quote(key)}' than announced"
-                )
+                name = _quote(key)
+                raise Refusal(f"the frontmatter of its {SKILL_FILE} has another '{name}' than announced")
         read_metadata(document, self.path.name)
 
 
@@ -102,10 +101,8 @@ def read_entry(data: Any) -> SkillEntry:
     if not isinstance(data, dict):
         raise Refusal("the entry is not an object")
     uri, frontmatter = data.get("uri"), data.get("frontmatter")
-    if not isinstance(uri, str):
-        raise Refusal("the entry has no 'uri'")
-    if not isinstance(frontmatter, dict):
-        raise Refusal("the entry has no 'frontmatter'")
+    if not isinstance(uri, str) or not isinstance(frontmatter, dict):
+        raise Refusal(f"the entry has no '{'frontmatter' if isinstance(uri, str) else 'uri'}'")
     root, path = _split_uri(uri)
     name, description = frontmatter.get("name"), frontmatter.get("description")
     if name != path.name or not is_name(path.name):

@@ -47,15 +47,11 @@ def skc_list(
 ) -> Answer:
     """List the skills of this project and of the home directory, and whether each is built. The other skc_
     tools take these names."""
+    here = call.workspace
     listing = list_skills(
-        call.workspace.cwd,
-        scope=scope,
-        status=status,
-        pattern=pattern,
-        limit=limit,
-        check_obsolete=check_obsolete,
+        here.cwd, scope=scope, status=status, pattern=pattern, limit=limit, check_obsolete=check_obsolete
     )
-    call.workspace.tell(listing.diagnostics)
+    here.tell(listing.diagnostics)
     value = listing.as_json()
     return Answer(value, _json(value))
 

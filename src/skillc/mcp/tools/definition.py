@@ -18,25 +18,15 @@ from inspect import cleandoc, signature
 from typing import Annotated, Any, get_type_hints
 
 import anyio.from_thread
+import pydantic
 from mcp.server.context import ServerRequestContext as Context
 from mcp_types import CallToolResult, ContentBlock, TextContent, Tool, ToolAnnotations
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    create_model,
-)
 
 from skillc.errors import InvalidOption, SkillcError
 from skillc.text import utf8_text
 from skillc.workspace import Workspace
 
 Function = Callable[..., "Answer | Awaitable[Answer]"]
-
 GROUPS = ("gateway", "library", "run")
 MAX_COUNT = 10**9 - 1
 REPORT_INTERVAL = 0.1  # seconds between two reports of progress
@@ -53,16 +43,13 @@ def _bounded(value: int) -> int:
     return value
 
 
-Count = Annotated[int, Field(ge=1), BeforeValidator(whole_number), AfterValidator(_bounded)]
+Count = Annotated[
+    int, pydantic.Field(ge=1), pydantic.BeforeValidator(whole_number), pydantic.AfterValidator(_bounded)
+]
 
 # The types of JSON in the words of a message.
-_TYPES = {
-    "string": "text",
-    "integer": "a positive integer",
-    "boolean": "true or false",
-    "array": "a list of texts",
-    "object": "an object",
-}
+_TYPES = {"string": "text", "integer": "a positive integer", "boolean": "true or false"}
+_TYPES |= {"array": "a list of texts", "object": "an object"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +92,7 @@ class ToolDefinition:
     name: str
     group: str
     run: Function
-    arguments: type[BaseModel]
+    arguments: type[pydantic.BaseModel]
     declaration: Tool
     slow: bool = False
 
@@ -114,11 +101,11 @@ class ToolDefinition:
         values = {key: value for key, value in (arguments or {}).items() if value is not None}
         try:
             model = self.arguments.model_validate(values)
-        except ValidationError as error:
+        except pydantic.ValidationError as error:
             raise InvalidOption(self._complaint(error)) from None
         return {name: getattr(model, name) for name in self.arguments.model_fields}
 
-    def _complaint(self, error: ValidationError) -> str:
+    def _complaint(self, error: pydantic.ValidationError) -> str:
         """Say what is wrong with the arguments: unknown ones first, then missing ones, then wrong ones."""
         order = {"extra_forbidden": 0, "missing": 1}
         problem = min(error.errors(), key=lambda one: order.get(one["type"], 2))
@@ -166,7 +153,7 @@ def tool(
             title=title,
             description=" ".join(cleandoc(function.__doc__ or "").split()),
             input_schema={"required": []} | _plain_schema(model.model_json_schema()),
-            output_schema=_plain_schema(TypeAdapter(result).json_schema()),
+            output_schema=_plain_schema(pydantic.TypeAdapter(result).json_schema()),
             annotations=hints,
         )
         return ToolDefinition(name, group, function, model, declaration, slow)
@@ -174,14 +161,16 @@ def tool(
     return define
 
 
-def _arguments_model(function: Function) -> type[BaseModel]:
+def _arguments_model(function: Function) -> type[pydantic.BaseModel]:
     """Return a model with the function's parameters after the first, which is the call."""
     types = get_type_hints(function, include_extras=True)
     parameters = list(signature(function).parameters.values())[1:]
     fields: dict[str, Any] = {
         one.name: (types[one.name], ... if one.default is one.empty else one.default) for one in parameters
     }
-    return create_model(function.__name__, __config__=ConfigDict(extra="forbid", strict=True), **fields)
+    return pydantic.create_model(
+        function.__name__, __config__=pydantic.ConfigDict(extra="forbid", strict=True), **fields
+    )
 
 
 def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
@@ -238,7 +227,7 @@ def _utf8_value(value: Any) -> Any:
 
 SkillName = Annotated[
     str,
-    Field(
+    pydantic.Field(
         description="Name of the skill as skc_list shows it, the ID that browse_skills shows, or the path of"
         " its folder."
     ),

@@ -23,16 +23,10 @@ def _about(kind: Any, description: str) -> Any:
 
 
 # Authors
-
 InitResult = _record(name=str | None, path=str)
 
-_Stored = _record(
-    name=str,
-    scope=str,
-    status=_about(str, "normal, not-built or obsolete"),
-    source_path=str,
-    runtime_path=str,
-)
+_Status = _about(str, "normal, not-built or obsolete")
+_Stored = _record(name=str, scope=str, status=_Status, source_path=str, runtime_path=str)
 ListResult = _record(
     skills=_list(_Stored), total=_about(int, "before any filter"), filtered=_about(int, "before the limit")
 )
@@ -64,29 +58,19 @@ LintResult = _record(
     skills=_list(_Report), failed=_list(_record(code=str, message=str)), errors=int, warnings=int
 )
 
+_Period = _record(start=str | None, end=str | None)
+_Data = _about(dict[str, Any] | list[Any], "its form depends on group_by")
 StatsResult = _record(
-    skill=str | None,
-    skill_path=str | None,
-    query=str,
-    filters=dict[str, Any],
-    period=_record(start=str | None, end=str | None),
-    data=_about(dict[str, Any] | list[Any], "its form depends on group_by"),
+    skill=str | None, skill_path=str | None, query=str, filters=dict[str, Any], period=_Period, data=_Data
 )
 
 # Gateway
-
 _Heading = _record(file=str, level=int, heading=str, line=int)
 OutlineResult = _record(
     result=_about(_list(_Heading), "every heading in order; pass one as `section` to skc_show")
 )
-SectionResult = _record(
-    file=str,
-    heading=str,
-    level=int,
-    line=int,
-    more_lines=_about(int, "how many lines max_lines left out"),
-    content=str,
-)
+_More = _about(int, "how many lines max_lines left out")
+SectionResult = _record(file=str, heading=str, level=int, line=int, more_lines=_More, content=str)
 FileResult = _record(path=str, size=int, encoding=_about(str, "utf-8 or base64"), content=str, more_lines=int)
 _Source = _record(path=str, type=_about(str, "file or directory"), files=NotRequired[int])
 SourcesResult = _record(
@@ -95,7 +79,6 @@ SourcesResult = _record(
 SearchResult = _record(query=str, results=_list(_record(file=str, section=str, snippet=str, score=float)))
 
 # Library
-
 _Skill = _record(
     id=str,
     name=str,
@@ -130,7 +113,6 @@ FindResult = _record(query=str, results=_list(_Result))
 LoadResult = _record(id=str, name=str, body=str, byte_size=int)
 
 # Run
-
 EnvelopeResult = _record(
     success=bool,
     exit_code=int | None,

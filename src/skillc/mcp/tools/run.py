@@ -41,9 +41,8 @@ def run_tool(
         refusal = ApprovalRequired(skill, approval_advice(skill))
         raise NeedsApproval(request.subject, f"{request.text()}\n\nRun it, this once?", refusal)
 
-    envelope = here.run(
-        skill, tool, parameters or {}, mode=mode, approve=approve, cancel=call.cancel
-    ).envelope
+    run = here.run(skill, tool, parameters or {}, mode=mode, approve=approve, cancel=call.cancel)
+    envelope = run.envelope
     assert envelope is not None
     if envelope.interruption is not None:
         here.report(envelope.interruption.text())

@@ -16,16 +16,10 @@ from typing import Any
 from skillc.errors import CannotRun, SandboxUnavailable
 from skillc.tools.sandbox import seccomp
 from skillc.tools.sandbox.access import HIDE, WRITE, access_rules, home_directory
-from skillc.tools.sandbox.process import (
-    PATIENCE,
-    TEMPORARY,
-    Launch,
-    SandboxProcess,
-    list_limits,
-    spawn_with_pipes,
-)
+from skillc.tools.sandbox.process import PATIENCE, Launch, SandboxProcess, list_limits, spawn_with_pipes
 
 PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"  # not PATH, which may lead anywhere
+TEMPORARY = 4 << 30  # bytes in the private /tmp and home; beyond it writing fails
 
 
 def find_bubblewrap() -> str | None:
@@ -97,7 +91,6 @@ class BubblewrapProcess(SandboxProcess):
 
 
 def start(launch: Launch) -> BubblewrapProcess:
-    """Start the command in its sandbox."""
     bwrap = find_bubblewrap()
     if bwrap is None:
         raise SandboxUnavailable("bubblewrap is not installed")

@@ -17,7 +17,6 @@ from skillc.tools.sandbox.process import Launch, Process, spawn
 
 BUBBLEWRAP, LANDLOCK, NONE = "bubblewrap", "landlock", "none"
 LEVELS = (BUBBLEWRAP, LANDLOCK, NONE)
-
 TRIAL = 10.0  # seconds in which a sandbox has to start a command that does nothing
 TIE = "setpriv"  # of util-linux: starts a program that dies with the process that started it
 

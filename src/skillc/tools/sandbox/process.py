@@ -20,7 +20,6 @@ PROCESSES = 512  # at once; beyond it the run is ended
 FILE = 4 << 30  # bytes in one file; beyond it writing fails and the process gets SIGXFSZ
 MEMORY = 8 << 30  # bytes of private memory a process; beyond it allocating fails
 FILES = 4096  # that a process has open; beyond it opening fails
-TEMPORARY = 4 << 30  # bytes in bubblewrap's private /tmp and home; beyond it writing fails
 
 
 @dataclass(frozen=True, slots=True)
