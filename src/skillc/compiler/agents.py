@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from skillc import paths
 from skillc.errors import InvalidOption, SkillcError
+from skillc.startup import value
 from skillc.text import suggest
 
 USER, PROJECT = "user", "project"
@@ -14,7 +14,7 @@ USER, PROJECT = "user", "project"
 Target = tuple[str, str]  # a directory to deploy into, after its name in reports
 
 
-@dataclass(frozen=True)
+@value
 class Agent:
     """An agent with its skill directories for the user and for a project; one that it lacks is empty."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 
 from skillc import atomic, paths
 from skillc.compiler.agents import Target
@@ -16,10 +15,11 @@ from skillc.errors import Diagnostic, InvalidOption, TargetExists, warning
 from skillc.index.sections import parse_manifest, read_manifest
 from skillc.library import Skill
 from skillc.paths import is_inside
+from skillc.startup import value
 from skillc.text import utf8_text
 
 
-@dataclass(frozen=True)
+@value
 class Deployment:
     """What `build` put into an agent's folder; `method` is `symlink`, `junction` or `copy`."""
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
 
 from skillc.errors import MissingField, SkillcError, warning
 from skillc.index.sections import UnreadableIndex, is_of_build, parse_manifest, read_index_meta, read_manifest
 from skillc.library import stored_skills
 from skillc.paths import SKILL_FILES, skills_store
 from skillc.skills import hash_source, list_files, main_file, parse, read_metadata
-from skillc.startup import file_sha256_hex
+from skillc.startup import file_sha256_hex, value
 from skillc.text import utf8_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from skillc.errors import Diagnostic
     from skillc.index.skills import Entry
@@ -26,14 +26,14 @@ NORMAL, NOT_BUILT, OBSOLETE = "normal", "not-built", "obsolete"
 MANY = 200  # skills from which a store is read through the skill index, which caches folders of that size
 
 
-@dataclass(frozen=True)
+@value
 class SkillStatus:
     skill: Skill
     status: str
     runtime: str
 
 
-@dataclass(frozen=True)
+@value
 class Listing:
     """The skills of the stores: `filtered` counts those that match, before the limit; `total` counts all."""
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from skillc.compiler.agents import Target
-from skillc.compiler.build import BuildResult, build_skill
-from skillc.compiler.deploy import Deployment, deploy_skill
+from skillc.compiler.build import build_skill
+from skillc.compiler.deploy import deploy_skill
 from skillc.compiler.scaffold import import_skill
-from skillc.errors import Diagnostic, SkillcError, unexpected
-from skillc.library import Skill
-from skillc.settings import Settings
+from skillc.errors import SkillcError, unexpected
+from skillc.startup import value
 from skillc.text import one_line
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
-@dataclass(frozen=True)
+    from skillc.compiler.agents import Target
+    from skillc.compiler.build import BuildResult
+    from skillc.compiler.deploy import Deployment
+    from skillc.errors import Diagnostic
+    from skillc.library import Skill
+    from skillc.settings import Settings
+
+
+@value
 class PublishOptions:
     """Where and how to publish.
 
@@ -30,7 +36,7 @@ class PublishOptions:
     force: bool = False
 
 
-@dataclass(frozen=True)
+@value
 class Publication:
     """A skill that was built, with its deployments and the errors of those that failed."""
 
