@@ -149,10 +149,8 @@ def append_tables(file: str, tables: Sequence[Table]) -> None:
         data = _parse(file, text)
         for table in tables:
             if table["name"] in _names(data):
-                raise InvalidOption(
-                    f"there is a repository '{table['name']}' in {file} already; "
-                    "take another name, or remove that one first with 'skc repo remove'"
-                )
+                remedy = "take another name, or remove that one first with 'skc repo remove'"
+                raise InvalidOption(f"there is a repository '{table['name']}' in {file} already; {remedy}")
         _refuse_inline(file, text)
         end = "\r\n" if "\r\n" in text else "\n"
         new = text + (end if text and not text.endswith("\n") else "")
@@ -220,11 +218,8 @@ def _check(file: str, new: str, expected: Mapping[str, Any]) -> str:
 
 def _refuse_inline(file: str, text: str) -> None:
     if REPOSITORIES in next(_parts(_lines(text))).data:
-        raise InvalidConfiguration(
-            file,
-            f"'{REPOSITORIES} = [...]' can't be changed by a command; edit it by hand, "
-            f"or write [[{REPOSITORIES}]] tables",
-        )
+        remedy = f"edit it by hand, or write [[{REPOSITORIES}]] tables"
+        raise InvalidConfiguration(file, f"'{REPOSITORIES} = [...]' can't be changed by a command; {remedy}")
 
 
 def _toml(value: str | bool) -> str:

@@ -169,9 +169,7 @@ class Query:
         for _, execute, segment in self._segments:
             more = segment.counts(execute, self._counts)
             if counts:
-                more = {
-                    t: (counts[t][0] + heads, counts[t][1] + bodies) for t, (heads, bodies) in more.items()
-                }
+                more = {t: (counts[t][0] + h, counts[t][1] + b) for t, (h, b) in more.items()}
             counts = more
         weights, strength = {}, {}
         for term, count in self._counts.items():

@@ -265,11 +265,9 @@ async def _over_http(server: Server, faults: _Faults) -> AsyncIterator[tuple[Any
         transport=_BoundedTransport(faults),
         timeout=httpx2.Timeout(READ_TIME_OUT),
     )
+    connection = streamable_http_client(server.url, http_client=client, max_sse_event_size=MAX_MESSAGE)
     with private_logs():
-        async with (
-            client,
-            streamable_http_client(server.url, http_client=client, max_sse_event_size=MAX_MESSAGE) as streams,
-        ):
+        async with client, connection as streams:
             yield streams
 
 
