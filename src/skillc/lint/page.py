@@ -45,7 +45,7 @@ class Page:
 
     @cached_property
     def html(self) -> list[tuple[str, int]]:
-        """The pieces of raw HTML outside of code, each with the line it starts on; lines end in LF."""
+        """Return the pieces of raw HTML outside of code, each with the line it starts on; lines end in LF."""
         data, body = self.document.data, self.document.body
         if not _HTML.search(data, body):
             return []
@@ -63,7 +63,7 @@ class Page:
 
     @cached_property
     def block(self) -> Block | None:
-        """The YAML of the frontmatter, and its place."""
+        """Return the YAML of the frontmatter, and its place."""
         front = self.document.frontmatter
         return find_block(self.text, front.raw) if front else None
 

@@ -9,7 +9,7 @@ the code is ordinary Python.
 2. `TYPE_CHECKING = False` in place of typing's: importing `typing` costs as much as a search.
 3. `startup.sqlite`: `_sqlite3` without the Python around it, which imports datetime and functools.
 4. `sha256_hex`: SHA-256 without loading OpenSSL for a few bytes.
-5. `_thread` for `threading`, `_json` for `json`: the C half of a module where that is all it takes.
+5. `RLock` and `json_quote`: the C halves of `threading` and `json`, where that is all it takes.
 6. Imports inside functions for what only some calls need, each with a comment that says so.
 7. `value` or slotted classes in place of dataclasses, which import `inspect` and compile code at every start.
 8. Error classes load on first use (`skillc.errors`): defining forty takes as long as a search.
@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import os
 import sys
+from _thread import RLock as RLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,6 +80,15 @@ def front_door(package: str, homes: Mapping[str, str]) -> Callable[[str], object
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return get
+
+
+def json_quote(text: str) -> str:
+    """Return text as a JSON string, in ASCII."""
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    from _json import encode_basestring_ascii
+
+    return encode_basestring_ascii(text)
 
 
 def leave(status: int) -> NoReturn:

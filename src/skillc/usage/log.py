@@ -12,7 +12,7 @@ from time import gmtime, sleep, strftime, time
 
 from skillc import errors, paths
 from skillc.errors import SkillcError, unexpected, warning
-from skillc.startup import sqlite
+from skillc.startup import json_quote, sqlite
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -208,18 +208,10 @@ def _check_fallback(fallback: str, skill: str, now: float) -> Diagnostics:
 
 def encode_arguments(arguments: Fields) -> str:
     """Return arguments as a JSON object, without loading `json`, which costs more than the row."""
-    return "{" + ", ".join(f"{_quote(key)}: {_encode(value)}" for key, value in arguments.items()) + "}"
+    return "{" + ", ".join(f"{json_quote(key)}: {_encode(value)}" for key, value in arguments.items()) + "}"
 
 
 def _encode(value: LogValue) -> str:
     if isinstance(value, str):
-        return _quote(utf8_text(value))
+        return json_quote(utf8_text(value))
     return "null" if value is None else "true" if value is True else "false" if value is False else str(value)
-
-
-def _quote(text: str) -> str:
-    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
-        return f'"{text}"'
-    from _json import encode_basestring_ascii  # only for text that needs escapes
-
-    return encode_basestring_ascii(text)

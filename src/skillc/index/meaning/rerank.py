@@ -7,7 +7,7 @@ descriptions of the best skills. It only adds to the score by words: alone it ra
 from __future__ import annotations
 
 import os
-from _thread import RLock
+from threading import RLock
 
 from skillc.errors import warning
 

@@ -7,7 +7,7 @@ be used, the cache is in memory.
 from __future__ import annotations
 
 import os
-from _thread import RLock
+from threading import RLock
 
 from skillc import paths
 from skillc.startup import new_sha256

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from skillc import errors, paths
-from skillc.startup import sha256_hex, sqlite
+from skillc.startup import json_quote, sha256_hex, sqlite
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -209,17 +209,15 @@ def has_porter() -> bool:
 
 
 def render_manifest(skill: str, source: str, source_hash: str, built_at: str) -> bytes:
-    from _json import encode_basestring_ascii as quote  # what json uses, without the rest of it
-
     from skillc import __version__
 
     fields = {
-        "skill": quote(skill),
+        "skill": json_quote(skill),
         "version": str(MANIFEST_VERSION),
-        "built_at": quote(built_at),
-        "source_hash": quote(source_hash),
-        "source": quote(utf8_text(source)),
-        "builder": quote(f"skillc {__version__}"),
+        "built_at": json_quote(built_at),
+        "source_hash": json_quote(source_hash),
+        "source": json_quote(utf8_text(source)),
+        "builder": json_quote(f"skillc {__version__}"),
     }
     lines = ",\n".join(f'  "{key}": {value}' for key, value in fields.items())
     return f"{{\n{lines}\n}}\n".encode()

@@ -7,9 +7,9 @@ file can be used (no home, a full or read-only disk), the same tables live in me
 from __future__ import annotations
 
 import os
-from _thread import RLock
 
 from skillc import atomic, paths
+from skillc.startup import RLock
 from skillc.startup.sqlite import Error, OperationalError, connect
 
 TYPE_CHECKING = False

@@ -7,7 +7,6 @@ IDs in other folders is one result that names them all.
 from __future__ import annotations
 
 import os
-from _thread import RLock
 
 from skillc import errors
 from skillc.index.skills.database import Database, library_file
@@ -15,6 +14,7 @@ from skillc.index.skills.explain import FoundSkill, explain
 from skillc.index.skills.folder import Folder, MemoryFolder
 from skillc.index.skills.query import Candidate, FolderReader, Query
 from skillc.index.skills.tokens import Stemmer
+from skillc.startup import RLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ so that the next process starts from there.
 from __future__ import annotations
 
 import os
-from _thread import RLock
 from time import perf_counter, time
 
 from skillc.index import UNSETTLED, has_times, stamp_file
 from skillc.index.skills.database import IN_MEMORY, LOCK_TIMEOUT, Database
 from skillc.index.skills.scan import MAX_SKILL_FILE, Walk
 from skillc.index.skills.snapshot import Snapshot, find_folder, load_snapshot, stored_path
+from skillc.startup import RLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -82,7 +82,7 @@ def landlock(plan: dict[str, Any]) -> int:
 
 
 def become(plan: dict[str, Any], status: int, supervisor: int) -> NoReturn:
-    """In the child: confine this process and become the command."""
+    """Confine this process, the child, and become the command."""
     stage = "setup"
     try:
         os.setsid()
