@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skillc.startup import leave
+from skillc.startup import collect_rarely, leave
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ NAMES = tuple(SUMMARIES)
 
 def run_and_exit() -> None:
     """Run the command line and end the process."""
+    collect_rarely()
     leave(main())
 
 
@@ -97,6 +98,13 @@ def show(arguments: Arguments, value: Callable[[], object], lines: Callable[[], 
         for line in lines():
             print(line)
     return 0
+
+
+def write_bytes(data: bytes) -> None:
+    """Write text of a skill as it stands, whatever the terminal's encoding."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
 
 
 def can_print(text: str) -> bool:

@@ -33,10 +33,3 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-
-
-def write_bytes(data: bytes) -> None:
-    """Write text of a skill as it stands, whatever the terminal's encoding."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()

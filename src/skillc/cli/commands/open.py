@@ -7,7 +7,7 @@ in base64 where it is not UTF-8 (`encoding` is `utf-8` or `base64`), `size` the 
 
 from __future__ import annotations
 
-from skillc.cli import workspace
+from skillc.cli import workspace, write_bytes
 from skillc.cli.syntax import FORMAT, SKILL, Argument, Arguments, Command, Option
 
 COMMAND = Command(
@@ -19,11 +19,12 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli.output import print_json, write_bytes
     from skillc.gateway import render_more_lines
 
     file = workspace().open(arguments.text("skill"), arguments.text("path"), arguments.count("max_lines"))
     if arguments.as_json:
+        from skillc.cli.output import print_json
+
         print_json(file.as_json())
         return 0
     for piece in file.pieces():

@@ -6,7 +6,7 @@ as text, bytes that are not UTF-8 replaced, `more_lines` how many lines --max-li
 
 from __future__ import annotations
 
-from skillc.cli import workspace
+from skillc.cli import workspace, write_bytes
 from skillc.cli.syntax import FORMAT, SKILL, Arguments, Command, Option
 
 COMMAND = Command(
@@ -31,8 +31,6 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.cli.output import print_json, write_bytes
-
     section = arguments.optional("section")
     if section is None:
         from skillc.cli.syntax import see
@@ -46,6 +44,8 @@ def run(arguments: Arguments) -> int:
         max_lines=arguments.count("max_lines"),
     )
     if arguments.as_json:
+        from skillc.cli.output import print_json
+
         print_json(result.as_json())
     else:
         write_bytes(result.content())
