@@ -21,6 +21,7 @@ def bare(world: World, tmp_path: Path) -> World:
     return world
 
 
+@pytest.mark.slow
 def test_one_line_for_each(bare: World) -> None:
     """[D27] E201 names the command; beside others that answer, a repository is just unavailable."""
     served = bare.fails("E201", "serve", "--read-only", "--port", "0").stderr

@@ -677,6 +677,7 @@ def test_watch(world: World) -> None:
     assert "Second change" in (world.home / ".claude" / "skills" / "pdf" / "SKILL.md").read_text()
 
 
+@pytest.mark.slow
 def test_watch_a_folder(world: World) -> None:
     """[D10] watching a folder that is in no store follows the folder, not its copy."""
     folder = world.skill("pdf", store=world.root / "lib")
@@ -689,6 +690,7 @@ def test_watch_a_folder(world: World) -> None:
         assert watch.err.splitlines()[1:] == []
 
 
+@pytest.mark.slow
 def test_watch_does_not_force(world: World) -> None:
     """[D10] a folder whose name is taken is E050, and a later change does not replace what is there."""
     mine = world.skill("pdf")
@@ -703,6 +705,7 @@ def test_watch_does_not_force(world: World) -> None:
         assert watch.interrupt() == 0
 
 
+@pytest.mark.slow
 def test_watch_all(world: World) -> None:
     """[RFC-0007] --all --watch takes up a skill that comes later, and one that goes does no harm."""
     old = world.skill("old")

@@ -319,6 +319,7 @@ def test_urls_that_are_wrong(world: World) -> None:
         run(McpSkillSource("c", command=["/no/such/program"]).list())
 
 
+@pytest.mark.slow
 def test_our_own_server_over_http(world: World) -> None:
     """[SEP-2640: host] [SURFACES: Serving] `skc mcp --http` with a token is such a repository."""
     skill(world.store, "refunds")

@@ -225,6 +225,7 @@ def reading(document: Document) -> tuple[object, ...]:
     return fields, name, description, document.data[document.body :]
 
 
+@pytest.mark.slow
 @given(SOURCES)
 @example("---\nname: pdf\ndescription: Use when: x\n---# PDF\n")
 @example("\ufeff\n---\ndescription: x: y\nallowed-tools: A, B\n\n# PDF\n")

@@ -78,6 +78,7 @@ SAME: list[tuple[str, dict[str, Any], list[str]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_results_are_the_commands(pdf: World, era: str) -> None:
     """[RFC-0007] [SURFACES: Serving] structured content is the command's JSON; the client checks its schema.

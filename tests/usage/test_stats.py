@@ -823,6 +823,7 @@ def test_prune_any(skill: Skill, rows: list[Row], days: int, found: Filters) -> 
     assert sums(skill) == {len(left)}
 
 
+@pytest.mark.slow
 def test_prune_shortens_the_file(world: World, skill: Skill) -> None:
     """[RFC-0003] the room is given back, and other processes write meanwhile and after."""
     rows: list[Row] = [(ago(days=n % 400), "show", {"section": str(n)}, None, "/w") for n in range(30_000)]
