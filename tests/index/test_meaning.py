@@ -213,8 +213,6 @@ def test_a_model_that_fails_later(reranked: World) -> None:
     """[D27] what goes wrong while it reads is told once, too, and the order by words counts from then on."""
     code = """
 from skillc.index.meaning.encoder import Encoder
-
-pytestmark = pytest.mark.slow
 print(ids()[0])
 Encoder.encode = lambda self, text: 1 / 0
 print(ids() == ids(rerank=False), ids()[0])
