@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -11,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+import skillc
 from skillc import startup
-from skillc.startup import front_door, sqlite
+from skillc.startup import front_door, sqlite, sqlite_uri
 
 
 @pytest.mark.parametrize("size", [0, 1, startup.MUCH - 1, startup.MUCH, 2 * startup.MUCH + 1])
@@ -31,7 +34,7 @@ def test_sqlite_uri(tmp_path: Path, name: str) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE t (a)")
     connection.close()
-    reader = sqlite.connect(sqlite.uri(str(path), "mode=ro"), uri=True)
+    reader = sqlite.connect(sqlite_uri(str(path), "mode=ro"), uri=True)
     assert reader.execute("SELECT name FROM sqlite_master").fetchall() == [("t",)]
     with pytest.raises(sqlite.OperationalError):
         reader.execute("CREATE TABLE u (a)")
@@ -50,9 +53,8 @@ def test_sqlite_leaves_functools_alone() -> None:
 
 def test_front_door() -> None:
     """A name is imported from its module on first use and kept; an unknown name is an AttributeError."""
-    get = front_door("skillc.startup", {"sqlite": "uri"})
-    assert get("uri") is sqlite.uri
-    del sys.modules["skillc.startup"].uri
+    get = front_door("skillc", {"startup": "leave"})
+    assert get("leave") is startup.leave is vars(skillc).pop("leave")
     with pytest.raises(AttributeError, match="no attribute 'connect'"):
         get("connect")
 
@@ -67,3 +69,59 @@ def test_leave(closed: bool) -> None:
     )
     process = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
     assert (process.returncode, process.stdout) == (3, b"x")
+
+
+def copy_of_the_package(folder: Path) -> Path:
+    package = folder / "skillc"
+    shutil.copytree(Path(skillc.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    return package
+
+
+def import_fast_in(folder: Path, program: str, *options: str, **variables: str) -> str:
+    code = (
+        f"import sys; sys.path.insert(0, {str(folder)!r})\n"
+        "from skillc import startup; startup.import_fast()\n"
+    )
+    command = [sys.executable, *options, "-c", code + program]
+    env = os.environ | {"PYTHONDONTWRITEBYTECODE": ""} | variables
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout.strip()
+
+
+WHICH = (
+    "from skillc import paths, errors\n"
+    "print(type(paths.__loader__).__name__, errors.__path__, paths.__cached__, paths.__file__)"
+)
+
+
+def test_import_fast(tmp_path: Path) -> None:
+    """Modules and packages load by their path, and look as if Python had loaded them."""
+    package = copy_of_the_package(tmp_path)
+    fast = import_fast_in(tmp_path, WHICH)
+    assert fast == import_fast_in(tmp_path, WHICH)  # the second time from the compiled file
+    assert fast.startswith("_Loader")
+    usual = import_fast_in(tmp_path, "sys.meta_path.pop(0)\n" + WHICH)
+    assert fast.removeprefix("_Loader") == usual.removeprefix("SourceFileLoader")
+    assert (package / "__pycache__").is_dir()
+
+
+def test_import_fast_sees_an_edit(tmp_path: Path) -> None:
+    """A compiled file that is not of the source as it is now is not used, nor one that is damaged."""
+    package = copy_of_the_package(tmp_path)
+    import_fast_in(tmp_path, WHICH)
+    with (package / "paths.py").open("a") as file:
+        file.write("\nEDIT = 1\n")
+    assert import_fast_in(tmp_path, "from skillc.paths import EDIT; print(EDIT)") == "1"
+    (compiled,) = (package / "__pycache__").glob("paths.*.pyc")
+    compiled.write_bytes(b"damage")
+    assert import_fast_in(tmp_path, "from skillc.paths import EDIT; print(EDIT)") == "1"
+    missing = "try:\n import skillc.nothing\nexcept ModuleNotFoundError as error: print(error)"
+    assert import_fast_in(tmp_path, missing) == "No module named 'skillc.nothing'"
+
+
+@pytest.mark.parametrize(("options", "variables"), [(["-O"], {}), ([], {"PYTHONPYCACHEPREFIX": "prefix"})])
+def test_import_fast_leaves_the_unusual_to_python(
+    tmp_path: Path, options: list[str], variables: dict[str, str]
+) -> None:
+    copy_of_the_package(tmp_path)
+    prefixed = {name: str(tmp_path / folder) for name, folder in variables.items()}
+    assert import_fast_in(tmp_path, WHICH, *options, **prefixed).startswith("SourceFileLoader")

@@ -388,8 +388,8 @@ def test_cjk_modes(cjk: Skill) -> None:
 # The index: which file, and whether it can be used
 
 
-def alter(skill: Skill, statement: str) -> None:
-    connection = sqlite3.connect(database(skill))
+def alter(skill: Skill, statement: str, path: Path | None = None) -> None:
+    connection = sqlite3.connect(path or database(skill))
     connection.execute(statement)
     connection.commit()
     connection.close()
@@ -446,6 +446,22 @@ def test_selection(run: Run, library: Skill, statements: list[str], expected: st
             "E003": f"error[E003]: index hash collision; delete .skillc-meta/{name} and rebuild\n",
         }[expected]
     )
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_another_folders_index(run: Run, library: Skill, damaged: bool) -> None:
+    """[RFC-0004:C-INDEX] the only index there counts if it is of this folder, else it is as if missing."""
+    path = Path(database(library))
+    other = path.with_name("search-0123456789abcdef.db")
+    path.rename(other)
+    assert run("search", "lib", "tokens").status == 0
+    alter(library, SET.format("/elsewhere", "skill_path"), other)
+    if damaged:
+        other.write_bytes(b"damaged")
+    assert code(run("search", "lib", "tokens")) == "E002"
+    run("build", "lib")
+    assert other.exists()
+    assert run("search", "lib", "tokens").status == 0
 
 
 @pytest.mark.parametrize("content", [None, b"", b"x", b"SQLite format 3\0" + b"\xff" * 5000])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skillc.startup import collect_rarely, leave
+from skillc.startup import collect_rarely, import_fast, leave
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ NAMES = tuple(SUMMARIES)
 def run_and_exit() -> None:
     """Run the command line and end the process."""
     collect_rarely()
+    import_fast()
     leave(main())
 
 

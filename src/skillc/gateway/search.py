@@ -220,9 +220,9 @@ def _match_raw(index: SectionIndex, query: str, limit: int) -> list[Row]:
 
 def _check_syntax(query: str) -> None:
     """Raise InvalidOption for a query that fails in an empty table, too."""
-    from skillc.startup.sqlite import connect
+    from skillc.startup import sqlite
 
-    empty = connect(":memory:")
+    empty = sqlite.connect(":memory:")
     empty.execute("CREATE VIRTUAL TABLE sections USING fts5(file, section, content)")
     try:
         _match(empty, query, 1)

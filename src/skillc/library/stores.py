@@ -53,7 +53,6 @@ class Skill:
         self.is_copy = is_copy
         self.diagnostics = diagnostics
         self.is_recent = is_recent
-        self._artifacts: list[tuple[str, str, str]] | None = None
 
     @property
     def segment(self) -> str:
@@ -83,15 +82,6 @@ class Skill:
             return []  # a folder from elsewhere and no home
         own = paths.runtime_store(self.root or paths.require_home())
         return [own] if self.scope == GLOBAL or home is None else [own, paths.runtime_store(home)]
-
-    def artifacts(self) -> list[tuple[str, str, str]]:
-        """Return the runtime directories, each with its index and its manifest; computed once."""
-        if self._artifacts is None:
-            self._artifacts = [
-                (runtime, paths.index_file(runtime, self.source), paths.manifest_file(runtime))
-                for runtime in self.runtimes()
-            ]
-        return self._artifacts
 
     def __repr__(self) -> str:
         return f"<Skill {self.name!r} {self.scope} {self.source!r}>"

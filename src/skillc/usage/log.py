@@ -12,7 +12,7 @@ from time import gmtime, sleep, strftime, time
 
 from skillc import errors, paths
 from skillc.errors import SkillcError, unexpected, warning
-from skillc.startup import json_quote, sqlite
+from skillc.startup import BUSY_SECONDS, json_quote, sqlite
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -115,7 +115,7 @@ def find_runtime(skill: Skill) -> str:
 def append_row(path: str, row: Row) -> None:
     """Add a row to a log, and create the log if necessary; raise errors of SQLite and the system."""
     connection = _connection(path)
-    deadline = time() + sqlite.BUSY_SECONDS
+    deadline = time() + BUSY_SECONDS
     is_new = False
     while True:
         try:
@@ -183,7 +183,7 @@ def connect(path: str) -> Connection:
 
 
 def _open(path: str) -> Connection:
-    return sqlite.connect(path, timeout=sqlite.BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    return sqlite.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
 
 
 def checkpoint(connection: Connection, path: str) -> None:
@@ -192,7 +192,7 @@ def checkpoint(connection: Connection, path: str) -> None:
         if os.stat(f"{path}-wal").st_size > WAL_LIMIT:
             connection.execute("PRAGMA busy_timeout=0")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            connection.execute(f"PRAGMA busy_timeout={sqlite.BUSY_SECONDS * 1000:.0f}")
+            connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}")
     except (OSError, sqlite.Error):
         pass
 

@@ -11,7 +11,7 @@ it separates searches, of which there are many kinds, and failures from reads.
 
 from __future__ import annotations
 
-from skillc.startup import sqlite
+from skillc.startup import BUSY_SECONDS, sqlite, sqlite_uri
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,9 +166,9 @@ def open_database(path: str) -> Connection | None:
     # The last mode is for a directory that can't be written, where SQLite can't create its own files.
     for mode in ("mode=rw", "mode=ro", "mode=ro&immutable=1"):
         try:
-            uri = sqlite.uri(path, mode)
+            uri = sqlite_uri(path, mode)
             connection = sqlite.connect(
-                uri, timeout=sqlite.BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
+                uri, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
             )
             connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
         except sqlite.Error:

@@ -10,8 +10,7 @@ import os
 from threading import RLock
 
 from skillc import paths
-from skillc.startup import new_sha256
-from skillc.startup.sqlite import Error, OperationalError, connect
+from skillc.startup import new_sha256, sqlite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,9 +61,9 @@ class Vectors:
         with self._lock:
             try:
                 return query(self._open())
-            except OperationalError:  # another process writes, or the disk is full or read-only
+            except sqlite.OperationalError:  # another process writes, or the disk is full or read-only
                 return None
-            except Error:
+            except sqlite.Error:
                 self._replace_file()
                 return None
 
@@ -87,11 +86,11 @@ def _connect(path: str) -> Any:
     try:
         if path != IN_MEMORY:
             os.makedirs(os.path.dirname(path), exist_ok=True)
-        connection = connect(path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False)
+        connection = sqlite.connect(path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA synchronous=OFF")  # a power cut may damage a cache
         connection.execute(_TABLE)
-    except (OSError, OperationalError):
-        connection = connect(IN_MEMORY, isolation_level=None, check_same_thread=False)
+    except (OSError, sqlite.OperationalError):
+        connection = sqlite.connect(IN_MEMORY, isolation_level=None, check_same_thread=False)
         connection.execute(_TABLE)
     return connection
 

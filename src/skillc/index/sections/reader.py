@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from skillc import errors, paths
-from skillc.startup import json_quote, sha256_hex, sqlite
+from skillc.startup import json_quote, sha256_hex, sqlite, sqlite_uri
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         source: str
 
         def runtimes(self) -> list[str]: ...
-        def artifacts(self) -> list[tuple[str, str, str]]: ...
 
 
 SCHEMA_VERSION = 2
@@ -63,22 +62,39 @@ def open_index(skill: Skill, setting: str) -> SectionIndex:
 
     It comes from the cache as long as the index and its manifest are the same files.
     """
-    for runtime, path, manifest_path in skill.artifacts():
+    runtimes = skill.runtimes()
+    for runtime in runtimes:
+        path = _find_index(runtime, skill.source)
         identity = _identity(path)
         if identity is None:
             continue
-        key = (identity, _identity(manifest_path), skill.source, setting)
+        key = (identity, _identity(paths.manifest_file(runtime)), skill.source, setting)
         entry = _cache.get(path)
         if entry is not None and entry[0] == key:
             return entry[1]
         index = _open(skill, setting, runtime, path)
+        if index is None:
+            continue
         for oldest in list(_cache)[: 1 - MAX_OPEN]:
             _cache.pop(oldest, None)  # unless another thread did
         _cache[path] = (key, index)
         return index
-    if not skill.artifacts():
+    if not runtimes:
         paths.require_home()  # says what is missing
     raise errors.IndexUnusable(skill.name)
+
+
+def _find_index(runtime: str, source: str) -> str:
+    """Return the path of a skill's index: the only index in the directory, if there is one.
+
+    Its metadata say whose it is, and loading SHA-256 for the name takes longer than listing a directory.
+    """
+    directory = paths.meta_directory(runtime)
+    try:
+        names = [name for name in os.listdir(directory) if name[:7] == "search-" and name[-3:] == ".db"]
+    except OSError:
+        names = []
+    return os.path.join(directory, names[0]) if len(names) == 1 else paths.index_file(runtime, source)
 
 
 def _identity(path: str) -> tuple[int, ...] | None:
@@ -90,16 +106,21 @@ def _identity(path: str) -> tuple[int, ...] | None:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _open(skill: Skill, setting: str, runtime: str, path: str) -> SectionIndex:
+def _open(skill: Skill, setting: str, runtime: str, path: str) -> SectionIndex | None:
+    """Open an index; return None for the index of another folder under its own name."""
     for _ in range(ATTEMPTS):
         manifest_data = read_manifest(runtime)  # before the index: a build writes it after the index
         try:
             connection = connect(path)
             meta = read_meta(connection)
         except UnreadableIndex:
-            raise errors.IndexUnusable(skill.name) from None
-        if meta["skill_path"] != utf8_text(skill.source):
-            raise errors.IndexCollision(paths.path_hash(skill.source))
+            meta = {}
+        if meta.get("skill_path") != utf8_text(skill.source):
+            if path != paths.index_file(runtime, skill.source):
+                return None
+            if meta:
+                raise errors.IndexCollision(paths.path_hash(skill.source))
+            raise errors.IndexUnusable(skill.name)
         if not has_current_format(meta, setting):
             raise errors.IndexUnusable(skill.name)
         if is_of_build(meta, manifest_data):
@@ -112,7 +133,7 @@ def open_stale_index(skill: Skill) -> Connection | None:
     """Open an index of a skill, current or not: for callers that check each file by its stamp."""
     for runtime in skill.runtimes():
         try:
-            connection = connect(paths.index_file(runtime, skill.source))
+            connection = connect(_find_index(runtime, skill.source))
             meta = read_meta(connection)
         except UnreadableIndex:
             continue
@@ -150,7 +171,7 @@ def connect(path: str) -> Connection:
     if not os.path.exists(path):
         raise UnreadableIndex(path)
     try:
-        name = sqlite.uri(path, "mode=ro&immutable=1")
+        name = sqlite_uri(path, "mode=ro&immutable=1")
         return sqlite.connect(name, uri=True, isolation_level=None, check_same_thread=False)
     except DatabaseError as error:
         raise UnreadableIndex(str(error)) from None

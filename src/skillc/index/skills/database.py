@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 
 from skillc import atomic, paths
-from skillc.startup import RLock
-from skillc.startup.sqlite import Error, OperationalError, connect
+from skillc.startup import RLock, sqlite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ class Database:
         with self._lock:
             try:
                 return self._read(query)
-            except Error as error:
+            except sqlite.Error as error:
                 self._recover(error)
             except (AttributeError, TypeError, ValueError):  # of a value that we did not write
                 if not self.persistent:
@@ -94,9 +93,9 @@ class Database:
             try:
                 execute(f"PRAGMA busy_timeout={int(timeout * 1000)}")
                 execute("BEGIN IMMEDIATE")
-            except OperationalError:
+            except sqlite.OperationalError:
                 return None
-            except Error:
+            except sqlite.Error:
                 self._rebuild()
                 return self.write(change, timeout) if self.persistent else None
             try:
@@ -104,7 +103,7 @@ class Database:
                 execute("COMMIT")
             except BaseException as error:
                 self._roll_back()
-                if not isinstance(error, Error):
+                if not isinstance(error, sqlite.Error):
                     raise
                 if _is_damage(error):  # otherwise a full disk, say
                     self._rebuild()
@@ -117,7 +116,7 @@ class Database:
             if self.persistent and self._connection is not None:
                 try:
                     self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-                except Error:
+                except sqlite.Error:
                     pass
 
     def lock(self) -> atomic.Lock | None:
@@ -150,7 +149,7 @@ class Database:
             connection = self._connection
             if connection is not None and connection.in_transaction:
                 connection.execute("ROLLBACK")
-        except Error:
+        except sqlite.Error:
             self.close()
 
     def _open(self) -> Any:
@@ -158,15 +157,15 @@ class Database:
         if self._connection is None:
             try:
                 self._connection = self._connect()
-            except Error as error:
+            except sqlite.Error as error:
                 self._recover(error)
         assert self._connection is not None
         return self._connection.execute
 
     def _connect(self) -> Any:
         if self.persistent and not self._make_directory():
-            raise OperationalError("no directory for the index")
-        connection = connect(
+            raise sqlite.OperationalError("no directory for the index")
+        connection = sqlite.connect(
             self.path,
             timeout=LOCK_TIMEOUT,
             isolation_level=None,
@@ -187,7 +186,7 @@ class Database:
             return False
         return True
 
-    def _recover(self, error: Error) -> None:
+    def _recover(self, error: sqlite.Error) -> None:
         """Rebuild a damaged file; go on in memory after any other failure, such as a lock."""
         if _is_damage(error) and self.persistent:
             self._rebuild()
@@ -207,7 +206,7 @@ class Database:
             atomic.discard(self.path + ending)
         try:
             self._connection = self._connect()
-        except Error:
+        except sqlite.Error:
             self.move_to_memory()
 
 
@@ -219,9 +218,9 @@ def select_in(execute: Any, sql: str, key: Any, values: Sequence[Any]) -> Iterat
         yield from execute(f"{sql} IN ({marks})", (key, *group)).fetchall()
 
 
-def _is_damage(error: Error) -> bool:
+def _is_damage(error: sqlite.Error) -> bool:
     messages = ("no such", "malformed", "Could not decode")
-    return not isinstance(error, OperationalError) or str(error).startswith(messages)
+    return not isinstance(error, sqlite.OperationalError) or str(error).startswith(messages)
 
 
 def _prepare(connection: Any, persistent: bool) -> None:

@@ -11,7 +11,7 @@ overlapping pairs of characters.
 
 from __future__ import annotations
 
-from skillc.startup.sqlite import connect
+from skillc.startup import sqlite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Stemmer:
 
     def __init__(self) -> None:
         self._cache = _TermCache()
-        self._connection = connect(":memory:", isolation_level=None, check_same_thread=False)
+        self._connection = sqlite.connect(":memory:", isolation_level=None, check_same_thread=False)
         self._connection.execute(
             "CREATE VIRTUAL TABLE words USING fts5(word, content='', columnsize=0, tokenize='porter ascii')"
         )

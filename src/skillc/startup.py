@@ -7,7 +7,7 @@ the code is ordinary Python.
 
 1. `front_door`: a package's `__init__` names its public names and imports their modules on first use.
 2. `TYPE_CHECKING = False` in place of typing's: importing `typing` costs as much as a search.
-3. `startup.sqlite`: `_sqlite3` without the Python around it, which imports datetime and functools.
+3. `sqlite`: `_sqlite3` without the Python around it, which imports datetime, and without functools.
 4. `sha256_hex`: SHA-256 without loading OpenSSL for a few bytes.
 5. `RLock` and `json_quote`: the C halves of `threading` and `json`, where that is all it takes.
 6. Imports inside functions for what only some calls need, each with a comment that says so.
@@ -15,7 +15,8 @@ the code is ordinary Python.
 8. Error classes load on first use (`skillc.errors`): defining forty takes as long as a search.
 9. `collect_rarely`: a reading command ends before collecting garbage pays.
 10. `leave` ends the process without dismantling the interpreter.
-11. The command is a script in the wheel (`bin/skc`), not an entry point: the wrapper that installers
+11. `import_fast`: a command's modules load by their path, without Python's search for them.
+12. The command is a script in the wheel (`bin/skc`), not an entry point: the wrapper that installers
     write for an entry point imports `re`.
 """
 
@@ -24,19 +25,27 @@ from __future__ import annotations
 import os
 import sys
 from _thread import RLock as RLock
+from marshal import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    import sqlite3
+    from collections.abc import Callable, Mapping, Sequence
     from hashlib import _Hash as Hash
+    from importlib.machinery import ModuleSpec, SourceFileLoader
+    from importlib.util import MAGIC_NUMBER
+    from types import CodeType
     from typing import BinaryIO, NoReturn, TypeVar, dataclass_transform
 
     Class = TypeVar("Class")
+    sqlite = sqlite3
 
     @dataclass_transform(frozen_default=True)
     def value(cls: type[Class]) -> type[Class]: ...
 
 else:
+    from _frozen_importlib import ModuleSpec
+    from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader
 
     def value(cls: type) -> type:
         """Give a class the constructor that a frozen dataclass would have: its annotations are its fields."""
@@ -59,7 +68,15 @@ else:
         )
         return cls
 
+    def __getattr__(name: str) -> object:
+        if name == "sqlite":
+            globals()[name] = module = import_sqlite()
+            return module
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
+
+BUSY_SECONDS = 20.0  # to wait for another process that writes to a database
+LARGE = 1 << 15  # bytes of a compiled module; memory for more takes long to allocate
 MUCH = 1 << 20  # bytes from which OpenSSL is worth loading for a digest
 
 
@@ -81,6 +98,90 @@ def front_door(package: str, homes: Mapping[str, str]) -> Callable[[str], object
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return get
+
+
+def import_sqlite() -> object:
+    """Return `_sqlite3`, the C half of `sqlite3`; the Python half takes a third of a reading command to load.
+
+    `_sqlite3` imports `functools`, and with it collections, operator and others, only for the cache of
+    statements of each connection. Where `functools` is not loaded yet, `_sqlite3` gets a stand-in with just
+    the C function behind `functools.lru_cache`. Modules that are imported later get the real one.
+    """
+    if "functools" not in sys.modules and "_sqlite3" not in sys.modules:
+        try:
+            from _functools import _lru_cache_wrapper  # type: ignore[import-not-found, unused-ignore]
+        except ImportError:
+            return __import__("_sqlite3")
+        stand_in = type(sys)("functools")
+        stand_in.lru_cache = lambda size: lambda function: _lru_cache_wrapper(function, size, False, tuple)  # type: ignore[attr-defined]
+        sys.modules["functools"] = stand_in
+        try:
+            return __import__("_sqlite3")
+        finally:
+            del sys.modules["functools"]
+    return __import__("_sqlite3")
+
+
+def sqlite_uri(path: str, parameters: str) -> str:
+    """Return the URI that opens a database with parameters such as `mode=ro`."""
+    path = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return f"file:{path if os.sep == '/' else '/' + path.replace(os.sep, '/')}?{parameters}"
+
+
+def import_fast() -> None:
+    """Import the modules of this package by their path from now on.
+
+    For each module, Python asks three finders, looks at the directory again and goes through a dozen
+    functions to read a compiled file: more than half of what a small module costs. What is unusual is left
+    to Python: a module that is not at its place, a compiled file that is missing, large or not of the source
+    as it is now, `-O`, another directory for compiled files, a zip archive.
+    """
+    is_usual = isinstance(globals()["__loader__"], SourceFileLoader)
+    if is_usual and not sys.flags.optimize and not sys.pycache_prefix:
+        sys.meta_path.insert(0, _Finder)
+
+
+class _Finder:
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None, target: object = None) -> ModuleSpec | None:
+        if path is None or not name.startswith("skillc."):
+            return None
+        folder, module, search = path[0], name[name.rindex(".") + 1 :], None
+        try:
+            loader = _Loader(name, file := f"{folder}/{module}.py", os.stat(file))
+        except OSError:
+            folder, module, search = f"{folder}/{module}", "__init__", [f"{folder}/{module}"]
+            try:
+                loader = _Loader(name, file := f"{folder}/__init__.py", os.stat(file))
+            except OSError:
+                return None
+        spec = ModuleSpec(name, loader, origin=file)
+        spec.cached = loader.compiled = f"{folder}/__pycache__/{module}.{sys.implementation.cache_tag}.pyc"
+        spec.submodule_search_locations = search
+        spec.has_location = True
+        return spec
+
+
+class _Loader(SourceFileLoader):
+    def __init__(self, name: str, path: str, source: os.stat_result) -> None:
+        self.name, self.path, self.source = name, path, source
+        self.compiled = ""
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        try:
+            file = os.open(self.compiled, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        except OSError:
+            return super().get_code(fullname)
+        try:
+            data = os.read(file, LARGE)
+        finally:
+            os.close(file)
+        fields = (0, int(self.source.st_mtime), self.source.st_size)
+        header = b"".join((field & 0xFFFFFFFF).to_bytes(4, "little") for field in fields)
+        if len(data) == LARGE or data[:16] != MAGIC_NUMBER + header:
+            return super().get_code(fullname)
+        code: CodeType = loads(memoryview(data)[16:])
+        return code
 
 
 def json_quote(text: str) -> str:
