@@ -11,17 +11,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.compiler.agents import find_targets, read_agents
     from skillc.compiler.build import build_skill, keep_index_current
-    from skillc.compiler.listing import Listing, list_skills
     from skillc.compiler.publish import Publication, PublishOptions, publish_skill
     from skillc.compiler.scaffold import create_skill, create_store
+    from skillc.compiler.status import Listing, list_skills
 else:
     __getattr__ = front_door(
         __name__,
         {
             "agents": "find_targets read_agents",
             "build": "build_skill keep_index_current",
-            "listing": "Listing list_skills",
             "publish": "Publication PublishOptions publish_skill",
             "scaffold": "create_skill create_store",
+            "status": "Listing list_skills",
         },
     )

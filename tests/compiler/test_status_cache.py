@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.compiler import list_skills, listing as status
+from skillc.compiler import list_skills, status
 from tests.conftest import SkcRun, World, save
 
 USABLE = "---\nname: x\ndescription: d\n---\n# x\n"
