@@ -54,7 +54,8 @@ class SectionIndex:
         self.segmented = meta["tokenizer"] == "cjk"
 
 
-_cache: dict[str, tuple[object, SectionIndex]] = {}  # the last MAX_OPEN indexes that were opened, by path
+# The last MAX_OPEN indexes that were opened, by runtime directory, source and setting, with their state.
+_cache: dict[tuple[str, str, str], tuple[object, SectionIndex]] = {}
 
 
 def open_index(skill: Skill, setting: str) -> SectionIndex:
@@ -64,20 +65,18 @@ def open_index(skill: Skill, setting: str) -> SectionIndex:
     """
     runtimes = skill.runtimes()
     for runtime in runtimes:
+        key = (runtime, skill.source, setting)
+        state, index = _cache.get(key, (None, None))
+        if index is not None and state == _state(index.path, runtime):
+            return index
         path = _find_index(runtime, skill.source)
-        identity = _identity(path)
-        if identity is None:
-            continue
-        key = (identity, _identity(paths.manifest_file(runtime)), skill.source, setting)
-        entry = _cache.get(path)
-        if entry is not None and entry[0] == key:
-            return entry[1]
-        index = _open(skill, setting, runtime, path)
+        state = _state(path, runtime)
+        index = _open(skill, setting, runtime, path) if state else None
         if index is None:
             continue
         for oldest in list(_cache)[: 1 - MAX_OPEN]:
             _cache.pop(oldest, None)  # unless another thread did
-        _cache[path] = (key, index)
+        _cache[key] = (state, index)
         return index
     if not runtimes:
         paths.require_home()  # says what is missing
@@ -95,6 +94,12 @@ def _find_index(runtime: str, source: str) -> str:
     except OSError:
         names = []
     return os.path.join(directory, names[0]) if len(names) == 1 else paths.index_file(runtime, source)
+
+
+def _state(path: str, runtime: str) -> tuple[object, ...] | None:
+    """Return what changes when another build takes the place of an index; None if there is no index."""
+    identity = _identity(path)
+    return identity and (identity, _identity(paths.manifest_file(runtime)))
 
 
 def _identity(path: str) -> tuple[int, ...] | None:
