@@ -53,6 +53,7 @@ class Skill:
         self.is_copy = is_copy
         self.diagnostics = diagnostics
         self.is_recent = is_recent
+        self._runtimes: list[str] | None = None
 
     @property
     def segment(self) -> str:
@@ -72,8 +73,10 @@ class Skill:
         return os.path.join(paths.runtime_store(paths.require_home()), self.folder)
 
     def runtimes(self) -> list[str]:
-        """Return where the compiled form may be, in order of precedence [D13a]."""
-        return [os.path.join(store, self.folder) for store in self.runtime_stores()]
+        """Return where the compiled form may be, in order of precedence; computed once [D13a]."""
+        if self._runtimes is None:
+            self._runtimes = [os.path.join(store, self.folder) for store in self.runtime_stores()]
+        return self._runtimes
 
     def runtime_stores(self) -> list[str]:
         """Return the directories that `runtimes` are in."""
