@@ -148,7 +148,7 @@ class Workspace:
             lambda skill: search_sections(skill, query, limit=limit, mode=mode, tokenizer=tokenizer),
             lambda results: {"result_count": len(results.results)},
         )
-        if has_changes(skill, tokenizer):
+        if has_changes(skill, tokenizer, [result.file for result in results.results]):
             self.tell((errors.warning("W004", skill.name, skill.name),))
         if mode == "all" and not results.results:
             from skillc.gateway import explain_no_results

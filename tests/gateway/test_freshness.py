@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,9 @@ from skillc.compiler import build_skill
 from skillc.errors import SectionNotFound
 from skillc.gateway import freshness, has_changes, read_outline, search_sections, show, show_section
 from skillc.index import SETTLED_NS
+from skillc.index.sections import open_index
 from skillc.library import Skill, resolve
+from skillc.skills import SourceFile
 from tests.conftest import World, save
 from tests.gateway.conftest import SKILL, Run, code, made
 
@@ -426,3 +429,91 @@ def test_a_skill_by_another_path(world: World, run: Run) -> None:
     for name in ("pdf", ".skillc/skills/pdf", str(world.store / "pdf")):
         assert run("show", name, "--section", "new").out == "# New\n"
     assert resolve("pdf", ".").source == str((world.store / "pdf").resolve())
+
+
+@pytest.fixture
+def large(world: World, monkeypatch: pytest.MonkeyPatch) -> Skill:
+    """A skill with more files than are asked one by one."""
+    monkeypatch.setattr(freshness, "EXACT", 3)
+    files = {f"part{n}/doc{n}.md": f"# Title {n}\n\nwords {n}\n\n## Same\n\nsame {n}\n" for n in range(6)}
+    skill = made(world, "large", {"SKILL.md": SKILL, **files}, built=False)
+    settle()
+    build_skill(skill)
+    return skill
+
+
+@pytest.fixture
+def walks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The folders that were listed whole."""
+    roots: list[str] = []
+    listing = freshness.list_files
+
+    def count(root: str) -> list[SourceFile]:
+        roots.append(root)
+        return listing(root)
+
+    monkeypatch.setattr(freshness, "list_files", count)
+    return roots
+
+
+def test_large_skills_are_not_walked(large: Skill, walks: list[str]) -> None:
+    """[D18] the directories say that no file was added or removed, and the file that is shown is checked."""
+    assert lines_of(large, "Title 4").startswith("# Title 4\n\nwords 4\n")
+    shown = show_section(large, "same")
+    assert (shown.file, shown.ambiguous) == ("part0/doc0.md", True)
+    assert lines_of(large, "Same", file="part5/doc5.md") == "## Same\n\nsame 5\n"
+    assert not has_changes(large, names=["part1/doc1.md"])
+    assert not walks
+    with pytest.raises(SectionNotFound):
+        show_section(large, "nothing")
+    assert walks
+
+
+def test_large_and_written_in_place(large: Skill, walks: list[str]) -> None:
+    """[D18] never the wrong lines: the file is read again, and a search that answers from it says so."""
+    path = Path(large.source, "part4", "doc4.md")
+    path.write_text("Before.\n\n# Title 4\n\nother words\n\n# New\n\nnew\n")
+    assert lines_of(large, "Title 4") == "# Title 4\n\nother words\n\n"
+    assert not walks
+    assert has_changes(large, names=["part4/doc4.md"])
+    assert not has_changes(large, names=["part1/doc1.md"])
+    assert lines_of(large, "New") == "# New\n\nnew\n"  # not in the index: every file is asked
+    path.write_text("# Another\n")
+    with pytest.raises(SectionNotFound):
+        show_section(large, "Title 4")
+
+
+@pytest.mark.parametrize("change", ["add", "remove", "rename", "replace", "link"])
+def test_large_with_other_names(large: Skill, walks: list[str], change: str) -> None:
+    """[D18] a file that was added, removed or replaced shows in its directory."""
+    path = Path(large.source, "part2", "doc2.md")
+    if change == "add":
+        save(path.with_name("a.md"), "# Title 2\n\nfirst\n")
+    elif change == "replace":
+        save(path, "# Title 2\n\nfirst\n")
+    elif change == "link":
+        save(path.with_name(".b"), "# Title 2\n\nfirst\n")
+        path.unlink()
+        path.symlink_to(".b")
+    else:
+        path.rename(path.with_name("z.md" if change == "rename" else ".hidden"))
+    assert has_changes(large)
+    assert walks
+    if change == "remove":
+        with pytest.raises(SectionNotFound):
+            show_section(large, "Title 2")
+    else:
+        expected = "words 2" if change == "rename" else "first"
+        assert expected in lines_of(large, "Title 2")
+
+
+def test_large_with_an_index_of_an_older_version(large: Skill, walks: list[str]) -> None:
+    """[D18] an index without directories, or with damaged ones, means that every file is asked."""
+    for statement in ("UPDATE directories SET modified_ns = 'x'", "DROP TABLE directories"):
+        connection = sqlite3.connect(open_index(large, "ascii").path)
+        connection.execute(statement)
+        connection.commit()
+        connection.close()
+        walks.clear()
+        assert lines_of(large, "Title 4").startswith("# Title 4\n")
+        assert walks

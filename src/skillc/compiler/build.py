@@ -8,14 +8,14 @@ believes the index (`is_of_build`), and the next build writes the missing files.
 from __future__ import annotations
 
 import os
-from time import gmtime, strftime
+from time import gmtime, strftime, time_ns
 
 from skillc import atomic, paths
 from skillc.errors import IndexCollision, InvalidSkill, SkillcError
-from skillc.index import sections
+from skillc.index import sections, settle, stamp_of
 from skillc.library import is_compiled
 from skillc.settings import load_settings
-from skillc.skills import list_files, main_file
+from skillc.skills import list_tree, main_file
 from skillc.startup import sha256_hex
 from skillc.text import utf8_text
 
@@ -107,7 +107,8 @@ class _Build:
         self.runtime = runtime
         self.progress = progress
         self.main = main
-        self.files = list_files(skill.source)
+        self.time = time_ns()
+        self.files, self.directories = list_tree(skill.source)
         self.tokenizer = tokenizer
         self.formats = formats
         self.index_path = paths.index_file(runtime, skill.source)
@@ -229,6 +230,9 @@ class _Build:
         new_manifest = sections.render_manifest(name, self.skill.source, whole_hash, now)
         writer.set_diagnostics(self.main, metadata.diagnostics)
         self.diagnostics = writer.diagnostics()
+        writer.set_directories(
+            (path, settle(stamp_of(status), self.time)) for path, status in self.directories.items()
+        )
         tokenizer = sections.choose_tokenizer(self.tokenizer)
         writer.finish(
             {
@@ -238,6 +242,7 @@ class _Build:
                 "stub": stub,
                 "manifest": new_manifest.decode(),
                 "replaces": sha256_hex(self.last_manifest),
+                "files": str(len(self.files)),
             }
         )
         os.replace(temporary, self.index_path)

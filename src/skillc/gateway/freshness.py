@@ -1,7 +1,8 @@
 """Compare the source files with their index records: by size and times, then by hash [D18].
 
 The headings of a file come from the index as long as the file is the one that was indexed, and from
-the file itself otherwise.
+the file itself otherwise. In a skill of more than EXACT files, asking each one would take longer than all the
+rest: as long as its directories are as they were, only the files that an answer comes from are asked.
 """
 
 from __future__ import annotations
@@ -9,19 +10,23 @@ from __future__ import annotations
 import os
 
 from skillc.errors import SkillcError
+from skillc.index import has_times
 from skillc.index.sections import DatabaseError, open_index
-from skillc.skills import list_files
+from skillc.skills import SourceFile, list_files
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from sqlite3 import Connection
     from typing import Any
 
+    from skillc.index.sections import SectionIndex
     from skillc.library import Skill
-    from skillc.skills import SourceFile
 
 FileRecord = tuple[str, int, int, int]  # digest, size and two times of a file as the index holds them
+
+EXACT = 256  # files of a skill up to which every one is asked whether it changed
 
 # Bytes; the compiler's limit. The headings of a larger Markdown file are not read, with or without an index.
 MAX_TEXT = 32 * 1024 * 1024
@@ -43,10 +48,29 @@ class Heading:
         return {field: getattr(self, field) for field in ("file", "level", "heading", "line")}
 
 
-def read_file_records(connection: Connection) -> dict[str, FileRecord]:
-    """Return the record of every indexed file, by its name as it is shown."""
-    rows = connection.execute("SELECT path, digest, size, modified_ns, changed_ns FROM files")
+def read_file_records(connection: Connection, only: str | None = None) -> dict[str, FileRecord]:
+    """Return the record of every indexed file, or of one, by its name as it is shown."""
+    sql = "SELECT path, digest, size, modified_ns, changed_ns FROM files"
+    rows = connection.execute(sql) if only is None else connection.execute(f"{sql} WHERE path = ?", (only,))
     return {row[0]: row[1:] for row in rows}
+
+
+def has_same_names(skill: Skill, index: SectionIndex) -> bool:
+    """Return whether a large skill has the files that were indexed, by the times of its directories.
+
+    A file that was written in place does not show here. Small skills, and indexes of older versions, which
+    do not list directories, are always asked file by file.
+    """
+    try:
+        if int(index.meta.get("files", "0")) <= EXACT:
+            return False
+        rows = index.connection.execute("SELECT path, modified_ns, changed_ns FROM directories").fetchall()
+        return bool(rows) and all(
+            has_times(os.path.join(skill.source, path), (modified, changed))
+            for path, modified, changed in rows
+        )
+    except (DatabaseError, TypeError, ValueError):  # a damaged index
+        return False
 
 
 def read_headings(connection: Connection, condition: str = "1", *values: str) -> list[Heading]:
@@ -113,17 +137,26 @@ def matches_record(data: bytes, record: FileRecord | None) -> bool:
     return sha256_hex(data) == record[0]
 
 
-def has_changes(skill: Skill, tokenizer: str = "ascii") -> bool:
+def has_changes(skill: Skill, tokenizer: str = "ascii", names: Iterable[str] = ()) -> bool:
     """Return whether any file was changed, added or removed since the index was built.
 
     A search uses this to say that its index is out of date. Sources that can't be listed count as changed.
+    In a large skill whose directories are the same, only the files of these `names` are asked.
     """
     try:
-        records = read_file_records(open_index(skill, tokenizer).connection)
+        index = open_index(skill, tokenizer)
+        if has_same_names(skill, index):
+            return any(_has_change(skill, index.connection, name) for name in set(names))
+        records = read_file_records(index.connection)
         files = list_files(skill.source)
         return len(files) != len(records) or any(_differs(f, records.get(utf8_text(f.name))) for f in files)
     except (SkillcError, DatabaseError, OSError):
         return True
+
+
+def _has_change(skill: Skill, connection: Connection, name: str) -> bool:
+    path = os.path.join(skill.source, name)
+    return _differs(SourceFile(name, path, os.stat(path)), read_file_records(connection, name).get(name))
 
 
 def _differs(file: SourceFile, record: FileRecord | None) -> bool:

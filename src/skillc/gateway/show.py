@@ -15,11 +15,11 @@ from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from sqlite3 import Connection
     from typing import Any
 
-    from skillc.gateway.freshness import Heading
+    from skillc.gateway.freshness import FileRecord, Heading
     from skillc.library import Skill
 
 MAX_SUGGESTIONS = 5
@@ -74,18 +74,53 @@ def show_section(
     # A heading may be given as the stub lists it, with a description behind a dash [D15].
     queries = dict.fromkeys((title.partition(_DASH)[0].strip().casefold(), title.casefold()))
     try:
+        if freshness.has_same_names(skill, index):
+            found = _read_first(_IndexedHeadings(skill, index.connection, file), queries, max_lines)
+            if found is not None:
+                return found
         headings = _Headings(skill, index.connection, file)
-        for query in queries:
-            matches = headings.find(query)
-            for match in matches:
-                result = headings.read_lines(match, query)
-                if result is not None:
-                    heading, lines = result
-                    more_lines = 0 if max_lines is None else max(0, len(lines) - max_lines)
-                    return Section(heading, b"".join(lines[:max_lines]), more_lines, len(matches) > 1)
-        raise errors.SectionNotFound(title, headings.suggest(next(iter(queries))))
+        result = _read_first(headings, queries, max_lines)
+        if result is None:
+            raise errors.SectionNotFound(title, headings.suggest(next(iter(queries))))
+        return result
     except DatabaseError:
         raise errors.IndexUnusable(skill.name) from None
+
+
+def _read_first(
+    headings: _Headings | _IndexedHeadings, queries: Iterable[str], max_lines: int | None
+) -> Section | None:
+    """Return the first section that a query finds."""
+    for query in queries:
+        matches = headings.find(query)
+        for match in matches:
+            result = headings.read_lines(match, query)
+            if result is not None:
+                heading, lines = result
+                more_lines = 0 if max_lines is None else max(0, len(lines) - max_lines)
+                return Section(heading, b"".join(lines[:max_lines]), more_lines, len(matches) > 1)
+    return None
+
+
+class _IndexedHeadings:
+    """The headings of a large skill whose directories are as they were: only files that match are asked."""
+
+    def __init__(self, skill: Skill, connection: Connection, only: str | None) -> None:
+        self._source = skill.source
+        self._index = connection
+        self._only = None if only is None else utf8_text(os.path.normpath(only).replace(os.sep, "/"))
+
+    def find(self, query: str) -> list[Heading]:
+        """Return the headings that equal a case-folded query."""
+        headings = freshness.read_headings(self._index, _CANDIDATES, query)
+        if self._only is not None:
+            headings = [heading for heading in headings if heading.file == self._only]
+        matches = [heading for heading in headings if heading.heading.casefold() == query]
+        return sorted(matches, key=lambda heading: (heading.file.encode(), heading.line))
+
+    def read_lines(self, heading: Heading, query: str) -> tuple[Heading, list[bytes]] | None:
+        record = freshness.read_file_records(self._index, heading.file).get(heading.file)
+        return _read_lines(os.path.join(self._source, heading.file), record, heading, query)
 
 
 class _Headings:
@@ -118,19 +153,7 @@ class _Headings:
         return texts[:MAX_SUGGESTIONS]
 
     def read_lines(self, heading: Heading, query: str) -> tuple[Heading, list[bytes]] | None:
-        """Return a heading and the lines of its section as the file is now; None if it is gone."""
-        record = self._records.get(heading.file)
-        try:
-            data, stamp = freshness.read_with_stamp(self._files[heading.file].path)
-        except FileNotFoundError:
-            return None
-        if record is None or not (stamp == record[1:] or freshness.matches_record(data, record)):
-            headings = freshness.parse_headings(heading.file, data)
-            matches = [match for match in headings if match.heading.casefold() == query]
-            if not matches:
-                return None
-            heading = next((match for match in matches if match.line == heading.line), matches[0])
-        return heading, data.splitlines(keepends=True)[heading.line - 1 : heading.end_line - 1]
+        return _read_lines(self._files[heading.file].path, self._records.get(heading.file), heading, query)
 
     def _select(self, matches: Callable[[str], bool], condition: str = "1", *values: str) -> list[Heading]:
         """Return the headings whose case-folded text matches; `condition` selects candidates in the index."""
@@ -146,3 +169,20 @@ class _Headings:
             order = {name: number for number, name in enumerate(self._files)}
             selection.sort(key=lambda heading: (order[heading.file], heading.line))
         return selection
+
+
+def _read_lines(
+    path: str, record: FileRecord | None, heading: Heading, query: str
+) -> tuple[Heading, list[bytes]] | None:
+    """Return a heading and the lines of its section as the file is now; None if it is gone."""
+    try:
+        data, stamp = freshness.read_with_stamp(path)
+    except FileNotFoundError:
+        return None
+    if record is None or not (stamp == record[1:] or freshness.matches_record(data, record)):
+        headings = freshness.parse_headings(heading.file, data)
+        matches = [match for match in headings if match.heading.casefold() == query]
+        if not matches:
+            return None
+        heading = next((match for match in matches if match.line == heading.line), matches[0])
+    return heading, data.splitlines(keepends=True)[heading.line - 1 : heading.end_line - 1]

@@ -41,7 +41,16 @@ def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
     Raises PathEscapes for a link that leaves the root. Skips broken links, loops, pipes and the like,
     and the directories of version control systems.
     """
+    return list_tree(root, hidden=hidden)[0]
+
+
+def list_tree(root: str, *, hidden: bool = False) -> tuple[list[SourceFile], dict[str, os.stat_result]]:
+    """Return the files, and each directory's status from before it was read, by its path below `root`.
+
+    As long as the status of every directory is the same, so are the names of the files.
+    """
     real_root = os.path.realpath(root)
+    directories = {"": os.stat(root)}
     files: list[SourceFile] = []
     links = 0  # to directories
     # Directories still to read: path prefix, path, the real directories on the way (for loops).
@@ -63,12 +72,13 @@ def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
                 if real not in chain:
                     links += entry.is_symlink()
                     stack.append((f"{prefix}{name}/", entry.path, (*chain, real)))
+                    directories[prefix + name] = status
         if len(files) > MAX_FILES:
             raise errors.InvalidSkill(root, f"more than {MAX_FILES} files")
         if links > MAX_LINKS:
             raise errors.InvalidSkill(root, f"more than {MAX_LINKS} directories by way of links")
     files.sort(key=lambda file: file.name.encode("utf-8", "surrogateescape"))
-    return files
+    return files, directories
 
 
 def _entries(directory: str, required: bool) -> list[os.DirEntry[str]]:

@@ -40,6 +40,10 @@ CREATE TABLE files (path TEXT PRIMARY KEY, digest TEXT NOT NULL,
     first_heading INTEGER NOT NULL, heading_count INTEGER NOT NULL,
     description TEXT, diagnostics TEXT NOT NULL) WITHOUT ROWID;
 """
+_DIRECTORIES = """
+CREATE TABLE IF NOT EXISTS directories
+    (path TEXT PRIMARY KEY, modified_ns INTEGER NOT NULL, changed_ns INTEGER NOT NULL) WITHOUT ROWID
+"""
 _BUILD_KEYS = {"name", "description", "stub", "manifest", "indexed_at"}  # metadata for the next build
 _HEADING_INDEX = "CREATE INDEX IF NOT EXISTS idx_headings_text ON headings(text COLLATE NOCASE)"
 
@@ -161,6 +165,13 @@ class SectionWriter:
     def set_diagnostics(self, name: str, diagnostics: Iterable[Diagnostic]) -> None:
         text = _join((d.code, d.message) for d in diagnostics)
         self._connection.execute("UPDATE files SET diagnostics = ? WHERE path = ?", (text, name))
+
+    def set_directories(self, stamps: Iterable[tuple[str, Stamp]]) -> None:
+        """Record the directories of the skill, so that readers see that no file was added or removed."""
+        self._connection.execute(_DIRECTORIES)
+        self._connection.execute("DELETE FROM directories")
+        rows = [(utf8_text(path), modified, changed) for path, (_, modified, changed) in stamps]
+        self._connection.executemany("INSERT INTO directories VALUES (?, ?, ?)", rows)
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         return read_diagnostics(self._connection)
