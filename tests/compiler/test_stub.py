@@ -13,6 +13,7 @@ from hypothesis import given, strategies as st
 from skillc.compiler.stub import MAX_LINES, render_stub
 from skillc.skills import parse
 from skillc.text import shell_quote, yaml_quote
+from tests.conftest import World, save
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -174,3 +175,74 @@ def test_yaml_strings_are_one_line() -> None:
     breaks = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
     assert len(yaml_quote(breaks).splitlines()) == 1
     assert yaml.safe_load(yaml_quote(breaks)) == breaks
+
+
+FIELDS = """\
+name: pdf
+description: Fill forms
+disable-model-invocation: true
+allowed-tools:
+  - Bash(git:*)
+  - Read
+model: "opus"   # the larger one
+argument-hint: [file]
+metadata:
+  version: 1.2
+  owner: {team: docs}
+notes: |
+  Two
+  lines
+"""
+
+
+def stub_of(world: World, frontmatter: str) -> str:
+    world.skill("pdf", f"---\n{frontmatter}---\n# PDF\n\nText.\n")
+    world.ok("build", "pdf")
+    return (world.runtime / "pdf" / "SKILL.md").read_text()
+
+
+def test_other_fields_stand_as_they_are(world: World) -> None:
+    """[D50] all fields besides name and description, in their order and their own spelling."""
+    text = stub_of(world, FIELDS)
+    assert text.startswith(
+        '---\nname: "pdf"\ndescription: "Fill forms"\n' + FIELDS.split("Fill forms\n")[1] + "---\n"
+    )
+    front = parse(text.encode()).frontmatter
+    assert front is not None
+    assert front.fields == yaml.safe_load(FIELDS)
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        ('"quoted key": 1', {"quoted key": 1}),
+        ("tags: &t [a]\nothers: *t", {"tags": ["a"], "others": ["a"]}),
+        ("hint: use: this", {"hint": "use: this"}),  # not YAML, and repaired
+        ("when: 2026-11-16", {"when": "2026-11-16"}),
+        ("empty:", {"empty": None}),
+        ("été: oui", {"été": "oui"}),
+        ("model: a\nmodel: b", {"model": "b"}),
+    ],
+)
+def test_fields_that_cannot_stand_alone(world: World, field: str, expected: dict[str, object]) -> None:
+    """[D50] the stub's frontmatter is valid YAML with the values that were read."""
+    text = stub_of(world, f"name: pdf\ndescription: d\n{field}\n")
+    loaded = yaml.load(text.split("---\n")[1], yaml.BaseLoader if "when" in field else yaml.SafeLoader)
+    assert {key: loaded[key] for key in expected} == expected
+
+
+def test_fields_that_do_not_fit(world: World) -> None:
+    """[D50] [D8] the longest are left out, each with a warning; the stub has at most 100 lines."""
+    long, longer = (f"{key}:\n" + "  - x\n" * lines for key, lines in (("long", 40), ("longer", 60)))
+    front = f"name: pdf\ndescription: d\n{longer}model: opus\n{long}hint: h\n"
+    world.skill("pdf", f"---\n{front}---\n# PDF\n" + "".join(f"## Part {n}\n" for n in range(20)))
+    ran = world.ok("build", "pdf")
+    text = (world.runtime / "pdf" / "SKILL.md").read_text()
+    assert text.count("\n") <= MAX_LINES
+    assert "model: opus\nlong:\n" in text
+    assert "longer" not in text
+    (line,) = (line for line in ran.stderr.splitlines() if "W005" in line)
+    assert line.endswith("the stub has no room for the frontmatter's field 'longer'; agents do not see it")
+    save(world.store / "pdf" / "other.md", "# Other\n")
+    assert world.ok("build", "pdf").stderr.count("W005") == 1
+    assert "long:" in (world.runtime / "pdf" / "SKILL.md").read_text()

@@ -11,7 +11,7 @@ import os
 from time import gmtime, strftime, time_ns
 
 from skillc import atomic, paths
-from skillc.errors import IndexCollision, InvalidSkill, SkillcError
+from skillc.errors import IndexCollision, InvalidSkill, SkillcError, warning
 from skillc.index import sections, settle, stamp_of
 from skillc.library import is_compiled
 from skillc.settings import load_settings
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     Formats = frozenset[str]
     Progress = Callable[[int, int], None] | None
 
+NO_ROOM = "W005"  # the warning for a field that the stub has no room for
 ATTEMPTS = 5  # builds of a folder that changes meanwhile
 MAX_COPY = 0.5  # share of changed bytes up to which a build starts from a copy of the last index
 
@@ -117,6 +118,7 @@ class _Build:
         self.meta: dict[str, str] = {}
         self.records: dict[str, FileState] = {}
         self.diagnostics: tuple[Diagnostic, ...] = ()
+        self.fields: dict[str, str] = {}  # the YAML of the frontmatter besides name and description
         self.main_digest = ""  # of the SKILL.md that name and description were read from
 
     def run(self, force: bool) -> BuildResult:
@@ -203,18 +205,27 @@ class _Build:
 
     def _read_metadata(self, reuse: bool) -> Metadata:
         """Return name and description; without them nothing is built [RFC-0001:C-INPUT]."""
+        import json  # an unchanged skill does not need it
+
         from skillc.skills import Metadata, parse, read_metadata
 
         if reuse:  # SKILL.md has not changed: no need to load a YAML parser
-            diagnostics = tuple(diagnostic for diagnostic in self.diagnostics if diagnostic.path == self.main)
+            diagnostics = tuple(d for d in self.diagnostics if d.path == self.main and d.code != NO_ROOM)
+            self.fields = json.loads(self.meta["fields"])
             return Metadata(self.meta["name"], self.meta["description"], {}, diagnostics)
         with open(os.path.join(self.skill.source, self.main), "rb") as file:
             data = file.read()
         self.main_digest = sha256_hex(data)
-        return read_metadata(parse(data), self.skill.segment)
+        document = parse(data)
+        metadata = read_metadata(document, self.skill.segment)
+        sources = document.frontmatter.sources() if document.frontmatter else {}
+        self.fields = {key: text for key, text in sources.items() if key not in ("name", "description")}
+        return metadata
 
     def _commit(self, writer: SectionWriter, temporary: str, metadata: Metadata, changes: int) -> BuildResult:
-        from skillc.compiler.stub import MAX_REFERENCES, render_stub
+        import json
+
+        from skillc.compiler.stub import MAX_REFERENCES, choose_fields, render_stub
         from skillc.skills import hash_source
 
         digests = writer.digests()
@@ -224,11 +235,14 @@ class _Build:
         name, description = metadata.name, metadata.description
         headings, references = writer.headings_of(self.main), writer.references(self.main, MAX_REFERENCES)
         origin = self.skill.repository if self.skill.is_copy else ""
-        stub = render_stub(name, description, self.skill.name, headings, *references, origin)
+        parts = (name, description, self.skill.name, headings, *references, origin)
+        keys = choose_fields(self.fields, render_stub(*parts))
+        stub = render_stub(*parts, fields=(self.fields[key] for key in keys))
+        left_out = (warning(NO_ROOM, key).at(self.main) for key in self.fields if key not in keys)
         # If files were only touched, it is the same build.
         now = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()) if changes else self.meta["indexed_at"]
         new_manifest = sections.render_manifest(name, self.skill.source, whole_hash, now)
-        writer.set_diagnostics(self.main, metadata.diagnostics)
+        writer.set_diagnostics(self.main, (*metadata.diagnostics, *left_out))
         self.diagnostics = writer.diagnostics()
         writer.set_directories(
             (path, settle(stamp_of(status), self.time)) for path, status in self.directories.items()
@@ -239,6 +253,7 @@ class _Build:
                 **sections.index_metadata(self.skill.source, whole_hash, tokenizer, self.formats, now),
                 "name": name,
                 "description": description,
+                "fields": json.dumps(self.fields),
                 "stub": stub,
                 "manifest": new_manifest.decode(),
                 "replaces": sha256_hex(self.last_manifest),

@@ -1,6 +1,6 @@
 """The stub: a small SKILL.md that shows an agent the outline of a skill and how to fetch its parts.
 
-Structure without content [RFC-0001:C-STUB, C-SECTIONS, C-CONSTRAINTS; D8, D9]. It has at most
+Structure without content [RFC-0001:C-STUB, C-SECTIONS, C-CONSTRAINTS; D8, D9, D50]. It has at most
 MAX_LINES lines because each of its parts has a limit; it counts what it leaves out.
 """
 
@@ -10,7 +10,7 @@ from skillc.text import cut, fold_line, shell_quote, yaml_quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 MAX_LINES = 100
 MAX_SECTIONS = 15
@@ -22,7 +22,7 @@ _TEMPLATE = """\
 ---
 name: {name}
 description: {description}
----
+{fields}---
 
 # {title}
 
@@ -54,21 +54,33 @@ def render_stub(
     references: Sequence[tuple[str, str | None]],
     reference_count: int,
     repository: str = "",
+    fields: Iterable[str] = (),
 ) -> str:
     """Return the text of the stub.
 
     `main` has level and text of each heading of SKILL.md; `references` label and description of the
-    first MAX_REFERENCES other documents by path. `repository` is where a copied skill comes from.
+    first MAX_REFERENCES other documents by path. `repository` is where a copied skill comes from. `fields`
+    is the YAML of the other fields of the frontmatter.
     """
     lines = [*_render_headings(main), *_render_references(references, reference_count)]
     return _TEMPLATE.format(
         name=yaml_quote(name),
         description=yaml_quote(description),
+        fields="".join(f"{field}\n" for field in fields),
         title=fold_line(name),
         origin=f" from the repository '{fold_line(repository)}'" if repository else "",
         skill=shell_quote(directory),
         sections="\n".join(lines) or "(no headings)",
     )
+
+
+def choose_fields(fields: Mapping[str, str], stub: str) -> list[str]:
+    """Return the keys of the fields that fit into a stub that has none yet; the longest do not [D50]."""
+    room = MAX_LINES - stub.count("\n")
+    keys = sorted(fields, key=lambda key: (fields[key].count("\n"), len(fields[key])))
+    while sum(fields[key].count("\n") + 1 for key in keys) > room:
+        keys.pop()
+    return [key for key in fields if key in keys]
 
 
 def _render_headings(headings: Iterable[tuple[int, str]]) -> list[str]:

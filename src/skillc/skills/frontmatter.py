@@ -48,6 +48,14 @@ class Frontmatter(NamedTuple):
         text = _plain_text(chunks[field]) if field in chunks else str(value)
         return text or str(value) if isinstance(value, list | dict) else _COMMENT.split(text, maxsplit=1)[0]
 
+    def sources(self) -> dict[str, str]:
+        """Return the YAML of each field by its key: as it stands, or as JSON if it can't stand alone."""
+        chunks, _, _ = _split_entries(self.raw)
+        return {
+            key: _source_of(key, value, "\n".join(chunks.get(key, ())).rstrip())
+            for key, value in self.fields.items()
+        }
+
 
 def find_frontmatter(text: str) -> Frontmatter | None:
     """Return the frontmatter at the beginning of a document, or None.
@@ -70,6 +78,17 @@ def find_frontmatter(text: str) -> Frontmatter | None:
     if fields is None or not (has_fence or {"name", "description"} & fields.keys()):
         return None
     return Frontmatter(fields, text[start:stop], end, (*diagnostics, *problems))
+
+
+def _source_of(key: str, value: object, source: str) -> str:
+    try:
+        if load_yaml(f"{source}\n").value == {key: value}:
+            return source
+    except NotYaml:
+        pass
+    import json  # an alias, a key in quotes, a repaired field
+
+    return f"{key if _ENTRY.fullmatch(f'{key}:') else json.dumps(key)}: {json.dumps(value)}"
 
 
 def _find_fences(text: str) -> tuple[int, int, int, list[Diagnostic]] | None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     FileState = tuple[str, Stamp]  # digest and stamp of a file as the index has it
     Heading = tuple[int, str, int, int, int, int]  # level, text, first and last line, first and last byte
 
-BUILDER = 1  # counts up when an index is written differently, so that the next build starts from nothing
+BUILDER = 2  # counts up when an index is written differently, so that the next build starts from nothing
 BATCH = 10_000  # headings that are inserted together
 LARGE = 4 * 1024 * 1024  # bytes of text from which larger pages pay
 
@@ -44,7 +44,14 @@ _DIRECTORIES = """
 CREATE TABLE IF NOT EXISTS directories
     (path TEXT PRIMARY KEY, modified_ns INTEGER NOT NULL, changed_ns INTEGER NOT NULL) WITHOUT ROWID
 """
-_BUILD_KEYS = {"name", "description", "stub", "manifest", "indexed_at"}  # metadata for the next build
+_BUILD_KEYS = {
+    "name",
+    "description",
+    "fields",
+    "stub",
+    "manifest",
+    "indexed_at",
+}  # metadata for the next build
 _HEADING_INDEX = "CREATE INDEX IF NOT EXISTS idx_headings_text ON headings(text COLLATE NOCASE)"
 
 
