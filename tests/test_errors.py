@@ -33,6 +33,8 @@ ERRORS = {
     "E041": "sync destination not writable: '<path>'",
     "E042": "sync source not readable: '<path>'",
     "E050": "skill '<skill>' already exists",
+    "E051": "not in the trash: '<name>'; 'skc trash list' shows what is",
+    "E052": "something else is at '<path>' now",
     "E060": "invalid tool definition in '<skill>': <message>",
     "E061": "tool '<tool>' not found in '<skill>'",
     "E062": "invalid parameter '<name>': <message>",

@@ -11,6 +11,10 @@ import os
 import sys
 import time
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 ABANDONED_AFTER = 3600.0  # seconds; no write takes this long
 
 
@@ -47,15 +51,16 @@ def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def replace(new: str, path: str) -> None:
-    """Rename `new` to `path`, whatever each is, and then discard what was at `path`."""
-    try:
-        os.replace(new, path)
-        return
-    except OSError as error:
-        # A directory can't be renamed over one with files in it, nor over a link, nor a link over it.
-        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EACCES):
-            raise
+def replace(new: str, path: str, *, keep: Callable[[str], object] | None = None) -> None:
+    """Rename `new` to `path`, whatever each is, and then discard what was at `path`, or give it to `keep`."""
+    if keep is None or not os.path.lexists(path):
+        try:
+            os.replace(new, path)
+            return
+        except OSError as error:
+            # A directory can't be renamed over one with files in it, nor over a link, nor a link over it.
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EACCES):
+                raise
     old = new
     if not _exchange(new, path):
         old = temporary_path(path)
@@ -65,17 +70,18 @@ def replace(new: str, path: str) -> None:
         except BaseException:
             os.rename(old, path)
             raise
-    discard(old)
+    (keep or discard)(old)
 
 
-def symlink(target: str, path: str) -> None:
-    """Make a symbolic link to the directory `target` at `path`; replace what is there."""
+def symlink(target: str, path: str, *, keep: Callable[[str], object] | None = None) -> None:
+    """Make a symbolic link to the directory `target` at `path`; replace what is there, as `replace` does."""
     temporary = temporary_path(path)
     os.symlink(target, temporary, target_is_directory=True)
     try:
-        replace(temporary, path)
+        replace(temporary, path, keep=keep)
     except BaseException:
-        discard(temporary)
+        if os.path.islink(temporary):  # else it is what was at `path` and could not be kept
+            discard(temporary)
         raise
 
 

@@ -40,7 +40,7 @@ def index_of(result: BuildResult) -> str:
 
 
 def test_output_is_stub_manifest_and_meta(world: World) -> None:
-    """[RFC-0001:C-OUTPUT] no source content is copied; only stub, manifest and meta are there."""
+    """[RFC-0001:C-OUTPUT] [D49] no Markdown is copied: without assets, only stub, manifest and meta."""
     folder = world.skill("pdf")
     (folder / "references").mkdir()
     (folder / "references" / "a.md").write_text("# A\n")
@@ -172,9 +172,11 @@ def test_errors(world: World) -> None:
 
 
 def test_a_compiled_skill_is_no_source(world: World) -> None:
-    """[D7] what build wrote is recognised by its manifest."""
+    """[D7] what build wrote is recognised by its manifest; the record leads to its source [D51]."""
     world.skill("pdf")
     world.ok("build", "pdf")
+    assert world.ok("build", str(world.runtime / "pdf")).stdout.startswith("Unchanged 'pdf'")
+    (world.home / ".skillc" / "deployments.json").unlink()
     world.fails("E010", "build", str(world.runtime / "pdf"))
 
 

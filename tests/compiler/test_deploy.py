@@ -115,9 +115,11 @@ def test_below_home_whatever_skillc_home_says(world: World, source: Path) -> Non
     ],
 )
 def test_path_targets(world: World, source: Path, target: str, directory: str) -> None:
-    """[D13] a path is a directory under which the skill is created."""
+    """[D13] a path is a directory under which the skill is created; in the project, links are relative."""
     build(world, "--target", target)
-    assert os.readlink(world.root / directory / "pdf") == str(world.runtime / "pdf")
+    link = world.root / directory / "pdf"
+    assert link.resolve() == world.runtime / "pdf"
+    assert os.path.isabs(os.readlink(link)) is (world.project not in link.parents)
     assert not (world.home / ".claude").exists()
 
 
@@ -139,9 +141,10 @@ def test_project_directories(world: World, source: Path) -> None:
     deep = world.project / "a" / "b"
     deep.mkdir(parents=True)
     build(world, "--deploy", "project", "--target", "claude,cursor", cwd=deep)
-    assert os.readlink(world.project / ".claude" / "skills" / "pdf") == str(world.runtime / "pdf")
-    assert os.readlink(world.project / ".agents" / "skills" / "pdf") == str(world.runtime / "pdf")
-    assert os.listdir(world.home) == []
+    assert os.readlink(world.project / ".claude" / "skills" / "pdf") == "../../.skillc/runtime/pdf"
+    assert os.readlink(world.project / ".agents" / "skills" / "pdf") == "../../.skillc/runtime/pdf"
+    assert os.listdir(world.home) == [".skillc"]
+    assert os.listdir(world.home / ".skillc") == ["deployments.json", "deployments.json.lock"]
 
 
 # The table

@@ -190,9 +190,10 @@ def test_modes_and_bytes(world: World, folder: Path) -> None:
 
 @pytest.mark.parametrize("copy", [False, True])
 def test_compiled_is_refused(world: World, copy: bool) -> None:
-    """[D7] what build wrote is no source, linked or copied: E010, and no import."""
+    """[D7] what build wrote is no source, linked or copied: E010 without the record, and no import."""
     world.skill("pdf")
     world.ok("build", "pdf", *["--copy"] * copy)
+    (world.home / ".skillc" / "deployments.json").unlink()
     for path in (world.home / ".claude" / "skills" / "pdf", world.runtime / "pdf"):
         result = world.fails("E010", "build", str(path), cwd=world.root)
         assert "compiled skill" in result.stderr

@@ -33,6 +33,10 @@ GROUPS = {
         "build": "Compile a skill into a stub with a section index, and deploy it to agents.",
         "list": "List the skills of this project and of the home directory, with their build status.",
     },
+    "Take back what skc did": {
+        "trash": "List, restore or delete what skc replaced or removed.",
+        "restore": "Bring something back from the trash.",
+    },
     "Read skills as agents do": {
         "outline": "List the headings of a skill's Markdown files.",
         "show": "Print one section of a skill with its subsections.",

@@ -11,6 +11,7 @@ import os
 from time import gmtime, strftime, time_ns
 
 from skillc import atomic, paths
+from skillc.compiler.assets import attach_assets, find_assets
 from skillc.errors import IndexCollision, InvalidSkill, SkillcError, warning
 from skillc.index import sections, settle, stamp_of
 from skillc.library import is_compiled
@@ -266,7 +267,9 @@ class _Build:
         return BuildResult(self, status, changes, whole_hash)
 
     def _write_beside_index(self, stub: bytes, new_manifest: bytes) -> None:
-        """Write the stub and then the manifest, unless they are there already."""
+        """Attach the assets and write the stub and then the manifest, unless they are there already."""
+        assets = find_assets(file.name for file in self.files)
+        self.diagnostics += attach_assets(self.skill.source, self.runtime, assets)
         path = paths.stub_file(self.runtime)
         try:
             with open(path, "rb") as file:

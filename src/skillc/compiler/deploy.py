@@ -1,7 +1,11 @@
 """Put a compiled skill where an agent looks for it: a link, a junction or a copy [RFC-0001:C-DEPLOYMENT].
 
 The deployed name is never missing or incomplete [D11]. A folder that skc did not put there is replaced
-only with --force (E013), and the folders of the skill itself never are.
+only with --force (E013) and goes to the trash [D52]; the folders of the skill itself never are replaced.
+
+In a project that git tracks, a link is relative, so that it survives a clone. Where git ignores the
+runtime directory, as `skc init` sets it up, the deployed folder has a copy of the stub and relative links to
+the scripts and assets of the source.
 """
 
 from __future__ import annotations
@@ -11,12 +15,19 @@ import sys
 
 from skillc import atomic, paths
 from skillc.compiler.agents import Target
+from skillc.compiler.assets import attach_assets, copy_assets
 from skillc.errors import Diagnostic, InvalidOption, TargetExists, warning
 from skillc.index.sections import parse_manifest, read_manifest
-from skillc.library import Skill
+from skillc.library import PROJECT, DeploymentRecord, Skill, is_compiled, read_deployments
 from skillc.paths import is_inside
-from skillc.startup import value
+from skillc.startup import file_sha256_hex, sha256_hex, value
 from skillc.text import utf8_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Keep = Callable[[str], object] | None
 
 
 @value
@@ -36,19 +47,89 @@ def deploy_skill(
     name, directory = target
     path = os.path.join(directory, skill.segment)
     _check_overlap(skill, runtime, path)
-    may_replace = force or _is_link(path) or not os.path.lexists(path)
-    if not may_replace and parse_manifest(read_manifest(path)).get("source") != utf8_text(skill.source):
+    in_project = skill.scope == PROJECT and is_inside(
+        os.path.realpath(directory), os.path.realpath(skill.root)
+    )
+    is_ours = _is_link(path) or not os.path.lexists(path) or _is_deployed(skill, path, in_project)
+    if not (force or is_ours):
         raise TargetExists(path)
     os.makedirs(directory, exist_ok=True)
-    diagnostics: tuple[Diagnostic, ...] = ()
+    diagnostics: list[Diagnostic] = []
+
+    def put_in_trash(old: str) -> None:
+        diagnostics.append(_put_in_trash(skill, old, path))
+
+    keep = put_in_trash if os.path.lexists(path) and _is_foreign(path) else None
+    if in_project and not copy and _is_ignored(runtime):
+        _write_folder(skill, runtime, path, attach_assets, keep)
+        return Deployment(name, path, "copy", tuple(diagnostics))
     if not copy:
         try:
-            return Deployment(name, path, _link(runtime, path))
+            method = _link(runtime, path, in_project, keep)
+            return Deployment(name, path, method, tuple(diagnostics))
         except (OSError, NotImplementedError, AttributeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            diagnostics = (warning("W030", path, f"links can't be made there ({reason})"),)
-    _copy(runtime, path)
-    return Deployment(name, path, "copy", diagnostics)
+            diagnostics.append(warning("W030", path, f"links can't be made there ({reason})"))
+    _write_folder(skill, runtime, path, copy_assets, keep)
+    return Deployment(name, path, "copy", tuple(diagnostics))
+
+
+def record_of(skill: Skill, runtime: str, source_hash: str, deployment: Deployment) -> DeploymentRecord:
+    """Return what goes on record: of a copy, the digest is that of the folder itself, to see edits in it."""
+    digest = digest_folder(deployment.path) if deployment.method == "copy" else source_hash
+    place = (deployment.target, deployment.path, deployment.method)
+    return DeploymentRecord(skill.name, skill.source, runtime, *place, digest)
+
+
+def digest_folder(path: str) -> str:
+    """Return a digest of all files and links in a folder."""
+    entries: list[tuple[str, str]] = []
+    for directory, folders, files in os.walk(path):
+        for name in (*folders, *files):
+            place = os.path.join(directory, name)
+            relative = os.path.relpath(place, path)
+            if os.path.islink(place):
+                entries.append((relative, f"link {os.readlink(place)}"))
+            elif name in files:
+                with open(place, "rb") as file:
+                    entries.append((relative, file_sha256_hex(file, os.path.getsize(place))))
+    return sha256_hex(repr(sorted(entries)).encode("utf-8", "surrogateescape"))
+
+
+def _put_in_trash(skill: Skill, old: str, path: str) -> Diagnostic:
+    from skillc import trash  # rarely needed
+
+    return warning("W007", path, trash.put(old, f"replaced by 'skc build {skill.name}'", origin=path).id)
+
+
+def _is_deployed(skill: Skill, path: str, in_project: bool) -> bool:
+    """Return whether a folder is a deployed copy of this skill, perhaps in a clone of its project."""
+    is_of_clone = in_project and _is_generated(path)
+    return is_of_clone or parse_manifest(read_manifest(path)).get("source") == utf8_text(skill.source)
+
+
+def _is_generated(path: str) -> bool:
+    """Return whether a folder has nothing but a stub with its manifest, and links."""
+    if not is_compiled(path):
+        return False
+    with os.scandir(path) as entries:
+        others = [
+            e for e in entries if not e.is_symlink() and e.name not in (paths.SKILL_FILE, paths.DIRECTORY)
+        ]
+    return not others and os.listdir(os.path.dirname(paths.manifest_file(path))) == ["manifest.json"]
+
+
+def _is_ignored(path: str) -> bool:
+    """Return whether git tracks the project and ignores this path in it."""
+    import subprocess  # only for a deployment into a project
+
+    # A project's own git configuration could name a program to run; the index is what would start it.
+    options = ["-C", os.path.dirname(path), "-c", "core.fsmonitor=false"]
+    command = ["git", *options, "check-ignore", "--no-index", "--quiet", path]
+    try:
+        return subprocess.run(command, capture_output=True, check=False, timeout=10).returncode == 0  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired):
+        return False
 
 
 def _check_overlap(skill: Skill, runtime: str, path: str) -> None:
@@ -71,34 +152,56 @@ def _is_link(path: str) -> bool:
     return os.path.islink(path) or bool(is_junction(path))
 
 
-def _link(runtime: str, path: str) -> str:
+def _link(runtime: str, path: str, relative: bool, keep: Keep) -> str:
     if sys.platform == "win32":
         import _winapi
 
         temporary = atomic.temporary_path(path)
         _winapi.CreateJunction(runtime, temporary)
-        atomic.replace(temporary, path)
+        atomic.replace(temporary, path, keep=keep)
         return "junction"
-    if not (os.path.islink(path) and os.readlink(path) == runtime):
+    target = runtime
+    if relative:
+        target = os.path.relpath(os.path.realpath(runtime), os.path.realpath(os.path.dirname(path)))
+    if not (os.path.islink(path) and os.readlink(path) == target):
         atomic.sweep(os.path.dirname(path))
-        atomic.symlink(runtime, path)
+        atomic.symlink(target, path, keep=keep)
     return "symlink"
 
 
-def _copy(runtime: str, path: str) -> None:
-    """Copy the stub and the manifest; index and logs stay in the runtime directory."""
+def _write_folder(
+    skill: Skill,
+    runtime: str,
+    path: str,
+    add_assets: Callable[[str, str, list[str]], object],
+    keep: Keep,
+) -> None:
+    """Make a folder with stub, manifest and assets; index and logs stay in the runtime directory."""
     parts = [paths.stub_file, paths.manifest_file]
-    if not _is_link(path) and all(_same(part(runtime), part(path)) for part in parts):
-        return
+    assets = [name for name in sorted(os.listdir(runtime)) if name[0] != "." and name != paths.SKILL_FILE]
+    is_folder = os.path.isdir(path) and not _is_link(path)
+    if is_folder and all(_same(part(runtime), part(path)) for part in parts):
+        if set(assets) <= set(os.listdir(path)):
+            return
     temporary = atomic.temporary_path(path)
     try:
         for part in parts:
             os.makedirs(os.path.dirname(part(temporary)), exist_ok=True)
             with open(part(runtime), "rb") as source, open(part(temporary), "xb") as copy:
                 copy.write(source.read())
-        atomic.replace(temporary, path)
-    finally:
+        add_assets(skill.source, temporary, assets)
+    except BaseException:
         atomic.discard(temporary)
+        raise
+    atomic.replace(temporary, path, keep=keep)
+
+
+def _is_foreign(path: str) -> bool:
+    """Return whether something is neither a link to a compiled skill nor a folder as a build wrote it."""
+    if _is_link(path):
+        return os.path.exists(path) and not is_compiled(path)
+    digests = [record.digest for record in read_deployments() if record.path == path]
+    return digests != [digest_folder(path)] if digests else not _is_generated(path)
 
 
 def _same(one: str, other: str) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from skillc.compiler.build import build_skill
-from skillc.compiler.deploy import deploy_skill
+from skillc.compiler.deploy import deploy_skill, record_of
 from skillc.compiler.scaffold import import_skill
 from skillc.errors import SkillcError, unexpected
+from skillc.library import record_deployments
 from skillc.startup import value
 from skillc.text import one_line
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from skillc.compiler.build import BuildResult
     from skillc.compiler.deploy import Deployment
     from skillc.errors import Diagnostic
-    from skillc.library import Skill
+    from skillc.library import DeploymentRecord, Skill
     from skillc.settings import Settings
 
 
@@ -47,6 +48,11 @@ class Publication:
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         return (*self.build.diagnostics, *(d for each in self.deployments for d in each.diagnostics))
+
+    def records(self) -> list[DeploymentRecord]:
+        """Return the deployments as they go on record [D51]."""
+        build = self.build
+        return [record_of(build.skill, build.runtime, build.source_hash, each) for each in self.deployments]
 
     def as_json(self) -> dict[str, Any]:
         deployments = [{"target": d.target, "path": d.path, "method": d.method} for d in self.deployments]
@@ -78,13 +84,15 @@ def publish_skill(
     cwd: str,
     *,
     deploy: bool = True,
+    record: bool = True,
     imports: set[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Publication:
     """Import, build and deploy a skill; a target that fails does not stop the others.
 
     `imports` collects the folders that were imported: importing one of them again replaces its copy, so
-    that `--watch` can follow changes. `progress` gets the number of files done and of all, and may raise.
+    that `--watch` can follow changes. Without `record`, the caller puts the deployments on record, many at
+    once. `progress` gets the number of files done and of all, and may raise.
     """
     if not skill.is_stored:
         imports = set() if imports is None else imports
@@ -107,4 +115,7 @@ def publish_skill(
             deployments.append(deployment)
         except (SkillcError, OSError) as error:
             failures.append(unexpected(error))
-    return Publication(build, tuple(deployments), tuple(failures))
+    publication = Publication(build, tuple(deployments), tuple(failures))
+    if record:
+        record_deployments(publication.records())
+    return publication

@@ -66,5 +66,11 @@ def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> Skill:
         read_metadata(parse(file.read()), skill.name)  # raises for an unusable SKILL.md
     os.makedirs(store, exist_ok=True)
     atomic.sweep(store)
-    make_folder(path, copy_of=skill.source)
+    make_folder(path, copy_of=skill.source, keep=lambda old: _put_in_trash(old, path, skill.source))
     return Skill(skill.name, os.path.realpath(path), scope, root, is_stored=True)
+
+
+def _put_in_trash(old: str, path: str, source: str) -> None:
+    from skillc import trash  # only with --force
+
+    trash.put(old, f"replaced by an import of {source}", origin=path)

@@ -83,6 +83,8 @@ WARNINGS = {
     "W003": "stale local logs for '{}'; run 'skc sync' to upload",
     "W004": "the sources of '{}' changed since it was built; run 'skc build {}' to search them",
     "W005": "the stub has no room for the frontmatter's field '{}'; agents do not see it",
+    "W006": "'{}' is deployed as '{}', but its source is gone: '{}'; build it again or remove it",
+    "W007": "'{}' was there and is now in the trash; 'skc restore {}' brings it back",
     "W010": "bytes that are not UTF-8 were replaced",
     "W011": "frontmatter is not valid YAML ({}); read as plain text: {}",
     "W012": "frontmatter is not closed by a line of its own; {}",

@@ -7,6 +7,7 @@
     │   ├── FileNotFound            E021
     │   ├── DirectoryNotFound       E022
     │   ├── NoLocalLogs             E040
+    │   ├── NotInTrash              E051
     │   └── ToolNotFound            E061
     ├── Invalid
     │   ├── EmptyQuery              E004
@@ -35,7 +36,8 @@
     └── Conflict
         ├── IndexCollision          E003
         ├── TargetExists            E013
-        └── SkillExists             E050
+        ├── SkillExists             E050
+        └── PlaceTaken              E052
 
 >>> error = SkillNotFound("pdf")
 >>> error.line()
@@ -185,6 +187,16 @@ class SyncNotReadable(Unavailable):
 class SkillExists(Conflict):
     code = "E050"
     template = "skill '{}' already exists"
+
+
+class NotInTrash(NotFound):
+    code = "E051"
+    template = "not in the trash: '{}'; 'skc trash list' shows what is"
+
+
+class PlaceTaken(Conflict):
+    code = "E052"
+    template = "something else is at '{}' now"
 
 
 class InvalidTool(Invalid):

@@ -11,6 +11,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.library.config import SkillsConfig
     from skillc.library.copies import copy_path
+    from skillc.library.deployments import (
+        DeploymentRecord,
+        find_ghosts,
+        forget_deployments,
+        read_deployments,
+        record_deployments,
+    )
     from skillc.library.edit import NewRepository, add_repository, file_to_edit, names_in, remove_repository
     from skillc.library.filesystem import FilesystemSkillSource
     from skillc.library.find import find_skills
@@ -42,6 +49,7 @@ if TYPE_CHECKING:
     from skillc.library.stores import (
         GLOBAL,
         ORIGIN,
+        PROJECT,
         Skill,
         at_path,
         import_root,
@@ -62,11 +70,14 @@ else:
         __name__,
         {
             "stores": (  # first: what agents use most
-                "GLOBAL ORIGIN Skill at_path import_root is_compiled is_skill resolve stored_skills"
+                "GLOBAL ORIGIN PROJECT Skill at_path import_root is_compiled is_skill resolve stored_skills"
             ),
             "find": "find_skills",
             "config": "SkillsConfig",
             "copies": "copy_path",
+            "deployments": (
+                "DeploymentRecord find_ghosts forget_deployments read_deployments record_deployments"
+            ),
             "locate": "locate_skill",
             "edit": "NewRepository add_repository file_to_edit names_in remove_repository",
             "filesystem": "FilesystemSkillSource",

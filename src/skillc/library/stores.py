@@ -2,7 +2,8 @@
 
 A name means the first of these that exists: a path to a folder with SKILL.md, the project stores from
 the working directory upwards, the global store (RFC-0007, D13a). In a store, `billing/refunds` is a
-folder in a folder. Skills of repositories come after all of these (`locate`).
+folder in a folder. Then a skill of that name that was deployed from elsewhere [D51]; skills of repositories
+come after all of these (`locate`).
 """
 
 from __future__ import annotations
@@ -104,11 +105,26 @@ def resolve(name: str, cwd: str) -> Skill:
     incomplete = None
     for skill in _candidates(name, cwd):
         if is_skill(skill.source):
-            return skill
+            return skill if skill.is_stored else _source_of_compiled(skill)
         incomplete = incomplete or skill.source
+    from skillc.library import deployments  # names are mostly in a store
+
+    source = deployments.source_of_name(name)
+    if source is not None and is_skill(source):
+        return at_path(source)
     if incomplete is not None:
         raise errors.InvalidSkill(incomplete)
     raise errors.SkillNotFound(name)
+
+
+def _source_of_compiled(skill: Skill) -> Skill:
+    """Return the skill that a compiled folder was made from, if the user's record has that folder [D51]."""
+    if not is_compiled(skill.source):
+        return skill
+    from skillc.library import deployments
+
+    source = deployments.source_of_folder(skill.source)
+    return at_path(source) if source is not None and is_skill(source) else skill
 
 
 def _candidates(name: str, cwd: str) -> Iterator[Skill]:

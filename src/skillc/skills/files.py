@@ -15,7 +15,7 @@ from skillc.startup import new_sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 FOREIGN = (".git", ".hg", ".svn", ".skillc", ".skillc-meta")  # directories that never belong to a skill
 MAX_FILES = 100_000  # links can multiply a folder; a skill with more files is not valid
@@ -134,9 +134,16 @@ def hash_source(digests: Iterable[tuple[str, str]]) -> str:
     return whole.hexdigest()
 
 
-def make_folder(path: str, *, copy_of: str | None = None, files: Mapping[str, bytes] | None = None) -> None:
+def make_folder(
+    path: str,
+    *,
+    copy_of: str | None = None,
+    files: Mapping[str, bytes] | None = None,
+    keep: Callable[[str], object] | None = None,
+) -> None:
     """Replace the folder at `path` atomically by the files of `copy_of` and by `files`, contents by name.
 
+    The old folder is discarded, or given to `keep` under a temporary name.
     Copies hidden files too. A link inside the folder becomes the file it points to; one that leaves it
     is PathEscapes.
     """
@@ -155,6 +162,7 @@ def make_folder(path: str, *, copy_of: str | None = None, files: Mapping[str, by
             atomic.discard(os.path.join(temporary, name))
             with open(os.path.join(temporary, name), "xb") as new:
                 new.write(data)
-        atomic.replace(temporary, path)
-    finally:
+    except BaseException:
         atomic.discard(temporary)
+        raise
+    atomic.replace(temporary, path, keep=keep)

@@ -8,7 +8,7 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
 from skillc.cli.watch import watch
 from skillc.compiler import Publication, PublishOptions, find_targets, publish_skill
 from skillc.errors import InvalidOption, unexpected
-from skillc.library import stored_skills
+from skillc.library import find_ghosts, record_deployments, stored_skills
 from skillc.text import one_line
 from skillc.workspace import Workspace
 
@@ -95,7 +95,8 @@ def _build_all(here: Workspace, options: PublishOptions, arguments: Arguments) -
         for skill in skills:
             progress.step(skill.name)
             try:
-                result = publish_skill(skill, options, settings, here.cwd, deploy=skill.name not in names)
+                deploy = skill.name not in names
+                result = publish_skill(skill, options, settings, here.cwd, deploy=deploy, record=False)
             except Exception as error:
                 failure = unexpected(error)
                 errors.append({"skill": skill.name, "code": failure.code, "message": failure.message})
@@ -105,6 +106,8 @@ def _build_all(here: Workspace, options: PublishOptions, arguments: Arguments) -
             results.append(result)
             progress.clear()
             here.tell_publication(result)
+    record_deployments(record for result in results for record in result.records())
+    here.tell(find_ghosts())
     failures = len(errors) + sum(bool(result.failures) for result in results)
     same = sum(result.build.status == "unchanged" for result in results)
     value = {"built": [result.as_json() for result in results], "failed": errors}

@@ -6,6 +6,7 @@ from skillc.cli import show
 from skillc.cli.output import table, warn
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.compiler import list_skills
+from skillc.library import find_ghosts
 from skillc.paths import current_directory
 
 COMMAND = Command(
@@ -36,7 +37,7 @@ def run(arguments: Arguments) -> int:
         limit=arguments.count("limit"),
         check_obsolete=arguments.has("check_obsolete"),
     )
-    warn(listing.diagnostics)
+    warn((*listing.diagnostics, *find_ghosts()))
     if not listing.skills:
         note = "No skills." if listing.total else "No skills yet. 'skc init <name>' makes one."
         return show(arguments, listing.as_json, lambda: [note])

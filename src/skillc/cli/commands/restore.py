@@ -1,0 +1,18 @@
+"""`skc restore`: short for `skc trash restore`."""
+
+from __future__ import annotations
+
+from skillc.cli.commands.trash import restore
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
+
+COMMAND = Command(
+    "restore",
+    arguments=(Argument("item", "What to bring back: an ID, a path, or its last part."),),
+    options=(FORMAT,),
+    description="'skc trash list' shows what is in the trash.",
+    examples=("skc restore pdf",),
+)
+
+
+def run(arguments: Arguments) -> int:
+    return restore(arguments, arguments.text("item"))

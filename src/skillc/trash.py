@@ -1,0 +1,131 @@
+"""The trash: what skc replaces or removes and did not itself write is kept in `~/.skillc/trash` [D52].
+
+Each item is a directory with `note.json`, which says where it was, when and why it went, and `content`,
+the file or folder itself. The note is written first and the content moved in one step: a process that is
+killed leaves the original in its place or in the trash, never in neither.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+from time import gmtime, strftime, time_ns
+
+from skillc import atomic, paths
+from skillc.errors import NotInTrash, PlaceTaken
+from skillc.startup import value
+
+NOTE, CONTENT = "note.json", "content"
+
+
+@value
+class TrashItem:
+    """Something in the trash: `origin` is where it was, `path` where it is."""
+
+    id: str
+    path: str
+    origin: str
+    when: str
+    reason: str
+
+    def as_json(self) -> dict[str, str]:
+        return {
+            "id": self.id,
+            "path": self.path,
+            "from": self.origin,
+            "when": self.when,
+            "reason": self.reason,
+        }
+
+
+def directory() -> str:
+    return os.path.join(paths.require_home(), paths.DIRECTORY, "trash")
+
+
+def put(path: str, reason: str, *, origin: str = "") -> TrashItem:
+    """Move anything to the trash; `origin` is where it was, if `path` is a temporary name."""
+    nanoseconds = time_ns()
+    now = gmtime(nanoseconds // 10**9)
+    origin = os.path.abspath(origin or path)
+    name = os.fsencode(os.path.basename(origin))[:64].decode("utf-8", "ignore")
+    fraction = nanoseconds % 10**9 // 1000  # so that IDs sort by time
+    item_id = f"{strftime('%Y%m%dT%H%M%S', now)}{fraction:06}-{os.urandom(2).hex()}-{name}"
+    folder = os.path.join(directory(), item_id)
+    os.makedirs(folder, mode=0o700)
+    content, when = os.path.join(folder, CONTENT), strftime("%Y-%m-%dT%H:%M:%SZ", now)
+    item = TrashItem(item_id, content, origin, when, reason)
+    note = json.dumps({"v": 1, **item.as_json()}, indent=2, ensure_ascii=False)
+    atomic.write(os.path.join(folder, NOTE), note.encode("utf-8", "surrogateescape"), durable=True)
+    try:
+        _move(path, item.path)
+    except BaseException:
+        if not os.path.lexists(item.path):
+            atomic.discard(folder)
+        raise
+    return item
+
+
+def items() -> list[TrashItem]:
+    """Return what is in the trash, the newest first."""
+    try:
+        names = sorted(os.listdir(directory()), reverse=True)
+    except FileNotFoundError:
+        return []
+    return [item for name in names if (item := _read(os.path.join(directory(), name))) is not None]
+
+
+def find(name: str) -> TrashItem:
+    """Return the newest item with this ID, path or last part of a path; raise NotInTrash without one."""
+    for item in items():
+        if name in (item.id, os.path.basename(item.origin)) or os.path.abspath(name) == item.origin:
+            return item
+    raise NotInTrash(name)
+
+
+def restore(item: TrashItem) -> str:
+    """Put an item back where it was and return that path; raise PlaceTaken if something else is there now."""
+    if os.path.lexists(item.origin):
+        raise PlaceTaken(item.origin, f"hint: move it away first; '{item.id}' stays in the trash")
+    os.makedirs(os.path.dirname(item.origin), exist_ok=True)
+    _move(item.path, item.origin)
+    atomic.discard(os.path.dirname(item.path))
+    return item.origin
+
+
+def delete(item: TrashItem) -> None:
+    """Delete an item for good."""
+    shutil.rmtree(os.path.dirname(item.path))
+
+
+def _read(folder: str) -> TrashItem | None:
+    content = os.path.join(folder, CONTENT)
+    try:
+        with open(os.path.join(folder, NOTE), encoding="utf-8", errors="surrogateescape") as file:
+            note = json.load(file)
+        fields = [str(note[key]) for key in ("from", "when", "reason")]
+    except (OSError, ValueError, KeyError, TypeError):
+        fields = ["", "", "its note can't be read"]
+    return TrashItem(os.path.basename(folder), content, *fields) if os.path.lexists(content) else None
+
+
+def _move(source: str, target: str) -> None:
+    """Move anything to a free name; across file systems the original goes only when the copy is complete."""
+    try:
+        os.rename(source, target)
+        return
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+    temporary = atomic.temporary_path(target)
+    try:
+        if os.path.isdir(source) and not os.path.islink(source):
+            shutil.copytree(source, temporary, symlinks=True)
+        else:
+            shutil.copy2(source, temporary, follow_symlinks=False)
+        os.rename(temporary, target)
+    except BaseException:
+        atomic.discard(temporary)
+        raise
+    atomic.discard(source)

@@ -1,0 +1,109 @@
+"""The record of deployments: names that resolve from everywhere, and ghosts [D51]."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from skillc.library import DeploymentRecord, forget_deployments, read_deployments, record_deployments
+from tests.conftest import World
+
+
+def record(name: str, path: str = "") -> DeploymentRecord:
+    return DeploymentRecord(name, f"/s/{name}", f"/r/{name}", "claude", path or f"/a/{name}", "symlink", "d")
+
+
+def test_on_record(world: World) -> None:
+    """[D51] skill, source, runtime, target, path, way and digest of each deployment."""
+    source = world.skill("pdf")
+    built = json.loads(world.ok("build", "pdf", "--format", "json").stdout)
+    (entry,) = json.loads((world.home / ".skillc" / "deployments.json").read_text())["deployments"]
+    assert entry == {
+        "skill": "pdf",
+        "source": str(source),
+        "runtime": str(world.runtime / "pdf"),
+        "target": "claude",
+        "path": str(world.home / ".claude" / "skills" / "pdf"),
+        "method": "symlink",
+        "digest": built["source_hash"],
+    }
+
+
+def test_a_name_resolves_from_everywhere(world: World) -> None:
+    """[D51] a project's skill that is deployed for the user answers in every directory."""
+    world.skill("pdf")
+    elsewhere = world.root / "elsewhere"
+    elsewhere.mkdir()
+    world.fails("E001", "show", "pdf", "--section", "usage", cwd=elsewhere)
+    world.ok("build", "--all")
+    assert world.ok("show", "pdf", "--section", "usage", cwd=elsewhere).stdout.startswith("## Usage")
+    assert world.ok("search", "pdf", "text", cwd=elsewhere).stdout
+    nearer = world.skill("pdf", store=elsewhere / ".skillc" / "skills")
+    assert json.loads(world.ok("build", "pdf", "--format", "json", cwd=elsewhere).stdout)[
+        "source_path"
+    ] == str(nearer)
+
+
+@pytest.mark.parametrize("option", [(), ("--copy",)])
+def test_a_compiled_folder_means_its_source(world: World, option: tuple[str, ...]) -> None:
+    """[D51] by its path, where the agent has it and in the runtime directory."""
+    world.skill("pdf")
+    world.ok("build", "pdf", *option)
+    for folder in (world.home / ".claude" / "skills" / "pdf", world.runtime / "pdf"):
+        assert "## Usage" in world.ok("show", str(folder), "--section", "usage", cwd=world.root).stdout
+
+
+def test_a_manifest_alone_leads_nowhere(world: World) -> None:
+    """[D51] a compiled folder that came with a clone can't name a source: only the user's record counts."""
+    source = world.skill("secret", store=world.root / "private")
+    folder = world.skill("pdf", store=world.root / "clone")
+    (folder / ".skillc").mkdir()
+    (folder / ".skillc" / "manifest.json").write_text(json.dumps({"source": str(source), "skill": "secret"}))
+    assert "# secret" not in world.skc("outline", str(folder), cwd=world.root).stdout
+
+
+def test_ghosts(world: World) -> None:
+    """[D51] a deployment whose source is gone is named by list and build --all."""
+    world.skill("pdf")
+    world.skill("other")
+    world.ok("build", "--all")
+    shutil.rmtree(world.store / "pdf")
+    for command in (("list",), ("build", "--all")):
+        stderr = world.ok(*command).stderr
+        assert stderr.count("warning[W006]: 'pdf' is deployed as ") == 1
+    (world.home / ".claude" / "skills" / "pdf").unlink()
+    assert "W006" not in world.ok("list").stderr
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"deployments": [{"skill": 1}]}', b"\xff"])
+def test_a_damaged_record(world: World, content: bytes) -> None:
+    """[D51] is as if empty, and the next build writes a new one."""
+    world.skill("pdf")
+    file = world.home / ".skillc" / "deployments.json"
+    file.parent.mkdir()
+    file.write_bytes(content)
+    assert read_deployments() == []
+    world.ok("build", "pdf")
+    assert [entry.skill for entry in read_deployments()] == ["pdf"]
+
+
+def test_many_at_once(world: World) -> None:
+    """[D51] no entry is lost between processes and threads; one of the same path replaces the last."""
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: record_deployments([record(f"s{n}")]), range(40)))
+    assert {entry.skill for entry in read_deployments()} == {f"s{n}" for n in range(40)}
+    record_deployments([record("new", "/a/s7")])
+    assert [entry.skill for entry in read_deployments() if entry.path == "/a/s7"] == ["new"]
+    forget_deployments(["/a/s7", "/a/s8"])
+    assert len(read_deployments()) == 38
+
+
+def test_without_a_home(world: World) -> None:
+    """[D51] there is no record, and a build works all the same."""
+    world.skill("pdf")
+    world.ok("build", "pdf", "--target", "./agent", without=("HOME",))
+    assert (Path(world.project) / "agent" / "pdf").exists()

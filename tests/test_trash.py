@@ -1,0 +1,133 @@
+"""The trash: what skc replaces or removes can be brought back [D52]."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from skillc import trash
+from skillc.errors import NotInTrash, PlaceTaken
+from tests.conftest import World, save
+
+
+def folder_with(path: Path, text: str) -> Path:
+    path.mkdir(parents=True)
+    (path / "notes.txt").write_text(text)
+    (path / "link").symlink_to("nowhere")
+    return path
+
+
+def test_there_and_back(world: World) -> None:
+    """[D52] anything: a folder with its links, a file, a link; the newest of one name first."""
+    folder = folder_with(world.root / "mine", "first")
+    trash.put(str(folder), "a test")
+    folder_with(folder, "second")
+    item = trash.put(str(folder), "a test")
+    assert not folder.exists()
+    assert trash.find("mine") == item == trash.find(str(folder)) == trash.find(item.id)
+    assert trash.restore(item) == str(folder)
+    assert (folder / "notes.txt").read_text() == "second"
+    assert os.readlink(folder / "link") == "nowhere"
+    (older,) = trash.items()
+    with pytest.raises(PlaceTaken):
+        trash.restore(older)
+    assert trash.items() == [older]
+    link = world.root / "link"
+    link.symlink_to("gone")
+    trash.restore(trash.put(str(link), "a test"))
+    assert os.readlink(link) == "gone"
+    with pytest.raises(NotInTrash):
+        trash.find("nothing")
+
+
+def test_across_file_systems(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D52] where nothing can be renamed, it is copied, and the original goes last."""
+    folder = folder_with(world.root / "mine", "text")
+    rename = os.rename
+
+    def refuse(source: str, target: str) -> None:
+        if not source.endswith(".tmp"):
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", refuse)
+    item = trash.put(str(folder), "a test")
+    assert not folder.exists()
+    trash.restore(item)
+    assert (folder / "notes.txt").read_text() == "text"
+    assert os.readlink(folder / "link") == "nowhere"
+
+
+def test_a_failed_move_leaves_everything(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D52] an error on the way: the original is where it was, and nothing is in the trash."""
+    folder = folder_with(world.root / "mine", "text")
+
+    def fail(source: str, target: str) -> None:
+        raise OSError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "rename", fail)
+    with pytest.raises(PermissionError):
+        trash.put(str(folder), "a test")
+    assert (folder / "notes.txt").read_text() == "text"
+    assert trash.items() == []
+
+
+def test_without_its_note(world: World) -> None:
+    """[D52] an item whose note is damaged is still listed."""
+    item = trash.put(str(folder_with(world.root / "mine", "text")), "a test")
+    Path(item.path).with_name("note.json").write_bytes(b"\xff{")
+    (found,) = trash.items()
+    assert (found.id, found.origin) == (item.id, "")
+    assert "can't be read" in world.ok("trash", "list", "--format", "json").stdout
+
+
+def test_force_keeps_what_was_there(world: World) -> None:
+    """[D52] [D10] --force replaces an agent's real folder and a skill in the store; both come back."""
+    agent = folder_with(world.home / ".claude" / "skills" / "pdf", "by hand")
+    world.skill("pdf")
+    world.fails("E013", "build", "pdf")
+    stderr = world.ok("build", "pdf", "--force").stderr
+    assert "warning[W007]" in stderr
+    assert agent.is_symlink()
+    world.fails("E052", "restore", "pdf")
+    agent.unlink()
+    assert world.ok("restore", "pdf").stdout == f"Restored {agent}\n"
+    assert (agent / "notes.txt").read_text() == "by hand"
+    other = world.skill("pdf", store=world.root / "other")
+    save(world.store / "pdf" / "edit.md", "edited\n")
+    world.fails("E050", "build", str(other))
+    world.ok("build", str(other), "--force", "--target", "./agent")
+    items = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+    assert [item["from"] for item in items] == [str(world.store / "pdf")]
+    assert Path(items[0]["path"], "edit.md").read_text() == "edited\n"
+
+
+def test_an_edited_copy_is_kept(world: World) -> None:
+    """[D52] a deployed copy that was edited goes to the trash; one that was not is simply replaced."""
+    folder = world.skill("pdf")
+    world.ok("build", "pdf", "--copy")
+    save(folder / "more.md", "# More\n")
+    assert "W007" not in world.ok("build", "pdf", "--copy").stderr
+    agent = world.home / ".claude" / "skills" / "pdf"
+    save(agent / "notes.txt", "mine\n")
+    save(folder / "more.md", "# Much more\n")
+    assert "warning[W007]" in world.ok("build", "pdf", "--copy").stderr
+    (item,) = trash.items()
+    assert Path(item.path, "notes.txt").read_text() == "mine\n"
+    save(agent / "SKILL.md", "edited\n")
+    world.ok("build", "pdf")
+    assert Path(trash.items()[0].path, "SKILL.md").read_text() == "edited\n"
+
+
+def test_empty_asks(world: World) -> None:
+    """[D52] nothing is deleted for good without a yes."""
+    assert world.ok("trash", "list").stdout == "The trash is empty.\n"
+    trash.put(str(folder_with(world.root / "mine", "text")), "a test")
+    world.fails("E100", "trash", "empty")
+    assert "mine" in world.ok("trash", "list").stdout
+    assert world.ok("trash", "empty", "--yes").stdout.startswith("Deleted 1 items")
+    assert trash.items() == []
