@@ -179,10 +179,9 @@ def _write_folder(
     """Make a folder with stub, manifest and assets; index and logs stay in the runtime directory."""
     parts = [paths.stub_file, paths.manifest_file]
     assets = [name for name in sorted(os.listdir(runtime)) if name[0] != "." and name != paths.SKILL_FILE]
-    is_folder = os.path.isdir(path) and not _is_link(path)
-    if is_folder and all(_same(part(runtime), part(path)) for part in parts):
-        if set(assets) <= set(os.listdir(path)):
-            return
+    is_same = not _is_link(path) and all(_same(part(runtime), part(path)) for part in parts)
+    if is_same and set(assets) <= set(os.listdir(path)):
+        return
     temporary = atomic.temporary_path(path)
     try:
         for part in parts:
