@@ -189,11 +189,19 @@ def test_trust_list_and_prune(world: World, mine: Path) -> None:
 
 
 def test_damaged_decisions(world: World, mine: Path) -> None:
-    """[D46] one coded line, and nothing runs: not what is bundled, not with --yes."""
-    (world.home / ".skillc" / "trust.json").write_text("{")
-    world.fails("E071", "run", "mine", "say", "--param", "text=x", "--yes")
-    world.fails("E071", "run", "git", "status")
-    world.fails("E071", "trust", "list")
+    """[D46] everything asks: what is bundled, and with --yes, since a denial may be lost; nothing is lost."""
+    file = world.home / ".skillc" / "trust.json"
+    file.write_text("{")
+    file.chmod(0o600)
+    warning = f"warning[W067]: '{file}' is damaged: every tool asks again, also with --yes; your next"
+    for words in (("mine", "say", "--param", "text=x", "--yes"), ("git", "status")):
+        assert world.fails("E063", "run", *words).stderr.startswith(warning)
+    assert world.ok("trust", "list").stderr.startswith(warning)
+    assert file.read_text() == "{"
+    world.ok("trust", "allow", "mine", "--digest", digest(world, "mine"))
+    assert file.with_name("trust.json.damaged").read_text() == "{"
+    assert world.ok("run", "mine", "say", "--param", "text=x").stderr == ""
+    assert world.skc("run", "git", "status").stderr == ""
 
 
 def test_runs_are_logged(world: World, mine: Path) -> None:
@@ -209,13 +217,13 @@ def test_runs_are_logged(world: World, mine: Path) -> None:
 # --- On a terminal -----------------------------------------------------------------------------------
 
 
-def on_terminal(world: World, answer: str, *words: str) -> tuple[int, str, str]:
+def on_terminal(world: World, answer: str, *words: str, columns: int = 500) -> tuple[int, str, str]:
     """Run with a terminal for questions and answers; status, stdout, and what the terminal showed."""
     controller, terminal = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "skillc", *words],
         cwd=world.project,
-        env=world.env,
+        env={**world.env, "COLUMNS": str(columns)},
         stdin=terminal,
         stderr=terminal,
         stdout=subprocess.PIPE,
@@ -237,12 +245,12 @@ def on_terminal(world: World, answer: str, *words: str) -> tuple[int, str, str]:
 
 
 def test_asking(world: World, mine: Path) -> None:
-    """[TOOLS §6.3] [D46] the first run shows what it is and asks; a yes lasts until a file changes."""
+    """[TOOLS §6.3] [D46] [D54] the first run shows what it is and asks; "always" lasts until a change."""
     go = ("run", "mine", "say", "--param", "text=a\u202eb")
     status, out, shown = on_terminal(world, "\n", *go)
-    assert (status, out) == (1, "")
+    assert status == 1
     assert "error[E063]" in shown
-    status, out, shown = on_terminal(world, "y\n", *go)
+    status, out, shown = on_terminal(world, "a\n", *go)
     assert (status, json.loads(out)["output"]) == (0, "a\u202eb\n")
     for words in (
         "mine 1.0.0",
@@ -264,7 +272,7 @@ def test_asking(world: World, mine: Path) -> None:
 
 
 def test_asking_about_an_untrusted_skill(world: World) -> None:
-    """[TOOLS §6.2] [D46] a banner, every time, unless 'always' is said; 'never' is for good."""
+    """[TOOLS §6.2] [D46] [D54] a banner, every time; there is no 'always', and 'never' is for good."""
     if sandbox.choose() == sandbox.NONE:
         pytest.skip("; ".join(sandbox.explain()))
     executable(world.store, "theirs", tool("go", "echo hi"), fields="read_only: true\n")
@@ -273,12 +281,45 @@ def test_asking_about_an_untrusted_skill(world: World) -> None:
         assert (status, json.loads(out)["output"]) == (0, "hi\n")
         assert "WARNING: this skill is not one of your own." in shown
     status, _, shown = on_terminal(world, "a\n", "run", "theirs", "go")
-    assert status == 0
-    world.ok("run", "theirs", "go")
-    (world.store / "theirs" / "new").write_text("")
+    assert status == 1
+    assert "Run it? (y)es, this time, (N)o, ne(v)er: " in shown
+    world.fails("E063", "run", "theirs", "go")
     status, _, shown = on_terminal(world, "v\n", "run", "theirs", "go")
     assert status == 1
     world.fails("E063", "run", "theirs", "go", "--yes")
+
+
+def test_a_yes_that_lasts(world: World) -> None:
+    """[D54] [TOOLS §6.3] after a plain yes a read-only tool runs unasked, another one asks again."""
+    if sandbox.choose() == sandbox.NONE:
+        pytest.skip("; ".join(sandbox.explain()))
+    for name, fields, offer in (
+        ("reads", "read_only: true\n", "Run it? (y)es, until a file of it changes, (o)nce, (N)o, ne(v)er: "),
+        ("writes", "", "Run it? (y)es, this time, (a)lways until a file of it changes, (N)o, ne(v)er: "),
+    ):
+        executable(world.global_store, name, tool("go", "echo hi"), fields=fields)
+        status, _, shown = on_terminal(world, "y\n", "run", name, "go")
+        assert status == 0
+        assert offer in shown
+    world.ok("run", "reads", "go")
+    world.fails("E063", "run", "writes", "go")
+
+
+def test_all_of_every_argument(world: World, mine: Path) -> None:
+    """[D54] [TOOLS §6.3] long ones are counted and shown on request; no text reaches the first column."""
+    value = "a" * 900 + "\nSkill:    harmless" + " " * 58 + "Skill:    other \ufe0f\u3164\u0301" + "b" * 900
+    go = ("run", "mine", "say", "--param", f"text={value}")
+    status, _, shown = on_terminal(world, "s\nn\n", *go, columns=60)
+    assert status == 1
+    first, second = shown.split("Run it?")[:2]
+    short, whole = (part.replace("\n" + " " * 12, "") for part in (first, second))
+    assert f"[… {len(value) - 600:,} more characters]" in short
+    assert "(s)how all: " in second
+    assert "a" * 900 + "\\nSkill:    harmless" in whole
+    assert "other \\ufe0f\\u3164\\u0301" + "b" * 900 + '"' in whole
+    lines = [line for line in shown.splitlines() if not line.startswith(("s", "Run it?", "error", "'skc"))]
+    assert max(map(len, lines)) <= 60
+    assert [line for line in lines if line.startswith("Skill:")] == ["Skill:    mine 1.0.0"]
 
 
 def test_allowing_on_a_terminal(world: World, mine: Path) -> None:

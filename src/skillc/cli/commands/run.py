@@ -52,8 +52,10 @@ def run(arguments: Arguments) -> int:
     interrupts = None if dry_run else _Interrupts(cancel)
 
     def approve(request: ApprovalRequest) -> Answer:
-        if yes or interrupts is None:
+        if interrupts is None or (yes and not request.damaged):
             return Answer.ONCE
+        if not terminal():
+            return Answer.NO
         with interrupts:
             return ask_to_run(request)
 

@@ -50,6 +50,8 @@ def run(arguments: Arguments) -> int:
     location = None if name is None else tools.find_skill(name, here.cwd)
     here.tell(location.diagnostics if location else ())
     store = tools.TrustStore()
+    damage = store.damage()
+    here.tell([damage] if damage else [])
     if action == "list":
         return _list(store, arguments)
     if location is None or action == "prune":
