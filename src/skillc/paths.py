@@ -119,6 +119,17 @@ def trust_file(root: str) -> str:
     return os.path.join(root, DIRECTORY, "trust.json")
 
 
+def imports_directory(root: str) -> str:
+    """Return the folder of the notes on skills that were imported into the home's store [D46]."""
+    return os.path.join(root, DIRECTORY, "imports")
+
+
+def trust_paths() -> tuple[str, ...]:
+    """Return what decides which tools run: no tool may change it."""
+    root = home()
+    return (trust_file(root), imports_directory(root)) if root else ()
+
+
 def library_file(root: str) -> str:
     """Return the file of the skill index: a cache, safe to remove."""
     return os.path.join(root, DIRECTORY, "cache", "library.db")

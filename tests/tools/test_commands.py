@@ -134,7 +134,8 @@ def test_without_a_terminal(world: World, mine: Path) -> None:
 def test_denied(world: World, mine: Path) -> None:
     """[D46] deny beats --yes, and lasts when files change; allowing takes it back."""
     go = ("run", "mine", "say", "--param", "text=x", "--yes")
-    assert world.ok("trust", "deny", "mine").stdout == f"Denied 'mine' ({mine})\n"
+    denial = f"Denied 'mine' ({mine}); 'skc trust prune mine' undoes it\n"
+    assert world.ok("trust", "deny", "mine").stdout == denial
     world.fails("E063", *go)
     (mine / "reference.md").write_text("New\n")
     world.fails("E063", *go)
@@ -186,6 +187,24 @@ def test_trust_list_and_prune(world: World, mine: Path) -> None:
     }
     for words in (("frobnicate",), ("allow",), ("list", "mine"), ("show", "moved", "--digest", "x")):
         world.fails("E100", "trust", *words)
+
+
+def test_trust_explains_itself(world: World, mine: Path) -> None:
+    """[D46] [D54] what trust means, what is trusted now, by which digest, and how to take it back."""
+    world.ok("trust", "allow", "mine", "--digest", digest(world, "mine"))
+    for text in (world.ok("trust").stdout, world.ok("trust", "--help").stdout.replace("\n", " ")):
+        for words in ("Where a skill", "where a skill"), ("digest of everything in its folder",), ("prune",):
+            assert any(each in text for each in words), words
+    (row,) = [line for line in world.ok("trust").stdout.splitlines() if line.startswith("mine ")]
+    assert row.split() == ["mine", "allow", "yes", digest(world, "mine")[:16], str(mine)]
+    shown = world.ok("trust", "show", "mine").stdout
+    assert "  decision  allowed until a file changes\n  next run  runs without a question\n" in shown
+    assert "  undo      'skc trust prune mine' forgets the decision\n" in shown
+    assert "  next run  runs without a question\n" in world.ok("trust", "show", "git").stdout
+    world.ok("trust", "prune", "mine")
+    assert "  next run  asks first\n" in world.ok("trust", "show", "mine").stdout
+    world.ok("trust", "deny", "mine")
+    assert "  next run  does not run\n" in world.ok("trust", "show", "mine").stdout
 
 
 def test_damaged_decisions(world: World, mine: Path) -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
         Answer,
         ApprovalRequest,
         Entry,
+        TrustStatus,
+        adopt,
         allow,
         deny,
         list_entries,
@@ -36,7 +38,9 @@ else:
     __getattr__ = front_door(
         __name__,
         {
-            "approval": "Answer ApprovalRequest Entry allow deny list_entries prune trust_status",
+            "approval": (
+                "Answer ApprovalRequest Entry TrustStatus adopt allow deny list_entries prune trust_status"
+            ),
             "arguments": "parse_values",
             "run": "Approve RunResult ToolCall Values approval_advice run_tool",
             "schemas": "describe_tool format_tools function_names manifest tool_schema",

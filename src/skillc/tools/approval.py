@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from skillc.errors import ApprovalRequired, InvalidTool, SkillcError
+from skillc.errors import ApprovalRequired, InvalidOption, InvalidTool, SkillcError
+from skillc.library import forget_import, import_origin
 from skillc.startup import sha256_hex
 from skillc.text import visible
+from skillc.tools import sandbox
 from skillc.tools.digest import Fingerprint, fingerprint
-from skillc.tools.sandbox import NONE as NO_SANDBOX
 from skillc.tools.skill import ExecutableSkill, SkillLocation, load_executable
-from skillc.tools.trust import ALLOW, DENY, YES, Decision, TrustLevel, TrustStore
+from skillc.tools.trust import ALLOW, DENY, YES, Decision, TrustLevel, TrustStore, may_run
 
 MAX_SHOWN = 600  # characters of one argument or description in a short text; the rest is counted
 MAX_LISTED = 50  # arguments and changed files in a short text
@@ -80,7 +81,7 @@ class ApprovalRequest:
     @property
     def lasts(self) -> bool:
         """Whether a plain yes is remembered, too: only where the sandbox keeps the tool from writing."""
-        return self.can_last and self.read_only and self.sandbox != NO_SANDBOX
+        return self.can_last and self.read_only and self.sandbox != sandbox.NONE
 
     def verdict_of(self, answer: Answer) -> str | None:
         """Return the decision to remember after an answer; None if it is for this run alone."""
@@ -156,6 +157,7 @@ class TrustStatus:
     files: Fingerprint
     verdict: str | None  # what counts now
     decision: Decision | None  # perhaps about other files
+    damaged: bool = False  # the decisions are, so that every run asks
 
     @property
     def current(self) -> bool:
@@ -195,8 +197,25 @@ class TrustStatus:
             f"  decision  {verdict}",
         ]
         lines += [f"            {visible(change)}" for change in self.changes]
+        lines += [f"  next run  {self._say_next_run()}"]
+        if self.decision:
+            lines += [f"  undo      'skc trust prune {visible(location.argument)}' forgets the decision"]
+        if import_origin(location.directory) is not None:
+            lines += [f"  import    'skc trust adopt {visible(location.argument)}' makes it your own"]
         lines += [f"  {name}: {display(command)}" for name, command in self._commands()]
         return "\n".join(lines)
+
+    def _say_next_run(self) -> str:
+        """Return what the next run does on this machine, and why [D54]."""
+        definition, level = self.skill.definition, self.location.level
+        has_sandbox = sandbox.choose() != sandbox.NONE
+        if level is TrustLevel.UNTRUSTED and not has_sandbox and self.verdict != DENY:
+            return "does not run: it is untrusted, and there is no sandbox"
+        flags = {"read_only": definition.read_only, "always_ask": definition.always_ask}
+        permission = may_run(level, self.verdict, **flags, sandbox=has_sandbox)
+        if permission is False:
+            return "does not run"
+        return "runs without a question" if permission and not self.damaged else "asks first"
 
     def _say_why_none(self) -> str:
         if self.decision is None:
@@ -227,7 +246,8 @@ def trust_status(location: SkillLocation, store: TrustStore) -> TrustStatus:
     """Return a skill as it is now and what was decided about it."""
     files = fingerprint(location.directory)
     skill = load_executable(location.directory, location.skill_id)
-    return TrustStatus(location, skill, files, store.verdict(location.path, files), store.find(location.path))
+    verdict, damaged = store.verdict(location.path, files), store.damage() is not None
+    return TrustStatus(location, skill, files, verdict, store.find(location.path), damaged)
 
 
 def allow(status: TrustStatus, store: TrustStore, digest: str | None = None) -> Entry:
@@ -236,15 +256,30 @@ def allow(status: TrustStatus, store: TrustStore, digest: str | None = None) -> 
     name = location.argument
     if not status.skill.tools:
         raise InvalidTool(name, "no tool definitions found")
-    if digest is not None and digest.lower() != files.digest:
-        advice = f"'skc trust show {visible(name)}' prints that."
-        raise ApprovalRequired(name, f"The digest is not the one it has now; {advice}")
-    if fingerprint(location.directory, files).digest != files.digest:
-        raise ApprovalRequired(name, "Its files changed meanwhile; nothing was allowed.")
+    _check_digest(status, digest)
     for other in store.decisions():
         if other.decision == DENY and other.digest == files.digest and other.path != location.path:
             raise ApprovalRequired(name, f"The same files are denied at {visible(other.path)}; that counts.")
     return record_decision(location, ALLOW, files, store)
+
+
+def adopt(status: TrustStatus, digest: str | None = None) -> None:
+    """Make an imported skill one of the user's own; `digest` says which files the user looked at."""
+    location = status.location
+    if import_origin(location.directory) is None:
+        raise InvalidOption(f"adopt takes a skill that was imported into your own, not '{location.argument}'")
+    _check_digest(status, digest)
+    forget_import(location.directory)
+
+
+def _check_digest(status: TrustStatus, digest: str | None) -> None:
+    """Raise ApprovalRequired unless the files are those that the user looked at."""
+    name, files = status.location.argument, status.files
+    if digest is not None and digest.lower() != files.digest:
+        advice = f"'skc trust show {visible(name)}' prints that."
+        raise ApprovalRequired(name, f"The digest is not the one it has now; {advice}")
+    if fingerprint(status.location.directory, files).digest != files.digest:
+        raise ApprovalRequired(name, "Its files changed meanwhile; nothing was decided.")
 
 
 def deny(location: SkillLocation, store: TrustStore) -> Entry:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillc.errors import ApprovalRequired, Diagnostic, SandboxUnavailable
+from skillc.library import import_origin
 from skillc.skills import main_file, resolve_inside
 from skillc.text import visible
 from skillc.tools import process, sandbox
@@ -126,7 +127,10 @@ def start_run(run: Run, approve: Approve | None = None, *, cancel: threading.Eve
     if location.level is TrustLevel.UNTRUSTED and launch.sandbox == sandbox.NONE:
         obstacles = "; ".join(sandbox.explain())
         name = location.argument
-        raise SandboxUnavailable(f"'{name}' is untrusted and does not run without one ({obstacles})")
+        text = f"'{name}' is untrusted and does not run without one ({obstacles})"
+        imported = import_origin(location.directory) is not None
+        advice = f"hint: if you wrote it, 'skc trust adopt {visible(name)}' makes it one of your own"
+        raise SandboxUnavailable(text, advice if imported else "")
     approve_run(run, approve, TrustStore())
 
     def check_files() -> None:
