@@ -120,7 +120,6 @@ def test_without_a_terminal(world: World, mine: Path) -> None:
     go = ("run", "mine", "say", "--param", "text=x")
     failed = world.fails("E063", *go)
     assert failed.stderr.startswith("error[E063]: approval required for 'mine'; run 'skc trust allow mine'\n")
-    assert failed.stdout == ""
     world.fails("E063", "trust", "allow", "mine")
     world.fails("E063", "trust", "allow", "mine", "--digest", "0" * 64)
     world.ok("trust", "allow", "mine", "--digest", digest(world, "mine"))
@@ -382,7 +381,38 @@ def test_timed_out(world: World) -> None:
     executable(world.global_store, "slow", tool("go", "sleep 600"), fields="timeout: 1\n")
     failed = world.fails("E065", "run", "slow", "go", "--yes")
     assert failed.stderr == "error[E065]: timed out after 1 s\n"
-    assert json.loads(failed.stdout)["exit_code"] is None
+    envelope = json.loads(failed.stdout)
+    assert (envelope["exit_code"], envelope["code"]) == (None, "E065")
+
+
+def test_nothing_started(world: World, mine: Path) -> None:
+    """[D55] [D43] E060 to E066: an envelope on stdout with the error and its code; stderr as it was."""
+    executable(world.global_store, "bad", tool("go", "echo 'open"))
+    executable(world.global_store, "lost", tool("go", "no-such-program"))
+    for code, *words in (
+        ("E060", "bad", "go"),
+        ("E061", "mine", "nothing"),
+        ("E062", "mine", "say"),
+        ("E062", "mine", "say", "--param", "text=x", "--param", "loud=perhaps"),
+        ("E063", "mine", "say", "--param", "text=x"),
+        ("E064", "lost", "go", "--yes"),
+    ):
+        failed = world.fails(code, "run", *words)
+        envelope = json.loads(failed.stdout)
+        line = failed.stderr.splitlines()[0]
+        assert line == f"error[{code}]: {envelope.pop('error')}"
+        assert envelope == {
+            "success": False,
+            "exit_code": None,
+            "output": "",
+            "truncated": False,
+            "duration_ms": 0,
+            "sandbox": "none",
+            "code": code,
+        }
+        assert world.fails(code, "run", *words, "--format", "text").stdout == ""
+    for code, *words in ("E001", "unknown", "go"), ("E100", "mine", "say", "--json", "{"):
+        assert world.fails(code, "run", *words).stdout == ""
 
 
 def test_programs(world: World) -> None:

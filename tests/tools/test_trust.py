@@ -28,6 +28,7 @@ from skillc.tools.approval import (
     trust_status,
 )
 from skillc.tools.digest import Fingerprint, fingerprint
+from skillc.tools.process import Envelope
 from skillc.tools.run import Run, ToolCall, approve_run, prepare, start_run
 from skillc.tools.skill import SkillLocation, find_skill, locate_in_store
 from skillc.tools.trust import (
@@ -480,7 +481,7 @@ def test_denied_while_the_question_is_open(world: World, mine: SkillLocation) ->
 
 
 def test_untrusted_needs_a_sandbox(world: World) -> None:
-    """[D45] [D46] where nothing would hold it, an untrusted skill does not run, approved or not."""
+    """[D45] [D46] [D55] where nothing would hold it, an untrusted skill does not run, approved or not."""
     executable(world.store, "theirs", tool("say", "echo hi"))
     prepared = ready(find_skill("theirs", str(world.project)), world)
     prepared = dataclasses.replace(prepared, launch=dataclasses.replace(prepared.launch, sandbox="none"))
@@ -489,6 +490,9 @@ def test_untrusted_needs_a_sandbox(world: World) -> None:
         start_run(prepared, person)
     assert caught.value.code == "E066"
     assert person.asked == []
+    envelope = Envelope.of_error(caught.value)
+    assert envelope is not None
+    assert envelope.as_json()["code"] == "E066"
 
 
 def test_what_is_shown(world: World) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         trust_status,
     )
     from skillc.tools.arguments import parse_values
+    from skillc.tools.process import Envelope
     from skillc.tools.run import Approve, RunResult, ToolCall, Values, approval_advice, run_tool
     from skillc.tools.schemas import describe_tool, format_tools, function_names, manifest, tool_schema
     from skillc.tools.skill import (
@@ -42,6 +43,7 @@ else:
                 "Answer ApprovalRequest Entry TrustStatus adopt allow deny list_entries prune trust_status"
             ),
             "arguments": "parse_values",
+            "process": "Envelope",
             "run": "Approve RunResult ToolCall Values approval_advice run_tool",
             "schemas": "describe_tool format_tools function_names manifest tool_schema",
             "skill": ("ExecutableSkill SkillLocation Tool find_skill load_executable locate_in_source"),
