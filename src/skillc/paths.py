@@ -124,12 +124,6 @@ def imports_directory(root: str) -> str:
     return os.path.join(root, DIRECTORY, "imports")
 
 
-def trust_paths() -> tuple[str, ...]:
-    """Return what decides which tools run: no tool may change it."""
-    root = home()
-    return (trust_file(root), imports_directory(root)) if root else ()
-
-
 def library_file(root: str) -> str:
     """Return the file of the skill index: a cache, safe to remove."""
     return os.path.join(root, DIRECTORY, "cache", "library.db")

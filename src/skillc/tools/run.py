@@ -83,10 +83,11 @@ def run_tool(
     `warn` gets the diagnostics of the skill before anything is asked or started.
     """
     run = prepare(call)
+    store = None if dry_run else TrustStore()
     if warn is not None:
-        damage = None if dry_run else TrustStore().damage()
+        damage = store.damage() if store else None
         warn((*run.diagnostics, damage) if damage else run.diagnostics)
-    return RunResult(run, None if dry_run else start_run(run, approve, cancel=cancel))
+    return RunResult(run, start_run(run, approve, store, cancel=cancel) if store else None)
 
 
 def prepare(call: ToolCall, env: Mapping[str, str] | None = None) -> Run:
@@ -117,7 +118,13 @@ def prepare(call: ToolCall, env: Mapping[str, str] | None = None) -> Run:
     return Run(location, tool, launch, files, skill.diagnostics)
 
 
-def start_run(run: Run, approve: Approve | None = None, *, cancel: threading.Event | None = None) -> Envelope:
+def start_run(
+    run: Run,
+    approve: Approve | None = None,
+    store: TrustStore | None = None,
+    *,
+    cancel: threading.Event | None = None,
+) -> Envelope:
     """Run what was prepared, if it may run; `approve` is asked where no decision covers it.
 
     Raises ApprovalRequired (E063) where the answer is no, or there is no `approve`, and
@@ -131,7 +138,7 @@ def start_run(run: Run, approve: Approve | None = None, *, cancel: threading.Eve
         imported = import_origin(location.directory) is not None
         advice = f"hint: if you wrote it, 'skc trust adopt {visible(name)}' makes it one of your own"
         raise SandboxUnavailable(text, advice if imported else "")
-    approve_run(run, approve, TrustStore())
+    approve_run(run, approve, store or TrustStore())
 
     def check_files() -> None:
         if fingerprint(location.directory, run.files).digest != run.files.digest:

@@ -52,6 +52,7 @@ class TrustStore:
 
     def __init__(self, path: str = "") -> None:
         self.path = path or paths.trust_file(paths.require_home())
+        self._last: tuple[bytes | None, list[Decision]] = (None, [])  # what was read, and what it says
 
     def decisions(self) -> list[Decision]:
         """Return all decisions; raises InvalidConfiguration (E071) for a file that can't be used."""
@@ -87,12 +88,15 @@ class TrustStore:
         """Return the decisions of trust.json; nothing is skipped or guessed. Raises _Damage."""
         if data is None:
             return []
+        if data == self._last[0]:
+            return self._last[1]
         try:
             version, decisions = _parse(data)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise _Damage from None
         if version > VERSION:
             raise self._unusable("a newer skc wrote it; update this one")
+        self._last = (data, decisions)
         return decisions
 
     def _unusable(self, reason: str) -> InvalidConfiguration:
