@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 from typing import Any
@@ -238,10 +241,11 @@ def test_runs_are_logged(world: World, mine: Path) -> None:
 def on_terminal(world: World, answer: str, *words: str, columns: int = 500) -> tuple[int, str, str]:
     """Run with a terminal for questions and answers; status, stdout, and what the terminal showed."""
     controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     process = subprocess.Popen(
         [sys.executable, "-m", "skillc", *words],
         cwd=world.project,
-        env={**world.env, "COLUMNS": str(columns)},
+        env=world.env,
         stdin=terminal,
         stderr=terminal,
         stdout=subprocess.PIPE,
@@ -349,6 +353,18 @@ def test_allowing_on_a_terminal(world: World, mine: Path) -> None:
     assert status == 0
     assert out.startswith("Allowed 'mine'")
     world.ok("run", "mine", "say", "--param", "text=x")
+
+
+def test_adopting_on_a_terminal(world: World) -> None:
+    """[D46] shows where an import comes from, and asks; then it is like a skill of your own."""
+    folder = executable(world.root / "from", "theirs", tool("go", "echo hi"))
+    world.ok("build", str(folder), cwd=world.root)
+    assert "not one of your own" in on_terminal(world, "n\n", "run", "theirs", "go")[2]
+    for answer, expected in (("n\n", 1), ("y\n", 0)):
+        status, _, shown = on_terminal(world, answer, "trust", "adopt", "theirs")
+        assert status == expected
+        assert f"imported from {folder}" in shown
+    assert "not one of your own" not in on_terminal(world, "n\n", "run", "theirs", "go")[2]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

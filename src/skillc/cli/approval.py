@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 
 from skillc.text import fold
 from skillc.tools import Answer, ApprovalRequest
 
-MIN_WIDTH = 40  # columns; a terminal that claims less has no use for our folding
+MIN_WIDTH = 20  # columns: some more than the indent
 INDENT = " " * 12  # before what is folded: deeper than any label, so that no text can pose as one
 
 
@@ -53,6 +54,15 @@ def ask(question: str) -> str:
 
 
 def _print(text: str) -> None:
-    width = max(MIN_WIDTH, shutil.get_terminal_size().columns)
+    width = max(MIN_WIDTH, _terminal_width())
     for line in text.split("\n"):
         print(fold(line, width, INDENT), file=sys.stderr)
+
+
+def _terminal_width() -> int:
+    """Return the columns of the terminal that shows the question; stdout may be a file."""
+    try:
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):
+        columns = 0
+    return columns or shutil.get_terminal_size().columns
