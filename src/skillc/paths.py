@@ -119,6 +119,11 @@ def trust_file(root: str) -> str:
     return os.path.join(root, DIRECTORY, "trust.json")
 
 
+def imports_directory(root: str) -> str:
+    """Return the folder of the notes on skills that were imported into the home's store [D46]."""
+    return os.path.join(root, DIRECTORY, "imports")
+
+
 def library_file(root: str) -> str:
     """Return the file of the skill index: a cache, safe to remove."""
     return os.path.join(root, DIRECTORY, "cache", "library.db")

@@ -6,7 +6,7 @@ import os
 
 from skillc import atomic, paths
 from skillc.errors import InvalidOption, InvalidSkill, InvalidSkillId, SkillExists
-from skillc.library import Skill, import_root, is_compiled
+from skillc.library import GLOBAL, Skill, import_root, is_compiled, record_import
 from skillc.skills import is_name, list_files, main_file, make_folder, parse, read_metadata
 
 _SKILL = """\
@@ -48,7 +48,8 @@ def create_skill(root: str, name: str) -> str:
 def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> Skill:
     """Copy a folder from elsewhere into the project's store or the global one, completely or not at all.
 
-    Links in the folder become the files they point to. Hidden files are copied too.
+    Links in the folder become the files they point to. Hidden files are copied too. The skill stays
+    untrusted: those of a project are, and of the global store those that have a note on their import.
     """
     main = main_file(skill.source)
     if is_compiled(skill.source):
@@ -66,5 +67,7 @@ def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> Skill:
         read_metadata(parse(file.read()), skill.name)  # raises for an unusable SKILL.md
     os.makedirs(store, exist_ok=True)
     atomic.sweep(store)
+    if scope == GLOBAL:
+        record_import(skill.name, skill.source)
     make_folder(path, copy_of=skill.source)
     return Skill(skill.name, os.path.realpath(path), scope, root, is_stored=True)

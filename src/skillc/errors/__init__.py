@@ -103,6 +103,7 @@ WARNINGS = {
     "W064": "default '{}' of parameter '{}' of tool '{}' is not of type {} and does not count",
     "W065": "'### {}' has a '#### Command' without a fenced block and is no tool",
     "W066": "tool '{}': '{}' is an argument like any other; commands run without a shell",
+    "W067": "'{}' is damaged: every tool asks again, also with --yes; your next decision keeps it as '{}'",
     "W071": "configuration: {}: {}",
     "W200": "repository '{}' is left out: {}",
     "W201": "repository '{}' is served as it was: {}",

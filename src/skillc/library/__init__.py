@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from skillc.library.find import find_skills
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
+    from skillc.library.imports import forget_import, import_origin, record_import
     from skillc.library.library import CompositeSkillSource, NamedSource
     from skillc.library.locate import locate_skill
     from skillc.library.mcp import McpSkillSource
@@ -72,6 +73,7 @@ else:
             "filesystem": "FilesystemSkillSource",
             "git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
             "http": "BearerAuth HeaderAuth HttpSkillSource",
+            "imports": "forget_import import_origin record_import",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
             "repositories": (

@@ -121,5 +121,6 @@ EnvelopeResult = _record(
     duration_ms=int,
     sandbox=_about(str, "bubblewrap, landlock or none"),
     error=NotRequired[str],
+    code=NotRequired[_about(str, "of the error, such as E065")],
     parsed=NotRequired[_about(Any, "stdout, where it is JSON")],
 )
