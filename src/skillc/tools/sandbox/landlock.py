@@ -22,7 +22,7 @@ from typing import Any
 from skillc.errors import SandboxUnavailable
 from skillc.paths import is_inside
 from skillc.tools.sandbox import seccomp, supervisor
-from skillc.tools.sandbox.access import HIDE, WRITE, access_rules
+from skillc.tools.sandbox.access import DEVICES, HIDE, WRITE, access_rules
 from skillc.tools.sandbox.process import (
     PATIENCE,
     Launch,
@@ -52,8 +52,6 @@ _READING = _EXECUTE | _READ_FILE | _READ_DIR
 _WRITING = _ALL & ~_DEVICES
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 _TCP, _SCOPES = 0b11, 0b11  # bind and connect; abstract sockets and signals
-
-DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
 def abi() -> int:
@@ -167,7 +165,10 @@ def _rules(launch: Launch, private: str) -> list[tuple[str, int, int]]:
 
 
 def _list_around(path: str, secrets: list[str]) -> list[str]:
-    """Return `path`, or, where something below it is to be hidden, everything else in it."""
+    """Return `path`, or, where something below it is to be hidden, everything else in it.
+
+    Links are left out: a rule for one would open what it leads to.
+    """
     if path in secrets:
         return []
     if not any(is_inside(other, path) for other in secrets):
@@ -176,7 +177,8 @@ def _list_around(path: str, secrets: list[str]) -> list[str]:
         names = os.listdir(path)
     except OSError:
         return []
-    return [part for name in sorted(names) for part in _list_around(os.path.join(path, name), secrets)]
+    entries = [os.path.join(path, name) for name in sorted(names)]
+    return [part for entry in entries if not os.path.islink(entry) for part in _list_around(entry, secrets)]
 
 
 def remove_tree(root: str) -> None:
