@@ -92,6 +92,8 @@ def become(plan: dict[str, Any], status: int, supervisor: int) -> NoReturn:
         for number in (SIGPIPE, SIGXFSZ):  # which Python had set to be ignored
             libc.signal(number, None)
         os.chdir(plan["cwd"])
+        with open("/proc/self/oom_score_adj", "wb", buffering=0) as file:
+            file.write(b"1000")  # where memory runs out, the command is the first to go
         confine(plan)
         stage = "exec"
         os.execve(plan["argv"][0], plan["argv"], plan["env"])  # noqa: S606 - what it is for
