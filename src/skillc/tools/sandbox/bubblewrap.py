@@ -15,7 +15,7 @@ from typing import Any
 
 from skillc.errors import CannotRun, SandboxUnavailable
 from skillc.paths import is_inside
-from skillc.tools.sandbox import seccomp
+from skillc.tools.sandbox import cgroup, seccomp
 from skillc.tools.sandbox.access import HIDE, WRITE, access_rules, list_homes, rule_for
 from skillc.tools.sandbox.process import PATIENCE, Launch, SandboxProcess, list_limits, spawn_with_pipes
 
@@ -43,12 +43,15 @@ class BubblewrapProcess(SandboxProcess):
         self._root = 0
         self._root_fd = -1
         self._error = ""
+        self._group = cgroup.create()
         try:
             self._root = int(self._read_status().get("child-pid", 0))
             if self._root:
                 self._root_fd = os.pidfd_open(self._root)
                 for kind, value in list_limits(processes=True):
                     resource.prlimit(self._root, kind, (value, value))
+                if self._group:
+                    cgroup.add(self._group, self._root)
                 with open(f"/proc/{self._root}/oom_score_adj", "w") as file:
                     file.write("1000")  # where memory runs out, it is the first to go
         except (ProcessLookupError, FileNotFoundError):  # it failed to start; its status will say why
@@ -92,6 +95,8 @@ class BubblewrapProcess(SandboxProcess):
             poll.register(self._root_fd, select.POLLIN)
             poll.poll(PATIENCE * 1000)  # it ends after all others of its namespace
             os.close(self._root_fd)
+        if self._group:
+            cgroup.remove(self._group)
 
 
 def start(launch: Launch) -> BubblewrapProcess:
