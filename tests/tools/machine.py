@@ -51,6 +51,7 @@ class Machine:
             pytest.skip("only root can become another user")
         self.user = user
         self.home = home
+        self.accounts = home.parent / "passwd"
         self.options = options
 
     def own(self, *paths: Path) -> None:
@@ -61,15 +62,14 @@ class Machine:
 
     def argv(self) -> list[str]:
         """The command that starts Python there."""
-        accounts = self.home.parent / "passwd"
-        accounts.write_text(f"person:x:{self.user}:{self.user}::{self.home}:/bin/sh\n")
+        self.accounts.write_text(f"person:x:{self.user}:{self.user}::{self.home}:/bin/sh\n")
         argv = [str(bubblewrap.find_bubblewrap()), "--dev-bind", "/", "/"]
         if closed := closed_folders(sys.base_prefix):  # the interpreter of these tests may be root's alone
             argv += ["--perms", "0755", "--tmpfs", closed[0]]
             for folder in closed[1:]:
                 argv += ["--perms", "0755", "--dir", folder]
             argv += ["--ro-bind", sys.base_prefix, sys.base_prefix]
-        argv += ["--ro-bind", str(accounts), "/etc/passwd", *self.options]
+        argv += ["--ro-bind", str(self.accounts), "/etc/passwd", *self.options]
         change = ["--reuid", str(self.user), "--regid", str(self.user), "--clear-groups"]
         if self.user != os.geteuid():
             argv += ["setpriv", *change, "--inh-caps=-all", "--bounding-set=-all"]

@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -164,11 +165,13 @@ def test_work_beside_decisions(place: Path, level: str) -> None:
     plant(place / "work" / ".skillc" / "trust.json")
     (place / "work" / "docs").mkdir()
     (place / "home").mkdir()
-    text = "echo x > docs/new && cat docs/new"
+    skill = plant(place / "work" / ".skillc" / "skills" / "probe" / "SKILL.md").parent
+    text = f"echo x > docs/new && cat docs/new && cat {skill}/SKILL.md"
     command = launch(place, level, "/bin/sh", "-c", text, cwd=place / "work", home=str(place / "home"))
+    command = replace(command, skill_dir=str(skill))
     machine = Machine(os.geteuid(), place / "home")
     (envelope,) = machine.run(command, home=str(place / "home"), SKILLC_HOME=str(place / "work"))
-    assert envelope["output"] == "x\n"
+    assert envelope["output"] == f"x\n{SECRET}"
 
 
 LINES = (  # what a script's first line may say
@@ -295,6 +298,41 @@ def test_files_of_root(place: Path, level: str) -> None:
     ]
     outputs = [envelope["output"] for envelope in machine.run(*commands, home=home)]
     assert [SECRET in output for output in outputs] == [False] * len(secrets) + [True] * len(plain)
+
+
+@pytest.mark.parametrize("level", SANDBOXES)
+def test_work_in_the_system(place: Path, level: str) -> None:
+    """[D45] root works in /opt as anywhere: the rules for the system leave the working directory alone."""
+    works(level)
+    app = place / "opt" / "app"
+    plant(app / ".env", 0o600)
+    (app / "src").mkdir()
+    for number in range(300):
+        (app / str(number)).touch()
+    (place / "home").mkdir()
+    machine = Machine(ROOT, place / "home", "--bind", str(place / "opt"), "/opt")
+    text = "cat .env && echo new > src/new && echo new > new"
+    home = str(place / "home")
+    command = launch(place, level, "/bin/sh", "-c", text, cwd=Path("/opt/app"), home=home)
+    (envelope,) = machine.run(command, home=home)
+    assert (envelope["output"], envelope["success"]) == (SECRET, True)
+
+
+@pytest.mark.parametrize("kind", ["set", "unset"])
+@pytest.mark.parametrize("level", SANDBOXES)
+def test_home_in_the_system(place: Path, level: str, kind: str) -> None:
+    """[D45] the home directory of a service is closed, also if that is in /opt."""
+    works(level)
+    service = place / "opt" / "service"
+    plant(service / ".ssh" / "key", 0o600)
+    machine = Machine(ORDINARY, Path("/opt/service"), "--bind", str(place / "opt"), "/opt")
+    machine.accounts = place / "passwd"
+    machine.own(service)
+    home = "/opt/service" if kind == "set" else None
+    folders = (place / "skill", Path("/opt/service"))
+    read = ("/bin/cat", "/opt/service/.ssh/key")
+    commands = [launch(place, level, *read, cwd=folder, home=home) for folder in folders]
+    assert not any(SECRET in envelope["output"] for envelope in machine.run(*commands, home=home))
 
 
 @pytest.mark.parametrize("level", SANDBOXES)

@@ -48,6 +48,7 @@ PARTS = (
     *("versions", "version", "installs", "plugins", "tools", "toolchains", "node_modules", "Cellar"),
     *("pyvenv.cfg", "pyenv.d", "rbenv.d", "nodenv.d", "VERSION", "go.env"),
 )
+NO_HOMES = ("/", "/dev", "/proc", *SYSTEM)
 SHARED = ("", ".local", ".config", ".cargo")  # below the home directory: no prefixes of one program
 LINKS = 40  # symbolic links to follow from a program
 ENTRIES = 256  # of the home directory that are shown, where that is the working directory
@@ -56,7 +57,8 @@ ENTRIES = 256  # of the home directory that are shown, where that is the working
 def access_rules(launch: Launch) -> dict[str, str]:
     """Return what may be done at which path."""
     homes = list_homes(launch)
-    rules = _system_rules()
+    folders = [*working_paths(launch.cwd, *homes), *working_paths(launch.skill_dir, *homes)]
+    rules = _system_rules(folders)
     rules |= dict.fromkeys(list(_program_paths(launch, homes, rules)), READ)
     if launch.network:  # /etc/resolv.conf, by which hosts are looked up, often leads to /run
         rules |= dict.fromkeys(filter(os.path.exists, [os.path.realpath("/etc/resolv.conf")]), READ)
@@ -116,7 +118,11 @@ def list_homes(launch: Launch) -> list[str]:
     Accounts of services have "/" or a directory of programs for a home; those hold nothing to hide.
     """
     homes = dict.fromkeys([own_home(launch), os.path.realpath(_account_home() or "/")])
-    return [home for home in homes if home != "/" and not any(is_inside(home, root) for root in SYSTEM)]
+    return [home for home in homes if home not in NO_HOMES and not _is_installed(home)]
+
+
+def _is_installed(directory: str) -> bool:
+    return is_inside(directory, "/usr") and os.path.basename(directory) in INSTALLED
 
 
 @functools.cache
@@ -183,12 +189,15 @@ def _user_stores(homes: list[str]) -> list[str]:
 # The system.
 
 
-def _system_rules() -> dict[str, str]:
+def _system_rules(folders: list[str]) -> dict[str, str]:
+    """Return the rules for the system; what is in `folders` is the command's own, except in /etc."""
     rules = dict.fromkeys(filter(os.path.exists, SYSTEM), READ)
     if os.geteuid() != 0:
         readable = (path for path in SECRETS if os.access(path, os.R_OK))
         return rules | {path: HIDE for path in readable if _is_private(os.stat(path).st_mode)}
-    return rules | _search_system(int(time.monotonic() // AGE))
+    own = [folder for folder in folders if not is_inside(folder, "/etc")]
+    private = _search_system(int(time.monotonic() // AGE)).items()
+    return rules | {path: rule for path, rule in private if not any(is_inside(path, part) for part in own)}
 
 
 @functools.lru_cache(maxsize=1)
@@ -197,7 +206,7 @@ def _search_system(period: int) -> dict[str, str]:
     rules: dict[str, str] = {}
     for root, most in MIXED.items():
         for entry in _list_entries(root):
-            if entry.path not in MIXED and not (entry.name in INSTALLED and root.startswith("/usr")):
+            if entry.path not in MIXED and not _is_installed(entry.path):
                 rules |= _private_rules(entry, most)
     return rules
 
