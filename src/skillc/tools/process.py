@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from skillc.errors import SkillcError, TimedOut
 from skillc.text import one_line
-from skillc.tools.sandbox import NONE, PATIENCE, PROCESSES, Launch, Process, start
+from skillc.tools.sandbox import NONE, PATIENCE, Launch, Process, start
 
 GRACE = 5.0  # seconds between SIGTERM and SIGKILL [D44]
 TICK = 0.1  # seconds between checks of cancellation and the number of processes
@@ -164,8 +164,8 @@ class _Watch:
             self._terminate("cancelled", now)
         elif now >= self._deadline:
             self._terminate("timed out", now)
-        elif len(self._process.list_processes(PROCESSES)) > PROCESSES:
-            self.reason = f"ended: it had more than {PROCESSES} processes at once"
+        elif excess := self._process.find_excess():
+            self.reason = f"ended: {excess}"
             self._deadline = now
             self._process.kill()
 
