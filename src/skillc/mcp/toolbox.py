@@ -71,7 +71,7 @@ class Toolbox:
     ) -> types.CallToolResult | types.InputRequiredResult:
         """Run a tool; where it needs approval, ask and run it again."""
         arguments = tool.check(params.arguments)
-        call.approval = self._approvals.approval(params)
+        call.approval = self._approvals.approval(ctx, params)
         try:
             return result_of(await self._run(tool, arguments, call), call.lines)
         except NeedsApproval as question:

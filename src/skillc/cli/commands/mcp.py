@@ -36,8 +36,8 @@ COMMAND = Command(
     ),
     description=(
         "Over stdio it serves one client, which starts and stops it. Over HTTP it serves any number of"
-        " clients at /mcp, checks the Host and Origin headers, and requires the token in SKILLC_MCP_TOKEN if"
-        " that is set.\n"
+        " clients at /mcp, checks the Host and Origin headers, and requires the token in SKILLC_MCP_TOKEN. If"
+        " that is not set, it makes a token and prints it on stderr.\n"
         "docs/mcp.md lists tools, resources and prompts. Needs: pip install 'skillc[mcp]'"
     ),
     examples=(
