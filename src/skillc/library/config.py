@@ -170,8 +170,8 @@ def parse(path: str, text: str, config: SkillsConfig | None = None) -> SkillsCon
     tables = data.pop(REPOSITORIES, [])
     diagnostics: list[Diagnostic] = []
     values = _check_types(data, _TOP, path, "", diagnostics)
-    if any(type(value) is int and value < 1 for value in values.values()):
-        raise InvalidConfiguration(path, "limits must be positive")
+    if any(type(value) is int and value < (key != "inventory_threshold") for key, value in values.items()):
+        raise InvalidConfiguration(path, "limits must be positive")  # a threshold may be 0 [D59]
     repositories: dict[str, SkillRepositoryConfig] = {}
     for repository in (*(_read_table(t, path, diagnostics) for t in tables), *config.repositories):
         repositories.setdefault(repository.name, repository)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import mcp_types as types
 from mcp.server.context import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
 
 from skillc.errors import SkillcError
+from skillc.mcp.resources import refuse_cursor
 from skillc.workspace import Workspace
 
 MAX_COMPLETIONS = 100
@@ -41,7 +40,10 @@ class Prompts:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    async def list(self, ctx: Context, params: Any) -> types.ListPromptsResult:
+    async def list(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        refuse_cursor(params)
         return types.ListPromptsResult(prompts=PROMPTS)
 
     async def get(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:

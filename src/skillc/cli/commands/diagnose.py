@@ -15,4 +15,6 @@ def run(arguments: Arguments) -> int:
     fields = ("source_name", "path", "code", "severity", "message")
     lines = [f"{d.severity}[{d.code}]: {d.source_name}: {d.path}: {d.message}" for d in diagnostics]
     value = {"diagnostics": [{field: getattr(d, field) for field in fields} for d in diagnostics]}
-    return show(arguments, lambda: value, lambda: map(one_line, lines or ["Nothing to report."]))
+    errors = sum(d.severity == "error" for d in diagnostics)
+    total = f"{errors} errors, {len(lines) - errors} warnings" if lines else "Nothing to report."
+    return show(arguments, lambda: value, lambda: map(one_line, [*lines, total]))

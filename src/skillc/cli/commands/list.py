@@ -42,4 +42,6 @@ def run(arguments: Arguments) -> int:
         return show(arguments, listing.as_json, lambda: [note])
     header = ["SKILL", "SCOPE", "STATUS", "SOURCE"][: 4 if arguments.has("verbose") else 3]
     rows = [(e.skill.name, e.skill.scope, e.status, e.skill.source)[: len(header)] for e in listing.skills]
-    return show(arguments, listing.as_json, lambda: table(header, rows))
+    count = f"{len(rows):,} of " if len(rows) < listing.total else ""
+    total = f"{count}{listing.total:,} skill{'' if listing.total == 1 else 's'}"
+    return show(arguments, listing.as_json, lambda: [*table(header, rows), total])

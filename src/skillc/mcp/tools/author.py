@@ -108,11 +108,14 @@ def skc_lint(
     """Check a skill against the Agent Skills format and good practice, and estimate what it costs a context.
     Changes nothing."""
     report = call.workspace.lint(find_skill_of(skill, call.workspace.cwd), force=force, strict=strict)
+    value = summarise_reports([report])
     if report.skipped:
-        text = f"info: skipping compiled skill '{report.skill.name}'"
-    else:
-        text = "\n".join([finding.text() for finding in report.findings] or ["nothing to fix"])
-    return Answer(summarise_reports([report]), text)
+        return Answer(value, f"info: skipping compiled skill '{report.skill.name}'")
+    lines = [finding.text() for finding in report.findings] or ["nothing to fix"]
+    tokens = value["skills"][0]["tokens"]
+    size = f", about {tokens['total']} tokens, {tokens['body']} of them in SKILL.md" if tokens else ""
+    lines.append(f"{value['errors']} errors, {value['warnings']} warnings{size}")
+    return Answer(value, "\n".join(lines))
 
 
 @tool("What agents used", "gateway", StatsResult, slow=True)
