@@ -121,7 +121,7 @@ def test_a_token_is_made(world: World, era: str) -> None:
                 for version in ("2025-11-25", "2026-07-28"):
                     headers = TYPES | {"MCP-Protocol-Version": version}
                     answer = httpx2.request(method, url, json=HELLO, headers=headers)
-                    assert (answer.status_code, answer.content) == (401, b"")
+                    assert answer.status_code == 401
 
             async def calls(url: str = url, token: str = found[-1]) -> int:
                 async with with_token(url, era, token=token) as client:

@@ -438,7 +438,8 @@ def test_prompts_and_completion(library: World) -> None:
         from mcp_types import PromptReference
 
         async with near() as client:
-            assert [p.name for p in (await client.list_prompts()).prompts] == ["use_skill", "find_skill"]
+            names = [prompt.name for prompt in (await client.list_prompts()).prompts]
+            assert names == ["use_skill", "find_skill", "turn"]
             used = await client.get_prompt("use_skill", {"skill": "acme/billing/refunds", "task": "Pay it."})
             found = await client.get_prompt("find_skill", {"task": "fill a form"})
             ref = PromptReference(type="ref/prompt", name="use_skill")

@@ -40,6 +40,14 @@ async def ask(client: Client, method: str, **params: Any) -> dict[str, Any]:
     return answer.model_dump(by_alias=True)
 
 
+async def instructions_for(client: Client, era: str) -> str | None:
+    """What the server says of itself: in its handshake, or when it is asked."""
+    if era == OLD:
+        return client.instructions
+    answer = await ask(client, "server/discover")
+    return answer.get("instructions")
+
+
 def near(era: str = NEW, **more: Any) -> Client:
     """A client of a server in this process and working directory."""
     return Client(create_server(Workspace()), mode=era, **more)

@@ -89,6 +89,12 @@ class DefaultSkillEngine:
         usable = [s for s in skills if not (s.requires_capabilities and self._missing_capability(s))]
         return sorted(usable, key=lambda skill: skill.id)
 
+    async def hidden_skills(self) -> builtins.list[tuple[SkillDescriptor, str]]:
+        """Return the skills that need a capability which this agent lacks, each with that one."""
+        skills = await self.source.list() if self.options.enabled else []
+        needs = [(skill, self._missing_capability(skill)) for skill in skills if self._is_allowed(skill.id)]
+        return [(skill, need) for skill, need in needs if need is not None]
+
     async def collections(self) -> builtins.list[SkillCollection]:
         """Return the collections of those skills, as the source describes them."""
         engine = self.snapshot()

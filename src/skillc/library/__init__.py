@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         SkillFilter,
         SkillScope,
         SkillSource,
+        SourceDiagnostic,
         derive_collections,
         find_in_source,
         read_descriptions,
@@ -79,7 +80,7 @@ else:
             ),
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
-                "SkillScope SkillSource derive_collections find_in_source read_descriptions"
+                "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"
             ),
             "wrappers": (
                 "FilteredSkillSource PrefixedSkillSource RenamedSkillSource SourceSnapshot snapshot_of"

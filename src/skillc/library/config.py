@@ -93,13 +93,17 @@ class SkillRepositoryConfig:
 
 @dataclass(frozen=True, slots=True)
 class SkillsConfig:
-    """The configuration in force. `diagnostics` are about unknown keys."""
+    """The configuration in force. `diagnostics` are about unknown keys.
+
+    `enabled_by` is the file that set `enabled`, empty for the default.
+    """
 
     enabled: bool = True
     max_injection_bytes: int = 32 * 1024
     inventory_threshold: int = 12
     repositories: tuple[SkillRepositoryConfig, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    enabled_by: str = ""
 
     @classmethod
     def load(cls, cwd: str | None = None) -> SkillsConfig:
@@ -176,6 +180,8 @@ def parse(path: str, text: str, config: SkillsConfig | None = None) -> SkillsCon
     for repository in (*(_read_table(t, path, diagnostics) for t in tables), *config.repositories):
         repositories.setdefault(repository.name, repository)
     all_diagnostics = (*diagnostics, *config.diagnostics)
+    if "enabled" in values:
+        values["enabled_by"] = path
     return replace(config, **values, repositories=tuple(repositories.values()), diagnostics=all_diagnostics)
 
 

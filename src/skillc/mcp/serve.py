@@ -31,9 +31,9 @@ IDLE_TIME = 15 * 60.0  # seconds after which a session without requests ends
 MAX_SESSIONS = 100
 
 
-def serve_stdio(workspace: Workspace, groups: Iterable[str]) -> None:
+def serve_stdio(workspace: Workspace, groups: Iterable[str], preload: Iterable[str] = ()) -> None:
     """Serve one client over stdin and stdout until it leaves."""
-    server = create_server(workspace, groups)
+    server = create_server(workspace, groups, preload)
 
     async def run() -> None:
         async with stdio_server() as (read, write):
@@ -53,6 +53,7 @@ def serve_http(
     port: int,
     names: Iterable[str],
     announce: Callable[[str], None],
+    preload: Iterable[str] = (),
 ) -> None:
     """Serve any number of clients over streamable HTTP until SIGINT or SIGTERM.
 
@@ -61,7 +62,7 @@ def serve_http(
     client answers the questions that its person should answer.
     """
     token = _take_token(host)
-    server = create_server(workspace, groups)
+    server = create_server(workspace, groups, preload)
 
     def create(url: str) -> ASGIApp:
         app = server.streamable_http_app(
