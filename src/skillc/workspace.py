@@ -41,30 +41,43 @@ class Library:
 
     __slots__ = ("engine", "source", "stamp")
 
-    def __init__(self, config: SkillsConfig, cwd: str, stamp: object) -> None:
+    def __init__(self, config: SkillsConfig, cwd: str, stamp: object, capabilities: Iterable[str]) -> None:
         from skillc.engine import DefaultSkillEngine, EngineOptions
         from skillc.library import resolve_repositories
 
         self.stamp = stamp
         self.source: CompositeSkillSource = resolve_repositories(config, next(paths.library_roots(cwd), None))
         limits = (config.max_injection_bytes, config.inventory_threshold)
-        options = EngineOptions(*limits, enabled=config.enabled)
+        options = EngineOptions(*limits, capabilities=frozenset(capabilities), enabled=config.enabled)
         self.engine: DefaultSkillEngine = DefaultSkillEngine(self.source, options)
 
 
 class Workspace:
-    """A working directory. One object serves any number of operations, from any thread."""
+    """A working directory. One object serves any number of operations, from any thread.
 
-    __slots__ = ("_library", "cwd", "report")
+    `capabilities` are those that are there, besides skills: skills that need others are hidden.
+    """
 
-    def __init__(self, cwd: str | None = None, report: Reporter = lambda line: None) -> None:
+    __slots__ = ("_library", "_switch", "capabilities", "cwd", "report")
+
+    def __init__(
+        self,
+        cwd: str | None = None,
+        report: Reporter = lambda line: None,
+        capabilities: Iterable[str] = (),
+    ) -> None:
         self.cwd = cwd or paths.current_directory()
         self.report = report
+        self.capabilities = frozenset(capabilities)
+        self._switch: tuple[object, str] = (
+            None,
+            "",
+        )  # stamps of the configuration, and the file that switches skills off
         self._library: list[Library] = []  # at most one; a list, so that `with_reporter` can share it
 
     def with_reporter(self, report: Reporter) -> Workspace:
         """Return the same workspace with another reporter; both share the library."""
-        other = Workspace(self.cwd, report)
+        other = Workspace(self.cwd, report, self.capabilities)
         other._library = self._library
         return other
 
@@ -268,7 +281,12 @@ class Workspace:
         from skillc.library import find_skills
 
         return find_skills(
-            self.cwd, task, limit, rerank=rerank, tell=lambda diagnostic: self.tell((diagnostic,))
+            self.cwd,
+            task,
+            limit,
+            rerank=rerank,
+            capabilities=self.capabilities,
+            tell=lambda diagnostic: self.tell((diagnostic,)),
         )
 
     def engine(self) -> DefaultSkillEngine:
@@ -280,9 +298,25 @@ class Workspace:
         stamp = paths.config_stamps(self.cwd)
         library = self._library[0] if self._library else None
         if library is None or library.stamp != stamp:
-            library = Library(self.configuration(), self.cwd, stamp)
+            config = self.configuration()
+            library = Library(config, self.cwd, stamp, self.capabilities)
             self._library[:] = [library]
+            if not config.enabled:
+                self.tell((errors.warning("W072", config.enabled_by),))
         return library
+
+    def switched_off_by(self) -> str:
+        """Return the skills.toml that switches skills off; empty if they are on [D56]."""
+        from skillc.library import SkillsConfig
+
+        stamp = paths.config_stamps(self.cwd)
+        if self._switch[0] != stamp:
+            try:
+                config = SkillsConfig.load(self.cwd)
+                self._switch = (stamp, "" if config.enabled else config.enabled_by)
+            except errors.InvalidConfiguration:  # whatever needs the configuration says so
+                self._switch = (stamp, "")
+        return self._switch[1]
 
     def configuration(self) -> SkillsConfig:
         """Return what skills.toml says here; raises InvalidConfiguration."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.sax import saxutils
@@ -143,10 +144,11 @@ def test_the_budget_holds_for_collections() -> None:
 
 
 def test_a_budget_too_small_for_the_names() -> None:
-    """[LIB: Inventory mode (system prompt)] no skill is dropped, even where the budget can't be kept."""
-    text = run(engine(*(document(f"s{n}") for n in range(9)), inventory_budget=10).inventory_section())
-    assert all(f'id="s{n}"' in text for n in range(9))
-    assert "Descriptions are shortened" in text
+    """[D59] skills that the budget has no room for are counted, but those that are active stay."""
+    few = [document(f"s{n}") for n in range(9)]
+    text = run(engine(*few, inventory_budget=10).inventory_section(["s7"]))
+    assert re.findall('id="(.*?)"', text) == ["s7"]
+    assert "8 more skills are not listed; the find_skills tool" in text
 
 
 def test_switched_off_everywhere() -> None:

@@ -77,7 +77,8 @@ def test_ours_before_the_documents(world: World) -> None:
     [
         ("enabled = 1\n", "'enabled' must be true or false"),
         ("inventory_threshold = '3'\n", "'inventory_threshold' must be an integer"),
-        ("inventory_threshold = 0\n", "limits must be positive"),
+        ("inventory_threshold = -1\n", "limits must be positive"),
+        ("max_injection_bytes = 0\n", "limits must be positive"),
         ("repositories = 3\n", "[[repositories]]"),
         ("[[repositories]]\ntype = 'git'\n", "has no name"),
         ("[[repositories]]\nname = 'x'\n", "type must be filesystem, http, git"),

@@ -627,6 +627,7 @@ def test_all_skills(world: World, skill: Skill) -> None:
         "\n"
         "  15  pdf\n"
         "   3  other\n"
+        "  18 in all\n"
     )
     assert compute_stats(list(stored_skills(str(world.project)))).data["total_accesses"] == 18
 
@@ -650,16 +651,18 @@ def test_what_was_read(world: World, skill: Skill) -> None:
 
 
 def test_text(world: World, skill: Skill) -> None:
-    """[RFC-0003] text says what the JSON says; where nobody looks there are no bars."""
+    """[RFC-0003] [D60] text says what the JSON says, then the total; no bars without a terminal."""
     note(skill, ROWS)
     period = "2026-03-01T09:00:00Z to 2026-03-04T10:00:00Z"
     assert world.ok("stats", "pdf", "--group-by", "sections").stdout == (
-        f"Sections of 'pdf', {period}\n  2  Forms  SKILL.md\n  1  Zebra  A.md\n  1  Alpha  SKILL.md\n"
+        f"Sections of 'pdf', {period}\n"
+        "  2  Forms  SKILL.md\n  1  Zebra  A.md\n  1  Alpha  SKILL.md\n  4 in all\n"
     )
     assert world.ok("stats", "pdf", "--group-by", "errors", "--until", "2026-03-02T23:59:59Z").stdout == (
         "Errors of 'pdf', 2026-03-01T09:00:00Z to 2026-03-02T12:00:01Z\n"
         "  2  Gone  show  section not found: 'Gone'\n"
         "  1  nothing  open  file not found: 'nothing'\n"
+        "  3 in all\n"
     )
     assert (
         world.ok("stats", "pdf", "--group-by", "search", "--since", "2027-01-01").stdout
@@ -706,7 +709,7 @@ def test_bars(world: World, skill: Skill) -> None:
         for _ in range(count)
     ]
     note(skill, rows)
-    lines = on_a_terminal(world, "pdf", "--group-by", "search").splitlines()[1:]
+    lines = on_a_terminal(world, "pdf", "--group-by", "search").splitlines()[1:-1]
     assert [line.count("█") for line in lines] == [12, 6, 3, 1]
     assert len(lines[0]) <= 60
     assert lines[0].index("█") == lines[2].index("█") == lines[3].index("█")

@@ -1,7 +1,7 @@
 """Put a compiled skill where an agent looks for it: a link, a junction or a copy [RFC-0001:C-DEPLOYMENT].
 
 The deployed name is never missing or incomplete [D11]. A folder that skc did not put there is replaced
-only with --force (E013), and the folders of the skill itself never are.
+only with --force (E013), and not even then where a model asks; the folders of the skill itself never are.
 """
 
 from __future__ import annotations
@@ -30,15 +30,29 @@ class Deployment:
 
 
 def deploy_skill(
-    skill: Skill, runtime: str, target: Target, *, copy: bool = False, force: bool = False
+    skill: Skill,
+    runtime: str,
+    target: Target,
+    *,
+    copy: bool = False,
+    force: bool = False,
+    own_only: bool = False,
 ) -> Deployment:
-    """Deploy the compiled skill in `runtime` into an agent's directory."""
+    """Deploy the compiled skill in `runtime` into an agent's directory.
+
+    With `own_only`, a link or a folder that is there is replaced only if skc deployed it, `force` or not.
+    """
     name, directory = target
     path = os.path.join(directory, skill.segment)
     _check_overlap(skill, runtime, path)
-    may_replace = force or _is_link(path) or not os.path.lexists(path)
-    if not may_replace and parse_manifest(read_manifest(path)).get("source") != utf8_text(skill.source):
-        raise TargetExists(path)
+    if os.path.lexists(path):
+        if own_only and not _is_deployment(path):
+            raise TargetExists(
+                path, "hint: skc did not deploy it; only 'skc build' in a terminal replaces it"
+            )
+        may_replace = force or _is_link(path)
+        if not may_replace and parse_manifest(read_manifest(path)).get("source") != utf8_text(skill.source):
+            raise TargetExists(path)
     os.makedirs(directory, exist_ok=True)
     diagnostics: tuple[Diagnostic, ...] = ()
     if not copy:
@@ -69,6 +83,17 @@ def _check_overlap(skill: Skill, runtime: str, path: str) -> None:
 def _is_link(path: str) -> bool:
     is_junction = getattr(os.path, "isjunction", os.path.islink)  # Python 3.12 and newer
     return os.path.islink(path) or bool(is_junction(path))
+
+
+def _is_deployment(path: str) -> bool:
+    """Return whether skc put a link or a folder there, and nothing was added since."""
+    if not os.path.exists(path):
+        return True  # a link to a runtime directory that is gone, or to nothing
+    if not parse_manifest(read_manifest(path)).get("source"):
+        return False
+    own = {paths.stub_file(path), paths.manifest_file(path)}
+    files = {os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names}
+    return _is_link(path) or files == own
 
 
 def _link(runtime: str, path: str) -> str:

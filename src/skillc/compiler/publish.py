@@ -27,13 +27,15 @@ class PublishOptions:
     """Where and how to publish.
 
     `to_global` builds into the home's runtime directory, `copy` deploys copies instead of links, and
-    `force` builds from scratch and replaces whatever stands where the skill is imported or deployed.
+    `force` builds from scratch and replaces whatever stands where the skill is imported or deployed; with
+    `own_only` nothing but what skc deployed.
     """
 
     targets: Sequence[Target] = ()
     to_global: bool = False
     copy: bool = False
     force: bool = False
+    own_only: bool = False
 
 
 @value
@@ -89,7 +91,8 @@ def publish_skill(
     if not skill.is_stored:
         imports = set() if imports is None else imports
         folder = skill.source
-        skill = import_skill(skill, cwd, force=options.force or folder in imports)
+        may_replace = options.force and not options.own_only
+        skill = import_skill(skill, cwd, force=may_replace or folder in imports)
         imports.add(folder)
     build = build_skill(
         skill,
@@ -103,7 +106,14 @@ def publish_skill(
     failures: list[SkillcError] = []
     for target in options.targets if deploy else ():
         try:
-            deployment = deploy_skill(skill, build.runtime, target, copy=options.copy, force=options.force)
+            deployment = deploy_skill(
+                skill,
+                build.runtime,
+                target,
+                copy=options.copy,
+                force=options.force,
+                own_only=options.own_only,
+            )
             deployments.append(deployment)
         except (SkillcError, OSError) as error:
             failures.append(unexpected(error))

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.engine.agent import AgentBuildConfig, AgentFactory, BuiltAgent
     from skillc.engine.engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
+    from skillc.engine.pages import find_key, make_cursor
     from skillc.engine.sync import SyncSkillEngine, run_sync
     from skillc.engine.tools import TOOLS, ToolDefinition, ToolResult
     from skillc.engine.turn import (
@@ -28,6 +29,7 @@ else:
         {
             "agent": "AgentBuildConfig AgentFactory BuiltAgent",
             "engine": "DefaultSkillEngine EngineOptions ResolvedSkill",
+            "pages": "find_key make_cursor",
             "sync": "SyncSkillEngine run_sync",
             "tools": "TOOLS ToolDefinition ToolResult",
             "turn": "ModelInput SkillEvent SkillResolutionFailed SkillsResolved Turn model_input "

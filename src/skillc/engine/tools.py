@@ -57,6 +57,7 @@ TOOLS = (
                 "Collection path to browse, such as extraction or extraction/medical; empty for the root."
             ),
             query=_text("Words to search for in all collections; the path is then ignored."),
+            cursor=_text("The next_cursor of the last answer, to get what follows it."),
         ),
     ),
     ToolDefinition(
@@ -132,8 +133,8 @@ class SkillTools:
         except Exception as error:  # of any source
             return ToolResult(unexpected(error).message, is_error=True)
 
-    async def _browse_skills(self, path: str = "", query: str = "") -> str:
-        return json.dumps(await self._engine.browse(path, query or None), ensure_ascii=False)
+    async def _browse_skills(self, path: str = "", query: str = "", cursor: str | None = None) -> str:
+        return json.dumps(await self._engine.browse(path, query or None, cursor), ensure_ascii=False)
 
     async def _load_skill(self, id: str) -> str:
         skill = (await self._engine.resolve_and_render([id]))[0]

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         SkillFilter,
         SkillScope,
         SkillSource,
+        SourceDiagnostic,
         derive_collections,
         find_in_source,
         read_descriptions,
@@ -81,7 +82,7 @@ else:
             ),
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
-                "SkillScope SkillSource derive_collections find_in_source read_descriptions"
+                "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"
             ),
             "wrappers": (
                 "FilteredSkillSource PrefixedSkillSource RenamedSkillSource SourceSnapshot snapshot_of"

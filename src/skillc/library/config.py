@@ -93,13 +93,17 @@ class SkillRepositoryConfig:
 
 @dataclass(frozen=True, slots=True)
 class SkillsConfig:
-    """The configuration in force. `diagnostics` are about unknown keys."""
+    """The configuration in force. `diagnostics` are about unknown keys.
+
+    `enabled_by` is the file that set `enabled`, empty for the default.
+    """
 
     enabled: bool = True
     max_injection_bytes: int = 32 * 1024
     inventory_threshold: int = 12
     repositories: tuple[SkillRepositoryConfig, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    enabled_by: str = ""
 
     @classmethod
     def load(cls, cwd: str | None = None) -> SkillsConfig:
@@ -170,12 +174,14 @@ def parse(path: str, text: str, config: SkillsConfig | None = None) -> SkillsCon
     tables = data.pop(REPOSITORIES, [])
     diagnostics: list[Diagnostic] = []
     values = _check_types(data, _TOP, path, "", diagnostics)
-    if any(type(value) is int and value < 1 for value in values.values()):
-        raise InvalidConfiguration(path, "limits must be positive")
+    if any(type(value) is int and value < (key != "inventory_threshold") for key, value in values.items()):
+        raise InvalidConfiguration(path, "limits must be positive")  # a threshold may be 0 [D59]
     repositories: dict[str, SkillRepositoryConfig] = {}
     for repository in (*(_read_table(t, path, diagnostics) for t in tables), *config.repositories):
         repositories.setdefault(repository.name, repository)
     all_diagnostics = (*diagnostics, *config.diagnostics)
+    if "enabled" in values:
+        values["enabled_by"] = path
     return replace(config, **values, repositories=tuple(repositories.values()), diagnostics=all_diagnostics)
 
 

@@ -15,7 +15,7 @@ from skillc.index.skills import Searchable, skill_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from typing import Any
 
     from skillc.errors import Diagnostic
@@ -33,32 +33,40 @@ def find_skills(
     limit: int = 10,
     *,
     rerank: bool = True,
+    capabilities: Collection[str] = (),
     tell: Callable[[Diagnostic], None] = lambda diagnostic: None,
 ) -> list[FoundSkill]:
     """Return the skills of all repositories of `cwd` that fit a task, best first; raises EmptyQuery.
 
+    Skills that need a capability besides `capabilities` are left out.
     `tell` is called with each warning: about skills.toml, re-ranking, repositories that did not answer. Don't
     call this from a running event loop: repositories that are no folders are asked in one of their own.
     """
+
+    def may_use(skill_id: str, needs: tuple[str, ...]) -> bool:
+        return all(need in capabilities for need in needs)
+
     parts = list_folders(cwd)
     if parts is None:
-        return _find_in_repositories(cwd, task, limit, rerank, tell)
+        return _find_in_repositories(cwd, task, limit, may_use, rerank, tell)
     if not rerank:
-        return skill_index().find(parts, task, limit, _may_use)
+        return skill_index().find(parts, task, limit, may_use)
     from skillc.index.meaning import find_by_meaning
 
-    return find_by_meaning(skill_index(), parts, task, limit, _may_use, tell=tell)
-
-
-def _may_use(skill_id: str, capabilities: tuple[str, ...]) -> bool:
-    return not capabilities
+    return find_by_meaning(skill_index(), parts, task, limit, may_use, tell=tell)
 
 
 def _find_in_repositories(
-    cwd: str, task: str, limit: int, rerank: bool, tell: Callable[[Diagnostic], None]
+    cwd: str,
+    task: str,
+    limit: int,
+    may_use: Callable[[str, tuple[str, ...]], bool],
+    rerank: bool,
+    tell: Callable[[Diagnostic], None],
 ) -> list[FoundSkill]:
     import asyncio  # together they take longer to import than a search of folders
 
+    from skillc.errors import warning
     from skillc.library.config import SkillsConfig
     from skillc.library.repositories import resolve_repositories
     from skillc.library.source import find_in_source
@@ -67,9 +75,10 @@ def _find_in_repositories(
     for diagnostic in config.diagnostics:
         tell(diagnostic)
     if not config.enabled:
+        tell(warning("W072", config.enabled_by))
         return []
     source = resolve_repositories(config, next(paths.library_roots(cwd), None))
-    results = asyncio.run(find_in_source(source, task, limit, _may_use, rerank, tell))
+    results = asyncio.run(find_in_source(source, task, limit, may_use, rerank, tell))
     for diagnostic in source.warnings():
         tell(diagnostic)
     return results

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hmac
 import os
+import secrets
 import signal
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -25,11 +27,13 @@ from skillc.workspace import Workspace
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PATH = "/mcp"
 TOKEN = "SKILLC_MCP_TOKEN"  # noqa: S105 -- the variable that holds it
+IDLE_TIME = 15 * 60.0  # seconds after which a session without requests ends
+MAX_SESSIONS = 100
 
 
-def serve_stdio(workspace: Workspace, groups: Iterable[str]) -> None:
+def serve_stdio(workspace: Workspace, groups: Iterable[str], preload: Iterable[str] = ()) -> None:
     """Serve one client over stdin and stdout until it leaves."""
-    server = create_server(workspace, groups)
+    server = create_server(workspace, groups, preload)
 
     async def run() -> None:
         async with stdio_server() as (read, write):
@@ -49,26 +53,42 @@ def serve_http(
     port: int,
     names: Iterable[str],
     announce: Callable[[str], None],
+    preload: Iterable[str] = (),
 ) -> None:
     """Serve any number of clients over streamable HTTP until SIGINT or SIGTERM.
 
     A request must name one of the loopback's names or of `names` as its host, and so must the origin of a
-    page that sends one. With a token in SKILLC_MCP_TOKEN a request must bring it; without one
-    the server listens on the loopback alone.
+    page that sends one. It must bring the token: every user of this machine reaches the loopback, and a
+    client answers the questions that its person should answer.
     """
-    token = os.environ.get(TOKEN, "")
-    if host not in LOOPBACK and not token:
-        advice = f"set {TOKEN} to a token that they must send"
-        raise InvalidOption(f"--http {host} can be reached by others; {advice}")
-    server = create_server(workspace, groups)
+    token = _take_token(host)
+    server = create_server(workspace, groups, preload)
 
     def create(url: str) -> ASGIApp:
         app = server.streamable_http_app(
-            streamable_http_path=PATH, host=host, transport_security=_security(host, names, url)
+            streamable_http_path=PATH,
+            host=host,
+            transport_security=_security(host, names, url),
+            session_idle_timeout=IDLE_TIME,
+            max_sessions=MAX_SESSIONS,
         )
-        return _Guard(app, token) if token else app
+        return _Guard(app, token)
 
     run_app(create, host, port, lambda url: announce(url + PATH), lifespan="on")
+
+
+def _take_token(host: str) -> str:
+    """Return the token in SKILLC_MCP_TOKEN, or print a new one; the processes we start inherit neither."""
+    token = os.environ.pop(TOKEN, "")
+    if token:
+        return token
+    if host not in LOOPBACK:
+        advice = f"set {TOKEN} to a token that they must send"
+        raise InvalidOption(f"--http {host} can be reached by others; {advice}")
+    token = secrets.token_urlsafe(32)
+    note = f"note: {TOKEN} is not set; clients must send 'Authorization: Bearer {token}'"
+    print(note, file=sys.stderr, flush=True)
+    return token
 
 
 def _security(host: str, names: Iterable[str], url: str) -> TransportSecuritySettings:

@@ -152,7 +152,9 @@ class ServedSkills:
         self._refusals: dict[SkillId, str] = {}  # by skill, the reason that was logged
 
     async def directories(self) -> dict[SkillId, str]:
-        """Return the folders of all skills that have one here, by ID."""
+        """Return the folders of all skills that have one here, by ID; none if skills are switched off."""
+        if self._workspace.switched_off_by():
+            return {}
         return await self._workspace.library().source.directories()
 
     async def entry(self, skill_id: SkillId) -> SkillEntry:

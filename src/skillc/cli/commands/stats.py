@@ -180,8 +180,14 @@ def _lines(stats: usage.Stats, by_skill: Sequence[tuple[str, int]]) -> Iterator[
         if by_skill:
             yield ""
             yield from _bars(by_skill)
+            yield _total(by_skill)
     else:
-        yield from _bars(_rows(stats.data)) or ["  nothing yet"]
+        rows = _rows(stats.data)
+        yield from [*_bars(rows), _total(rows)] if rows else ["  nothing yet"]
+
+
+def _total(rows: Sequence[tuple[str, int]]) -> str:
+    return f"  {sum(count for _, count in rows):,} in all"
 
 
 def _rows(data: Any) -> list[tuple[str, int]]:

@@ -95,6 +95,9 @@ BrowseResult = _record(
     path=NotRequired[str],
     query=NotRequired[str],
     subcollections=NotRequired[_Collections],
+    more=NotRequired[_about(int, "how many entries follow")],
+    next_cursor=NotRequired[str],
+    note=NotRequired[str],
 )
 _Result = _record(
     id=str,
