@@ -128,9 +128,7 @@ class Workspace:
             lambda result: {"section": result.heading, "file": result.file},
         )
         if result.ambiguous:
-            from skillc.text import one_line
-
-            self.report(f'warning: multiple matches for "{one_line(section)}"; showing first')
+            self.tell((errors.warning("W001", section),))
         return result
 
     def search(

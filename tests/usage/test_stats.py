@@ -557,7 +557,7 @@ def test_what_can_not_be_read_is_told(world: World, skill: Skill) -> None:
     """[RFC-0005] an empty answer for the lack of a readable log is not given in silence."""
     log_of(skill).write_bytes(b"garbage " * 999)
     result = world.ok("stats", "pdf")
-    assert result.stderr == f"warning[W001]: skipped: {log_of(skill)} (it can't be read as an access log)\n"
+    assert result.stderr == f"warning[W005]: skipped: {log_of(skill)} (it can't be read as an access log)\n"
     assert "total accesses          0" in result.stdout
 
 

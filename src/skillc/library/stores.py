@@ -61,6 +61,11 @@ class Skill:
         return self.name.rpartition("/")[2]
 
     @property
+    def reference(self) -> str:
+        """What a command takes for this skill anywhere in its project: its name, else its path."""
+        return self.name if self.is_stored else self.source
+
+    @property
     def folder(self) -> str:
         """The name as one directory among those of all skills."""
         return folder_name(self.name)

@@ -162,7 +162,7 @@ def _unread(
         try:
             headings = [(entry.file, entry.level, entry.heading) for entry in read_outline(skill)]
         except Exception as error:  # one bad skill must not cost the others their page
-            diagnostics += (warning("W001", skill.source, unexpected(error).message),)
+            diagnostics += (warning("W005", skill.source, unexpected(error).message),)
             continue
         for file, entries in usage.find_unread(headings, *usage.find_reads(skill, filters)).items():
             sections[f"{label}: {file}" if len(skills) > 1 else file] = entries
