@@ -119,6 +119,11 @@ def trust_file(root: str) -> str:
     return os.path.join(root, DIRECTORY, "trust.json")
 
 
+def imports_file(root: str) -> str:
+    """Return the record of the folders that were copied into stores [D53]."""
+    return os.path.join(root, DIRECTORY, "imports.json")
+
+
 def library_file(root: str) -> str:
     """Return the file of the skill index: a cache, safe to remove."""
     return os.path.join(root, DIRECTORY, "cache", "library.db")

@@ -138,7 +138,11 @@ class Workspace:
         from skillc.gateway import has_changes, search_sections
 
         tokenizer = self._tokenizer()
-        skill = self.locate(name)
+        folder = skill = self.locate(name)
+        if not skill.is_stored:
+            from skillc.library import find_import  # only for a folder in no store
+
+            skill = find_import(folder.source, self.cwd) or folder
         results = self.operate(
             "search",
             skill,
@@ -146,8 +150,8 @@ class Workspace:
             lambda skill: search_sections(skill, query, limit=limit, mode=mode, tokenizer=tokenizer),
             lambda results: {"result_count": len(results.results)},
         )
-        if has_changes(skill, tokenizer):
-            self.tell((errors.warning("W004", skill.name, skill.name),))
+        if has_changes(skill, tokenizer, folder.source):
+            self.tell((errors.warning("W004", skill.name, folder.reference),))
         if mode == "all" and not results.results:
             from skillc.gateway import explain_no_results
 
@@ -198,10 +202,9 @@ class Workspace:
         skill: Skill,
         options: PublishOptions,
         *,
-        imports: set[str] | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Publication:
-        """Import, build and deploy a skill; `imports` are the folders imported before, for --watch."""
+        """Import, build and deploy a skill."""
         from skillc.compiler import publish_skill
 
         settings = self.settings()
@@ -209,9 +212,7 @@ class Workspace:
             "build",
             skill,
             {"global": options.to_global, "force": options.force},
-            lambda skill: publish_skill(
-                skill, options, settings, self.cwd, imports=imports, progress=progress
-            ),
+            lambda skill: publish_skill(skill, options, settings, self.cwd, progress=progress),
         )
         self.tell_publication(publication)
         return publication

@@ -470,7 +470,7 @@ def test_arguments_that_are_not_utf8(world: World) -> None:
     world.ok("build", "pdf")
     world.fails("E001", "outline", odd)
     world.fails("E020", "show", "pdf", "--section", odd)
-    world.fails("E020", "show", "pdf", "--section", "Usage", "--file", odd)
+    world.fails("E021", "show", "pdf", "--section", "Usage", "--file", odd)
     world.fails("E070", "init", odd)
     invalid(world, odd)
     invalid(world, "list", "--limit", odd)

@@ -113,14 +113,15 @@ def matches_record(data: bytes, record: FileRecord | None) -> bool:
     return sha256_hex(data) == record[0]
 
 
-def has_changes(skill: Skill, tokenizer: str = "ascii") -> bool:
+def has_changes(skill: Skill, tokenizer: str = "ascii", folder: str = "") -> bool:
     """Return whether any file was changed, added or removed since the index was built.
 
     A search uses this to say that its index is out of date. Sources that can't be listed count as changed.
+    `folder` is the one that the skill was imported from, if that was searched.
     """
     try:
         records = read_file_records(open_index(skill, tokenizer).connection)
-        files = list_files(skill.source)
+        files = list_files(folder or skill.source)
         return len(files) != len(records) or any(_differs(f, records.get(utf8_text(f.name))) for f in files)
     except (SkillcError, DatabaseError, OSError):
         return True

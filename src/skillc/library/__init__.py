@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from skillc.library.find import find_skills
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
+    from skillc.library.imports import find_import, read_import, record_import
     from skillc.library.library import CompositeSkillSource, NamedSource
     from skillc.library.locate import locate_skill
     from skillc.library.mcp import McpSkillSource
@@ -67,6 +68,7 @@ else:
             "find": "find_skills",
             "config": "SkillsConfig",
             "copies": "copy_path",
+            "imports": "find_import read_import record_import",
             "locate": "locate_skill",
             "edit": "NewRepository add_repository file_to_edit names_in remove_repository",
             "filesystem": "FilesystemSkillSource",
