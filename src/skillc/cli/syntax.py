@@ -215,7 +215,7 @@ def _explain_unknown(command: Command, word: str, positional: Sequence[str]) -> 
         words += [argument.label for argument in command.arguments[len(words) : -1]]
         example = " ".join(["skc", command.name, *words, "--", shell_quote(word, '"')])
         hints.append(f"if it is the {last.name}, put it after --: {example}")
-    advice = "; ".join(hints).replace("?;", "?")
+    advice = "; ".join(hints or [see(command)]).replace("?;", "?")
     return f'unknown option {name if is_name else word} for "{command.name}"; {advice}'
 
 

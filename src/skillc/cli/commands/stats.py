@@ -181,7 +181,8 @@ def _lines(stats: usage.Stats, by_skill: Sequence[tuple[str, int]]) -> Iterator[
             yield ""
             yield from _bars(by_skill)
     else:
-        yield from _bars(_rows(stats.data)) or ["  nothing yet"]
+        rows = _search_rows(stats.data) if stats.query == "search" else _rows(stats.data)
+        yield from _bars(rows) or ["  nothing yet"]
 
 
 def _rows(data: Any) -> list[tuple[str, int]]:
@@ -190,6 +191,13 @@ def _rows(data: Any) -> list[tuple[str, int]]:
         return list(data.items())
     texts = ("  ".join(str(e[key]) for key in e if key != "count" and e[key]) for e in data)
     return [(text or "(none)", entry["count"]) for text, entry in zip(texts, data, strict=True)]
+
+
+def _search_rows(searches: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
+    """Return each query with what it found, and how often it was used."""
+    texts = [(search["query"] or "(none)", usage.describe_results(search)) for search in searches]
+    rows = [f"{query}  ({results})" if results else query for query, results in texts]
+    return [(row, search["count"]) for row, search in zip(rows, searches, strict=True)]
 
 
 def _bars(rows: Sequence[tuple[str, int]]) -> list[str]:
