@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.compiler import build_skill
-from skillc.errors import SectionNotFound
+from skillc.errors import MissingField, SectionNotFound
 from skillc.gateway import read_outline, show_section
 from skillc.library import Skill
+from skillc.text import fold_line, yaml_quote
 from tests.conftest import World
 from tests.gateway.conftest import API, SKILL, Run, code, made
 
@@ -284,6 +285,109 @@ def test_names_that_are_not_utf8(world: World) -> None:
     assert (shown.file, shown.text) == ("\\udcff.md", b"# Odd\n\ntext\n")
     assert show_section(skill, "odd", file=shown.file).line == 1
     assert show_section(skill, "odd", file=os.fsdecode(b"\xff.md")).line == 1
+
+
+# Whatever a stub lists
+
+PIECES = st.sampled_from(
+    [
+        "Setup",
+        "setup",
+        "`code --x`",
+        "*stress*",
+        "**very**",
+        "[label](a.md)",
+        "![image](x.png)",
+        "<b>",
+        "&amp;",
+    ]
+    + [
+        "\\#",
+        "C#",
+        "—",
+        " — ",
+        " - ",
+        "漢字",
+        "한국어",
+        "é\u0301",
+        "\u200b",
+        "\u00ad",
+        "\u202e",
+        "\t",
+        "  ",
+        "\xa0",
+    ]
+    + [
+        "'",
+        '"',
+        "$HOME",
+        "\\*",
+        "_",
+        "1.",
+        "-",
+        "...",
+        "(2 more)",
+        "#",
+        "##",
+        "|",
+        "😀\u200d🔥",
+        "x" * 300,
+        "\\n",
+    ]
+)
+TITLES = st.lists(PIECES, max_size=6).map("".join) | st.lists(PIECES, max_size=4).map(" ".join)
+FRONTMATTER = "---\nname: any\ndescription: d\n---\n"
+
+
+def stub_titles(skill: Skill) -> list[str]:
+    """What the stub lists, line by line, as an agent would copy it."""
+    listing = Path(skill.runtime(), "SKILL.md").read_text().split("## Top Sections\n\n")[1].split("\n")[:-1]
+    texts = [line.strip().removeprefix("-").strip() for line in listing if line.strip().startswith("-")]
+    labels = ("References (query by title only)", "... (")
+    return [text for text in texts if not text.startswith(labels)]
+
+
+def check_titles(skill: Skill) -> None:
+    """Show each title; what is shown begins with a line of the outline that the stub writes like that."""
+    outline = {(entry.file, entry.line): entry for entry in read_outline(skill)}
+    for title in stub_titles(skill):
+        shown = show_section(skill, title)
+        entry = outline.get((shown.file, shown.line)) if shown.level else None
+        heading = fold_line(entry.heading if entry else shown.file).casefold()
+        assert title.casefold() == heading or title.casefold().startswith(f"{heading} — "), title
+        whole = Path(skill.source, shown.file).read_bytes().splitlines(keepends=True)
+        lines = shown.text.splitlines(keepends=True)
+        assert lines == whole[shown.line - 1 :][: len(lines)]
+
+
+@pytest.mark.slow
+@given(st.lists(st.tuples(st.integers(1, 3), TITLES), max_size=8), st.lists(TITLES, max_size=3), TITLES)
+def test_every_title_of_a_stub(
+    world: World, headings: list[tuple[int, str]], references: list[str], description: str
+) -> None:
+    """[RFC-0001:C-SECTIONS] [D15] [D61] duplicates, markup, dashes, CJK, empty and very long ones."""
+    files: dict[str, str | bytes] = {
+        "SKILL.md": FRONTMATTER + "".join(f"{'#' * level} {text}\n\ntext\n\n" for level, text in headings)
+    }
+    about = yaml_quote(f"What {description} is")
+    for number in range(3):
+        title = f"# {references[number]}\n" if number < len(references) else ""
+        files[f"references/{number}.md"] = f"---\ndescription: {about}\n---\n{title}text\n"
+    check_titles(made(world, "any", files))
+
+
+@pytest.mark.slow
+def test_every_title_of_real_skills(world: World, corpus: Path) -> None:
+    """[RFC-0001:C-SECTIONS] [D15] the same for the beginnings of real skills, each beside the last."""
+    last = ""
+    for path in sorted(corpus.glob("*.md")):
+        text = path.read_bytes()
+        try:
+            skill = made(world, "real", {"SKILL.md": text, "last.md": last})
+        except MissingField:
+            continue
+        check_titles(skill)
+        last = text.decode(errors="replace")
 
 
 # No match

@@ -112,16 +112,24 @@ def _read_queries(title: str) -> list[str]:
     Heading and description may have dashes of their own, so longer parts come first [D15].
 
     >>> print(*_read_queries("## Setup \N{EM DASH} first steps"), sep="; ")
-    ## setup \N{EM DASH} first steps; setup \N{EM DASH} first steps; setup
+    ## setup \N{EM DASH} first steps; setup \N{EM DASH} first steps; ## setup; setup
     """
     queries = [title.casefold()]
     heading = queries[0].lstrip("#")
     if heading != queries[0] and (not heading or heading[0].isspace()):
         queries.append(heading.strip())
-    if _DASH in title:
-        parts = queries[-1].split(_DASH, MAX_DASHES)
-        queries += [_DASH.join(parts[:count]).strip() for count in range(len(parts) - 1, 0, -1)]
-    return queries
+    return [*queries, *(part for query in queries for part in _parts_before_dashes(query))]
+
+
+def _parts_before_dashes(title: str) -> Iterator[str]:
+    """Yield the parts before a dash, the longest first; of many, some and the shortest."""
+    position = title.rfind(_DASH)
+    for _ in range(MAX_DASHES):
+        if position < 0:
+            return
+        yield title[:position].strip()
+        position = title.rfind(_DASH, 0, position + 2)  # two dashes may share a space
+    yield title.partition(_DASH)[0].strip()
 
 
 class _Headings:
@@ -170,7 +178,7 @@ class _Headings:
         for heading in self._select(lambda text: True):
             for form in {fold_line(heading.heading), fold_line(one_line(heading.heading))}:
                 shown.setdefault(form.casefold(), []).append(heading)
-            if heading.level == 1 and heading.heading:
+            if heading.level == 1 and fold_line(heading.heading):
                 titles.add(heading.file)
         for name in self._files:
             if name not in titles:
