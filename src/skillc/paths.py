@@ -120,7 +120,7 @@ def trust_file(root: str) -> str:
 
 
 def imports_directory(root: str) -> str:
-    """Return the folder of the notes on skills that were imported into the home's store [D46]."""
+    """Return the folder of the notes on skills that were imported into stores [D46, D53]."""
     return os.path.join(root, DIRECTORY, "imports")
 
 

@@ -99,9 +99,15 @@ def fold(text: str, width: int, indent: str = "") -> str:
 
 
 def fold_line(text: str) -> str:
-    """Return `text` with its white space folded to single spaces and anything else unprintable removed."""
+    r"""Return `text` with its white space folded to single spaces and anything else unprintable removed.
+
+    >>> fold_line("zero \u200b width\u200b ")
+    'zero width'
+    """
     line = " ".join(text.split())
-    return line if line.isprintable() else "".join(c for c in line if c.isprintable() or c == "\u200d")
+    if line.isprintable():
+        return line
+    return " ".join("".join(c for c in line if c.isprintable() or c == "\u200d").split())
 
 
 def utf8_text(text: str, errors: str = "backslashreplace") -> str:

@@ -141,9 +141,7 @@ class Workspace:
             lambda result: {"section": result.heading, "file": result.file},
         )
         if result.ambiguous:
-            from skillc.text import one_line
-
-            self.report(f'warning: multiple matches for "{one_line(section)}"; showing first')
+            self.tell((errors.warning("W001", section),))
         return result
 
     def search(
@@ -153,7 +151,11 @@ class Workspace:
         from skillc.gateway import has_changes, search_sections
 
         tokenizer = self._tokenizer()
-        skill = self.locate(name)
+        folder = skill = self.locate(name)
+        if not skill.is_stored:
+            from skillc.library import find_import  # only for a folder in no store
+
+            skill = find_import(folder.source, self.cwd) or folder
         results = self.operate(
             "search",
             skill,
@@ -161,8 +163,9 @@ class Workspace:
             lambda skill: search_sections(skill, query, limit=limit, mode=mode, tokenizer=tokenizer),
             lambda results: {"result_count": len(results.results)},
         )
-        if has_changes(skill, tokenizer, [result.file for result in results.results]):
-            self.tell((errors.warning("W004", skill.name, skill.name),))
+        names = [result.file for result in results.results]
+        if has_changes(skill, tokenizer, folder.source, names):
+            self.tell((errors.warning("W004", skill.name, folder.reference),))
         if mode == "all" and not results.results:
             from skillc.gateway import explain_no_results
 
@@ -213,10 +216,9 @@ class Workspace:
         skill: Skill,
         options: PublishOptions,
         *,
-        imports: set[str] | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Publication:
-        """Import, build and deploy a skill; `imports` are the folders imported before, for --watch."""
+        """Import, build and deploy a skill."""
         from skillc.compiler import publish_skill
 
         settings = self.settings()
@@ -224,9 +226,7 @@ class Workspace:
             "build",
             skill,
             {"global": options.to_global, "force": options.force},
-            lambda skill: publish_skill(
-                skill, options, settings, self.cwd, imports=imports, progress=progress
-            ),
+            lambda skill: publish_skill(skill, options, settings, self.cwd, progress=progress),
         )
         self.tell_publication(publication)
         return publication

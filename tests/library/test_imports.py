@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.library import FilesystemSkillSource, SkillScope, forget_import, import_origin
+from skillc.library import FilesystemSkillSource, SkillScope, adopt_import, import_origin
 from skillc.tools import find_skill, locate_in_source
 from skillc.tools.trust import TrustLevel
 from tests.conftest import World
@@ -123,4 +123,4 @@ def test_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "")
     monkeypatch.delenv("SKILLC_HOME", raising=False)
     assert import_origin("/a/b") is None
-    forget_import("/a/b")
+    adopt_import("/a/b")

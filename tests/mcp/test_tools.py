@@ -301,7 +301,7 @@ def test_notices_are_told(pdf: World) -> None:
             ]
 
     shown, found = asyncio.run(calls())
-    assert shown.content[1].text == 'warning: multiple matches for "filling forms"; showing first'
+    assert shown.content[1].text == "warning[W001]: multiple matches for 'filling forms'; showing first"
     told = [block.text for block in found.content[1:]]
     assert told[0].startswith("warning[W004]: ")
     assert "these occur: three" in told[1]

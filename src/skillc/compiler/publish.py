@@ -40,11 +40,15 @@ class PublishOptions:
 
 @value
 class Publication:
-    """A skill that was built, with its deployments and the errors of those that failed."""
+    """A skill that was built, with its deployments and the errors of those that failed.
+
+    `import_note` says what was copied into a store first.
+    """
 
     build: BuildResult
     deployments: tuple[Deployment, ...]
     failures: tuple[SkillcError, ...]
+    import_note: str = ""
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -68,7 +72,8 @@ class Publication:
         build = self.build
         files = f"{build.files} file{'' if build.files == 1 else 's'}"
         detail = files if build.status == "unchanged" else f"{files}, {build.changes} changed"
-        lines = [f"{build.status.capitalize()} '{build.skill.name}' ({detail}) in {build.runtime}"]
+        lines = [self.import_note] if self.import_note else []
+        lines += [f"{build.status.capitalize()} '{build.skill.name}' ({detail}) in {build.runtime}"]
         lines += [f"  {d.target}: {d.path} ({d.method})" for d in self.deployments]
         return "\n".join(map(one_line, lines))
 
@@ -80,20 +85,16 @@ def publish_skill(
     cwd: str,
     *,
     deploy: bool = True,
-    imports: set[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Publication:
     """Import, build and deploy a skill; a target that fails does not stop the others.
 
-    `imports` collects the folders that were imported: importing one of them again replaces its copy, so
-    that `--watch` can follow changes. `progress` gets the number of files done and of all, and may raise.
+    `progress` gets the number of files done and of all, and may raise.
     """
+    note = ""
     if not skill.is_stored:
-        imports = set() if imports is None else imports
-        folder = skill.source
         may_replace = options.force and not options.own_only
-        skill = import_skill(skill, cwd, force=may_replace or folder in imports)
-        imports.add(folder)
+        skill, note = import_skill(skill, cwd, force=may_replace)
     build = build_skill(
         skill,
         tokenizer=config.tokenizer,
@@ -117,4 +118,4 @@ def publish_skill(
             deployments.append(deployment)
         except (SkillcError, OSError) as error:
             failures.append(unexpected(error))
-    return Publication(build, tuple(deployments), tuple(failures))
+    return Publication(build, tuple(deployments), tuple(failures), note)

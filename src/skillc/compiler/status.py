@@ -44,7 +44,7 @@ class Listing:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        return [warning("W001", error.message, error.code).at(skill.source) for skill, error in self.problems]
+        return [warning("W005", error.message, error.code).at(skill.source) for skill, error in self.problems]
 
     def as_json(self) -> dict[str, Any]:
         keys = ("name", "scope", "status", "source_path", "runtime_path")

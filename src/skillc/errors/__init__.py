@@ -78,10 +78,11 @@ def os_text(name: object) -> str:
 
 # Codes below W100 are about reading a skill, and each says what was repaired (D4).
 WARNINGS = {
-    "W001": "skipped: {} ({})",
+    "W001": "multiple matches for '{}'; showing first",
     "W002": "logging disabled; run 'skc sync' after session to merge logs",
     "W003": "stale local logs for '{}'; run 'skc sync' to upload",
     "W004": "the sources of '{}' changed since it was built; run 'skc build {}' to search them",
+    "W005": "skipped: {} ({})",
     "W010": "bytes that are not UTF-8 were replaced",
     "W011": "frontmatter is not valid YAML ({}); read as plain text: {}",
     "W012": "frontmatter is not closed by a line of its own; {}",

@@ -91,7 +91,7 @@ def search_sections(
             rows = _match_raw(index, query, limit)
         return SearchResults(query, [_read_result(index, row) for row in rows])
     except DatabaseError:
-        raise errors.IndexUnusable(skill.name) from None
+        raise errors.IndexUnusable(skill.reference) from None
 
 
 def explain_no_results(skill: Skill, query: str, any_words: str, tokenizer: str = "ascii") -> str:
@@ -111,7 +111,7 @@ def explain_no_results(skill: Skill, query: str, any_words: str, tokenizer: str 
     try:
         counts = [(word, execute(sql, (quote(spell(word)),)).fetchone()[0]) for word in words]
     except DatabaseError:
-        raise errors.IndexUnusable(skill.name) from None
+        raise errors.IndexUnusable(skill.reference) from None
     hints = ", ".join(f"{one_line(word)} ({count})" for word, count in counts if count)
     note = f"note: no section holds all words; these occur: {hints}; {any_words} ranks by them"
     return note if hints else ""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from skillc.library.find import find_skills
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
-    from skillc.library.imports import forget_import, import_origin, record_import
+    from skillc.library.imports import adopt_import, find_import, import_origin, read_import, record_import
     from skillc.library.library import CompositeSkillSource, NamedSource
     from skillc.library.locate import locate_skill
     from skillc.library.mcp import McpSkillSource
@@ -69,12 +69,12 @@ else:
             "find": "find_skills",
             "config": "SkillsConfig",
             "copies": "copy_path",
+            "imports": "adopt_import find_import import_origin read_import record_import",
             "locate": "locate_skill",
             "edit": "NewRepository add_repository file_to_edit names_in remove_repository",
             "filesystem": "FilesystemSkillSource",
             "git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
             "http": "BearerAuth HeaderAuth HttpSkillSource",
-            "imports": "forget_import import_origin record_import",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
             "repositories": (

@@ -61,6 +61,11 @@ class Skill:
         return self.name.rpartition("/")[2]
 
     @property
+    def reference(self) -> str:
+        """What a command takes for this skill anywhere in its project: its name, else its path."""
+        return self.name if self.is_stored else self.source
+
+    @property
     def folder(self) -> str:
         """The name as one directory among those of all skills."""
         return folder_name(self.name)
@@ -183,11 +188,14 @@ def roots(cwd: str) -> Iterator[tuple[str, str]]:
 
 
 def import_root(cwd: str) -> tuple[str, str]:
-    """Return scope and root of the store that a folder from elsewhere is imported into [D10]."""
-    for scope, root in roots(cwd):
-        if scope == GLOBAL or os.path.isdir(paths.skills_store(root)):
-            return scope, root
-    return GLOBAL, paths.require_home()
+    """Return scope and root of the store that a folder from elsewhere is imported into [D10].
+
+    A project that has no store gets one if no project above it has one.
+    """
+    projects = list(paths.project_roots(cwd))
+    stores = (root for root in projects if os.path.isdir(paths.skills_store(root)))
+    root = next(stores, projects[0] if projects else "")
+    return (PROJECT, root) if root else (GLOBAL, paths.require_home())
 
 
 def stored_skills(cwd: str, scope: str = "all") -> Iterator[Skill]:

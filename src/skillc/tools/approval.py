@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from skillc.errors import ApprovalRequired, InvalidOption, InvalidTool, SkillcError
-from skillc.library import forget_import, import_origin
+from skillc.library import adopt_import, import_origin
 from skillc.startup import sha256_hex
 from skillc.text import visible
 from skillc.tools import sandbox
@@ -269,7 +269,7 @@ def adopt(status: TrustStatus, digest: str | None = None) -> None:
     if import_origin(location.directory) is None:
         raise InvalidOption(f"adopt takes a skill that was imported into your own, not '{location.argument}'")
     _check_digest(status, digest)
-    forget_import(location.directory)
+    adopt_import(location.directory)
 
 
 def _check_digest(status: TrustStatus, digest: str | None) -> None:

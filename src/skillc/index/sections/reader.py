@@ -23,6 +23,9 @@ if TYPE_CHECKING:
         name: str
         source: str
 
+        @property
+        def reference(self) -> str: ...
+
         def runtimes(self) -> list[str]: ...
 
 
@@ -80,7 +83,7 @@ def open_index(skill: Skill, setting: str) -> SectionIndex:
         return index
     if not runtimes:
         paths.require_home()  # says what is missing
-    raise errors.IndexUnusable(skill.name)
+    raise errors.NotBuilt(skill.reference)
 
 
 def _find_index(runtime: str, source: str) -> str:
@@ -125,13 +128,13 @@ def _open(skill: Skill, setting: str, runtime: str, path: str) -> SectionIndex |
                 return None
             if meta:
                 raise errors.IndexCollision(paths.path_hash(skill.source))
-            raise errors.IndexUnusable(skill.name)
+            raise errors.IndexUnusable(skill.reference)
         if not has_current_format(meta, setting):
-            raise errors.IndexUnusable(skill.name)
+            raise errors.IndexUnusable(skill.reference)
         if is_of_build(meta, manifest_data):
             return SectionIndex(path, runtime, connection, meta)
         connection.close()
-    raise errors.IndexUnusable(skill.name)
+    raise errors.IndexUnusable(skill.reference)
 
 
 def open_stale_index(skill: Skill) -> Connection | None:

@@ -13,7 +13,7 @@ from skillc.errors import Diagnostic
 from skillc.index.cjk import segment
 from skillc.index.sections import reader
 from skillc.startup import sqlite
-from skillc.text import one_line, utf8_text
+from skillc.text import fold_line, one_line, utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ class SectionWriter:
         return references, len(others)
 
     def _title(self, path: str) -> str:
-        return next((text for level, text in self.headings_of(path) if level == 1 and text), "")
+        return next((text for level, text in self.headings_of(path) if level == 1 and fold_line(text)), "")
 
     def finish(self, meta: dict[str, str]) -> None:
         self._connection.execute(_HEADING_INDEX)
