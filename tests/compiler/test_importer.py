@@ -357,8 +357,8 @@ def test_another_folder_of_that_name(world: World, folder: Path) -> None:
 def test_a_damaged_record(world: World, folder: Path, damage: str) -> None:
     """[D53] without a record a copy is a folder like any other; the next import writes a new one."""
     imported(world, str(folder))
-    record = world.home / ".skillc" / "imports.json"
-    record.write_text(damage)
+    (note,) = (world.home / ".skillc" / "imports").iterdir()
+    note.write_text(damage)
     world.fails("E050", "build", str(folder))
     imported(world, str(folder), "--force")
     imported(world, str(folder))

@@ -52,7 +52,7 @@ def test_where_it_is_noted(world: World, outside: Path) -> None:
     """[D46] in the home, for its owner alone; neither the skill nor damage of the note decides."""
     folder = executable(outside / "from", "theirs")
     world.ok("build", str(folder), cwd=outside)
-    note = world.home / ".skillc" / "imports" / "theirs"
+    (note,) = (world.home / ".skillc" / "imports").iterdir()
     assert os.stat(note).st_mode & 0o777 == 0o600
     assert sorted(os.listdir(world.global_store / "theirs")) == ["SKILL.md"]
     for data in (b"", b"\xff\x00", b"x" * 100_000):
@@ -76,18 +76,17 @@ def test_of_a_cloned_project_and_a_checkout(world: World, outside: Path) -> None
 
 
 def test_over_mcp(world: World, outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[D46] [SURFACES: Serving] an agent that builds a folder makes nothing yours."""
+    """[D46] [SURFACES: Serving] an agent can't import a folder at all."""
     monkeypatch.chdir(outside)
     folder = executable(outside / "from", "theirs")
 
     async def talk() -> None:
         async with near("legacy") as client:
             result = await client.call_tool("skc_build", {"skill": str(folder)})
-            assert not result.is_error, result.content
+            assert result.is_error
 
     asyncio.run(talk())
-    assert (world.global_store / "theirs").is_dir()
-    assert level("theirs", outside) is TrustLevel.UNTRUSTED
+    assert not (world.global_store / "theirs").exists()
 
 
 def test_replacing_one_of_your_own(world: World, outside: Path) -> None:

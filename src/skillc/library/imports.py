@@ -23,11 +23,16 @@ MAX_BYTES = 1 << 16
 def record_import(copy: str, source: str, digest: str) -> None:
     """Note that the folder `copy` is made from `source`, which has this digest; it is not adopted.
 
-    Without a home there are only projects' stores, which are never trusted, and no note.
+    A copy in a project is never trusted and needs no note, which only tells a later build what it copied.
     """
     home = paths.home()
-    if home is not None:
+    if home is None:
+        return
+    try:
         _write(home, {"copy": copy, "source": source, "digest": digest, "adopted": False})
+    except OSError:
+        if _find_copy(copy) is not None:
+            raise
 
 
 def read_import(copy: str) -> tuple[str, str]:
@@ -82,10 +87,8 @@ def _read(path: str) -> Note | None:
     try:
         with open(path, "rb") as file:
             note = json.loads(file.read(MAX_BYTES))
-    except FileNotFoundError:
-        return None
     except (OSError, ValueError, RecursionError):
-        return {}
+        return {} if os.path.lexists(path) else None
     return note if isinstance(note, dict) else {}
 
 
