@@ -8,13 +8,11 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-import uvicorn
 
 from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.errors import RepositoryUnavailable
@@ -29,28 +27,10 @@ from skillc.library.source import (
     SkillScope,
     SkillSource,
 )
-from skillc.server import create_app
-from skillc.server.serve import _listen
 from skillc.skills import SkillId
 from tests.conftest import World
+from tests.support.servers import live
 from tests.support.skills import run, skill
-
-
-@contextmanager
-def live(engine: DefaultSkillEngine | SkillSource) -> Iterator[httpx2.Client]:
-    """A client of a server that runs in a thread."""
-    listener = _listen("127.0.0.1", 0)
-    config = uvicorn.Config(create_app(engine), log_config=None, lifespan="off", ws="none")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, args=([listener],))
-    thread.start()
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    try:
-        with httpx2.Client(base_url=url, timeout=10, trust_env=False) as client:
-            yield client
-    finally:
-        server.should_exit = True
-        thread.join()
 
 
 @pytest.fixture(scope="module")
