@@ -15,8 +15,9 @@ import httpx2
 import pytest
 
 from skillc.engine import DefaultSkillEngine, EngineOptions
-from skillc.errors import RepositoryUnavailable
+from skillc.errors import InvalidConfiguration, InvalidSkill, PathEscapes, RepositoryUnavailable
 from skillc.library.filesystem import FilesystemSkillSource
+from skillc.library.git import GitSkillConfig, GitSkillSource
 from skillc.library.http import HttpSkillSource
 from skillc.library.source import (
     ALL,
@@ -28,6 +29,7 @@ from skillc.library.source import (
     SkillSource,
 )
 from skillc.skills import SkillId
+from skillc.workspace import Workspace
 from tests.conftest import World
 from tests.support.servers import live
 from tests.support.skills import run, skill
@@ -323,9 +325,47 @@ def test_sources_that_fail(caplog: pytest.LogCaptureFixture) -> None:
             error(api.post("/turns", json=turn), status, code)
             assert api.get("/healthz").status_code == 200
     lines = [record for record in caplog.records if record.name == "skillc.server"]
-    assert lines[0].getMessage() == "GET /skills: error[E999]: ValueError: s3cr3t\\nsecond line"
+    messages = [record.getMessage() for record in lines]
+    assert messages[0] == "GET /skills: error[E200]: repository 'company' unavailable: status 500"
+    assert messages[len(messages) // 2] == "GET /skills: error[E999]: ValueError: s3cr3t\\nsecond line"
     assert all(record.exc_info is None and record.levelno == logging.ERROR for record in lines)
     assert "Traceback" not in caplog.text
+
+
+def test_no_paths_of_the_server(world: World) -> None:
+    """[SURFACES: Serving] neither answers nor headers name a path here, whatever goes wrong."""
+    fine = skill(world.store, "fine", "---\nname: fine\ndescription: x\nhomepage: y\n---\nx\n")
+    skill(world.store, "out").joinpath("link").symlink_to(world.home)
+    (world.store / "folder" / "SKILL.md").mkdir(parents=True)
+    (world.store / "loop").symlink_to(world.store / "loop")
+    gone = world.root / "gone"
+    bad: list[DefaultSkillEngine | SkillSource] = [
+        Workspace(str(world.project)).engine(),
+        FilesystemSkillSource(gone, required=True),
+        GitSkillSource(GitSkillConfig(str(gone), cache_dir=world.root / "cache")),
+        Broken(PermissionError(13, "Permission denied", str(fine / "SKILL.md"))),
+        Broken(InvalidSkill(str(fine))),
+        Broken(PathEscapes(str(fine))),
+        Broken(InvalidConfiguration(str(fine), "x")),
+    ]
+    paths = [
+        "/skills",
+        "/skills?limit=1",
+        "/skill-collections",
+        "/search?q=fine",
+        "/search?q=",
+        "/skills/%00",
+    ]
+    paths += [f"/skills/{name}" for name in ("fine", "out", "folder", "loop", "gone", "..%2F..%2Ffine")]
+    for engine in bad:
+        with live(engine) as api:
+            answers = [api.request(method, path) for path in paths for method in ("GET", "HEAD", "PUT")]
+            for name in ("fine", "out", "folder", "loop", "gone"):
+                for key in ("preload_skills", "skill_references"):
+                    answers.append(api.post("/turns", json={"message": f"/{name} x", key: [name]}))
+        for answer in answers:
+            assert str(world.root) not in answer.text + str(answer.headers), answer.url
+            assert answer.status_code != 200 or engine is bad[0] or "/turns" in str(answer.url)
 
 
 def test_memory(caplog: pytest.LogCaptureFixture) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -14,9 +15,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from skillc.engine import DefaultSkillEngine, model_input
-from skillc.errors import RepositoryUnavailable, SkillcError
 from skillc.library import SkillFilter, SkillSource
-from skillc.server.responses import Refusal, guard, refuse_route, respond, respond_tagged
+from skillc.server.responses import MISTAKES, Refusal, explain, guard, refuse_route, respond, respond_tagged
 from skillc.skills import SkillId
 
 MAX_REQUEST = 1 << 20  # bytes of a request's body
@@ -105,10 +105,9 @@ class _Api:
             raise Refusal(422, "'message' must be text")
         preload, references = _ids(fields, "preload_skills"), _ids(fields, "skill_references")
         try:
-            result = await model_input(self._engine, message, preload, references)
-        except RepositoryUnavailable:
-            raise
-        except SkillcError as error:
+            why = partial(explain, request)
+            result = await model_input(self._engine, message, preload, references, explain=why)
+        except MISTAKES as error:
             raise Refusal(422, error.message, error.code) from None
         return respond(result.as_json())
 
