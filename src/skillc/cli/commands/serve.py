@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 
 from skillc.cli import workspace
@@ -45,5 +46,6 @@ def run(arguments: Arguments) -> int:
     token = read_token(TOKEN, host, "--host")
     names = arguments.texts("allow_host")
     announce = partial(print, "Serving on", flush=True)
+    logging.getLogger("skillc.server").addHandler(logging.StreamHandler())  # to stderr
     serve_engine(workspace(progress=True).engine(), host, int(port), announce, names=names, token=token)
     return 0
