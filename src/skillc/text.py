@@ -42,8 +42,8 @@ def visible(text: str) -> str:
 def terminal_text(text: str) -> str:
     r"""Return text of several lines with everything that a terminal acts on written out.
 
-    >>> print(terminal_text("a\tb\r\n\x1b[2Jc\rd"))
-    a	b
+    >>> print(terminal_text("a b\r\n\x1b[2Jc\rd"))
+    a b
     \x1b[2Jc\rd
     """
     if text.isprintable():
