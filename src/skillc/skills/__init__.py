@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         hash_source,
         list_files,
         make_folder,
+        open_inside,
         resolve_inside,
     )
     from skillc.skills.format import KNOWN_FIELDS, LIMITS, find_violations
@@ -53,7 +54,7 @@ else:
         __name__,
         {
             "document": "Document Metadata main_file parse read_metadata",
-            "files": "MAX_FILES SourceFile hash_source list_files make_folder resolve_inside",
+            "files": "MAX_FILES SourceFile hash_source list_files make_folder open_inside resolve_inside",
             "format": "KNOWN_FIELDS LIMITS find_violations",
             "frontmatter": "Frontmatter",
             "ids": "NAME_CHARACTERS SkillId is_name is_segment to_segment",
