@@ -221,6 +221,45 @@ def test_turns(api: httpx2.Client) -> None:
     assert turn["notices"] == ["skill 'not/there' not found", "invalid skill id: '../x'"]
 
 
+def test_capabilities_of_a_turn(shelf: Path) -> None:
+    """[D58] a client names the capabilities that its agent has; they add to those of the server."""
+    text = "---\nname: needs\ndescription: x\nrequires_capabilities: [shell, net]\n---\nx\n"
+    skill(shelf, "needs", text)
+    options = EngineOptions(capabilities=frozenset(["net"]))
+    with live(DefaultSkillEngine(FilesystemSkillSource(shelf), options)) as api:
+
+        def turn(**more: Any) -> dict[str, Any]:
+            answer: dict[str, Any] = api.post("/turns", json={"message": "/needs go"} | more).json()
+            return answer
+
+        for more in ({}, {"capabilities": None}, {"capabilities": ["net", "Shell"]}):
+            without = turn(**more)
+            assert "needs" not in without["system"]
+            assert without["notices"] == [
+                "skill 'needs' not found: it needs the capability 'shell', which is not available"
+            ]
+        given = turn(capabilities=["shell"], preload_skills=["needs"])
+        assert '<skill id="needs" active="true">' in given["system"]
+        assert given["message"].endswith("</skill>\n\ngo")
+        assert "needs" not in turn()["system"]  # it was for that turn
+        for bad in ("shell", [1], {"shell": True}, ["x"] * 101):
+            error(api.post("/turns", json={"message": "x", "capabilities": bad}), 422, "E100")
+
+
+def test_switched_off(world: World) -> None:
+    """[D56] no skill is listed, found or loaded, and a turn passes the text through."""
+    world.skill("pdf")
+    (world.project / ".skillc" / "skills.toml").write_text("enabled = false\n")
+    with live(Workspace(str(world.project)).engine()) as api:
+        assert ids(api.get("/skills")) == ids(api.get("/skills?query=pdf")) == []
+        assert api.get("/skill-collections").json() == {"collections": []}
+        assert api.get("/search?q=pdf").json() == {"query": "pdf", "results": []}
+        assert "switched off" in error(api.get("/skills/pdf"), 404, "E001")
+        given = {"message": "/pdf go", "preload_skills": ["pdf"], "skill_references": ["pdf", "nope"]}
+        turn = api.post("/turns", json=given | {"capabilities": ["shell"]}).json()
+        assert turn == {"system": "", "message": "/pdf go", "events": [], "notices": []}
+
+
 def test_none_and_empty_mean_none(api: httpx2.Client) -> None:
     """[LIB: Wire format alignment] null, [] and nothing at all are the same."""
     given: list[dict[str, Any]] = [
