@@ -16,6 +16,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from skillc.mcp.server import create_server
 from skillc.server import Guard, read_token, run_app
+from skillc.startup import collect_often
 from skillc.workspace import Workspace
 
 PATH = "/mcp"
@@ -24,6 +25,7 @@ TOKEN = "SKILLC_MCP_TOKEN"  # noqa: S105 -- the variable that holds it
 
 def serve_stdio(workspace: Workspace, groups: Iterable[str]) -> None:
     """Serve one client over stdin and stdout until it leaves."""
+    collect_often()
     server = create_server(workspace, groups)
 
     async def run() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skillc.errors import SkillcError, require_extra
 from skillc.server.access import Guard
+from skillc.startup import collect_often
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -53,6 +54,7 @@ def run_app(
     lifespan: Literal["on", "off"] = "off",
 ) -> None:
     """Serve an application until SIGINT or SIGTERM."""
+    collect_often()
     with _listen(host, port) as listener:
         create_server(app, lambda: announce(_url(listener)), lifespan).run([listener])
 
