@@ -136,6 +136,24 @@ def test_token(library: World) -> None:
         assert "s3cret" not in out + err
 
 
+def test_log(library: World) -> None:
+    """[SURFACES: Serving] what an answer does not say is on stderr: one line, without control characters."""
+    gone = library.root / "go\x1bne"
+    (library.project / ".skillc" / "skills.toml").write_text(
+        '[[repositories]]\nname = "away"\ntype = "filesystem"\nrequired = true\n'
+        f"path = {json.dumps(str(gone))}\n"
+    )
+    with serving(library) as (url, process):
+        answer = httpx2.get(f"{url}/skills", trust_env=False)
+        assert answer.json()["error"]["message"] == "a repository is unavailable; the server's log says more"
+        assert answer.status_code == 503
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=20)
+    assert err.startswith("GET /skills: error[E200]: repository 'away' unavailable: ")
+    assert err.count("\n") == 1
+    assert err.rstrip("\n").isprintable()
+
+
 def test_others_need_a_token(library: World) -> None:
     """[SURFACES: Serving] what other machines could reach is not served without a token."""
     for host in ("0.0.0.0", "::", "192.0.2.7", "example.com", "127.example.com"):

@@ -74,7 +74,7 @@ class Guard:
         """Return the status and the reason to refuse a request with; None for a good one."""
         hosts = self._hosts(scope)
         if not _all_in(hosts, _values(scope, b"host")):
-            return 421, "the Host header names another server; 'skc' lets names in with --allow-host"
+            return 421, "the Host header names another server; --allow-host adds a name"
         origins = {f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts}
         if _values(scope, b"origin") and not _all_in(origins, _values(scope, b"origin")):
             return 403, "pages of other sites may not send requests here"
