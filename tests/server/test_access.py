@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterator
 
 import httpx2
 import pytest
 
+from skillc.errors import InvalidOption
 from skillc.library import InMemorySkillSource
-from skillc.server.access import is_loopback
+from skillc.server.access import is_loopback, read_token
 from tests.support.servers import live
 
 
@@ -87,3 +89,15 @@ def test_health_needs_no_token(api: httpx2.Client) -> None:
 def test_loopback(host: str, loopback: bool) -> None:
     """[SURFACES: Serving] only addresses of the loopback go without a token."""
     assert is_loopback(host) == loopback
+
+
+def test_the_token_is_not_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Serving] programs that a server starts do not get its token."""
+    monkeypatch.setenv("SKILLC_SERVE_TOKEN", " s3cret\n")
+    assert read_token("SKILLC_SERVE_TOKEN", "192.0.2.1", "--host") == "s3cret"
+    assert "SKILLC_SERVE_TOKEN" not in os.environ
+    for blank in ("", " \n"):
+        monkeypatch.setenv("SKILLC_SERVE_TOKEN", blank)
+        with pytest.raises(InvalidOption):
+            read_token("SKILLC_SERVE_TOKEN", "192.0.2.1", "--host")
+        assert read_token("SKILLC_SERVE_TOKEN", "127.0.0.1", "--host") == ""

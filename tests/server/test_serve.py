@@ -167,6 +167,18 @@ def test_others_need_a_token(library: World) -> None:
             assert answer.status_code == status, name
 
 
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no IPv6")
+def test_both_families(library: World) -> None:
+    """[SURFACES: Serving] at `::` a client names the address that it connects to, of either family."""
+    with serving(library, "--host", "::", token="t") as (url, _):
+        port = url.rpartition(":")[2]
+        for address in ("127.0.0.1", "[::1]"):
+            answer = httpx2.get(
+                f"http://{address}:{port}/skills", headers={"Authorization": "Bearer t"}, trust_env=False
+            )
+            assert answer.status_code == 200, address
+
+
 def fails(*words: str) -> SkillcError:
     with pytest.raises(SkillcError) as caught:
         command.run(parse(command.COMMAND, words))

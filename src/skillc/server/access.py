@@ -29,8 +29,11 @@ def is_loopback(host: str) -> bool:
 
 
 def read_token(variable: str, host: str, option: str) -> str:
-    """Return the token in a variable; raises InvalidOption for a `host` that others reach without one."""
-    token = os.environ.get(variable, "").strip()
+    """Return the token in a variable; raises InvalidOption for a `host` that others reach without one.
+
+    The variable is removed, so that the processes we start don't inherit it.
+    """
+    token = os.environ.pop(variable, "").strip()
     if not token and not is_loopback(host):
         advice = f"set {variable} to a token that they must send"
         raise InvalidOption(f"{option} {host} can be reached by others; {advice}")
@@ -85,7 +88,7 @@ class Guard:
     def _hosts(self, scope: Scope) -> set[str]:
         """Return what the Host header may hold: a name of the server, with its port or without."""
         address, port = scope.get("server") or ("", 0)
-        names = {*self._names, _bracket(address)}
+        names = {*self._names, _bracket(address.removeprefix("::ffff:"))}  # IPv4 by way of an IPv6 socket
         return {*names, *(f"{name}:{port}" for name in names)}
 
     def _has_token(self, scope: Scope) -> bool:
