@@ -56,14 +56,13 @@ class Guard:
         public: Collection[str] = (),
     ) -> None:
         self._app = app
-        self._names = {
-            _bracket(name).lower() for name in (*(LOOPBACK if is_loopback(host) else ()), host, *names)
-        }
+        names = (host, *names, *(LOOPBACK if is_loopback(host) else ()))
+        self._names = {_bracket(name).lower() for name in names}
         self._token = token.encode("utf-8", "surrogateescape")
         self._public = public
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        from skillc.server.responses import failure
+        from skillc.server.responses import failure  # here, because it needs the extra
 
         refusal = self._refuse(scope) if scope["type"] == "http" else None
         if refusal is None:
@@ -87,16 +86,16 @@ class Guard:
 
     def _hosts(self, scope: Scope) -> set[str]:
         """Return what the Host header may hold: a name of the server, with its port or without."""
-        address, port = scope.get("server") or ("", 0)
+        address, port = scope.get("server") or (LOOPBACK[0], 0)
         names = {*self._names, _bracket(address.removeprefix("::ffff:"))}  # IPv4 by way of an IPv6 socket
         return {*names, *(f"{name}:{port}" for name in names)}
 
     def _has_token(self, scope: Scope) -> bool:
         values = _values(scope, b"authorization")
-        scheme, _, token = (
-            values[0].encode("latin-1").partition(b" ") if len(values) == 1 else (b"", b"", b"")
+        scheme, _, token = values[0].partition(" ") if len(values) == 1 else ("", "", "")
+        return scheme.lower() == "bearer" and hmac.compare_digest(
+            token.strip().encode("latin-1"), self._token
         )
-        return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token)
 
 
 def _values(scope: Scope, header: bytes) -> list[str]:
