@@ -200,6 +200,16 @@ def collect_rarely() -> None:
     gc.set_threshold(50_000)
 
 
+def collect_often() -> None:
+    """Collect garbage as usual again, for a command that runs until it is stopped.
+
+    Connections and requests are cycles of objects, which would pile up.
+    """
+    import gc
+
+    gc.set_threshold(1000)
+
+
 def leave(status: int) -> NoReturn:
     """Flush the output and end the process at once: dismantling the interpreter costs a search."""
     for stream in (sys.stdout, sys.stderr):

@@ -64,6 +64,19 @@ def visible(text: str) -> str:
     return "".join(characters)
 
 
+def terminal_text(text: str) -> str:
+    r"""Return text of several lines with everything that a terminal acts on written out.
+
+    >>> print(terminal_text("a b\r\n\x1b[2Jc\rd"))
+    a b
+    \x1b[2Jc\rd
+    """
+    if text.isprintable():
+        return text
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join([line if line.isprintable() else _escape(line, _SPACES + "\t") for line in lines])
+
+
 def _escape(text: str, safe: str) -> str:
     return "".join(c if c.isprintable() or c in safe else _escape_character(c) for c in text)
 

@@ -6,7 +6,6 @@ import asyncio
 import builtins
 import codecs
 import logging
-import os
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from skillc.engine.pages import find_key, make_cursor
 from skillc.errors import FileNotFound, SkillNotFound
 from skillc.index.skills import FoundSkill
 from skillc.library import SkillCollection, SkillDescriptor, SkillScope
-from skillc.skills import SkillId, list_files, resolve_inside
+from skillc.skills import SkillId, list_files, open_inside
 from skillc.text import cut, suggest
 
 MAX_READ = 256 * 1024  # bytes of a file that enter a context
@@ -208,10 +207,11 @@ class DefaultSkillEngine:
         directory = await self._directory(skill_id)
         if directory is None:
             raise FileNotFound(path)
-        real = resolve_inside(directory, path)
-        if not os.path.isfile(real):
-            raise FileNotFound(path)
-        with open(real, "rb") as file:
+        try:
+            descriptor = open_inside(directory, path)
+        except OSError:
+            raise FileNotFound(path) from None
+        with open(descriptor, "rb") as file:
             data = file.read(MAX_READ + 1)
         if len(data) <= MAX_READ:
             return data.decode("utf-8", "replace")

@@ -36,7 +36,11 @@ HINT = (
     "  Use the load_skill tool or /collection/skill-name to activate a skill.\n"
 )
 
-_CLOSING = re.compile(r"</skill\s*>", re.IGNORECASE)
+# What a model may take for `</skill>`: with attributes, spaces or unseen characters in it, or not ended.
+_UNSEEN = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+_WORD = f"[{_UNSEEN}]*".join("skill")
+_CLOSING = re.compile(rf"<[\s{_UNSEEN}]*/[\s{_UNSEEN}]*{_WORD}(?![\w-])(\s*>)?", re.IGNORECASE)
+_ESCAPE = re.compile(rb"<\\/skill>?")
 
 
 def escape(text: str) -> str:
@@ -56,13 +60,13 @@ def render_skill(document: SkillDocument, max_bytes: int = MAX_INJECTION_BYTES) 
     """Return the `<skill>` block of a skill: its body escaped, then cut.
 
     >>> from skillc.skills import SkillId
-    >>> doc = SkillDocument(SkillDescriptor(SkillId("a/b")), "Say </Skill > hello")
+    >>> doc = SkillDocument(SkillDescriptor(SkillId("a/b")), "Say </Skill > hello </skill x>")
     >>> print(render_skill(doc))
     <skill id="a/b">
-    Say <\\/skill> hello
+    Say <\\/skill> hello <\\/skill x>
     </skill>
     """
-    body = _CLOSING.sub(lambda _: ESCAPED, document.body).strip("\n")
+    body = _CLOSING.sub(lambda match: ESCAPED if match[1] else ESCAPED[:-1], document.body).strip("\n")
     return f"<skill id={quoteattr(document.descriptor.id)}>\n{_cut(body, max_bytes)}\n</skill>"
 
 
@@ -73,8 +77,11 @@ def _cut(body: str, max_bytes: int) -> str:
         return data.decode()
     room = max(0, max_bytes - len(MARKER))
     reach = len(ESCAPED) - 1  # an escape that spans the cut lies within this distance of it
-    escape_start = data.rfind(ESCAPED.encode(), max(0, room - reach), room + reach)
-    return data[: room if escape_start < 0 else escape_start].decode("utf-8", "ignore") + MARKER
+    for escape in _ESCAPE.finditer(data, max(0, room - reach), room + reach):
+        if escape.start() < room < escape.end():
+            room = escape.start()
+            break
+    return data[:room].decode("utf-8", "ignore") + MARKER
 
 
 def flat_inventory(

@@ -70,11 +70,13 @@ async def prepare_turn(
     message: str,
     skill_references: Sequence[str] | None = None,
     observer: Observer | None = None,
+    explain: Callable[[Exception], str] = lambda error: unexpected(error).message,
 ) -> Turn:
     """Resolve a leading `/reference` and those given beside the message, one by one.
 
     The blocks of resolved skills come first, and a resolved `/reference` is taken out of the text. A
-    reference that fails, for whatever reason, leaves the text as it is and gives an event and a notice.
+    reference that fails, for whatever reason, leaves the text as it is and gives an event and a notice, whose
+    text `explain` returns.
     """
     if not engine.options.enabled:
         return Turn(message, (), ())
@@ -88,7 +90,7 @@ async def prepare_turn(
         try:
             skills += await engine.resolve_and_render([reference])
         except Exception as error:  # of any source: the turn goes on
-            events.append(SkillResolutionFailed(reference, unexpected(error).message))
+            events.append(SkillResolutionFailed(reference, explain(error)))
         else:
             if match and reference == match[1]:
                 text = message[match.end() :]
@@ -119,8 +121,9 @@ async def model_input(
     preload_skills: Sequence[str] | None = None,
     skill_references: Sequence[str] | None = None,
     observer: Observer | None = None,
+    explain: Callable[[Exception], str] = lambda error: unexpected(error).message,
 ) -> ModelInput:
     """Return system prompt and turn; raises SkillNotFound for a preload, a missing reference is an event."""
     engine = engine.snapshot()
     system = await system_prompt(engine, preload_skills)
-    return ModelInput(system, await prepare_turn(engine, message, skill_references, observer))
+    return ModelInput(system, await prepare_turn(engine, message, skill_references, observer, explain))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         list_files,
         list_tree,
         make_folder,
+        open_inside,
         resolve_inside,
     )
     from skillc.skills.format import KNOWN_FIELDS, LIMITS, find_violations
@@ -54,7 +55,9 @@ else:
         __name__,
         {
             "document": "Document Metadata main_file parse read_metadata",
-            "files": "MAX_FILES SourceFile hash_source list_files list_tree make_folder resolve_inside",
+            "files": (
+                "MAX_FILES SourceFile hash_source list_files list_tree make_folder open_inside resolve_inside"
+            ),
             "format": "KNOWN_FIELDS LIMITS find_violations",
             "frontmatter": "Frontmatter",
             "ids": "NAME_CHARACTERS SkillId is_name is_segment to_segment",
