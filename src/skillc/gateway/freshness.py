@@ -119,10 +119,11 @@ def has_changes(skill: Skill, tokenizer: str = "ascii") -> bool:
     A search uses this to say that its index is out of date. Sources that can't be listed count as changed.
     """
     try:
-        records = read_file_records(open_index(skill, tokenizer).connection)
+        with open_index(skill, tokenizer) as index:
+            records = read_file_records(index.connection)
         files = list_files(skill.source)
         return len(files) != len(records) or any(_differs(f, records.get(utf8_text(f.name))) for f in files)
-    except (SkillcError, DatabaseError, OSError):
+    except (SkillcError, OSError):
         return True
 
 

@@ -10,7 +10,7 @@ import os
 
 from skillc import errors
 from skillc.gateway import freshness
-from skillc.index.sections import DatabaseError, open_index
+from skillc.index.sections import open_index
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -69,11 +69,10 @@ def show_section(
     tokenizer: str = "ascii",
 ) -> Section:
     """Return the section under a heading; raise SectionNotFound with similar headings."""
-    index = open_index(skill, tokenizer)
     title = utf8_text(section).strip()
     # A heading may be given as the stub lists it, with a description behind a dash [D15].
     queries = dict.fromkeys((title.partition(_DASH)[0].strip().casefold(), title.casefold()))
-    try:
+    with open_index(skill, tokenizer) as index:
         headings = _Headings(skill, index.connection, file)
         for query in queries:
             matches = headings.find(query)
@@ -84,8 +83,6 @@ def show_section(
                     more_lines = 0 if max_lines is None else max(0, len(lines) - max_lines)
                     return Section(heading, b"".join(lines[:max_lines]), more_lines, len(matches) > 1)
         raise errors.SectionNotFound(title, headings.suggest(next(iter(queries))))
-    except DatabaseError:
-        raise errors.IndexUnusable(skill.name) from None
 
 
 class _Headings:

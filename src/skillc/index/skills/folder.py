@@ -235,16 +235,17 @@ class MemoryFolder:
         from skillc.index.skills.batch import invert_texts
         from skillc.index.skills.writer import save_folder, write_batch
 
-        last, current = self._skills, {skill[0]: skill for skill in skills}
-        if current == last:
-            return
-        removals = [skill_id for skill_id in last if current.get(skill_id) != last[skill_id]]
-        new = sorted(skill for skill_id, skill in current.items() if last.get(skill_id) != skill)
+        current = {skill[0]: skill for skill in skills}
 
         def change(execute: Any) -> None:
             write_batch(execute, save_folder(execute, *self.KEY, None, removals), batch)
 
         with self._index.lock:
+            last = self._skills
+            if current == last:
+                return
+            removals = [skill_id for skill_id in last if current.get(skill_id) != last[skill_id]]
+            new = sorted(skill for skill_id, skill in current.items() if last.get(skill_id) != skill)
             batch = invert_texts(new, self._index.stemmer, self.database, *self.KEY)
             self.database.write(change)
             self._skills = current
@@ -262,4 +263,5 @@ class MemoryFolder:
         return ""
 
     def read_skill_file(self, path: str) -> bytes:
-        return (self._skills[path][4] or "").encode("utf-8", "replace") if path in self._skills else b""
+        skill = self._skills.get(path)
+        return (skill[4] or "").encode("utf-8", "replace") if skill else b""

@@ -110,8 +110,8 @@ def _mark_offered(execute: Any, folder: int, skill_id: str) -> None:
     """Offer a skill where it has a description and no other directory has its ID [D25]."""
     execute(
         "UPDATE skills SET offered = (description IS NOT NULL AND 1 = "
-        "(SELECT count(*) FROM skills WHERE id = ?1 AND folder = ?2)) WHERE id = ?1 AND folder = ?2",
-        (skill_id, folder),
+        "(SELECT count(*) FROM skills WHERE id = ? AND folder = ?)) WHERE id = ? AND folder = ?",
+        (skill_id, folder, skill_id, folder),
     )
 
 
