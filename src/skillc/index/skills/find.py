@@ -205,12 +205,11 @@ class _Search:
         """Return the precedence of each repository that offers a candidate's ID, highest first."""
         if len(self._readers) == 1:
             return [0]
-        sql = "SELECT 1 FROM skills WHERE id = ? AND folder = ? AND offered"
         owners = []
         for precedence, reader in enumerate(self._readers):
             theirs = self._repositories[precedence].repository_id(candidate.skill_id)
             if precedence == candidate.precedence or (
-                theirs and reader.execute(sql, (theirs, reader.folder)).fetchone()
+                theirs and self._repositories[precedence].folder.offers(theirs, reader)
             ):
                 owners.append(precedence)
         return owners
