@@ -129,8 +129,8 @@ class Snapshot:
 
 _SEGMENTS = "SELECT number, size, skills, slots FROM segments WHERE folder = ? ORDER BY number"
 _SKILLS = (
-    "SELECT path, id, size, modified, changed, description, capabilities, metadata, noticed, digest, "
-    "number, offered, segment, slot FROM skills WHERE folder = ? ORDER BY path"
+    "SELECT path, id, size, modified, changed, description, capabilities, metadata, noticed, digest "
+    "FROM skills WHERE folder = ? ORDER BY path"
 )
 _DIRECTORIES = """
 SELECT path, modified, changed, collection, collection_stamp FROM directories WHERE folder = ? ORDER BY path
@@ -171,7 +171,7 @@ def load_snapshot(execute: Any, root: str, strict: bool) -> Snapshot:
     rows, directory_rows = (execute(sql, (number,)).fetchall() for sql in (_SKILLS, _DIRECTORIES))
     verify(folder_digest, rows, directory_rows)
     entries: dict[str, Entry] = {}
-    for path, skill_id, size, mtime, ctime, description, needs, metadata, diagnostics, digest, *_ in rows:
+    for path, skill_id, size, mtime, ctime, description, needs, metadata, diagnostics, digest in rows:
         capabilities = tuple(needs.split("\n")) if needs else ()
         stamp = size, mtime, ctime
         name = path if type(path) is str else os.fsdecode(path)
