@@ -8,6 +8,7 @@ import os
 import re
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ def built(world: World, name: str = "pdf", **options: bool) -> BuildResult:
 
 
 def rows(path: str, query: str) -> list[Any]:
-    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         return connection.execute(query).fetchall()
 
 
@@ -329,10 +330,9 @@ def test_damaged_index_is_rebuilt(world: World, damage: str) -> None:
     """[RFC-0004:C-INDEX] [D11] missing, corrupt and stale indexes are made anew without a word."""
     world.skill("pdf")
     result = built(world)
-    connection = sqlite3.connect(index_of(result))
-    connection.execute(damage)
-    connection.commit()
-    connection.close()
+    with closing(sqlite3.connect(index_of(result))) as connection:
+        connection.execute(damage)
+        connection.commit()
     built(world)
     assert show_section(result.skill, "usage").line == 7
     assert search_sections(result.skill, "text").results

@@ -20,7 +20,7 @@ from skillc.errors import EmptyQuery
 from skillc.index import SETTLED_NS, workers
 from skillc.index.skills import batch, folder, scan, score as scoring, tokens as terms
 from skillc.index.skills.batch import Statistics
-from skillc.index.skills.database import IN_MEMORY, Database
+from skillc.index.skills.database import IN_MEMORY, Database, read_note, write_note
 from skillc.index.skills.explain import FoundSkill
 from skillc.index.skills.find import Searchable, SkillIndex
 from skillc.index.skills.folder import MANY, Folder
@@ -695,7 +695,6 @@ def test_after_a_fork(shelf: Shelf, tmp_path: Path) -> None:
 def test_a_memory_of_its_own() -> None:
     """[D11] in memory a database lives as long as it is used."""
     database = Database(IN_MEMORY)
-    key = "INSERT INTO notes VALUES ('a', 'b')"
-    database.write(lambda execute: execute(key))
-    assert database.read(lambda execute: execute("SELECT * FROM notes").fetchall()) == [("a", "b")]
+    database.write(lambda execute: write_note(execute, "a", "b", 1))
+    assert database.read(lambda execute: read_note(execute, "a")) == "b"
     assert not database.persistent

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import tomllib
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -201,7 +202,7 @@ def test_logged(world: World) -> None:
     """[RFC-0007] a named skill's linting is in its log, as every command's is."""
     put(world, BAD)
     world.skc("lint", "pdf")
-    with sqlite3.connect(world.runtime / "pdf" / ".skillc-meta" / "logs.db") as log:
+    with closing(sqlite3.connect(world.runtime / "pdf" / ".skillc-meta" / "logs.db")) as log:
         (row,) = log.execute("SELECT command, skill, args FROM access_log").fetchall()
     assert row[:2] == ("lint", "pdf")
     assert json.loads(row[2]) == {"force": False, "fix": False, "strict": False}

@@ -145,13 +145,13 @@ def has_changes(skill: Skill, tokenizer: str = "ascii", folder: str = "", names:
     directories are the same, only the files of these `names` are asked.
     """
     try:
-        index = open_index(skill, tokenizer)
-        if folder in ("", skill.source) and has_same_names(skill, index):
-            return any(_has_change(skill, index.connection, name) for name in set(names))
-        records = read_file_records(index.connection)
+        with open_index(skill, tokenizer) as index:
+            if folder in ("", skill.source) and has_same_names(skill, index):
+                return any(_has_change(skill, index.connection, name) for name in set(names))
+            records = read_file_records(index.connection)
         files = list_files(folder or skill.source)
         return len(files) != len(records) or any(_differs(f, records.get(utf8_text(f.name))) for f in files)
-    except (SkillcError, DatabaseError, OSError):
+    except (SkillcError, OSError):
         return True
 
 

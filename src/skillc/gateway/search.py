@@ -76,11 +76,10 @@ def search_sections(
     words = split_query(query)
     if not words:
         raise errors.EmptyQuery
-    index = open_index(skill, tokenizer)
-    connection = index.connection
-    if index.segmented:
-        words = [segment(word) for word in words]
-    try:
+    with open_index(skill, tokenizer) as index:
+        connection = index.connection
+        if index.segmented:
+            words = [segment(word) for word in words]
         if mode == ALL:
             rows = _match_all(connection, words, limit)
         elif mode == ANY:
@@ -90,8 +89,6 @@ def search_sections(
         else:
             rows = _match_raw(index, query, limit)
         return SearchResults(query, [_read_result(index, row) for row in rows])
-    except DatabaseError:
-        raise errors.IndexUnusable(skill.reference) from None
 
 
 def explain_no_results(skill: Skill, query: str, any_words: str, tokenizer: str = "ascii") -> str:
@@ -105,13 +102,10 @@ def explain_no_results(skill: Skill, query: str, any_words: str, tokenizer: str 
         return ""
     from skillc.text import one_line
 
-    index = open_index(skill, tokenizer)
-    spell = segment if index.segmented else str
-    execute, sql = index.connection.execute, "SELECT count(*) FROM sections WHERE sections MATCH ?"
-    try:
+    with open_index(skill, tokenizer) as index:
+        spell = segment if index.segmented else str
+        execute, sql = index.connection.execute, "SELECT count(*) FROM sections WHERE sections MATCH ?"
         counts = [(word, execute(sql, (quote(spell(word)),)).fetchone()[0]) for word in words]
-    except DatabaseError:
-        raise errors.IndexUnusable(skill.reference) from None
     hints = ", ".join(f"{one_line(word)} ({count})" for word, count in counts if count)
     note = f"note: no section holds all words; these occur: {hints}; {any_words} ranks by them"
     return note if hints else ""

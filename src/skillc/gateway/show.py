@@ -10,7 +10,7 @@ import os
 
 from skillc import errors
 from skillc.gateway import freshness
-from skillc.index.sections import DatabaseError, open_index
+from skillc.index.sections import open_index
 from skillc.text import fold_line, one_line, utf8_text
 
 TYPE_CHECKING = False
@@ -80,19 +80,15 @@ def show_section(
     """
     title = utf8_text(section).strip()
     queries = _read_queries(title)
-    try:
-        index = _open_index(skill, tokenizer)
-        if index is not None and freshness.has_same_names(skill, index):
+    index = _open_index(skill, tokenizer)
+    if index is None:
+        return _read_section(_Headings(skill, None, file), title, queries, max_lines)
+    with index:
+        if freshness.has_same_names(skill, index):
             found = _read_first(_IndexedHeadings(skill, index.connection, file), title, queries, max_lines)
             if found is not None:
                 return found
-        headings = _Headings(skill, index.connection if index else None, file)
-        result = _read_first(headings, title, queries, max_lines)
-        if result is None:
-            raise errors.SectionNotFound(title, headings.suggest(queries[-1]))
-        return result
-    except DatabaseError:
-        raise errors.IndexUnusable(skill.reference) from None
+        return _read_section(_Headings(skill, index.connection, file), title, queries, max_lines)
 
 
 def _open_index(skill: Skill, tokenizer: str) -> SectionIndex | None:
@@ -103,6 +99,13 @@ def _open_index(skill: Skill, tokenizer: str) -> SectionIndex | None:
         return open_index(skill, tokenizer)
     except errors.NotBuilt:
         return None
+
+
+def _read_section(headings: _Headings, title: str, queries: Sequence[str], max_lines: int | None) -> Section:
+    result = _read_first(headings, title, queries, max_lines)
+    if result is None:
+        raise errors.SectionNotFound(title, headings.suggest(queries[-1]))
+    return result
 
 
 def _read_queries(title: str) -> list[str]:

@@ -11,7 +11,7 @@ import os
 import sys
 
 from skillc import paths
-from skillc.index.skills import Searchable, skill_index
+from skillc.index.skills import Searchable, read_note, skill_index, write_note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,12 +91,11 @@ def list_folders(cwd: str) -> list[Searchable] | None:
     """
     index = skill_index()
     key = _key(cwd)
-    sql = "SELECT value FROM notes WHERE key = ?"
-    row = index.database.read(lambda execute: execute(sql, (key,)).fetchone()) if key else None
-    rows = _parse(row[0]) if row else _resolve(cwd)
+    note = index.database.read(lambda execute: read_note(execute, key)) if key else None
+    rows = _parse(note) if note else _resolve(cwd)
     if rows is None:
         return None
-    if key and not row:
+    if key and not note:
         index.database.write(lambda execute: _store(execute, key, rows), 0.05)
     required = [root for _, root, _, is_required in rows if is_required]
     if not all(os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root) for root in required):
@@ -129,10 +128,8 @@ def _parse(text: str) -> list[Row]:
 
 
 def _store(execute: Any, key: str, rows: list[Row]) -> None:
-    if execute("SELECT count(*) FROM notes").fetchone()[0] >= MAX_LISTS:
-        execute("DELETE FROM notes")
     lines = [f"{name}\t{strict:d}\t{required:d}\t{root}" for name, root, strict, required in rows]
-    execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, "\n".join(lines)))
+    write_note(execute, key, "\n".join(lines), MAX_LISTS)
 
 
 def _resolve(cwd: str) -> list[Row] | None:

@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from threading import get_ident
 from typing import TypeVar
 
 from skillc.errors import Diagnostic, InvalidSkill, RepositoryUnavailable, SkillNotFound, unexpected, warning
@@ -68,8 +69,17 @@ class CompositeSkillSource(SnapshotSource):
     ) -> None:
         self.sources = _name_sources(sources)
         self.time_out = time_out
-        self.failures: Failures = {}  # at the last question
+        self._failures: dict[int, Failures] = {}  # by thread
         self._silent: dict[str, tuple[float, str]] = {}  # until when not to ask a source, and why
+
+    @property
+    def failures(self) -> Failures:
+        """The failures at this thread's last question, each by the name of its source."""
+        return self._failures.get(get_ident(), {})
+
+    @failures.setter
+    def failures(self, failures: Failures) -> None:
+        self._failures[get_ident()] = failures
 
     async def snapshot(self) -> CompositeSnapshot:
         """Return all sources as they are now; each is asked when it is first needed."""
@@ -77,8 +87,9 @@ class CompositeSkillSource(SnapshotSource):
 
     async def parts(self, name: str) -> builtins.list[Searchable]:
         """Return what can be searched of each source that answers, in order of precedence."""
-        answers, self.failures = await self.ask_all(self.sources, lambda m: base.parts_of(m.source, ""))
-        self.check(self.failures)
+        answers, failures = await self.ask_all(self.sources, lambda m: base.parts_of(m.source, ""))
+        self.failures = failures
+        self.check(failures)
         return [Searchable(member.name, p.folder, p.names) for member, parts in answers for p in parts]
 
     async def states(self) -> builtins.list[SourceState]:
@@ -88,11 +99,11 @@ class CompositeSkillSource(SnapshotSource):
 
     def warnings(self) -> builtins.list[Diagnostic]:
         """Return which sources the last answer lacks, and which could not be refreshed for it."""
-        diagnostics = []
+        failures, diagnostics = self.failures, []
         for member in self.sources:
             stale = getattr(member.source, "error", None)
-            if member.name in self.failures:
-                diagnostics.append(warning("W200", member.name, self.failures[member.name].reason))
+            if member.name in failures:
+                diagnostics.append(warning("W200", member.name, failures[member.name].reason))
             elif stale:
                 diagnostics.append(warning("W201", member.name, stale))
         return diagnostics

@@ -1,8 +1,8 @@
 """The access log: one row for every command on a skill, so that authors learn what agents use.
 
 An SQLite database in the runtime directory that many processes write at once, in WAL mode with a busy
-time-out. Connections are never closed: that would checkpoint and wait for the disk. The WAL is
-checkpointed when it has grown (RFC-0007). `usage.schema` has the tables.
+time-out. Connections stay open for the next row: closing the last one would checkpoint and wait for the
+disk. The WAL is checkpointed when it has grown (RFC-0007). `usage.schema` has the tables.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from time import gmtime, sleep, strftime, time
 
 from skillc import errors, paths
 from skillc.errors import SkillcError, unexpected, warning
-from skillc.startup import BUSY_SECONDS, json_quote, sqlite
+from skillc.startup import BUSY_SECONDS, Idle, json_quote, sqlite
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -114,7 +114,21 @@ def find_runtime(skill: Skill) -> str:
 
 def append_row(path: str, row: Row) -> None:
     """Add a row to a log, and create the log if necessary; raise errors of SQLite and the system."""
-    connection = _connection(path)
+    identity = _identity(path)
+    connection = _idle.take((path, identity)) if identity else None
+    if connection is None:
+        connection = connect(path)
+        identity = _identity(path)
+    try:
+        _insert(connection, row)
+        checkpoint(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    _idle.give_back((path, identity), connection)
+
+
+def _insert(connection: Connection, row: Row) -> None:
     deadline = time() + BUSY_SECONDS
     is_new = False
     while True:
@@ -124,7 +138,7 @@ def append_row(path: str, row: Row) -> None:
 
                 create_tables(connection)
             connection.execute(INSERT, row)
-            break
+            return
         except sqlite.OperationalError as error:
             problem = str(error)
             if "no such table" in problem and not is_new:
@@ -133,7 +147,6 @@ def append_row(path: str, row: Row) -> None:
                 raise
             else:
                 sleep(0.005)
-    checkpoint(connection, path)
 
 
 def _append_to_fallback(cwd: str, skill: str, row: Row) -> None:
@@ -146,20 +159,7 @@ def _append_to_fallback(cwd: str, skill: str, row: Row) -> None:
         os.utime(path)  # its age counts from the last access, and a row in the WAL does not touch the file
 
 
-# The connections last used, with the identity of their file, by path; at most MAX_CONNECTIONS.
-_connections: dict[str, tuple[Connection, tuple[int, int] | None]] = {}
-
-
-def _connection(path: str) -> Connection:
-    """Return the open connection to a log, or a new one if the path is another file by now."""
-    connection, identity = _connections.pop(path, (None, None))
-    if connection is None or identity is None or identity != _identity(path):
-        connection = connect(path)
-        identity = _identity(path)
-    if len(_connections) >= MAX_CONNECTIONS:
-        _connections.pop(next(iter(_connections)))
-    _connections[path] = (connection, identity)
-    return connection
+_idle = Idle(MAX_CONNECTIONS)  # the connections that were used last, by path and identity of the file
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -177,8 +177,12 @@ def connect(path: str) -> Connection:
     except sqlite.OperationalError:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         connection = _open(path)
-    connection.execute("PRAGMA synchronous=NORMAL")
-    connection.execute("PRAGMA wal_autocheckpoint=0")
+    try:
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA wal_autocheckpoint=0")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

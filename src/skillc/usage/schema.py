@@ -165,6 +165,7 @@ def open_database(path: str) -> Connection | None:
     """Open a database without changing it; return None for a file that is none."""
     # The last mode is for a directory that can't be written, where SQLite can't create its own files.
     for mode in ("mode=rw", "mode=ro", "mode=ro&immutable=1"):
+        connection = None
         try:
             uri = sqlite_uri(path, mode)
             connection = sqlite.connect(
@@ -172,6 +173,8 @@ def open_database(path: str) -> Connection | None:
             )
             connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
         except sqlite.Error:
+            if connection is not None:
+                connection.close()
             continue
         connection.text_factory = lambda data: data.decode("utf-8", "replace")  # of other programs
         connection.execute("PRAGMA synchronous=NORMAL")

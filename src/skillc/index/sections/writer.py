@@ -80,10 +80,17 @@ class SectionWriter:
         if copy_of is not None:
             _copy(copy_of, path)
         self._connection: Connection = sqlite.connect(path, isolation_level=None)
+        try:
+            self._begin(tokenizer, size, is_copy=copy_of is not None)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, tokenizer: str, size: int, *, is_copy: bool) -> None:
         # Only a complete index is renamed, so SQLite need not guard a half-written one.
         for pragma in ("journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE", "cache_size=-65536"):
             self._connection.execute(f"PRAGMA {pragma}").fetchall()
-        if copy_of is None:
+        if not is_copy:
             self._create(tokenizer, size >= LARGE)
         self._connection.execute("BEGIN")
         self._next_row = self._after("SELECT max(first_row + row_count) FROM files")

@@ -10,8 +10,7 @@ from time import time_ns
 
 from skillc.errors import MissingField, warning
 from skillc.index import UNSETTLED, stamp_of
-from skillc.index.skills.database import select_in
-from skillc.index.skills.postings import MAX_SLOTS, SegmentLists, invert
+from skillc.index.skills.postings import MAX_SLOTS, SegmentLists, invert, read_counts
 from skillc.index.skills.scan import MAX_SKILL_FILE
 from skillc.index.skills.snapshot import Entry, find_folder
 from skillc.index.skills.tokens import Stemmer
@@ -162,9 +161,8 @@ class Statistics:
 
         def query(execute: Any) -> dict[bytes, int]:
             counts: dict[bytes, int] = {}
-            sql = "SELECT term, bodies FROM postings WHERE segment = ? AND term"
             for segment, _ in self._segments(execute):
-                for term, skills in select_in(execute, sql, segment, values):
+                for term, (_, skills) in read_counts(execute, segment, values).items():
                     counts[term.encode()] = counts.get(term.encode(), 0) + skills
             return counts
 

@@ -10,7 +10,7 @@ import os
 from time import perf_counter, time
 
 from skillc.index import UNSETTLED, has_times, stamp_file
-from skillc.index.skills.database import IN_MEMORY, LOCK_TIMEOUT, Database
+from skillc.index.skills.database import IN_MEMORY, LOCK_TIMEOUT, Database, checksum, verify
 from skillc.index.skills.scan import MAX_SKILL_FILE, Walk
 from skillc.index.skills.snapshot import Snapshot, find_folder, load_snapshot, stored_path
 from skillc.startup import RLock
@@ -63,14 +63,25 @@ class Folder:
             number = self._index()
             snapshot = self._snapshot
             if number is not None and snapshot is not None and len(snapshot.entries) > LARGE:
-                values = time(), self._scan_seconds, number
-                sql = "UPDATE folders SET checked = ?, cost = ? WHERE number = ?"
+                now, cost = time(), self._scan_seconds
+                values = now, cost, checksum(number, now, cost), number
+                sql = "UPDATE folders SET checked = ?, cost = ?, checksum = ? WHERE number = ?"
                 self.database.write(lambda execute: execute(sql, values), SHORT_TIMEOUT)
             return number
 
     def is_read_by(self, reader: FolderReader) -> bool:
         """Return whether an open index still has this folder under the reader's number."""
         return find_folder(reader.execute, self.root, self.strict)[0] == reader.folder
+
+    def offers(self, skill_id: str, reader: FolderReader) -> bool:
+        """Return whether a skill of this folder can be found under an ID.
+
+        After a scan, the snapshot says so, because an index can't show that nothing is missing in it.
+        """
+        snapshot = self._snapshot
+        if snapshot is not None and len(snapshot.entries) <= LARGE:
+            return skill_id in snapshot.skills
+        return reader.has_skill(skill_id)
 
     def is_current(self, path: str | bytes, stamp: Stamp) -> bool:
         """Return whether a SKILL.md is the one that was indexed."""
@@ -120,12 +131,14 @@ class Folder:
 
     def _number_if_recent(self, execute: Any) -> int | None:
         """Return the folder's number, if it was scanned so recently that it need not be again."""
-        sql = "SELECT number, checked, cost FROM folders WHERE root = ? AND strict = ?"
+        sql = "SELECT checked, cost, checksum, number FROM folders WHERE root = ? AND strict = ?"
         row = execute(sql, (stored_path(self.root), int(self.strict))).fetchone()
-        if row is None or row[1] is None or not 0 <= time() - row[1] < SCAN_SHARE * row[2]:
+        if row is None or row[0] is None or not 0 <= time() - row[0] < SCAN_SHARE * row[1]:
             return None
+        checked, cost, check, number = row
+        verify(check, number, checked, cost)
         sql = "SELECT path, modified, changed FROM directories WHERE folder = ? LIMIT ?"
-        directories = execute(sql, (row[0], FEW_DIRECTORIES + 1)).fetchall()
+        directories = execute(sql, (number, FEW_DIRECTORIES + 1)).fetchall()
         if len(directories) <= FEW_DIRECTORIES:
             for path, mtime, ctime in directories:
                 if not has_times(self._path(path), (mtime, ctime)):
@@ -233,18 +246,22 @@ class MemoryFolder:
     def replace(self, skills: list[MemorySkill]) -> None:
         """Hold these skills and no others; only new ones are indexed."""
         from skillc.index.skills.batch import invert_texts
+        from skillc.index.skills.snapshot import seal_folder
         from skillc.index.skills.writer import save_folder, write_batch
 
-        last, current = self._skills, {skill[0]: skill for skill in skills}
-        if current == last:
-            return
-        removals = [skill_id for skill_id in last if current.get(skill_id) != last[skill_id]]
-        new = sorted(skill for skill_id, skill in current.items() if last.get(skill_id) != skill)
+        current = {skill[0]: skill for skill in skills}
 
         def change(execute: Any) -> None:
-            write_batch(execute, save_folder(execute, *self.KEY, None, removals), batch)
+            number = save_folder(execute, *self.KEY, None, removals)
+            write_batch(execute, number, batch)
+            seal_folder(execute, number)
 
         with self._index.lock:
+            last = self._skills
+            if current == last:
+                return
+            removals = [skill_id for skill_id in last if current.get(skill_id) != last[skill_id]]
+            new = sorted(skill for skill_id, skill in current.items() if last.get(skill_id) != skill)
             batch = invert_texts(new, self._index.stemmer, self.database, *self.KEY)
             self.database.write(change)
             self._skills = current
@@ -255,6 +272,9 @@ class MemoryFolder:
     def is_read_by(self, reader: FolderReader) -> bool:
         return True
 
+    def offers(self, skill_id: str, reader: FolderReader) -> bool:
+        return reader.has_skill(skill_id)
+
     def is_current(self, path: str, stamp: object) -> bool:
         return True
 
@@ -262,4 +282,5 @@ class MemoryFolder:
         return ""
 
     def read_skill_file(self, path: str) -> bytes:
-        return (self._skills[path][4] or "").encode("utf-8", "replace") if path in self._skills else b""
+        skill = self._skills.get(path)
+        return (skill[4] or "").encode("utf-8", "replace") if skill else b""

@@ -92,7 +92,7 @@ class McpSkillSource(base.SkillSource):
 
     async def list(self, filter: base.SkillFilter = base.ALL) -> builtins.list[base.SkillDescriptor]:
         listing = await asyncio.to_thread(self._list)
-        skills = [self._describe(entry) for entry in listing.entries.values()]
+        skills = [self._describe(entry) for entry in listing.all_entries()]
         return sorted((skill for skill in skills if filter.matches(skill)), key=lambda skill: skill.id)
 
     async def load(self, skill_id: SkillId) -> base.SkillDocument:
@@ -120,7 +120,7 @@ class McpSkillSource(base.SkillSource):
     async def diagnostics(self) -> builtins.list[base.SourceDiagnostic]:
         """Return what was refused, with the reason, and a warning where the list is stale."""
         listing = await asyncio.to_thread(self._list)
-        refusals = listing.refusals | {str(path): reason for path, reason in self._refusals.items()}
+        refusals = listing.refusals | {str(path): reason for path, reason in list(self._refusals.items())}
         diagnostics = [base.SourceDiagnostic(path, "E010", "error", why) for path, why in refusals.items()]
         if self.error:
             diagnostics.append(base.SourceDiagnostic("", "E200", "warning", self.error))
@@ -171,7 +171,7 @@ class McpSkillSource(base.SkillSource):
                 self.error = None
                 self._extra_entries.clear()
                 self._listing = listing
-                self._cache.sweep({file.digest for e in listing.entries.values() for file in e.files})
+                self._cache.sweep({file.digest for e in listing.all_entries() for file in e.files})
             listing.expires = time.monotonic() + self.cache_ttl
             return listing
 
