@@ -264,6 +264,14 @@ def test_file_that_is_not_there(run: Run, skill: Skill, path: str) -> None:
     assert code(run("show", "pdf", "--section", "forms", "--file", path)) == "E021"
 
 
+def test_files_like_it(run: Run, skill: Skill) -> None:
+    """[D61] the error names the nearest Markdown files."""
+    for path in ("api.md", "reference/api.md", "references/API.md", "references/apis.md"):
+        ran = run("show", "pdf", "--section", "forms", "--file", path)
+        assert ran.err.splitlines()[1:] == ["hint: did you mean 'references/api.md'?"], path
+    assert run("show", "pdf", "--section", "forms", "--file", "zebra").err.count("\n") == 1
+
+
 @pytest.mark.parametrize("path", ["B.md", "run.sh"])
 def test_file_without_it(run: Run, skill: Skill, folder: Path, path: str) -> None:
     """[RFC-0002:C-SHOW] [RFC-0002:C-ERRORS] a file of the skill without that heading: E020."""

@@ -196,10 +196,12 @@ class _Headings:
         if name in self._files:
             return {name: self._files[name]}
         from skillc.skills import list_files  # only on the way to an error
+        from skillc.text import suggest
 
-        if all(utf8_text(file.name) != name for file in list_files(skill.source)):
-            raise errors.FileNotFound(path)
-        return {}
+        if any(utf8_text(file.name) == name for file in list_files(skill.source)):
+            return {}
+        nearest = " or ".join([f"'{one_line(other)}'" for other in suggest(name, self._files)])
+        raise errors.FileNotFound(path, f"hint: did you mean {nearest}?" if nearest else "")
 
     def matches(self, queries: Sequence[str]) -> Iterator[list[Heading]]:
         """Yield the headings that equal a case-folded query, then those that are shown like one."""
