@@ -5,7 +5,9 @@ Paths are text, not `pathlib` objects: the commands that agents call pass throug
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 
 from skillc.errors import SkillcError
 from skillc.startup import sha256_hex
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 DIRECTORY = ".skillc"
 ALTERNATIVE = ".rkat"  # another place for skills.toml and skills; read, never written [D23]
 SKILL_FILE = "SKILL.md"
+_READ_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 SKILL_FILES = (SKILL_FILE, SKILL_FILE.lower())  # the reference tool accepts the second, too
 
 
@@ -119,6 +122,11 @@ def trust_file(root: str) -> str:
     return os.path.join(root, DIRECTORY, "trust.json")
 
 
+def variables_file(root: str) -> str:
+    """Return the file of the variables that projects may use: in the home, never in a project."""
+    return os.path.join(root, DIRECTORY, "variables.json")
+
+
 def library_file(root: str) -> str:
     """Return the file of the skill index: a cache, safe to remove."""
     return os.path.join(root, DIRECTORY, "cache", "library.db")
@@ -154,6 +162,31 @@ def path_hash(path: str) -> str:
 def is_inside(path: str, root: str) -> bool:
     """Return whether a canonical path is `root` or below it."""
     return path == root or path.startswith(root if root.endswith(os.sep) else root + os.sep)
+
+
+def read_regular(path: str, limit: int) -> bytes:
+    """Return the bytes of a regular file; raise OSError for anything else, and for more than `limit` bytes.
+
+    A pipe or a device is refused without opening it; one that takes the name meanwhile does not block.
+    """
+    if stat.S_ISREG(os.stat(path).st_mode):
+        descriptor = os.open(path, os.O_RDONLY | _READ_FLAGS)
+        try:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return _read(descriptor, path, limit)
+        finally:
+            os.close(descriptor)
+    raise OSError(errno.EINVAL, "not a regular file", path)
+
+
+def _read(descriptor: int, path: str, limit: int) -> bytes:
+    pieces, size = [], 0
+    while size <= limit and (piece := os.read(descriptor, limit + 1 - size)):
+        pieces.append(piece)
+        size += len(piece)
+    if size > limit:
+        raise OSError(errno.EFBIG, f"over {limit >> 10} KiB", path)
+    return b"".join(pieces)
 
 
 def config_stamps(cwd: str) -> tuple[tuple[str | int, ...], ...]:

@@ -47,6 +47,7 @@ from tests.scenarios.secrets import Planted
 from tests.support.git import serving
 from tests.support.http import Chunks, Request, Stub, entry, page
 from tests.support.skills import run
+from tests.support.variables import allow_all
 
 pytestmark = pytest.mark.slow
 
@@ -148,6 +149,7 @@ class Surroundings:
             lines = [f"{key} = {json.dumps(value)}" for key, value in (table | more).items()]
             text += "\n".join(["[[repositories]]", *lines, ""])
         (self.world.project / ".skillc" / "skills.toml").write_text(text)
+        allow_all(self.world.home, self.world.project)
 
     def ssh_arguments(self) -> list[str]:
         """What ssh was started with; its environment is the caller's, who has the variables."""

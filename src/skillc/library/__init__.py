@@ -50,6 +50,14 @@ if TYPE_CHECKING:
         resolve,
         stored_skills,
     )
+    from skillc.library.variables import (
+        VariableUse,
+        allow_variables,
+        allowed_variables,
+        forget_variables,
+        variables_asked_for,
+        variables_used,
+    )
     from skillc.library.wrappers import (
         FilteredSkillSource,
         PrefixedSkillSource,
@@ -80,6 +88,10 @@ else:
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
                 "SkillScope SkillSource derive_collections find_in_source read_descriptions"
+            ),
+            "variables": (
+                "VariableUse allow_variables allowed_variables forget_variables variables_asked_for "
+                "variables_used"
             ),
             "wrappers": (
                 "FilteredSkillSource PrefixedSkillSource RenamedSkillSource SourceSnapshot snapshot_of"

@@ -7,6 +7,7 @@ Project before user, each file in its own order; of two repositories with one na
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,8 @@ from skillc.errors import Diagnostic, InvalidConfiguration, warning
 FILE = "skills.toml"
 DIRECTORIES = (paths.DIRECTORY, paths.ALTERNATIVE)  # ours, and that of the design document
 REPOSITORIES = "repositories"
+VARIABLE = re.compile(r"\$\{([^}]*)\}")
+MAX_FILE = 1 << 20  # bytes of a skills.toml
 
 
 class RepositorySettings(TypedDict, total=False):
@@ -58,7 +61,8 @@ _TYPE_NAMES: dict[type, str] = {str: "text", int: "an integer", bool: "true or f
 class SkillRepositoryConfig:
     """A named repository. `file` is where it was configured, `base` the root of its relative paths.
 
-    `time_out` (`timeout_seconds` in the file) is how long it may take to answer.
+    `time_out` (`timeout_seconds` in the file) is how long it may take to answer. If it is `of_project`, it
+    uses a variable of the environment only after the user allowed that (`library.variables`).
     """
 
     name: str
@@ -69,10 +73,16 @@ class SkillRepositoryConfig:
     file: str = ""
     base: str = ""
     time_out: int | None = None
+    of_project: bool = False
 
     @property
     def path(self) -> str:
         return os.path.join(self.base, os.path.expanduser(self.settings["path"]))
+
+    def variables(self) -> list[str]:
+        """Return the names of the variables in the settings."""
+        texts = [str(value) for key, value in self.settings.items() if key in _EXPANDED]
+        return list(dict.fromkeys(name for text in texts for name in VARIABLE.findall(text)))
 
     def expand_settings(self) -> RepositorySettings:
         """Return the settings with `${VAR}` replaced; raises InvalidConfiguration for an unset variable."""
@@ -80,15 +90,13 @@ class SkillRepositoryConfig:
         return cast(RepositorySettings, values)
 
     def _expand(self, text: str) -> str:
-        first, *rest = text.split("${")
-        parts = [part.partition("}") for part in rest]
-        for name, brace, _ in parts:  # before any value is read, so that no error can hold one
-            if not brace:
-                raise InvalidConfiguration(self.file, f"repository '{self.name}': a '${{' is not closed")
+        if "${" in VARIABLE.sub("", text):
+            raise InvalidConfiguration(self.file, f"repository '{self.name}': a '${{' is not closed")
+        for name in VARIABLE.findall(text):  # before any value is read, so that no error can hold one
             if not os.environ.get(name):
                 reason = f"repository '{self.name}': the variable {name} is not set"
                 raise InvalidConfiguration(self.file, reason)
-        return first + "".join(os.environ[name] + after for name, _, after in parts)
+        return VARIABLE.sub(lambda match: os.environ[match[1]], text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +125,8 @@ class SkillsConfig:
         config = cls()
         for path in (user_path, project_path):  # the later file wins
             if path is not None and os.path.exists(path):
-                config = parse(os.fspath(path), read(os.fspath(path)), config)
+                is_project = path is project_path
+                config = parse(os.fspath(path), read(os.fspath(path)), config, of_project=is_project)
         return config
 
 
@@ -140,8 +149,7 @@ def default_repositories(project_roots: Iterable[str], home: str | None) -> tupl
 def read(path: str) -> str:
     """Return the text of a skills.toml, empty if there is none; raises InvalidConfiguration."""
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
+        return paths.read_regular(path, MAX_FILE).decode()
     except FileNotFoundError:
         return ""
     except (OSError, ValueError) as error:
@@ -160,10 +168,12 @@ def parse_tables(path: str, text: str, **options: Any) -> dict[str, Any]:
     return data
 
 
-def parse(path: str, text: str, config: SkillsConfig | None = None) -> SkillsConfig:
+def parse(
+    path: str, text: str, config: SkillsConfig | None = None, *, of_project: bool = True
+) -> SkillsConfig:
     """Put the text of the file at `path` in front of a configuration; raises InvalidConfiguration.
 
-    Its values and repositories win.
+    Its values and repositories win. Unless it is `of_project`, it is the user's own.
     """
     config = config or SkillsConfig()
     data = parse_tables(path, text)
@@ -173,7 +183,8 @@ def parse(path: str, text: str, config: SkillsConfig | None = None) -> SkillsCon
     if any(type(value) is int and value < 1 for value in values.values()):
         raise InvalidConfiguration(path, "limits must be positive")
     repositories: dict[str, SkillRepositoryConfig] = {}
-    for repository in (*(_read_table(t, path, diagnostics) for t in tables), *config.repositories):
+    own = (replace(_read_table(table, path, diagnostics), of_project=of_project) for table in tables)
+    for repository in (*own, *config.repositories):
         repositories.setdefault(repository.name, repository)
     all_diagnostics = (*diagnostics, *config.diagnostics)
     return replace(config, **values, repositories=tuple(repositories.values()), diagnostics=all_diagnostics)

@@ -1,4 +1,4 @@
-"""`skc trust`: what skills may run: shown, allowed, denied, listed, forgotten."""
+"""`skc trust`: what skills may run, and which variables projects may use: allowed, listed, forgotten."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
+from skillc.cli.variables import trust_variable
 from skillc.errors import ApprovalRequired, InvalidOption
+from skillc.library import allowed_variables
 from skillc.text import one_line
 
 ACTIONS = ("show", "allow", "deny", "list", "prune")
@@ -25,14 +27,22 @@ COMMAND = Command(
     ),
     options=(
         Option("--digest", "With allow: the digest of the files that you reviewed.", value="<digest>"),
+        Option("--variable", "With allow or prune: a variable that the project uses.", value="<name>"),
+        Option("--host", "With --variable: the host that gets it, as in 'https://host'.", value="<host>"),
         FORMAT,
     ),
     description=(
         "'allow' is valid until a file of the skill changes. It asks on the terminal; without a terminal it"
         " needs --digest, which 'show' prints. A denial stays, and --yes does not override it. 'prune'"
-        " removes the decisions about the given skill, or about folders that no longer exist."
+        " removes the decisions about the given skill, or about folders that no longer exist. --variable and"
+        " --host let the skills.toml of the project here send a variable of your environment to a host."
     ),
-    examples=("skc trust show deploy", "skc trust allow deploy", "skc trust list --format json"),
+    examples=(
+        "skc trust show deploy",
+        "skc trust allow deploy",
+        "skc trust allow --variable GITHUB_TOKEN --host https://github.com",
+        "skc trust list --format json",
+    ),
 )
 
 
@@ -40,6 +50,8 @@ def run(arguments: Arguments) -> int:
     action, name, digest = arguments.text("action"), arguments.optional("skill"), arguments.optional("digest")
     if action not in ACTIONS:
         raise InvalidOption(f'<action> takes {", ".join(ACTIONS)}, not "{action}"')
+    if arguments.optional("variable") is not None or arguments.optional("host") is not None:
+        return trust_variable(arguments)
     if name is None and action in ("show", "allow", "deny"):
         raise InvalidOption(f"<skill> is missing; {see(COMMAND)}")
     if name is not None and action == "list":
@@ -79,9 +91,13 @@ def _list(store: tools.TrustStore, arguments: Arguments) -> int:
         (e.decision.skill, e.decision.decision, "yes" if e.current else "no", e.decision.path)
         for e in decisions
     ]
-    value = {"entries": [entry.as_json() for entry in decisions]}
+    uses = allowed_variables()
+    value = {"entries": [e.as_json() for e in decisions], "variables": [use.as_json() for use in uses]}
     header = ("SKILL", "DECISION", "CURRENT", "PATH")
-    lines = table(header, rows) if rows else ["Nothing was decided yet."]
+    lines = table(header, rows) if rows or uses else ["Nothing was decided yet."]
+    if uses:
+        cells = [(use.variable, use.host, use.project) for use in uses]
+        lines = [*lines, "", *table(("VARIABLE", "HOST", "PROJECT"), cells)]
     return show(arguments, lambda: value, lambda: lines)
 
 
