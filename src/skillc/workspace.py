@@ -321,6 +321,11 @@ class Workspace:
             return "ascii"  # the default, without loading a parser of TOML
         return self.settings().tokenizer
 
+    def tell_owners(self) -> None:
+        """Report the `.skillc` directories here and above that are another user's, and so not used."""
+        for path in paths.foreign_directories(self.cwd):
+            self.tell((errors.warning("W072", path, os.path.dirname(path)),))
+
     def tell(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Report diagnostics, a line each."""
         for diagnostic in diagnostics:

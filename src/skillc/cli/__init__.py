@@ -84,6 +84,7 @@ def workspace(*, progress: bool = False) -> Workspace:
     from skillc.workspace import Workspace
 
     here = Workspace(report=lambda line: print(line, file=sys.stderr))
+    here.tell_owners()
     if progress and sys.stderr.isatty():
         from skillc.cli.progress import watch_reading
         from skillc.cli.variables import ask_for_variables

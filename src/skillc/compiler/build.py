@@ -70,8 +70,11 @@ def build_skill(
     if is_compiled(skill.source):
         raise InvalidSkill(skill.source, "a compiled skill; build its source")
     runtime = skill.global_runtime() if to_global else skill.runtime()
+    for directory in _runtime_directories(runtime):
+        if os.path.islink(directory):  # a project that was cloned may bring it; a build would write elsewhere
+            raise SkillcError(f"'{directory}' is a link, and a build writes there; remove it")
     try:
-        for directory in (os.path.dirname(paths.manifest_file(runtime)), paths.meta_directory(runtime)):
+        for directory in _runtime_directories(runtime):
             os.makedirs(directory, exist_ok=True)
         with atomic.Lock(os.path.join(paths.meta_directory(runtime), "build.lock")):
             for _ in range(ATTEMPTS):
@@ -91,6 +94,11 @@ def keep_index_current(skill: Skill, cwd: str) -> None:
         build_skill(skill, tokenizer=config.tokenizer, formats=config.formats)
     except (SkillcError, OSError):
         pass
+
+
+def _runtime_directories(runtime: str) -> tuple[str, ...]:
+    manifests = os.path.dirname(paths.manifest_file(runtime))
+    return os.path.dirname(runtime), runtime, manifests, paths.meta_directory(runtime)
 
 
 class _SourceChanged(Exception):
@@ -119,8 +127,7 @@ class _Build:
         self.main_digest = ""  # of the SKILL.md that name and description were read from
 
     def run(self, force: bool) -> BuildResult:
-        manifests = os.path.dirname(paths.manifest_file(self.runtime))
-        for directory in (self.runtime, manifests, paths.meta_directory(self.runtime)):
+        for directory in _runtime_directories(self.runtime)[1:]:
             atomic.sweep(directory, older_than=0)  # leftovers of a killed build: the lock excludes others
         if not force:
             self._read_last_index()

@@ -131,7 +131,8 @@ class SkillsConfig:
 
 
 def find(root: str) -> str | None:
-    candidates = (os.path.join(root, directory, FILE) for directory in DIRECTORIES)
+    folders = (folder for name in DIRECTORIES if paths.is_own(folder := os.path.join(root, name)))
+    candidates = (os.path.join(folder, FILE) for folder in folders)
     return next((path for path in candidates if os.path.exists(path)), None)
 
 
@@ -140,6 +141,8 @@ def default_repositories(project_roots: Iterable[str], home: str | None) -> tupl
     chain = []
     for owner, root in (("project", next(iter(project_roots), None)), ("user", home)):
         for directory in DIRECTORIES if root else ():
+            if owner == "project" and not paths.is_own(os.path.join(root or "", directory)):
+                continue
             suffix = "" if directory == paths.DIRECTORY else "-rkat"
             settings = RepositorySettings(path=os.path.join(directory, "skills"))
             chain.append(SkillRepositoryConfig(f"{owner}{suffix}", "filesystem", settings, base=root or ""))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from skillc.cli import show
+from skillc.cli import show, workspace
 from skillc.cli.output import table, warn
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.compiler import list_skills
-from skillc.paths import current_directory
 
 COMMAND = Command(
     "list",
@@ -29,7 +28,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     listing = list_skills(
-        current_directory(),
+        workspace().cwd,
         scope=arguments.text("scope"),
         status=arguments.text("status"),
         pattern=arguments.optional("pattern"),
