@@ -211,7 +211,10 @@ def read_regular(path: str, limit: int) -> bytes:
 
     A pipe or a device is refused without opening it; one that takes the name meanwhile does not block.
     """
-    if stat.S_ISREG(os.stat(path).st_mode):
+    mode = os.stat(path).st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if stat.S_ISREG(mode):
         descriptor = os.open(path, os.O_RDONLY | _READ_FLAGS)
         try:
             if stat.S_ISREG(os.fstat(descriptor).st_mode):

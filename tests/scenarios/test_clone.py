@@ -272,3 +272,50 @@ def test_root_of_a_user(world: World) -> None:
         env = world.env | {"SUDO_UID": "0"}
         run = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
     assert run.stdout == "[False, True, True]\n", run.stderr
+
+
+# --- Files that are none -----------------------------------------------------------------------------
+
+FILES = {
+    ".skillc/skills.toml": ("E071", ["find", "forms"]),
+    ".rkat/skills.toml": ("E071", ["browse"]),
+    ".skillc/config.toml": ("W071", ["build", "pdf"]),
+    ".skilllint.toml": ("E071", ["lint", "pdf"]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["a pipe", "a link to a pipe", "/dev/zero", "/dev/tty", "too large"])
+@pytest.mark.parametrize("name", FILES)
+def test_configuration_that_is_no_file(world: World, name: str, how: str) -> None:
+    """[D23a] [RFC-0009] pipes, devices and huge files as configuration: a coded line, no waiting."""
+    world.skill("pdf")
+    file = world.project / name
+    file.parent.mkdir(exist_ok=True)
+    if how == "a pipe":
+        os.mkfifo(file)
+    elif how == "a link to a pipe":
+        os.mkfifo(world.root / "pipe")
+        file.symlink_to(world.root / "pipe")
+    elif how == "too large":
+        with file.open("wb") as stream:
+            stream.truncate(1 << 30)
+    else:
+        file.symlink_to(how)
+    code, words = FILES[name]
+    run = world.skc(*words)
+    assert f"[{code}]: " in run.stderr
+    assert ("over " if how == "too large" else "not a regular file") in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_skill_file_that_is_no_file(world: World) -> None:
+    """[D25] a pipe or a device in place of a SKILL.md is no skill, and blocks nothing."""
+    world.skill("pdf")
+    for name, make in (("pipe", os.mkfifo), ("device", lambda path: os.symlink("/dev/zero", path))):
+        (world.store / name).mkdir()
+        make(world.store / name / "SKILL.md")
+    for words in (["list"], ["browse"], ["find", "pdf"], ["build", "pdf"]):
+        assert "pdf" in world.ok(*words).stdout
+    for name in ("pipe", "device"):
+        assert "error[" in world.skc("build", name).stderr

@@ -15,7 +15,7 @@ from skillc.errors import IndexCollision, InvalidSkill, SkillcError
 from skillc.index import sections
 from skillc.library import is_compiled
 from skillc.settings import load_settings
-from skillc.skills import list_files, main_file
+from skillc.skills import list_files, main_file, read_main_file
 from skillc.startup import sha256_hex
 from skillc.text import utf8_text
 
@@ -214,8 +214,7 @@ class _Build:
         if reuse:  # SKILL.md has not changed: no need to load a YAML parser
             diagnostics = tuple(diagnostic for diagnostic in self.diagnostics if diagnostic.path == self.main)
             return Metadata(self.meta["name"], self.meta["description"], {}, diagnostics)
-        with open(os.path.join(self.skill.source, self.main), "rb") as file:
-            data = file.read()
+        data = read_main_file(self.skill.source)
         self.main_digest = sha256_hex(data)
         return read_metadata(parse(data), self.skill.segment)
 

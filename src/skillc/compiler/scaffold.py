@@ -7,7 +7,7 @@ import os
 from skillc import atomic, paths
 from skillc.errors import InvalidOption, InvalidSkill, InvalidSkillId, SkillExists
 from skillc.library import Skill, import_root, is_compiled
-from skillc.skills import is_name, list_files, main_file, make_folder, parse, read_metadata
+from skillc.skills import is_name, list_files, main_file, make_folder, parse, read_main_file, read_metadata
 
 _SKILL = """\
 ---
@@ -50,7 +50,7 @@ def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> Skill:
 
     Links in the folder become the files they point to. Hidden files are copied too.
     """
-    main = main_file(skill.source)
+    main_file(skill.source)  # raises without one
     if is_compiled(skill.source):
         raise InvalidSkill(skill.source, "a compiled skill; build its source")
     scope, root = import_root(cwd)
@@ -62,8 +62,7 @@ def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> Skill:
         hint = f"hint: --force replaces it; 'skc build {path}' builds the one that is there"
         raise SkillExists(skill.name, hint)
     list_files(skill.source)  # raises for a link that leaves the folder
-    with open(os.path.join(skill.source, main), "rb") as file:
-        read_metadata(parse(file.read()), skill.name)  # raises for an unusable SKILL.md
+    read_metadata(parse(read_main_file(skill.source)), skill.name)  # raises for an unusable SKILL.md
     os.makedirs(store, exist_ok=True)
     atomic.sweep(store)
     make_folder(path, copy_of=skill.source)
