@@ -48,7 +48,8 @@ class Library:
         self.stamp = stamp
         self.source: CompositeSkillSource = resolve_repositories(config, next(paths.library_roots(cwd), None))
         limits = (config.max_injection_bytes, config.inventory_threshold)
-        options = EngineOptions(*limits, enabled=config.enabled)
+        capabilities = frozenset(config.capabilities)
+        options = EngineOptions(*limits, capabilities=capabilities, enabled=config.enabled)
         self.engine: DefaultSkillEngine = DefaultSkillEngine(self.source, options)
 
 

@@ -113,7 +113,6 @@ class Surroundings:
             "password": repository("password", self.address(git, f"me:{secret['GIT_PASSWORD']}")),
             "user": repository("user", self.address(git, secret["GIT_USER"])),
             "ssh": repository("ssh", "git@127.0.0.1:x.git", SshKey(self.key)),
-            "phrase": repository("phrase", "git@127.0.0.1:x.git", SshKey(self.key, secret["PASSPHRASE"])),
         }
 
     def configure(self, fault: str = "") -> None:

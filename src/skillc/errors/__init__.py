@@ -96,6 +96,7 @@ WARNINGS = {
     "W020": "over {} MiB; it can be opened but not searched",
     "W021": "name '{}' is unlike the directory, '{}'",
     "W022": "skill '{}' is shadowed by the repository '{}'",
+    "W023": "hidden: it needs the capability '{}', which 'capabilities' in skills.toml does not name",
     "W030": "copied to '{}': {}",
     "W060": "unknown frontmatter field '{}' is ignored",
     "W061": "tool '{}' has no '#### Parameters'; it takes none",

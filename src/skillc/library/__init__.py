@@ -9,7 +9,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.library.config import SkillsConfig
+    from skillc.library.config import RepositorySettings, SkillRepositoryConfig, SkillsConfig
     from skillc.library.copies import copy_path
     from skillc.library.edit import NewRepository, add_repository, file_to_edit, names_in, remove_repository
     from skillc.library.filesystem import FilesystemSkillSource
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         SkillFilter,
         SkillScope,
         SkillSource,
+        SourceDiagnostic,
         derive_collections,
         find_in_source,
         read_descriptions,
@@ -73,7 +74,7 @@ else:
                 "GLOBAL ORIGIN Skill at_path import_root is_compiled is_skill resolve stored_skills"
             ),
             "find": "find_skills",
-            "config": "SkillsConfig",
+            "config": "RepositorySettings SkillRepositoryConfig SkillsConfig",
             "copies": "copy_path",
             "locate": "locate_skill",
             "edit": "NewRepository add_repository file_to_edit names_in remove_repository",
@@ -87,7 +88,7 @@ else:
             ),
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
-                "SkillScope SkillSource derive_collections find_in_source read_descriptions"
+                "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"
             ),
             "variables": (
                 "VariableUse allow_variables allowed_variables forget_variables variables_asked_for "

@@ -53,7 +53,9 @@ _NOT_TEXT: dict[str, type] = {"strict": bool, "required": bool, "command": list}
 _REQUIRED = {"filesystem": "path", "http": "url", "git": "url"}
 _EXPANDED = ("url", "auth_token", "ssh_key")
 _REF_TYPES = ("branch", "tag", "commit")
-_TOP: dict[str, type] = {"enabled": bool, "max_injection_bytes": int, "inventory_threshold": int}
+_TOP: dict[str, type] = {"enabled": bool, "capabilities": list} | dict.fromkeys(
+    ("max_injection_bytes", "inventory_threshold"), int
+)
 _TYPE_NAMES: dict[type, str] = {str: "text", int: "an integer", bool: "true or false", list: "a list"}
 
 
@@ -79,6 +81,13 @@ class SkillRepositoryConfig:
     def path(self) -> str:
         return os.path.join(self.base, os.path.expanduser(self.settings["path"]))
 
+    def __post_init__(self) -> None:
+        """Raise InvalidConfiguration for values that skills.toml could not have, either."""
+        table = {"name": self.name, "type": self.type, **self.settings}
+        _check_table(table, self.file or "repository")
+        if self.time_out is not None and (type(self.time_out) is not int or self.time_out < 1):
+            raise InvalidConfiguration(self.file or "repository", "time_out must be a positive integer")
+
     def variables(self) -> list[str]:
         """Return the names of the variables in the settings."""
         texts = [str(value) for key, value in self.settings.items() if key in _EXPANDED]
@@ -101,11 +110,12 @@ class SkillRepositoryConfig:
 
 @dataclass(frozen=True, slots=True)
 class SkillsConfig:
-    """The configuration in force. `diagnostics` are about unknown keys."""
+    """The configuration in force. `capabilities` are those that agents have; `diagnostics` are about keys."""
 
     enabled: bool = True
     max_injection_bytes: int = 32 * 1024
     inventory_threshold: int = 12
+    capabilities: tuple[str, ...] = ()
     repositories: tuple[SkillRepositoryConfig, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
@@ -185,6 +195,10 @@ def parse(
     values = _check_types(data, _TOP, path, "", diagnostics)
     if any(type(value) is int and value < 1 for value in values.values()):
         raise InvalidConfiguration(path, "limits must be positive")
+    capabilities = values.get("capabilities", config.capabilities)
+    if not all(isinstance(word, str) and word for word in capabilities):
+        raise InvalidConfiguration(path, "'capabilities' must be a list of words")
+    values["capabilities"] = tuple(capabilities)
     repositories: dict[str, SkillRepositoryConfig] = {}
     own = (replace(_read_table(table, path, diagnostics), of_project=of_project) for table in tables)
     for repository in (*own, *config.repositories):
@@ -194,6 +208,20 @@ def parse(
 
 
 def _read_table(table: dict[str, Any], path: str, diagnostics: list[Diagnostic]) -> SkillRepositoryConfig:
+    values = _check_table(table, path, diagnostics)
+    time_out = values.get("timeout_seconds")
+    settings = cast(RepositorySettings, {k: v for k, v in values.items() if k not in _COMMON})
+    base = os.path.dirname(os.path.dirname(os.path.abspath(path)))
+    strict, required = values.get("strict", False), values.get("required", False)
+    return SkillRepositoryConfig(
+        values["name"], values["type"], settings, strict, required, path, base, time_out
+    )
+
+
+def _check_table(
+    table: dict[str, Any], path: str, diagnostics: list[Diagnostic] | None = None
+) -> dict[str, Any]:
+    """Return the values of a repository's known keys; raises InvalidConfiguration."""
     name = table.get("name")
     if not isinstance(name, str) or not name:
         raise InvalidConfiguration(path, "a repository has no name")
@@ -216,22 +244,24 @@ def _read_table(table: dict[str, Any], path: str, diagnostics: list[Diagnostic])
         raise invalid(f"'{_REQUIRED[kind]}' is missing")
     if values.get("ref_type", "branch") not in _REF_TYPES:
         raise invalid(f"ref_type must be {', '.join(_REF_TYPES)}")
-    time_out = values.get("timeout_seconds")
-    if time_out is not None and time_out < 1:
+    if values.get("timeout_seconds", 1) < 1:
         raise invalid("timeout_seconds must be positive")
-    settings = cast(RepositorySettings, {k: v for k, v in values.items() if k not in _COMMON})
-    base = os.path.dirname(os.path.dirname(os.path.abspath(path)))
-    strict, required = values.get("strict", False), values.get("required", False)
-    return SkillRepositoryConfig(name, kind, settings, strict, required, path, base, time_out)
+    return values
 
 
 def _check_types(
-    table: Mapping[str, Any], types: Mapping[str, type], path: str, prefix: str, diagnostics: list[Diagnostic]
+    table: Mapping[str, Any],
+    types: Mapping[str, type],
+    path: str,
+    prefix: str,
+    diagnostics: list[Diagnostic] | None,
 ) -> dict[str, Any]:
     """Return the values of known keys; a value of another type is an error, an unknown key a warning."""
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key not in types:
+            if diagnostics is None:
+                raise InvalidConfiguration(path, f"{prefix}unknown key '{key}'")
             diagnostics.append(warning("W071", path, f"{prefix}unknown key '{key}'"))
         elif type(value) is not types[key]:
             raise InvalidConfiguration(path, f"{prefix}'{key}' must be {_TYPE_NAMES[types[key]]}")

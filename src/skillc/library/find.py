@@ -69,7 +69,11 @@ def _find_in_repositories(
     if not config.enabled:
         return []
     source = resolve_repositories(config, next(paths.library_roots(cwd), None))
-    results = asyncio.run(find_in_source(source, task, limit, _may_use, rerank, tell))
+
+    def may_use(skill_id: str, capabilities: tuple[str, ...]) -> bool:
+        return all(capability in config.capabilities for capability in capabilities)
+
+    results = asyncio.run(find_in_source(source, task, limit, may_use, rerank, tell))
     for diagnostic in source.warnings():
         tell(diagnostic)
     return results
@@ -132,8 +136,8 @@ def _resolve(cwd: str) -> list[Row] | None:
     from skillc.library.repositories import EmbeddedSkillSource, resolve_repositories
 
     config = SkillsConfig.load(cwd)
-    if config.diagnostics or not config.enabled:
-        return None  # the diagnostics are to be shown each time
+    if config.diagnostics or config.capabilities or not config.enabled:
+        return None  # the diagnostics are to be shown each time, and the list has no place for the others
     rows: list[Row] = []
     for member in resolve_repositories(config, next(paths.library_roots(cwd), None)).sources:
         source = member.source

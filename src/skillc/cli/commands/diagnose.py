@@ -1,4 +1,4 @@
-"""`skc diagnose`: what was repaired, quarantined or shadowed in the repositories."""
+"""`skc diagnose`: what was repaired, quarantined, shadowed or hidden in the repositories."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COMMAND = Command("diagnose", options=(FORMAT,), examples=("skc diagnose", "skc 
 
 def run(arguments: Arguments) -> int:
     here = workspace(progress=True)
-    diagnostics = here.wait(here.library().source.diagnostics(), warnings=False)
+    diagnostics = here.wait(here.engine().diagnostics(), warnings=False)
     fields = ("source_name", "path", "code", "severity", "message")
     lines = [f"{d.severity}[{d.code}]: {d.source_name}: {d.path}: {d.message}" for d in diagnostics]
     value = {"diagnostics": [{field: getattr(d, field) for field in fields} for d in diagnostics]}

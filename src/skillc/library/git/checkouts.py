@@ -27,6 +27,7 @@ from skillc import atomic, paths
 from skillc.errors import MissingExtra, RepositoryUnavailable, SkillcError, require_extra, unexpected
 from skillc.library.copies import evict
 from skillc.library.git.config import FetchError, GitSkillConfig, RefNotFound, invalid
+from skillc.library.source import to_seconds
 from skillc.text import one_line
 
 MAX_STATE = 1 << 18  # bytes of state.json
@@ -64,7 +65,7 @@ class Checkouts:
         state = self.read_state()
         if not state.commit:
             return self._clone()
-        interval = self._config.refresh_interval
+        interval = to_seconds(self._config.refresh_interval, "refresh_interval")
         due = interval < math.inf and not 0 <= time.time() - state.attempted < interval
         if self._config.git_ref.moves and (force or due):
             return self._refresh(state, force)
