@@ -18,7 +18,6 @@ from skillc import (
     prepare_turn,
 )
 
-
 ALL = SkillFilter()
 
 

@@ -153,7 +153,7 @@ class _Build:
             meta = sections.read_meta(connection)
             if meta["skill_path"] != utf8_text(self.skill.source):
                 raise IndexCollision(paths.path_hash(self.skill.source))
-            if sections.is_reusable(meta, self.tokenizer, self.formats):
+            if sections.is_reusable(meta, self.tokenizer, self.formats, self.last_manifest):
                 sections.probe_index(connection)
                 self.records = sections.read_file_states(connection)
                 self.diagnostics = sections.read_diagnostics(connection)
