@@ -30,6 +30,7 @@ from skillc import (
     HttpSkillSource,
     HttpsToken,
     InMemorySkillSource,
+    InvalidConfiguration,
     McpSkillSource,
     NamedSource,
     SkillDescriptor,
@@ -312,7 +313,10 @@ def test_in_python(around: Surroundings, fault: str) -> None:
             question_all(heard, name, source)
     for auth in (BearerAuth(SECRETS.secrets["BEARER"]), HeaderAuth("X-API-Key", SECRETS.secrets["HEADER"])):
         heard.hear("auth", auth)
-    heard.hear("auth", HttpsToken(SECRETS.secrets["GIT"]), SshKey("key", SECRETS.secrets["PASSPHRASE"]))
+    heard.hear("auth", HttpsToken(SECRETS.secrets["GIT"]))
+    with pytest.raises(InvalidConfiguration) as refusal:  # it can't be used
+        SshKey("key", SECRETS.secrets["PASSPHRASE"])
+    heard.hear("refusal", refusal.value)
     heard.hear("what the other origin got", json.dumps([r.headers for r in around.other.requests]))
     heard.hear("what ssh was started with", around.ssh_log.read_text())
     assert heard.leaks() == {}
