@@ -5,7 +5,9 @@ Paths are text, not `pathlib` objects: the commands that agents call pass throug
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 
 from skillc.errors import SkillcError
 from skillc.startup import sha256_hex
@@ -13,10 +15,15 @@ from skillc.startup import sha256_hex
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from sqlite3 import Connection
 
 DIRECTORY = ".skillc"
 ALTERNATIVE = ".rkat"  # another place for skills.toml and skills; read, never written [D23]
 SKILL_FILE = "SKILL.md"
+LOG_TABLES = (  # of an access log, with its trigger, and tables that SQLite adds
+    "access_log access_kind access_place access_day access_week access_counted sqlite_sequence sqlite_stat1"
+)
+_READ_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 SKILL_FILES = (SKILL_FILE, SKILL_FILE.lower())  # the reference tool accepts the second, too
 
 
@@ -57,7 +64,7 @@ def project_roots(start: str) -> Iterator[str]:
 
 def library_roots(start: str) -> Iterator[str]:
     """Yield the directories from `start` upwards that have a `.skillc` or a `.rkat`; never the home."""
-    return (d for d in _walk_up(start) if _is_project(d) or os.path.isdir(os.path.join(d, ALTERNATIVE)))
+    return (d for d in _walk_up(start) if _is_project(d) or _has_alternative(d))
 
 
 def _walk_up(start: str) -> Iterator[str]:
@@ -76,10 +83,47 @@ def _walk_up(start: str) -> Iterator[str]:
 
 def _is_project(directory: str) -> bool:
     """Return whether a directory has a `.skillc` that holds more than logs of skills from elsewhere."""
+    path = os.path.join(directory, DIRECTORY)
     try:
-        return os.listdir(os.path.join(directory, DIRECTORY)) != ["logs"]
+        return os.listdir(path) != ["logs"] and is_own(path)
     except OSError:
         return False
+
+
+def _has_alternative(directory: str) -> bool:
+    path = os.path.join(directory, ALTERNATIVE)
+    return os.path.isdir(path) and is_own(path)
+
+
+def is_own(path: str) -> bool:
+    """Return whether a `.skillc` or `.rkat` may be obeyed: it belongs to this user, as git wants it, too.
+
+    Else any user could put a configuration into a directory above, such as /tmp. Under sudo, root also obeys
+    the user that called it. What does not exist is not refused.
+    """
+    if os.name != "posix":
+        return True
+    try:
+        status = os.lstat(path)
+        owners = {status.st_uid, os.stat(path).st_uid if stat.S_ISLNK(status.st_mode) else status.st_uid}
+    except OSError:
+        return True
+    user, caller = os.geteuid(), os.environ.get("SUDO_UID", "")
+    users = {user, int(caller)} if user == 0 and caller.isdecimal() else {user}
+    return owners <= users or _is_safe(os.path.dirname(path))
+
+
+def _is_safe(directory: str) -> bool:
+    """Return whether the user named a directory in SKILLC_SAFE_DIRECTORIES."""
+    names = filter(None, os.environ.get("SKILLC_SAFE_DIRECTORIES", "").split(os.pathsep))
+    real = os.path.realpath(directory)
+    return any(name == "*" or os.path.realpath(name) == real for name in names)
+
+
+def foreign_directories(start: str) -> list[str]:
+    """Return the `.skillc` and `.rkat` from `start` upwards that are another user's, and so not obeyed."""
+    places = (os.path.join(d, name) for d in _walk_up(start) for name in (DIRECTORY, ALTERNATIVE))
+    return [path for path in places if not is_own(path)]
 
 
 def skills_store(root: str) -> str:
@@ -103,7 +147,8 @@ def config_file(root: str) -> str:
 
 def config_files(cwd: str) -> list[str]:
     """Return the config.toml files for `cwd`: the nearest project's, then the home's."""
-    nearest = next(filter(os.path.exists, map(config_file, _walk_up(cwd))), None)
+    files = filter(os.path.exists, map(config_file, _walk_up(cwd)))
+    nearest = next((path for path in files if is_own(os.path.dirname(path))), None)
     root = home()
     fallback = config_file(root) if root else None
     return [path for path in (nearest, fallback) if path and os.path.exists(path)]
@@ -122,6 +167,11 @@ def trust_file(root: str) -> str:
 def imports_directory(root: str) -> str:
     """Return the folder of the notes on skills that were imported into stores [D46, D53]."""
     return os.path.join(root, DIRECTORY, "imports")
+
+
+def variables_file(root: str) -> str:
+    """Return the file of the variables that projects may use: in the home, never in a project."""
+    return os.path.join(root, DIRECTORY, "variables.json")
 
 
 def library_file(root: str) -> str:
@@ -159,6 +209,74 @@ def path_hash(path: str) -> str:
 def is_inside(path: str, root: str) -> bool:
     """Return whether a canonical path is `root` or below it."""
     return path == root or path.startswith(root if root.endswith(os.sep) else root + os.sep)
+
+
+def read_regular(path: str, limit: int) -> bytes:
+    """Return the bytes of a regular file; raise OSError for anything else, and for more than `limit` bytes.
+
+    A pipe or a device is refused without opening it; one that takes the name meanwhile does not block.
+    """
+    mode = os.stat(path).st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if stat.S_ISREG(mode):
+        descriptor = os.open(path, os.O_RDONLY | _READ_FLAGS)
+        try:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return _read(descriptor, path, limit)
+        finally:
+            os.close(descriptor)
+    raise OSError(errno.EINVAL, "not a regular file", path)
+
+
+def _read(descriptor: int, path: str, limit: int) -> bytes:
+    pieces, size = [], 0
+    while size <= limit and (piece := os.read(descriptor, limit + 1 - size)):
+        pieces.append(piece)
+        size += len(piece)
+    if size > limit:
+        raise OSError(errno.EFBIG, f"over {limit >> 10} KiB", path)
+    return b"".join(pieces)
+
+
+def check_database(path: str, depth: int = 4) -> None:
+    """Raise OSError for a database that SQLite must not open; one that does not exist yet is fine.
+
+    A project that was cloned may bring one: as a link, also of one of the `depth` last directories, that
+    leads to another file; or with a journal, which SQLite plays back, and which can name any file to delete.
+    """
+    place = path
+    for _ in range(depth):
+        if os.path.islink(place):
+            raise OSError(errno.ELOOP, "a link leads there", place)
+        place = os.path.dirname(place)
+    for name in (path, f"{path}-wal", f"{path}-shm"):
+        try:
+            if not stat.S_ISREG(os.lstat(name).st_mode):
+                raise OSError(errno.EINVAL, "not a regular file", name)
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+    if os.path.lexists(f"{path}-journal"):
+        raise OSError(errno.EEXIST, "a journal that is not ours", f"{path}-journal")
+
+
+def check_schema(connection: Connection, names: str) -> None:
+    """Raise OSError for a database with anything but ordinary tables and triggers of these names.
+
+    Tables of the full-text index `sections` are fine, too. Views, triggers and columns with an expression
+    run whatever the author of the database wrote.
+    """
+    connection.execute("PRAGMA trusted_schema=OFF")
+    row = connection.execute(_FOREIGN_OBJECTS, (f" {names} ",)).fetchone()
+    if row is not None:
+        raise OSError(errno.EINVAL, f"it holds '{row[0]}', which is not ours")
+
+
+_FOREIGN_OBJECTS = """SELECT name FROM sqlite_master WHERE type = 'view'
+OR type <> 'index' AND instr(?, ' ' || name || ' ') = 0
+OR sql LIKE 'CREATE VIRTUAL %' AND name <> 'sections'
+OR type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_xinfo(sqlite_master.name) WHERE hidden > 1)
+LIMIT 1"""
 
 
 def config_stamps(cwd: str) -> tuple[tuple[str | int, ...], ...]:

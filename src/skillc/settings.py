@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 VERSION = 1
+MAX_FILE = 1 << 18  # bytes of a config.toml
 TOKENIZERS = ("ascii", "cjk")
 FORMATS = ("csv", "json", "yaml", "toml", "code")
 
@@ -58,8 +59,7 @@ def _read_file(path: str, diagnostics: list[Diagnostic]) -> dict[str, Any]:
         diagnostics.append(warning("W071", path, message))
 
     try:
-        with open(path, "rb") as file:
-            data = tomllib.load(file)
+        data = tomllib.loads(paths.read_regular(path, MAX_FILE).decode())
     except (OSError, ValueError, RecursionError) as error:
         warn(f"{getattr(error, 'strerror', None) or error}; the file is ignored")
         return {}

@@ -48,7 +48,8 @@ class Library:
         self.stamp = stamp
         self.source: CompositeSkillSource = resolve_repositories(config, next(paths.library_roots(cwd), None))
         limits = (config.max_injection_bytes, config.inventory_threshold)
-        options = EngineOptions(*limits, capabilities=frozenset(capabilities), enabled=config.enabled)
+        words = frozenset((*config.capabilities, *capabilities))
+        options = EngineOptions(*limits, capabilities=words, enabled=config.enabled)
         self.engine: DefaultSkillEngine = DefaultSkillEngine(self.source, options)
 
 
@@ -354,6 +355,11 @@ class Workspace:
         if not os.environ.get("SKILLC_TOKENIZER") and not paths.config_files(self.cwd):
             return "ascii"  # the default, without loading a parser of TOML
         return self.settings().tokenizer
+
+    def tell_owners(self) -> None:
+        """Report the `.skillc` directories here and above that are another user's, and so not used."""
+        for path in paths.foreign_directories(self.cwd):
+            self.tell((errors.warning("W073", path, os.path.dirname(path)),))
 
     def tell(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Report diagnostics, a line each."""

@@ -385,6 +385,21 @@ def test_a_stale_manifest_is_unusable(world: World) -> None:
     world.ok("search", "pdf", "text")
 
 
+@pytest.mark.parametrize(("key", "value"), [("source_hash", "0" * 64), ("schema_version", "3")])
+def test_index_unlike_its_manifest_is_rebuilt(world: World, key: str, value: str) -> None:
+    """[RFC-0004:C-INDEX] hash or schema unlike the manifest's: a build writes a new index."""
+    world.skill("pdf")
+    result = built(world)
+    (index,) = Path(result.runtime, ".skillc-meta").glob("search-*.db")
+    with closing(sqlite3.connect(index)) as connection, connection:
+        connection.execute("UPDATE index_meta SET value = ? WHERE key = ?", (value, key))
+        connection.execute("DELETE FROM headings")
+    assert built(world).status == "updated"
+    with closing(sqlite3.connect(index)) as connection:
+        assert connection.execute("SELECT count(*) FROM headings").fetchone()[0] > 0
+    assert built(world).status == "unchanged"
+
+
 def test_large_skills_are_read_by_several_processes(world: World) -> None:
     """[D12] the parallel path writes a whole index, too."""
     folder = world.skill("pdf")

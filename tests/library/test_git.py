@@ -910,14 +910,6 @@ def test_ssh_that_fails(
     assert f"git clone failed: {told}" in unavailable(source)
 
 
-def test_key_with_a_passphrase(cache: Path) -> None:
-    """[LIB: GitSkillSource (feature-gated)] the program ssh can't be given one; the error says what to do."""
-    config = GitSkillConfig("git@host:x", cache_dir=cache, auth=SshKey("key", "hidden"))
-    message = unavailable(GitSkillSource(config))
-    assert "add the key to ssh-agent" in message
-    assert "hidden" not in message
-
-
 def test_nothing_of_asyncio_waits(origin: Origin, server: Server, cache: Path) -> None:
     """[D33] while a repository is fetched, other tasks go on."""
     server.fault = "hang"

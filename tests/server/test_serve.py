@@ -21,6 +21,7 @@ from skillc.library.http import BearerAuth, HttpSkillSource
 from skillc.workspace import Workspace
 from tests.conftest import World
 from tests.support.skills import run, skill
+from tests.support.variables import allow_all
 
 RUN = "import sys, skillc.cli as cli; cli.NAMES = (*cli.NAMES, 'serve'); sys.exit(cli.main())"
 
@@ -85,10 +86,11 @@ def test_as_a_repository(library: World) -> None:
             'auth_header="X-API-Key"\nauth_token="${ELEPHANT}"\n'
             '[[repositories]]\nname="down"\ntype="http"\nurl="http://127.0.0.1:1"\nauth_token="${ELEPHANT}"\n'
         )
+        allow_all(library.home, other)
         assert "About pdf" in library.ok("browse", cwd=other, env=secret).stdout
         assert library.ok("load", "extraction/email", cwd=other, env=secret).stdout.startswith("<skill id=")
         listed = library.ok("repo", "list", "--format", "json", cwd=other, env=secret)
-        library.fails("E071", "browse", cwd=other)
+        library.fails("E200", "browse", cwd=other)
     states = json.loads(listed.stdout)["repositories"]
     assert [(s["name"], s["type"], s["status"], s["skills"]) for s in states[:2]] == [
         ("elephant", "http", "ok", 6),

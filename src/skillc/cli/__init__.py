@@ -79,15 +79,20 @@ def run_and_exit() -> None:
 def workspace(*, progress: bool = False) -> Workspace:
     """Return the workspace of the current directory; what it reports goes to stderr.
 
-    With `progress`, a terminal shows how far the reading of a large library is.
+    With `progress`, which commands over the library set, a terminal shows how far the reading of a large one
+    is, and the user is asked for the variables that the project wants to use.
     """
     from skillc.workspace import Workspace
 
+    here = Workspace(report=lambda line: print(line, file=sys.stderr))
+    here.tell_owners()
     if progress and sys.stderr.isatty():
         from skillc.cli.progress import watch_reading
+        from skillc.cli.variables import ask_for_variables
 
+        ask_for_variables(here.cwd)
         watch_reading()
-    return Workspace(report=lambda line: print(line, file=sys.stderr))
+    return here
 
 
 def show(arguments: Arguments, value: Callable[[], object], lines: Callable[[], Iterable[str]]) -> int:

@@ -15,7 +15,7 @@ from skillc.errors import IndexCollision, InvalidSkill, SkillcError
 from skillc.index import sections, settle, stamp_of
 from skillc.library import is_compiled
 from skillc.settings import load_settings
-from skillc.skills import list_tree, main_file
+from skillc.skills import list_tree, main_file, read_main_file
 from skillc.startup import sha256_hex
 from skillc.text import utf8_text
 
@@ -70,8 +70,11 @@ def build_skill(
     if is_compiled(skill.source):
         raise InvalidSkill(skill.source, "a compiled skill; build its source")
     runtime = skill.global_runtime() if to_global else skill.runtime()
+    for directory in _runtime_directories(runtime):
+        if os.path.islink(directory):  # a project that was cloned may bring it; a build would write elsewhere
+            raise SkillcError(f"'{directory}' is a link, and a build writes there; remove it")
     try:
-        for directory in (os.path.dirname(paths.manifest_file(runtime)), paths.meta_directory(runtime)):
+        for directory in _runtime_directories(runtime):
             os.makedirs(directory, exist_ok=True)
         with atomic.Lock(os.path.join(paths.meta_directory(runtime), "build.lock")):
             for _ in range(ATTEMPTS):
@@ -91,6 +94,11 @@ def keep_index_current(skill: Skill, cwd: str) -> None:
         build_skill(skill, tokenizer=config.tokenizer, formats=config.formats)
     except (SkillcError, OSError):
         pass
+
+
+def _runtime_directories(runtime: str) -> tuple[str, ...]:
+    manifests = os.path.dirname(paths.manifest_file(runtime))
+    return os.path.dirname(runtime), runtime, manifests, paths.meta_directory(runtime)
 
 
 class _SourceChanged(Exception):
@@ -120,8 +128,7 @@ class _Build:
         self.main_digest = ""  # of the SKILL.md that name and description were read from
 
     def run(self, force: bool) -> BuildResult:
-        manifests = os.path.dirname(paths.manifest_file(self.runtime))
-        for directory in (self.runtime, manifests, paths.meta_directory(self.runtime)):
+        for directory in _runtime_directories(self.runtime)[1:]:
             atomic.sweep(directory, older_than=0)  # leftovers of a killed build: the lock excludes others
         if not force:
             self._read_last_index()
@@ -147,7 +154,7 @@ class _Build:
             meta = sections.read_meta(connection)
             if meta["skill_path"] != utf8_text(self.skill.source):
                 raise IndexCollision(paths.path_hash(self.skill.source))
-            if sections.is_reusable(meta, self.tokenizer, self.formats):
+            if sections.is_reusable(meta, self.tokenizer, self.formats, self.last_manifest):
                 sections.probe_index(connection)
                 self.records = sections.read_file_states(connection)
                 self.diagnostics = sections.read_diagnostics(connection)
@@ -208,8 +215,7 @@ class _Build:
         if reuse:  # SKILL.md has not changed: no need to load a YAML parser
             diagnostics = tuple(diagnostic for diagnostic in self.diagnostics if diagnostic.path == self.main)
             return Metadata(self.meta["name"], self.meta["description"], {}, diagnostics)
-        with open(os.path.join(self.skill.source, self.main), "rb") as file:
-            data = file.read()
+        data = read_main_file(self.skill.source)
         self.main_digest = sha256_hex(data)
         return read_metadata(parse(data), self.skill.segment)
 

@@ -7,7 +7,16 @@ import os
 from skillc import atomic, paths
 from skillc.errors import InvalidOption, InvalidSkill, InvalidSkillId, SkillExists
 from skillc.library import Skill, import_root, is_compiled, read_import, record_import
-from skillc.skills import hash_source, is_name, list_files, main_file, make_folder, parse, read_metadata
+from skillc.skills import (
+    hash_source,
+    is_name,
+    list_files,
+    main_file,
+    make_folder,
+    parse,
+    read_main_file,
+    read_metadata,
+)
 from skillc.startup import file_sha256_hex
 
 _SKILL = """\
@@ -52,7 +61,7 @@ def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> tuple[Skill,
     Return the copy, and a line that says what was done, empty if nothing was. Links in the folder become
     the files they point to. Hidden files are copied too. The copy stays untrusted until a person adopts it.
     """
-    main = main_file(skill.source)
+    main_file(skill.source)  # raises without one
     if is_compiled(skill.source):
         raise InvalidSkill(skill.source, "a compiled skill; build its source")
     scope, root = import_root(cwd)
@@ -65,8 +74,7 @@ def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> tuple[Skill,
     if os.path.lexists(path) and not force:
         note = "" if _is_current(path, skill, digest) else f"Updated {path}, because {skill.source} changed"
     if note:
-        with open(os.path.join(skill.source, main), "rb") as file:
-            read_metadata(parse(file.read()), skill.name)  # raises for an unusable SKILL.md
+        read_metadata(parse(read_main_file(skill.source)), skill.name)  # raises for an unusable SKILL.md
         os.makedirs(store, exist_ok=True)
         atomic.sweep(store)
         record_import(os.path.join(os.path.realpath(store), skill.name), skill.source, digest)

@@ -9,12 +9,12 @@ import logging
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from skillc import library
 from skillc.engine import inventory
 from skillc.engine.pages import find_key, make_cursor
-from skillc.errors import FileNotFound, SkillNotFound
+from skillc.errors import FileNotFound, SkillcError, SkillNotFound, warning
 from skillc.index.skills import FoundSkill
 from skillc.library import SkillCollection, SkillDescriptor, SkillScope
 from skillc.skills import SkillId, list_files, open_inside
@@ -60,6 +60,28 @@ class EngineOptions:
     suggest: bool = True
 
 
+class SkillEngine(Protocol):
+    """What a turn and an agent need of an engine: any object with these methods is one.
+
+    An engine may have more of what `DefaultSkillEngine` has: an agent's tool that needs another method
+    exists if the engine has it; `snapshot` is called once for each request, `options.enabled` switches off.
+    """
+
+    async def inventory_section(self, active: Iterable[str] = ()) -> str:
+        """Return the block of the system prompt that lists the skills; `active` ones are in it already."""
+        ...
+
+    async def resolve_and_render(self, ids: Iterable[str]) -> builtins.list[ResolvedSkill]:
+        """Return skills as blocks for injection, in order; raises SkillNotFound."""
+        ...
+
+    async def collections(self) -> builtins.list[SkillCollection]: ...
+
+    async def list_skills(
+        self, filter: library.SkillFilter = library.ALL
+    ) -> builtins.list[SkillDescriptor]: ...
+
+
 class DefaultSkillEngine:
     """Inventory, browsing, loading and rendering over one source.
 
@@ -88,11 +110,21 @@ class DefaultSkillEngine:
         usable = [s for s in skills if not (s.requires_capabilities and self._missing_capability(s))]
         return sorted(usable, key=lambda skill: skill.id)
 
-    async def hidden_skills(self) -> builtins.list[tuple[SkillDescriptor, str]]:
-        """Return the skills that need a capability which this agent lacks, each with that one."""
-        skills = await self.source.list() if self.options.enabled else []
-        needs = [(skill, self._missing_capability(skill)) for skill in skills if self._is_allowed(skill.id)]
-        return [(skill, need) for skill, need in needs if need is not None]
+    async def diagnostics(self) -> builtins.list[library.SourceDiagnostic]:
+        """Return what the source says of its skills, and which are hidden for want of a capability [D58]."""
+        snapshot = library.snapshot_of(self.source)
+        diagnostics = await snapshot.diagnostics() or []
+        try:
+            skills = await snapshot.list()
+        except SkillcError:
+            skills = []  # among the diagnostics
+        for skill in skills:
+            need = self._missing_capability(skill)
+            if need and self._is_allowed(skill.id):
+                hidden = warning("W023", need)
+                fields = (str(skill.id), hidden.code, "warning", hidden.message, skill.source_name)
+                diagnostics.append(library.SourceDiagnostic(*fields))
+        return diagnostics
 
     async def collections(self) -> builtins.list[SkillCollection]:
         """Return the collections of those skills, as the source describes them."""

@@ -9,7 +9,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.library.config import SkillsConfig
+    from skillc.library.config import RepositorySettings, SkillRepositoryConfig, SkillsConfig
     from skillc.library.copies import copy_path
     from skillc.library.edit import NewRepository, add_repository, file_to_edit, names_in, remove_repository
     from skillc.library.filesystem import FilesystemSkillSource
@@ -52,6 +52,14 @@ if TYPE_CHECKING:
         resolve,
         stored_skills,
     )
+    from skillc.library.variables import (
+        VariableUse,
+        allow_variables,
+        allowed_variables,
+        forget_variables,
+        variables_asked_for,
+        variables_used,
+    )
     from skillc.library.wrappers import (
         FilteredSkillSource,
         PrefixedSkillSource,
@@ -67,7 +75,7 @@ else:
                 "GLOBAL ORIGIN Skill at_path import_root is_compiled is_skill resolve stored_skills"
             ),
             "find": "find_skills",
-            "config": "SkillsConfig",
+            "config": "RepositorySettings SkillRepositoryConfig SkillsConfig",
             "copies": "copy_path",
             "imports": "adopt_import find_import import_origin read_import record_import",
             "locate": "locate_skill",
@@ -83,6 +91,10 @@ else:
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
                 "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"
+            ),
+            "variables": (
+                "VariableUse allow_variables allowed_variables forget_variables variables_asked_for "
+                "variables_used"
             ),
             "wrappers": (
                 "FilteredSkillSource PrefixedSkillSource RenamedSkillSource SourceSnapshot snapshot_of"

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Any
 
+from skillc import paths
 from skillc.errors import RepositoryUnavailable, SkillNotFound
 from skillc.index.skills import MAX_SKILL_FILE, Entry, Folder, Searchable, Snapshot, id_prefix, skill_index
 from skillc.library import source as base
@@ -67,8 +68,7 @@ class FilesystemSnapshot(base.SkillSource):
     def _load(self, skill_id: SkillId, path: str) -> base.SkillDocument:
         descriptor = self.skills[skill_id]
         try:
-            with open(path, "rb") as file:
-                document = parse(file.read(MAX_SKILL_FILE + 1))
+            document = parse(paths.read_regular(path, MAX_SKILL_FILE))
         except OSError as error:  # gone, or made unreadable, since the snapshot
             raise SkillNotFound(skill_id, error.strerror or "") from None
         body = document.data[document.body :].decode("utf-8", "replace").lstrip("\r\n")

@@ -78,7 +78,11 @@ def _find_in_repositories(
         tell(warning("W072", config.enabled_by))
         return []
     source = resolve_repositories(config, next(paths.library_roots(cwd), None))
-    results = asyncio.run(find_in_source(source, task, limit, may_use, rerank, tell))
+
+    def is_usable(skill_id: str, needs: tuple[str, ...]) -> bool:
+        return may_use(skill_id, tuple(need for need in needs if need not in config.capabilities))
+
+    results = asyncio.run(find_in_source(source, task, limit, is_usable, rerank, tell))
     for diagnostic in source.warnings():
         tell(diagnostic)
     return results
@@ -138,8 +142,8 @@ def _resolve(cwd: str) -> list[Row] | None:
     from skillc.library.repositories import EmbeddedSkillSource, resolve_repositories
 
     config = SkillsConfig.load(cwd)
-    if config.diagnostics or not config.enabled:
-        return None  # the diagnostics are to be shown each time
+    if config.diagnostics or config.capabilities or not config.enabled:
+        return None  # the diagnostics are to be shown each time, and the list has no place for the others
     rows: list[Row] = []
     for member in resolve_repositories(config, next(paths.library_roots(cwd), None)).sources:
         source = member.source

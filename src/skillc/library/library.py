@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from threading import get_ident
 from typing import TypeVar
 
@@ -43,6 +44,13 @@ class NamedSource:
     fallback: bool = False
     time_out: float | None = None
 
+    def __post_init__(self) -> None:
+        base.require_text(self.name, "the name of a source")
+        if not isinstance(self.source, base.SkillSource):
+            raise TypeError(f"a source has list, load and collections; {type(self.source).__name__} has not")
+        if self.time_out is not None:
+            base.to_seconds(self.time_out, "time_out")
+
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
@@ -65,10 +73,10 @@ class CompositeSkillSource(SnapshotSource):
     """
 
     def __init__(
-        self, sources: Iterable[NamedSource | base.SkillSource], *, time_out: float = TIME_OUT
+        self, sources: Iterable[NamedSource | base.SkillSource], *, time_out: float | timedelta = TIME_OUT
     ) -> None:
         self.sources = _name_sources(sources)
-        self.time_out = time_out
+        self.time_out = base.to_seconds(time_out, "time_out")
         self._failures: dict[int, Failures] = {}  # by thread
         self._silent: dict[str, tuple[float, str]] = {}  # until when not to ask a source, and why
 

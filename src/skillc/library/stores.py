@@ -155,10 +155,13 @@ def at_path(path: str) -> Skill:
         kind, _, name = inside.replace(os.sep, "/").partition("/")
         if not marker or not name:
             continue
+        root = before or os.sep
+        is_home = home is not None and os.path.realpath(root) == os.path.realpath(home)
+        if not is_home and not paths.is_own(os.path.join(root, paths.DIRECTORY)):
+            continue
         if kind == "skills" and ("/" not in name or (is_id(name) and not _is_inside_skill(place, name))):
-            scope = GLOBAL if home and os.path.realpath(before) == os.path.realpath(home) else PROJECT
-            return Skill(name, os.path.realpath(path), scope, before or os.sep, is_stored=True)
-        if kind == "cache" and home and os.path.realpath(before) == os.path.realpath(home):
+            return Skill(name, os.path.realpath(path), GLOBAL if is_home else PROJECT, root, is_stored=True)
+        if kind == "cache" and home and is_home:
             kind, _, rest = name.partition("/")
             repository, _, folder = rest.partition("/")
             if kind == "skills" and repository and folder and "/" not in folder:

@@ -60,11 +60,7 @@ def read_settings(source: str) -> Settings:
     if path is None:
         return Settings()
     try:
-        with open(path, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise ValueError(f"over {MAX_BYTES // 1024} KiB")
-        return _parse(tomllib.loads(data.decode()), path)
+        return _parse(tomllib.loads(paths.read_regular(path, MAX_BYTES).decode()), path)
     except OSError as error:
         raise InvalidConfiguration(path, error.strerror or str(error)) from None
     except (ValueError, RecursionError) as error:

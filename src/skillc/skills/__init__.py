@@ -9,7 +9,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.skills.document import Document, Metadata, main_file, parse, read_metadata
+    from skillc.skills.document import Document, Metadata, main_file, parse, read_main_file, read_metadata
     from skillc.skills.files import (
         MAX_FILES,
         SourceFile,
@@ -54,7 +54,7 @@ else:
     __getattr__ = front_door(
         __name__,
         {
-            "document": "Document Metadata main_file parse read_metadata",
+            "document": "Document Metadata main_file read_main_file parse read_metadata",
             "files": (
                 "MAX_FILES SourceFile hash_source list_files list_tree make_folder open_inside resolve_inside"
             ),

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 WAL_LIMIT = 1 << 18  # bytes; every process reads the whole WAL first, but a checkpoint waits for the disk
 MAX_CONNECTIONS = 8
+MAX_WAL = 1 << 28  # bytes; a larger one is not ours, and would take long to read
+MAX_SECONDS = 2.0  # for one row, which takes less than a millisecond, without waiting for others
+STEPS = 1_000_000  # of SQLite between two looks at the clock
+MAX_VALUE = 1 << 26  # bytes of a text in a log
 STALE_SECONDS = 3600  # age from which a fallback log is reported (W003)
 
 COLUMNS = "timestamp, run_id, command, skill, skill_path, cwd, args, error"
@@ -57,6 +61,14 @@ def fallback_lock(project: str) -> str:
     return os.path.join(fallback_directory(project), ".lock")
 
 
+class RefusedLog(Exception):
+    """A log that this program did not write, such as a project that was cloned can bring."""
+
+    def __init__(self, path: str, reason: str | None) -> None:
+        self.path = path
+        super().__init__(reason)
+
+
 def record_access(skill: Skill, command: str, arguments: Fields, error: str | None, cwd: str) -> Diagnostics:
     """Log an access. Never fails: a row that can't be written is a diagnostic."""
     now = time()
@@ -74,7 +86,9 @@ def record_access(skill: Skill, command: str, arguments: Fields, error: str | No
     diagnostics = _check_fallback(fallback_file(cwd, skill.folder), skill.name, now)
     try:
         append_row(log_file(find_runtime(skill)), row)
-    except Exception:  # of any kind: logging never fails a command
+    except Exception as problem:  # of any kind: logging never fails a command
+        if isinstance(problem, RefusedLog):
+            diagnostics += (warning("W006", problem.path, problem),)
         try:
             _append_to_fallback(cwd, skill.folder, row)
         except Exception:
@@ -136,7 +150,10 @@ def _insert(connection: Connection, row: Row) -> None:
             if is_new:
                 from skillc.usage.schema import create_tables  # once in the life of a log
 
+                connection.set_progress_handler(None, 0)
                 create_tables(connection)
+            end = time() + MAX_SECONDS  # a trigger that is not ours may never end
+            connection.set_progress_handler(lambda end=end: time() > end, STEPS)  # type: ignore[misc]
             connection.execute(INSERT, row)
             return
         except sqlite.OperationalError as error:
@@ -153,6 +170,8 @@ def _append_to_fallback(cwd: str, skill: str, row: Row) -> None:
     from skillc.atomic import Lock  # only for fallback logs
 
     path = fallback_file(cwd, skill)
+    if not paths.is_own(os.path.join(cwd, paths.DIRECTORY)):
+        raise RefusedLog(path, "it belongs to another user")
     os.makedirs(fallback_directory(cwd), exist_ok=True)
     with Lock(fallback_lock(cwd)):
         append_row(path, row)
@@ -171,19 +190,59 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def connect(path: str) -> Connection:
-    """Open a log for writing; create its directory if necessary."""
+    """Open a log for writing; create its directory if necessary. Raise RefusedLog for a foreign one."""
+    _check_file(path)
     try:
         connection = _open(path)
     except sqlite.OperationalError:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         connection = _open(path)
     try:
+        _check_log(connection, path)
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA wal_autocheckpoint=0")
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _check_file(path: str) -> None:
+    """Raise RefusedLog for a link and for what is no regular file; remove a journal, which is not ours."""
+    try:
+        try:
+            paths.check_database(path)
+        except FileExistsError:
+            _remove_journal(path)
+    except OSError as error:
+        raise RefusedLog(path, error.strerror) from None
+    try:
+        if os.stat(f"{path}-wal").st_size > MAX_WAL:
+            raise RefusedLog(path, f"its WAL is over {MAX_WAL >> 20} MiB")
+    except OSError:
+        pass  # there is none
+
+
+def _remove_journal(path: str) -> None:
+    """Remove a journal without playing it back, and the log unless it is complete without: in WAL mode."""
+    os.unlink(f"{path}-journal")
+    try:
+        with open(path, "rb", buffering=0) as file:
+            is_complete = file.read(20)[18:] == b"\2\2"
+        if not is_complete:
+            os.unlink(path)
+    except FileNotFoundError:
+        pass
+
+
+def _check_log(connection: Connection, path: str) -> None:
+    """Raise RefusedLog for tables, views or triggers that are not ours, before any of them runs."""
+    try:
+        connection.setlimit(0, MAX_VALUE)  # SQLITE_LIMIT_LENGTH
+        paths.check_schema(connection, paths.LOG_TABLES)
+    except OSError as error:
+        connection.close()
+        raise RefusedLog(path, error.strerror) from None
 
 
 def _open(path: str) -> Connection:

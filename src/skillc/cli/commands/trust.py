@@ -1,4 +1,4 @@
-"""`skc trust`: what skills may run: explained, shown, allowed, denied, adopted, listed, forgotten."""
+"""`skc trust`: what skills may run and which variables projects may use: explained, decided, listed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
+from skillc.cli.variables import trust_variable
 from skillc.errors import ApprovalRequired, InvalidOption
+from skillc.library import allowed_variables
 from skillc.text import one_line
 
 ACTIONS = ("show", "allow", "deny", "adopt", "list", "prune")
@@ -38,6 +40,8 @@ COMMAND = Command(
     ),
     options=(
         Option("--digest", "With allow or adopt: the digest of what you reviewed.", value="<digest>"),
+        Option("--variable", "With allow or prune: a variable that the project uses.", value="<name>"),
+        Option("--host", "With --variable: the host that gets it, as in 'https://host'.", value="<host>"),
         FORMAT,
     ),
     description=(
@@ -48,9 +52,16 @@ COMMAND = Command(
         " needs --digest, which 'show' prints. A denial stays, and --yes does not override it. 'adopt' makes"
         " a skill that 'build' imported one of your own; until then it is untrusted.\n"
         "To take a decision back: 'prune' removes those about the given skill, or about folders that no"
-        " longer exist. They are in ~/.skillc/trust.json."
+        " longer exist. They are in ~/.skillc/trust.json.\n"
+        "--variable and --host let the skills.toml of the project here send a variable of your environment"
+        " to a host."
     ),
-    examples=("skc trust show deploy", "skc trust allow deploy", "skc trust list --format json"),
+    examples=(
+        "skc trust show deploy",
+        "skc trust allow deploy",
+        "skc trust allow --variable GITHUB_TOKEN --host https://github.com",
+        "skc trust list --format json",
+    ),
 )
 
 
@@ -58,6 +69,8 @@ def run(arguments: Arguments) -> int:
     action, name, digest = map(arguments.optional, ("action", "skill", "digest"))
     if action is not None and action not in ACTIONS:
         raise InvalidOption(f'<action> takes {", ".join(ACTIONS)}, not "{action}"')
+    if arguments.optional("variable") is not None or arguments.optional("host") is not None:
+        return trust_variable(arguments)
     if name is None and action in ("show", "allow", "deny", "adopt"):
         raise InvalidOption(f"<skill> is missing; {see(COMMAND)}")
     if name is not None and action == "list":
@@ -120,9 +133,13 @@ def _list(store: tools.TrustStore, arguments: Arguments, about: str) -> int:
         for e in decisions
         for d in [e.decision]
     ]
-    value = {"entries": [entry.as_json() for entry in decisions]}
+    uses = allowed_variables()
+    value = {"entries": [e.as_json() for e in decisions], "variables": [use.as_json() for use in uses]}
     header = ("SKILL", "DECISION", "CURRENT", "DIGEST", "PATH")
-    lines = table(header, rows) if rows else ["Nothing was decided yet."]
+    lines = list(table(header, rows)) if rows or uses else ["Nothing was decided yet."]
+    if uses:
+        cells = [(use.variable, use.host, use.project) for use in uses]
+        lines += ["", *table(("VARIABLE", "HOST", "PROJECT"), cells)]
     return show(arguments, lambda: value, lambda: [about, *lines] if about else lines)
 
 

@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 2
 MANIFEST_VERSION = 1
 REQUIRED_KEYS = ("skill_path", "source_hash", "schema_version", "tokenizer")
+TABLES = (
+    "index_meta headings files sections sections_data sections_idx sections_content sections_docsize "
+    "sections_config sqlite_stat1"
+)
+MAX_MANIFEST = 1 << 20  # bytes
 MAX_OPEN = 8  # indexes that stay open in a long-lived process
 ATTEMPTS = 5  # readers that meet a build between its two renames try again
 
@@ -194,11 +199,17 @@ def connect(path: str) -> Connection:
     """Open an index file read-only; raises UnreadableIndex."""
     if not os.path.exists(path):
         raise UnreadableIndex(path)
+    connection = None
     try:
+        paths.check_database(path)
         name = sqlite_uri(path, "mode=ro&immutable=1")
-        return sqlite.connect(name, uri=True, isolation_level=None, check_same_thread=False)
-    except DatabaseError as error:
+        connection = sqlite.connect(name, uri=True, isolation_level=None, check_same_thread=False)
+        paths.check_schema(connection, TABLES)
+    except (DatabaseError, OSError) as error:
+        if connection is not None:
+            connection.close()
         raise UnreadableIndex(str(error)) from None
+    return connection
 
 
 def _connect_with_meta(path: str) -> tuple[Connection, dict[str, str]]:
@@ -280,8 +291,7 @@ def render_manifest(skill: str, source: str, source_hash: str, built_at: str) ->
 def read_manifest(runtime: str) -> bytes:
     """Return the bytes of a runtime directory's manifest, empty where there is none."""
     try:
-        with open(paths.manifest_file(runtime), "rb") as file:
-            return file.read()
+        return paths.read_regular(paths.manifest_file(runtime), MAX_MANIFEST)
     except OSError:
         return b""
 

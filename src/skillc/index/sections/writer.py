@@ -259,8 +259,17 @@ def index_metadata(
     }
 
 
-def is_reusable(meta: dict[str, str], setting: str, formats: frozenset[str]) -> bool:
-    """Return whether an index is complete and a build would write it the same way now."""
+def is_reusable(
+    meta: dict[str, str], setting: str, formats: frozenset[str], manifest_data: bytes = b""
+) -> bool:
+    """Return whether an index is complete, of the manifest's build, and a build would write it the same now.
+
+    A manifest without a hash is put right; one with another hash makes the index stale [RFC-0004:C-INDEX].
+    """
+    if reader.find_source_hash(manifest_data) and not reader.is_of_build(meta, manifest_data):
+        return False
+    if int(meta["schema_version"]) != reader.SCHEMA_VERSION:
+        return False
     complete = meta.get("builder") == str(BUILDER) and meta.keys() >= _BUILD_KEYS
     same_formats = meta.get("formats") == " ".join(sorted(formats))
     return complete and same_formats and reader.has_current_format(meta, setting)

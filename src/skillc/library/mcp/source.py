@@ -17,6 +17,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -69,16 +70,20 @@ class McpSkillSource(base.SkillSource):
         environment: Mapping[str, str] | None = None,
         cwd: str | None = None,
         cache_dir: str | os.PathLike[str] | None = None,
-        cache_ttl: float = 60.0,
-        time_out: float = TIME_OUT,
+        cache_ttl: float | timedelta = 60.0,
+        time_out: float | timedelta = TIME_OUT,
         problem: str = "",
     ) -> None:
+        base.require_text(label, "label")
+        base.require_text(url, "url")
+        if isinstance(command, str) or not all(isinstance(word, str) for word in command):
+            raise TypeError("command must be a list of words")
         if bool(command) == bool(url):
             raise InvalidConfiguration("mcp repository", "give either a command or a URL")
         self.label = label if is_segment(label) else to_segment(label)
         self.name = label
-        self.cache_ttl = cache_ttl
-        self.time_out = time_out
+        self.cache_ttl = base.to_seconds(cache_ttl, "cache_ttl")
+        self.time_out = base.to_seconds(time_out, "time_out")
         self._command, self._url, self._cwd = tuple(command), url, cwd
         self._auth, self._environment = auth, dict(environment or {})
         self._problem = problem or _check_url(url)
