@@ -134,10 +134,11 @@ def _list(store: tools.TrustStore, arguments: Arguments, about: str) -> int:
         for d in [e.decision]
     ]
     uses = allowed_variables()
-    value = {"entries": [e.as_json() for e in decisions], "variables": [use.as_json() for use in uses]}
+    value: dict[str, object] = {"entries": [entry.as_json() for entry in decisions]}
     header = ("SKILL", "DECISION", "CURRENT", "DIGEST", "PATH")
     lines = list(table(header, rows)) if rows or uses else ["Nothing was decided yet."]
     if uses:
+        value["variables"] = [use.as_json() for use in uses]
         cells = [(use.variable, use.host, use.project) for use in uses]
         lines += ["", *table(("VARIABLE", "HOST", "PROJECT"), cells)]
     return show(arguments, lambda: value, lambda: [about, *lines] if about else lines)
