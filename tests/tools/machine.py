@@ -16,7 +16,7 @@ from skillc.tools import sandbox
 from skillc.tools.sandbox import Launch, bubblewrap
 from tests.tools.levels import works
 
-ORDINARY = 61234  # the number of a user that no system has
+ORDINARY = os.geteuid() or 61234  # the number of a user that no system has
 ROOT = 0
 USERS = (ROOT, ORDINARY)
 
@@ -79,7 +79,7 @@ class Machine:
         """Run commands, and return their envelopes. HOME of the caller is `home`, or unset."""
         variables = env | ({} if home is None else {"HOME": home})
         for launch in launches:
-            assert (launch.env.get("HOME")) == home
+            assert launch.env.get("HOME") == home
         entries = [asdict(launch) | {"env": dict(launch.env)} for launch in launches]
         result = subprocess.run(
             [*self.argv(), "-c", DRIVER],
@@ -87,7 +87,7 @@ class Machine:
             capture_output=True,
             text=True,
             check=False,
-            env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8"},
+            env={name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},
             cwd="/",
         )
         assert result.returncode == 0, result.stderr

@@ -16,6 +16,7 @@ from skillc.tools import sandbox
 from skillc.tools.environment import build_environment, list_programs
 from skillc.tools.sandbox import Launch
 from skillc.tools.sandbox.access import access_rules
+from skillc.tools.sandbox.landlock import remove_tree
 from tests.tools.conftest import Bench
 from tests.tools.levels import works
 from tests.tools.machine import ORDINARY, ROOT, USERS, Machine
@@ -33,7 +34,7 @@ def place() -> Iterator[Path]:
     folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="skillc-test-")))
     folder.chmod(0o755)
     yield folder
-    shutil.rmtree(folder)
+    remove_tree(str(folder))  # a command may have left a folder that cannot be entered
 
 
 def plant(path: Path, mode: int = 0o644) -> Path:
@@ -339,6 +340,8 @@ def test_home_in_the_system(place: Path, level: str, kind: str) -> None:
 def test_files_of_a_group(place: Path, level: str) -> None:
     """[D45] the system's secrets are closed to a user that is in the group of one."""
     works(level)
+    if os.geteuid() != ROOT:
+        pytest.skip("only root can give a file to a group")
     etc = place / "etc"
     shutil.copytree("/etc", etc, symlinks=True)
     (place / "home").mkdir()
