@@ -6,6 +6,7 @@ process's own at stderr, where everything else is printed.
 
 from __future__ import annotations
 
+import gc
 import hmac
 import os
 import secrets
@@ -29,6 +30,7 @@ PATH = "/mcp"
 TOKEN = "SKILLC_MCP_TOKEN"  # noqa: S105 -- the variable that holds it
 IDLE_TIME = 15 * 60.0  # seconds after which a session without requests ends
 MAX_SESSIONS = 100
+GC_THRESHOLD = 700  # new objects, as in Python
 
 
 def serve_stdio(workspace: Workspace, groups: Iterable[str], preload: Iterable[str] = ()) -> None:
@@ -43,7 +45,18 @@ def serve_stdio(workspace: Workspace, groups: Iterable[str], preload: Iterable[s
     # written whole or not at all, so any moment is a good one.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a parent may have it ignored
         signal.signal(signal.SIGINT, lambda number, frame: os._exit(128 + number))
+    _settle()
     anyio.run(run)
+
+
+def _settle() -> None:
+    """Collect garbage as often as Python does by default, and leave out all that is loaded by now.
+
+    Commands collect rarely (`startup`), because they end soon. A server does not, and the SDK leaves some
+    objects in a cycle for each call.
+    """
+    gc.freeze()
+    gc.set_threshold(GC_THRESHOLD)
 
 
 def serve_http(
@@ -74,6 +87,7 @@ def serve_http(
         )
         return _Guard(app, token)
 
+    _settle()
     run_app(create, host, port, lambda url: announce(url + PATH), lifespan="on")
 
 
