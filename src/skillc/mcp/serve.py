@@ -29,7 +29,6 @@ MAX_SESSIONS = 100
 
 def serve_stdio(workspace: Workspace, groups: Iterable[str], preload: Iterable[str] = ()) -> None:
     """Serve one client over stdin and stdout until it leaves."""
-    collect_often()
     server = create_server(workspace, groups, preload)
 
     async def run() -> None:
@@ -40,6 +39,7 @@ def serve_stdio(workspace: Workspace, groups: Iterable[str], preload: Iterable[s
     # written whole or not at all, so any moment is a good one.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a parent may have it ignored
         signal.signal(signal.SIGINT, lambda number, frame: os._exit(128 + number))
+    collect_often()
     anyio.run(run)
 
 

@@ -129,7 +129,7 @@ class Walk:
                 entries = list(names)
         except OSError as error:
             if not path:
-                self.error = error.with_traceback(None)  # whose frames hold this walk
+                self.error = error.with_traceback(None)  # whose frames would hold this walk in a cycle
             else:
                 self.diagnostics.append((path, ("E999", "error", f"cannot be read: {error.strerror}")))
                 self._unsettle_parent(path)
