@@ -73,6 +73,8 @@ def flat_inventory(
 ) -> str:
     """List every skill with its description; shorten all descriptions if `budget` characters require it."""
 
+    active = frozenset(active)
+
     def render(length: int, note: str) -> str:
         lines = ["<available_skills>\n"]
         for skill in skills:
