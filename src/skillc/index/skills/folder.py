@@ -170,7 +170,8 @@ class Folder:
             if on_progress:
                 on_progress(self.root, count, 0)
 
-        walk = Walk(self.root, last.directories, last.entries, until, count_directories)
+        walk_until = None if until is None else (time() + until) / 2  # leave time to read what it finds
+        walk = Walk(self.root, last.directories, last.entries, walk_until, count_directories)
         self._scan_seconds = perf_counter() - start
         entries, todo = last.entries, walk.files
         if not with_text or last.revision is not None:  # else the index has nothing and needs all

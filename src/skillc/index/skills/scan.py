@@ -28,7 +28,7 @@ COLLECTION_FILE = "COLLECTION.md"
 MAX_SKILL_FILE = 1 << 20  # bytes; a larger SKILL.md is quarantined
 MAX_DIRECTORIES = 100_000  # links to each other can make any number of a few
 MAX_ENTRIES = 2_000_000  # names of a walk
-STEP = 500  # directories after which a walk looks at the clock
+STEP = 200  # directories after which a walk looks at the clock
 _FILE_TYPE, _REGULAR = 0o170000, 0o100000  # as in `stat`, which is not worth importing for two numbers
 
 
