@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from skillc.errors import InvalidOption
+from skillc.lint import find_skills_below
 from tests.conftest import World
 from tests.lint.skills import GOOD, front, put
 
@@ -247,3 +249,12 @@ def test_action(world: World, paths: str) -> None:
     assert run.returncode == 1, run.stderr
     assert run.stdout.count("::error ") >= 4
     assert len(json.loads((world.project / "out.sarif").read_text())["runs"][0]["results"]) >= 4
+
+
+def test_huge_folders_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[RFC-0008] a search for skills ends after a number of directories, with E100."""
+    monkeypatch.setattr("skillc.lint.lint.MAX_DIRECTORIES", 20)
+    for number in range(30):
+        (tmp_path / f"d{number}").mkdir()
+    with pytest.raises(InvalidOption, match="more than 20 directories"):
+        list(find_skills_below(str(tmp_path)))

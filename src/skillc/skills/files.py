@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 FOREIGN = (".git", ".hg", ".svn", ".skillc", ".skillc-meta")  # directories that never belong to a skill
 MAX_FILES = 100_000  # links can multiply a folder; a skill with more files is not valid
+MAX_DIRECTORIES = 100_000
 MAX_LINKS = 1000  # to directories; they can multiply without a single file
 
 
@@ -43,11 +44,12 @@ def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
     """
     real_root = os.path.realpath(root)
     files: list[SourceFile] = []
-    links = 0  # to directories
+    directories = links = 0  # links to directories
     # Directories still to read: path prefix, path, the real directories on the way (for loops).
     stack: list[tuple[str, str, tuple[str, ...]]] = [("", root, (real_root,))]
     while stack:
         prefix, directory, chain = stack.pop()
+        directories += 1
         for entry in _entries(directory, required=not prefix):
             name = entry.name
             if name[0] == "." and (not hidden or name in FOREIGN):
@@ -63,12 +65,19 @@ def list_files(root: str, *, hidden: bool = False) -> list[SourceFile]:
                 if real not in chain:
                     links += entry.is_symlink()
                     stack.append((f"{prefix}{name}/", entry.path, (*chain, real)))
-        if len(files) > MAX_FILES:
-            raise errors.InvalidSkill(root, f"more than {MAX_FILES} files")
-        if links > MAX_LINKS:
-            raise errors.InvalidSkill(root, f"more than {MAX_LINKS} directories by way of links")
+        _check_size(root, len(files), directories, links)
     files.sort(key=lambda file: file.name.encode("utf-8", "surrogateescape"))
     return files
+
+
+def _check_size(root: str, files: int, directories: int, links: int) -> None:
+    """Raise InvalidSkill for a folder that is too large for a skill."""
+    if files > MAX_FILES:
+        raise errors.InvalidSkill(root, f"more than {MAX_FILES} files")
+    if directories > MAX_DIRECTORIES:
+        raise errors.InvalidSkill(root, f"more than {MAX_DIRECTORIES} directories")
+    if links > MAX_LINKS:
+        raise errors.InvalidSkill(root, f"more than {MAX_LINKS} directories by way of links")
 
 
 def _entries(directory: str, required: bool) -> list[os.DirEntry[str]]:
