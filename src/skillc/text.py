@@ -216,7 +216,8 @@ def _similarity(one: str, two: str, ratio: float) -> float:
     from difflib import SequenceMatcher  # costs a millisecond; only errors need it
 
     matcher = SequenceMatcher(None, one, two, autojunk=False)
-    if matcher.quick_ratio() >= ratio and matcher.ratio() >= ratio:
+    bounds = matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio  # the cheapest first
+    if all(bound() >= ratio for bound in bounds):
         return matcher.ratio()
     shorter, longer = sorted((one, two), key=len)
     return PART_RATIO if len(shorter) >= MIN_PART and shorter in longer else 0.0

@@ -706,3 +706,36 @@ def test_as_an_argument(world: World, library: Skill) -> None:
     """[D22] the same through a process, with bytes that are no text."""
     for query in (os.fsdecode(b"\xff\xfe tokens"), "tokens-" * 15_000, '"' * 100_000):
         assert json.loads(world.ok("search", "lib", query, "--format", "json").stdout)["results"] == []
+
+
+# Long sections
+
+
+LONG = "Über alles. " + "Plain words, one after another; and the rest. " * 700
+NEEDLES = LONG + "A needle in it. " + LONG + "More needles, two of them."
+
+
+@pytest.mark.parametrize("query", ["needle", "needle rest", "rest", '"needle in"', "the plain", "über"])
+def test_long_section_has_fts5s_snippet(world: World, query: str) -> None:
+    """[RFC-0004:C-SEARCH] the snippet of a long section is FTS5's own, up to thousands of matches."""
+    skill = made(world, "lib", {"long.md": f"# Long\n\n{NEEDLES}\n"})
+    expression = " ".join(map(quote, query.split()))
+    with sqlite3.connect(database(skill)) as index:
+        rows = index.execute(SQL, (expression,)).fetchall()
+    assert [(r.section, r.snippet) for r in search_sections(skill, query).results] == [
+        row[1:3] for row in rows
+    ]
+    index.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("word", ["word", "wörd", "日"])
+def test_snippet_among_many_matches(world: World, mode: str, word: str) -> None:
+    """[RFC-0004:C-SEARCH] with more matches than snippet() can bear, the best part is shown."""
+    filler = f"{word} " * 6000
+    skill = made(world, "lib", {"long.md": f"# Long\n\n{filler}{word} needle {filler}\n"})
+    query = f"{word} needle"
+    snippet = search_sections(skill, query, mode=mode).results[0].snippet
+    assert "needle" in snippet
+    assert snippet.count("[MATCH]") == snippet.count("[/MATCH]") > 0
+    assert len(snippet) < 2000

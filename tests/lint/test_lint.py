@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from skillc.errors import InvalidOption
+from skillc.lint import find_skills_below
 from tests.conftest import World
 from tests.lint.skills import GOOD, front, put
 
@@ -282,3 +284,12 @@ def test_action_is_pinned() -> None:
     assert pins == {name: packages[name]["version"] for name in names}
     files = [file for name in names for file in (*packages[name]["wheels"], packages[name]["sdist"])]
     assert set(re.findall(r"--hash=(\S+)", requirements)) == {file["hash"] for file in files}
+
+
+def test_huge_folders_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[RFC-0008] a search for skills ends after a number of directories, with E100."""
+    monkeypatch.setattr("skillc.lint.lint.MAX_DIRECTORIES", 20)
+    for number in range(30):
+        (tmp_path / f"d{number}").mkdir()
+    with pytest.raises(InvalidOption, match="more than 20 directories"):
+        list(find_skills_below(str(tmp_path)))

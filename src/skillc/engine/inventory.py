@@ -92,6 +92,7 @@ def flat_inventory(
     To keep within `budget` characters, shorten all descriptions, and then leave out skills, but none that
     is active.
     """
+    active = frozenset(active)
 
     def render(length: int, note: str, count: int = len(skills)) -> str:
         lines = ["<available_skills>\n"]

@@ -113,6 +113,7 @@ WARNINGS = {
     "W200": "repository '{}' is left out: {}",
     "W201": "repository '{}' is served as it was: {}",
     "W202": "skills are not re-ranked: {}; install 'skillc[rerank]' again, or without it",
+    "W203": "repository '{}' is served in part: {}; the next call goes on from there",
     "W300": "{} {}: {}",
 }
 

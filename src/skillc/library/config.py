@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, cast
 
 from skillc import paths
 from skillc.errors import Diagnostic, InvalidConfiguration, warning
+from skillc.settings import parse_toml
 
 FILE = "skills.toml"
 DIRECTORIES = (paths.DIRECTORY, paths.ALTERNATIVE)  # ours, and that of the design document
@@ -176,7 +176,7 @@ def read(path: str) -> str:
 def parse_tables(path: str, text: str, **options: Any) -> dict[str, Any]:
     """Parse the TOML of a skills.toml, whose repositories are tables; raises InvalidConfiguration."""
     try:
-        data = tomllib.loads(text, **options)
+        data = parse_toml(text, **options)
     except (ValueError, RecursionError) as error:
         raise InvalidConfiguration(path, str(error)) from None
     tables = data.get(REPOSITORIES, [])

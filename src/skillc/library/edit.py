@@ -13,7 +13,6 @@ import io
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +23,7 @@ from skillc.library import addresses, config, variables
 from skillc.library.config import REPOSITORIES, SkillRepositoryConfig, SkillsConfig
 from skillc.library.git import GitRef, GitSkillConfig, HttpsToken
 from skillc.library.repositories import EMBEDDED
+from skillc.settings import parse_toml
 
 MAX_TRIES = 200  # lines that look like a header and are none; with more, a file is for people to edit
 
@@ -266,7 +266,7 @@ def _parts(lines: Sequence[str]) -> Iterator[_Part]:
         if number < len(lines) and (tries == 0 or not _may_be_header(lines[number])):
             continue
         try:
-            data = tomllib.loads("".join(lines[start:number]))
+            data = parse_toml("".join(lines[start:number]))
         except (ValueError, RecursionError):
             tries -= 1
             continue

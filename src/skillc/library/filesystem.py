@@ -12,6 +12,7 @@ import builtins
 import os
 from collections.abc import Sequence
 from copy import copy
+from time import time
 from typing import Any
 
 from skillc import paths
@@ -115,6 +116,7 @@ class FilesystemSkillSource(SnapshotSource):
         self.strict = strict
         self.required = required
         self.quarantined = 0  # in the last snapshot
+        self.partial = ""  # how much the last snapshot has, if its time was not enough for all
         self._last: FilesystemSnapshot | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -146,12 +148,16 @@ class FilesystemSkillSource(SnapshotSource):
         return not os.path.isdir(self.root)
 
     def _take_snapshot(self) -> FilesystemSnapshot:
-        look, snapshot = self.folder.snapshot(), self._last
+        # Half of the time is for reading; the other half is for storing and for the answer.
+        deadline = base.DEADLINE.get()
+        until = None if deadline is None else (time() + deadline) / 2
+        look, snapshot = self.folder.snapshot(until), self._last
         if look.error is not None:
             self._fail(look.error)
         if snapshot is None or snapshot.look is not look:
             self._last = snapshot = FilesystemSnapshot(self.root, self.scope, look)
         self.quarantined = snapshot.quarantined
+        self.partial = look.partial
         return snapshot
 
     def _check(self) -> None:

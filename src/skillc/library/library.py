@@ -110,10 +110,13 @@ class CompositeSkillSource(SnapshotSource):
         failures, diagnostics = self.failures, []
         for member in self.sources:
             stale = getattr(member.source, "error", None)
+            partial = getattr(member.source, "partial", "")
             if member.name in failures:
                 diagnostics.append(warning("W200", member.name, failures[member.name].reason))
             elif stale:
                 diagnostics.append(warning("W201", member.name, stale))
+            elif partial:
+                diagnostics.append(warning("W203", member.name, partial))
         return diagnostics
 
     async def ask_all(
@@ -139,6 +142,7 @@ class CompositeSkillSource(SnapshotSource):
         if time.monotonic() < until:
             raise RepositoryUnavailable(member.name, reason)
         time_out = member.time_out or self.time_out
+        deadline = base.DEADLINE.set(time.time() + time_out)
         try:
             return await asyncio.wait_for(question(member), time_out)
         except (SkillNotFound, InvalidSkill):
@@ -150,6 +154,8 @@ class CompositeSkillSource(SnapshotSource):
             reason = error.reason
         except Exception as error:  # of any source
             reason = hide_secrets(unexpected(error).message)
+        finally:
+            base.DEADLINE.reset(deadline)
         failure = RepositoryUnavailable(member.name, reason)
         log.warning("%s", failure.message)
         raise failure

@@ -12,7 +12,8 @@ A source may have more methods and attributes. They are looked up where they are
 - `snapshot()`: the source as it is now, which looks at nothing twice (`skillc.library.wrappers`);
 - `directory(skill_id)`, `directories()`: the folders of skills; `diagnostics()`;
 - `parts(name)` or `bodies_at_hand()`: what can be searched; without them names and descriptions are;
-- `kind`, `status`, `error`, `unused`, `quarantined`: the state that `skc repo list` shows;
+- `kind`, `status`, `error`, `unused`, `quarantined`: the state that `skc repo list` shows; `partial`: how
+  much was read, if the time (DEADLINE) was not enough for all;
 - `refresh()`: fetch now and return whether something changed; `cached_count()`: the number of skills in the
   cache, or None.
 
@@ -31,6 +32,7 @@ import asyncio
 import builtins
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -63,6 +65,9 @@ def require_text(value: object, name: str) -> None:
     if not isinstance(value, str):
         raise TypeError(f"{name} must be text, not {type(value).__name__}")
 
+
+# The time at which an answer comes too late; None where there is time without end.
+DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 # A cache of what is searched of sources that are no folders; an entry goes with its source.
 _documents: WeakKeyDictionary[SkillSource, MemoryFolder] = WeakKeyDictionary()

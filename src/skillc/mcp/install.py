@@ -11,7 +11,6 @@ import json
 import os
 import site
 import sys
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 from skillc import atomic
 from skillc.errors import InvalidOption, SkillcError
 from skillc.paths import is_inside, user_home
+from skillc.settings import parse_toml
 
 NAME = "skillc"
 
@@ -141,7 +141,7 @@ def _json(before: str, agent: Agent, path: str) -> str | None:
 def _toml(before: str, agent: Agent, path: str) -> str | None:
     """Return the file with our table at its end; None where it is there already."""
     try:
-        servers = tomllib.loads(before).get(agent.key, {})
+        servers = parse_toml(before).get(agent.key, {})
     except ValueError as error:
         raise SkillcError(f"'{path}' is not valid TOML ({error}); nothing was written") from None
     if isinstance(servers, dict) and NAME in servers:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         resolve_inside,
     )
     from skillc.skills.format import KNOWN_FIELDS, LIMITS, find_violations
-    from skillc.skills.frontmatter import Frontmatter
+    from skillc.skills.frontmatter import MAX_FRONTMATTER, Frontmatter
     from skillc.skills.ids import NAME_CHARACTERS, SkillId, is_name, is_segment, to_segment
     from skillc.skills.markdown import Heading, find_headings, line_count, newlines, walk
     from skillc.skills.tools.blocks import ToolBlock, find_blocks
@@ -59,7 +59,7 @@ else:
                 "MAX_FILES SourceFile hash_source list_files list_tree make_folder open_inside resolve_inside"
             ),
             "format": "KNOWN_FIELDS LIMITS find_violations",
-            "frontmatter": "Frontmatter",
+            "frontmatter": "Frontmatter MAX_FRONTMATTER",
             "ids": "NAME_CHARACTERS SkillId is_name is_segment to_segment",
             "markdown": "Heading find_headings line_count newlines walk",
             "tools.blocks": "ToolBlock find_blocks",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 FOREIGN = (".git", ".hg", ".svn", ".skillc", ".skillc-meta")  # directories that never belong to a skill
 MAX_FILES = 100_000  # links can multiply a folder; a skill with more files is not valid
+MAX_DIRECTORIES = 100_000
 MAX_LINKS = 1000  # to directories; they can multiply without a single file
 
 
@@ -73,12 +74,19 @@ def list_tree(root: str, *, hidden: bool = False) -> tuple[list[SourceFile], dic
                     links += entry.is_symlink()
                     stack.append((f"{prefix}{name}/", entry.path, (*chain, real)))
                     directories[prefix + name] = status
-        if len(files) > MAX_FILES:
-            raise errors.InvalidSkill(root, f"more than {MAX_FILES} files")
-        if links > MAX_LINKS:
-            raise errors.InvalidSkill(root, f"more than {MAX_LINKS} directories by way of links")
+        _check_size(root, len(files), len(directories), links)
     files.sort(key=lambda file: file.name.encode("utf-8", "surrogateescape"))
     return files, directories
+
+
+def _check_size(root: str, files: int, directories: int, links: int) -> None:
+    """Raise InvalidSkill for a folder that is too large for a skill."""
+    if files > MAX_FILES:
+        raise errors.InvalidSkill(root, f"more than {MAX_FILES} files")
+    if directories > MAX_DIRECTORIES:
+        raise errors.InvalidSkill(root, f"more than {MAX_DIRECTORIES} directories")
+    if links > MAX_LINKS:
+        raise errors.InvalidSkill(root, f"more than {MAX_LINKS} directories by way of links")
 
 
 def _entries(directory: str, required: bool) -> list[os.DirEntry[str]]:

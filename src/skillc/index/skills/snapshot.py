@@ -91,7 +91,7 @@ class Snapshot:
 
     `skills` are the entries that can be used, by ID; `duplicates` are those that share an ID. `revision`
     is that of the folder in the index, None where the index has nothing of it. `diagnostics` are those
-    of directories; an entry has its own.
+    of directories; an entry has its own. `partial` says how much there is if time was not enough for all.
     """
 
     def __init__(
@@ -101,8 +101,10 @@ class Snapshot:
         diagnostics: list[tuple[str, DiagnosticRow]],
         error: OSError | None,
         revision: int | None,
+        partial: str = "",
     ) -> None:
         self.revision = revision
+        self.partial = partial
         self.directories = directories
         self.entries = entries
         self.diagnostics = diagnostics
