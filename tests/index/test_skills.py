@@ -24,7 +24,15 @@ from skillc.index.skills.database import IN_MEMORY, Database, read_note, write_n
 from skillc.index.skills.explain import FoundSkill
 from skillc.index.skills.find import Searchable, SkillIndex
 from skillc.index.skills.folder import MANY, Folder
-from skillc.index.skills.postings import MAX_SEGMENTS, decode_list, encode_list, posting, to_records
+from skillc.index.skills.postings import (
+    MAX_SEGMENTS,
+    decode_list,
+    encode_list,
+    posting,
+    read_all_lists,
+    store_lists,
+    to_records,
+)
 from skillc.index.skills.query import Segment
 from skillc.index.skills.tokens import Stemmer
 from tests.support.skills import skill
@@ -474,6 +482,15 @@ def test_values_that_are_none_of_ours(shelf: Shelf, damage: str) -> None:
     other = shelf.anew()
     assert [found.id for found in shelf.find("forms", library=other)] == ["pdf"]
     assert other.database.persistent
+
+
+def test_lists_that_are_none_of_ours() -> None:
+    """[D11] a merge that meets a damaged list has the index made anew, as a search has."""
+    database = Database(IN_MEMORY)
+    database.write(lambda execute: store_lists(execute, 1, [("a", 1, 1, b"x", b"y")]))
+    assert database.read(lambda execute: list(read_all_lists(execute, 1))) == [("a", 1, 1, b"x", b"y")]
+    database.write(lambda execute: execute("UPDATE postings SET head = 7"))
+    assert database.write(lambda execute: list(read_all_lists(execute, 1))) is None
 
 
 def test_what_is_noted_first_is_noted_whole(shelf: Shelf) -> None:

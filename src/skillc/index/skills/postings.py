@@ -149,7 +149,10 @@ def store_lists(execute: Any, segment: int, rows: Iterable[Row]) -> None:
 
 
 def _list_checksum(head: bytes, body: bytes) -> int:
-    return crc32(body, crc32(head))
+    try:
+        return crc32(body, crc32(head))
+    except TypeError:  # of a value that is no list
+        raise damage() from None
 
 
 def read_counts(execute: Any, segment: int, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
