@@ -267,7 +267,10 @@ def check_schema(connection: Connection, names: str) -> None:
     run whatever the author of the database wrote.
     """
     connection.execute("PRAGMA trusted_schema=OFF")
-    row = connection.execute(_FOREIGN_OBJECTS, (f" {names} ",)).fetchone()
+    try:
+        row = connection.execute(_FOREIGN_OBJECTS, (f" {names} ",)).fetchone()
+    except UnicodeDecodeError:
+        raise OSError(errno.EINVAL, "it is damaged") from None
     if row is not None:
         raise OSError(errno.EINVAL, f"it holds '{row[0]}', which is not ours")
 

@@ -184,7 +184,7 @@ def test_capabilities(world: World) -> None:
     text = "---\nname: deploy\ndescription: Deploy things\nrequires_capabilities: [shell, net]\n---\n# D\n"
     world.skill("deploy", text)
     file = world.project / ".skillc" / "skills.toml"
-    hidden = "hidden: it needs the capability '{}', which 'capabilities' in skills.toml does not name"
+    hidden = "hidden: it needs the capability '{}', which neither skills.toml nor the agent names"
     for capabilities, need in (("", "shell"), ('capabilities = ["shell"]', "net")):
         file.write_text(capabilities)
         assert "deploy" not in world.ok("browse").stdout

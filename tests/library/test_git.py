@@ -838,7 +838,9 @@ def test_secrets_in_failures_are_hidden(server: Server, cache: Path) -> None:
     remote = GitSkillConfig(f"https://host/{'x'}", auth=HttpsToken("a b/c")).remote()
     pair = base64.b64encode(b"x-access-token:a b/c").decode()
     assert remote.hide(f"no: a b/c, a%20b%2Fc, {pair}") == "no: ***, ***, ***"
-    assert "hidden" not in repr(SshKey("key", "hidden"))
+    with pytest.raises(InvalidConfiguration) as failure:
+        SshKey("key", "hidden")
+    assert "hidden" not in str(failure.value)
     with pytest.raises(InvalidConfiguration) as failure:
         GitSkillConfig("https://user:hidden@host:port/")
     assert "hidden" not in str(failure.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -121,7 +122,7 @@ def test_asked_on_a_terminal(world: World, stub: Stub, mine: None) -> None:
     """[D24] the question names project, variable and host; only a yes counts, and it lasts."""
     configure(world.project, stub.url)
     _, _, shown = on_terminal(world, "\n", "browse", env=SECRET)
-    assert f"'{world.project}'" in shown
+    assert f"'{world.project}'" in re.sub(r"\n +", "", shown)  # the question is folded
     assert f"Let it send GITHUB_TOKEN to {stub.url}? (y/N): " in shown
     assert "W200" in shown
     assert stub.requests == []

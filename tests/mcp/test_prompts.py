@@ -114,4 +114,6 @@ def test_diagnose_lists_what_is_hidden(library: World) -> None:
     """[D58] with the capability that it needs."""
     [hidden] = json.loads(library.ok("diagnose", "--format", "json").stdout)["diagnostics"]
     assert (hidden["source_name"], hidden["path"], hidden["code"]) == ("project", "shell", "W023")
-    assert hidden["message"] == "skill 'shell' is hidden: it needs the capability 'shell'"
+    assert hidden["message"] == (
+        "hidden: it needs the capability 'shell', which neither skills.toml nor the agent names"
+    )

@@ -694,6 +694,7 @@ def test_results_of_searches(world: World) -> None:
         "  4  text  (up to 2 results, none in 1 of 4)",
         "  1  text zebra  (no results)",
         "  1  zebra  (no results)",
+        "  6 in all",
     ]
     assert json.loads(world.ok("stats", "pdf", "--group-by", "search", "--format", "json").stdout)[
         "data"

@@ -204,16 +204,19 @@ class _Headings:
         raise errors.FileNotFound(path, f"hint: did you mean {nearest}?" if nearest else "")
 
     def matches(self, queries: Sequence[str]) -> Iterator[list[Heading]]:
-        """Yield the headings that equal a case-folded query, then those that are shown like one."""
-        yield from map(self.find, queries)
-        yield from self._find_as_shown(queries)
+        """Yield for each query the headings that equal it, case-folded, then those that are shown like it."""
+        shown: dict[str, list[Heading]] = {}
+        for query in queries:
+            yield self.find(query)
+            shown = shown or self._map_as_shown()
+            yield shown.get(fold_line(query), [])
 
     def find(self, query: str) -> list[Heading]:
         """Return the headings that equal a case-folded query."""
         return self._select(query.__eq__, _CANDIDATES, query)
 
-    def _find_as_shown(self, queries: Sequence[str]) -> Iterator[list[Heading]]:
-        """Yield the headings that a stub or an outline shows like a query.
+    def _map_as_shown(self) -> dict[str, list[Heading]]:
+        """Return the headings by what a stub or an outline shows for them, case-folded.
 
         White space is folded there, what can't be printed is left out or written out, and a stub lists a
         file without a title by its path.
@@ -230,8 +233,7 @@ class _Headings:
                 shown.setdefault(fold_line(name).casefold(), []).append(
                     freshness.Heading(name, name, 0, 1, 0)
                 )
-        for query in queries:
-            yield shown.get(fold_line(query), [])
+        return shown
 
     def suggest(self, query: str) -> list[tuple[str, str]]:
         """Return headings with their files: those that start with the query, contain it or look like it."""
