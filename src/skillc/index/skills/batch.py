@@ -55,7 +55,7 @@ class Batch:
 def read_batch(
     root: str,
     strict: bool,
-    files: Iterable[SkillFile],
+    files: Sequence[SkillFile],
     statistics: Statistics | None,
     on_progress: Callable[[int], None],
     until: float | None = None,
@@ -65,9 +65,8 @@ def read_batch(
     `on_progress` is called with how many are read. At the time `until` the rest is left out.
     """
     batch = Batch()
-    todo = sorted(files, key=lambda file: (file.skill_id, file.path))
-    for start in range(0, len(todo), MAX_SLOTS):
-        group = todo[start : start + MAX_SLOTS]
+    for start in range(0, len(files), MAX_SLOTS):
+        group = files[start : start + MAX_SLOTS]
         jobs = [(slot, os.path.join(root, file.path), file.skill_id) for slot, file in enumerate(group)]
         values: list[tuple[int, Values]] = []
         lists = SegmentLists()

@@ -189,8 +189,8 @@ class Folder:
         entries, todo = last.entries, walk.files
         if not with_text or last.revision is not None:  # else the index has nothing and needs all
             todo = [f for f in todo if f.path not in entries or entries[f.path].is_outdated(f, with_text)]
-        if until is not None:
-            todo.sort(key=lambda f: f.path in entries)  # new ones first: each call gets further
+        # New ones first, if time may end before all are read: each call gets further.
+        todo = sorted(todo, key=lambda f: (until is not None and f.path in entries, f.skill_id, f.path))
         return last, walk, todo
 
     def _carry_out(
