@@ -5,7 +5,6 @@ Paths are text, not `pathlib` objects: the commands that agents call pass throug
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 
@@ -15,14 +14,11 @@ from skillc.startup import sha256_hex
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from sqlite3 import Connection
 
 DIRECTORY = ".skillc"
 ALTERNATIVE = ".rkat"  # another place for skills.toml and skills; read, never written [D23]
 SKILL_FILE = "SKILL.md"
-LOG_TABLES = (  # of an access log, with its trigger, and tables that SQLite adds
-    "access_log access_kind access_place access_day access_week access_counted sqlite_sequence sqlite_stat1"
-)
+PIECE = 1 << 15  # bytes; memory for more takes long to allocate
 _READ_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 SKILL_FILES = (SKILL_FILE, SKILL_FILE.lower())  # the reference tool accepts the second, too
 
@@ -218,7 +214,7 @@ def read_regular(path: str, limit: int) -> bytes:
     """
     mode = os.stat(path).st_mode
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        raise _error("EISDIR", "Is a directory", path)
     if stat.S_ISREG(mode):
         descriptor = os.open(path, os.O_RDONLY | _READ_FLAGS)
         try:
@@ -226,60 +222,29 @@ def read_regular(path: str, limit: int) -> bytes:
                 return _read(descriptor, path, limit)
         finally:
             os.close(descriptor)
-    raise OSError(errno.EINVAL, "not a regular file", path)
+    raise _error("EINVAL", "not a regular file", path)
+
+
+def _error(name: str, text: str, path: str) -> OSError:
+    import errno  # a built-in module that takes as long to load as it takes to find a skill
+
+    return OSError(getattr(errno, name), text, path)
 
 
 def _read(descriptor: int, path: str, limit: int) -> bytes:
     pieces, size = [], 0
-    while size <= limit and (piece := os.read(descriptor, limit + 1 - size)):
+    while size <= limit and (piece := os.read(descriptor, min(PIECE, limit + 1 - size))):
         pieces.append(piece)
         size += len(piece)
     if size > limit:
-        raise OSError(errno.EFBIG, f"over {limit >> 10} KiB", path)
+        raise _error("EFBIG", f"over {limit >> 10} KiB", path)
     return b"".join(pieces)
 
 
-def check_database(path: str, depth: int = 4) -> None:
-    """Raise OSError for a database that SQLite must not open; one that does not exist yet is fine.
-
-    A project that was cloned may bring one: as a link, also of one of the `depth` last directories, that
-    leads to another file; or with a journal, which SQLite plays back, and which can name any file to delete.
-    """
-    place = path
-    for _ in range(depth):
-        if os.path.islink(place):
-            raise OSError(errno.ELOOP, "a link leads there", place)
-        place = os.path.dirname(place)
-    for name in (path, f"{path}-wal", f"{path}-shm"):
-        try:
-            if not stat.S_ISREG(os.lstat(name).st_mode):
-                raise OSError(errno.EINVAL, "not a regular file", name)
-        except (FileNotFoundError, NotADirectoryError):
-            pass
-    if os.path.lexists(f"{path}-journal"):
-        raise OSError(errno.EEXIST, "a journal that is not ours", f"{path}-journal")
-
-
-def check_schema(connection: Connection, names: str) -> None:
-    """Raise OSError for a database with anything but ordinary tables and triggers of these names.
-
-    Tables of the full-text index `sections` are fine, too. Views, triggers and columns with an expression
-    run whatever the author of the database wrote.
-    """
-    connection.execute("PRAGMA trusted_schema=OFF")
-    try:
-        row = connection.execute(_FOREIGN_OBJECTS, (f" {names} ",)).fetchone()
-    except UnicodeDecodeError:
-        raise OSError(errno.EINVAL, "it is damaged") from None
-    if row is not None:
-        raise OSError(errno.EINVAL, f"it holds '{row[0]}', which is not ours")
-
-
-_FOREIGN_OBJECTS = """SELECT name FROM sqlite_master WHERE type = 'view'
-OR type <> 'index' AND instr(?, ' ' || name || ' ') = 0
-OR sql LIKE 'CREATE VIRTUAL %' AND name <> 'sections'
-OR type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_xinfo(sqlite_master.name) WHERE hidden > 1)
-LIMIT 1"""
+def is_own_runtime(path: str) -> bool:
+    """Return whether a path is in the runtime directories of the home, which no clone can bring."""
+    root = home()
+    return root is not None and path.startswith(os.path.join(runtime_store(root), ""))
 
 
 def config_stamps(cwd: str) -> tuple[tuple[str | int, ...], ...]:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from skillc.library import Skill
     from skillc.skills import SourceFile
 
-MAX_SUGGESTIONS = 5
-MAX_DASHES = 64  # at which a title is cut, one after the other
 _DASH = " \N{EM DASH} "
 
 # NOCASE folds only ASCII; Python compares all other headings [D17].
@@ -121,18 +119,11 @@ def _read_queries(title: str) -> list[str]:
     heading = queries[0].lstrip("#")
     if heading != queries[0] and (not heading or heading[0].isspace()):
         queries.append(heading.strip())
-    return [*queries, *(part for query in queries for part in _parts_before_dashes(query))]
+    if _DASH in title:
+        from skillc.gateway.titles import parts_before_dashes
 
-
-def _parts_before_dashes(title: str) -> Iterator[str]:
-    """Yield the parts before a dash, the longest first; of many, some and the shortest."""
-    position = title.rfind(_DASH)
-    for _ in range(MAX_DASHES):
-        if position < 0:
-            return
-        yield title[:position].strip()
-        position = title.rfind(_DASH, 0, position + 2)  # two dashes may share a space
-    yield title.partition(_DASH)[0].strip()
+        queries += [part for query in tuple(queries) for part in parts_before_dashes(query)]
+    return queries
 
 
 def _read_first(
@@ -216,40 +207,15 @@ class _Headings:
         return self._select(query.__eq__, _CANDIDATES, query)
 
     def _map_as_shown(self) -> dict[str, list[Heading]]:
-        """Return the headings by what a stub or an outline shows for them, case-folded.
+        from skillc.gateway.titles import map_as_shown  # few titles are not as in the source
 
-        White space is folded there, what can't be printed is left out or written out, and a stub lists a
-        file without a title by its path.
-        """
-        shown: dict[str, list[Heading]] = {}
-        titles = set()
-        for heading in self._select(lambda text: True):
-            for form in {fold_line(heading.heading), fold_line(one_line(heading.heading))}:
-                shown.setdefault(form.casefold(), []).append(heading)
-            if heading.level == 1 and fold_line(heading.heading):
-                titles.add(heading.file)
-        for name in self._files:
-            if name not in titles:
-                shown.setdefault(fold_line(name).casefold(), []).append(
-                    freshness.Heading(name, name, 0, 1, 0)
-                )
-        return shown
+        return map_as_shown(self._select(lambda text: True), self._files)
 
     def suggest(self, query: str) -> list[tuple[str, str]]:
         """Return headings with their files: those that start with the query, contain it or look like it."""
-        if not query:
-            return []
-        from skillc.text import suggest
+        from skillc.gateway.titles import suggest_titles
 
-        every = dict.fromkeys((heading.heading, heading.file) for heading in self._select(lambda text: True))
-        texts = [text for text in every if query in text[0].casefold()]
-        texts.sort(key=lambda text: not text[0].casefold().startswith(query))
-        if len(texts) < MAX_SUGGESTIONS:
-            # A slash would stand for a collection.
-            names = {heading.replace("/", "-"): (heading, file) for heading, file in reversed(every)}
-            nearest = suggest(query.replace("/", "-"), names, MAX_SUGGESTIONS)
-            texts += [names[name] for name in nearest if names[name] not in texts]
-        return texts[:MAX_SUGGESTIONS]
+        return suggest_titles(query, self._select(lambda text: True))
 
     def read_lines(self, heading: Heading) -> tuple[Heading, list[bytes]] | None:
         return _read_lines(self._files[heading.file].path, self._records.get(heading.file), heading)

@@ -32,10 +32,8 @@ if TYPE_CHECKING:
 
 WAL_LIMIT = 1 << 18  # bytes; every process reads the whole WAL first, but a checkpoint waits for the disk
 MAX_CONNECTIONS = 8
-MAX_WAL = 1 << 28  # bytes; a larger one is not ours, and would take long to read
 MAX_SECONDS = 2.0  # for one row, which takes less than a millisecond, without waiting for others
 STEPS = 1_000_000  # of SQLite between two looks at the clock
-MAX_VALUE = 1 << 26  # bytes of a text in a log
 STALE_SECONDS = 3600  # age from which a fallback log is reported (W003)
 
 COLUMNS = "timestamp, run_id, command, skill, skill_path, cwd, args, error"
@@ -134,7 +132,7 @@ def append_row(path: str, row: Row) -> None:
         connection = connect(path)
         identity = _identity(path)
     try:
-        _insert(connection, row)
+        _insert(connection, row, paths.is_own_runtime(path))
         checkpoint(connection, path)
     except BaseException:
         connection.close()
@@ -142,7 +140,7 @@ def append_row(path: str, row: Row) -> None:
     _idle.give_back((path, identity), connection)
 
 
-def _insert(connection: Connection, row: Row) -> None:
+def _insert(connection: Connection, row: Row, is_own: bool) -> None:
     deadline = time() + BUSY_SECONDS
     is_new = False
     while True:
@@ -152,8 +150,9 @@ def _insert(connection: Connection, row: Row) -> None:
 
                 connection.set_progress_handler(None, 0)
                 create_tables(connection)
-            end = time() + MAX_SECONDS  # a trigger that is not ours may never end
-            connection.set_progress_handler(lambda end=end: time() > end, STEPS)  # type: ignore[misc]
+            if not is_own:
+                end = time() + MAX_SECONDS  # a trigger that is not ours may never end
+                connection.set_progress_handler(lambda end=end: time() > end, STEPS)  # type: ignore[misc]
             connection.execute(INSERT, row)
             return
         except sqlite.OperationalError as error:
@@ -191,14 +190,8 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 def connect(path: str) -> Connection:
     """Open a log for writing; create its directory if necessary. Raise RefusedLog for a foreign one."""
-    _check_file(path)
+    connection = _open(path) if paths.is_own_runtime(path) else _open_foreign(path)
     try:
-        connection = _open(path)
-    except sqlite.OperationalError:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        connection = _open(path)
-    try:
-        _check_log(connection, path)
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA wal_autocheckpoint=0")
     except BaseException:
@@ -207,46 +200,29 @@ def connect(path: str) -> Connection:
     return connection
 
 
-def _check_file(path: str) -> None:
-    """Raise RefusedLog for a link and for what is no regular file; remove a journal, which is not ours."""
+def _open_foreign(path: str) -> Connection:
+    """Open a log that a clone may have brought, after checks that raise RefusedLog."""
+    from skillc import databases
+
     try:
-        try:
-            paths.check_database(path)
-        except FileExistsError:
-            _remove_journal(path)
+        databases.check_log_file(path)
     except OSError as error:
         raise RefusedLog(path, error.strerror) from None
+    connection = _open(path)
     try:
-        if os.stat(f"{path}-wal").st_size > MAX_WAL:
-            raise RefusedLog(path, f"its WAL is over {MAX_WAL >> 20} MiB")
-    except OSError:
-        pass  # there is none
-
-
-def _remove_journal(path: str) -> None:
-    """Remove a journal without playing it back, and the log unless it is complete without: in WAL mode."""
-    os.unlink(f"{path}-journal")
-    try:
-        with open(path, "rb", buffering=0) as file:
-            is_complete = file.read(20)[18:] == b"\2\2"
-        if not is_complete:
-            os.unlink(path)
-    except FileNotFoundError:
-        pass
-
-
-def _check_log(connection: Connection, path: str) -> None:
-    """Raise RefusedLog for tables, views or triggers that are not ours, before any of them runs."""
-    try:
-        connection.setlimit(0, MAX_VALUE)  # SQLITE_LIMIT_LENGTH
-        paths.check_schema(connection, paths.LOG_TABLES)
+        databases.check_log(connection)
     except OSError as error:
-        connection.close()
         raise RefusedLog(path, error.strerror) from None
+    return connection
 
 
 def _open(path: str) -> Connection:
-    return sqlite.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    for _ in range(2):
+        try:
+            return sqlite.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        except sqlite.OperationalError:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+    raise OSError("the log can't be opened")
 
 
 def checkpoint(connection: Connection, path: str) -> None:

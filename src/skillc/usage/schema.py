@@ -11,7 +11,7 @@ it separates searches, of which there are many kinds, and failures from reads.
 
 from __future__ import annotations
 
-from skillc import paths
+from skillc import databases
 from skillc.startup import BUSY_SECONDS, sqlite, sqlite_uri
 
 TYPE_CHECKING = False
@@ -168,7 +168,7 @@ def open_log(path: str) -> Connection | None:
 def open_database(path: str) -> Connection | None:
     """Open a log without changing it; return None for a file that is none, or that is not ours."""
     try:
-        paths.check_database(path)
+        databases.check_database(path)
     except OSError:
         return None
     # The last mode is for a directory that can't be written, where SQLite can't create its own files.
@@ -179,7 +179,7 @@ def open_database(path: str) -> Connection | None:
             connection = sqlite.connect(
                 uri, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
             )
-            paths.check_schema(connection, paths.LOG_TABLES)
+            databases.check_schema(connection, databases.LOG_TABLES)
         except (sqlite.Error, OSError) as error:
             if connection is not None:
                 connection.close()

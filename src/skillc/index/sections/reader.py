@@ -199,16 +199,26 @@ def connect(path: str) -> Connection:
     """Open an index file read-only; raises UnreadableIndex."""
     if not os.path.exists(path):
         raise UnreadableIndex(path)
-    connection = None
     try:
-        paths.check_database(path)
-        name = sqlite_uri(path, "mode=ro&immutable=1")
-        connection = sqlite.connect(name, uri=True, isolation_level=None, check_same_thread=False)
-        paths.check_schema(connection, TABLES)
+        return _open_file(path)
     except (DatabaseError, OSError) as error:
-        if connection is not None:
-            connection.close()
         raise UnreadableIndex(str(error)) from None
+
+
+def _open_file(path: str) -> Connection:
+    is_own = paths.is_own_runtime(path)
+    if not is_own:
+        from skillc import databases  # only for an index that a clone may have brought
+
+        databases.check_database(path)
+    name = sqlite_uri(path, "mode=ro&immutable=1")
+    connection = sqlite.connect(name, uri=True, isolation_level=None, check_same_thread=False)
+    if not is_own:
+        try:
+            databases.check_schema(connection, TABLES)
+        except BaseException:
+            connection.close()
+            raise
     return connection
 
 
