@@ -133,7 +133,7 @@ class Place:
 async def medians(place: Place, calls: int) -> list[tuple[str, float, float]]:
     """What was called, its median, and the constant's."""
     async with place.ours() as ours:
-        await ours.call_tool("skc_build", {"skill": SKILL, "target": str(place.root / "agent")})
+        await ours.call_tool("skc_build", {"skill": SKILL})
         schemas = {tool.name: tool.output_schema for tool in (await ours.list_tools()).tools}
         known = {}
         for name, given in (SHOW, SEARCH):

@@ -99,12 +99,12 @@ def bench_search(bench: Bench) -> None:
     print(f"{'search / raw SQL, median of these':<44} {'':>9} {'':>10} {median:>7.2f} {1.3:>6.2f}")
     title = large_skill(home / "copy")[1500][1][5][0]
     for command, words in (("show", ("--section", title)), ("search", (title,))):
-        ours, bare = bench.in_turn(
+        processes, bare = bench.in_turn(
             10 if bench.quick else 60,
             lambda command=command, words=words: bench.run(bench.skc, command, "large", *words),  # type: ignore[misc]
             lambda: bench.run(bench.python, "-c", "pass"),
         )
-        bench.report(f"skc {command}, 2,000 files / bare interpreter", ours, bare, 1.8)
+        bench.report(f"skc {command}, 2,000 files / bare interpreter", processes, bare, 1.8)
 
 
 def bench_reading(bench: Bench) -> None:

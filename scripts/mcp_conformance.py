@@ -24,6 +24,17 @@ ROOT = Path(__file__).parent.parent
 TOOLS = ROOT / ".cache" / "mcp-tools" / "node_modules"
 PAGE = ROOT / "docs" / "mcp-conformance.md"
 
+# What `skc mcp --http` serves, without its token: the suite can't send one.
+SERVER = """
+from skillc.mcp import create_server
+from skillc.server import run_app
+from skillc.workspace import Workspace
+
+server = create_server(Workspace())
+announce = lambda url: print(f"Serving on {url}/mcp", flush=True)
+run_app(lambda url: server.streamable_http_app(), "127.0.0.1", 0, announce, lifespan="on")
+"""
+
 STABLE, NEXT = "stable", "next"
 # Which release, for which revision of the protocol (or the extension), the scenarios to run.
 RUNS = [
@@ -80,7 +91,7 @@ def _serving() -> Iterator[str]:
         shutil.copytree(ROOT / "examples", store)
         home = Path(folder) / "home"
         home.mkdir()
-        command = [sys.executable, "-m", "skillc", "mcp", "--http", "127.0.0.1:0"]
+        command = [sys.executable, "-c", SERVER]
         env = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
         server = subprocess.Popen(
             command, cwd=project, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -128,9 +129,11 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counter: Counter[str] = Counter()
 
     class CountedWalk(Walk):
-        def __init__(self, root: str, known: dict[str, Directory], files: Mapping[str, SkillFile]) -> None:
+        def __init__(
+            self, root: str, known: dict[str, Directory], files: Mapping[str, SkillFile], *more: Any
+        ) -> None:
             counter[root] += 1
-            super().__init__(root, known, files)
+            super().__init__(root, known, files, *more)
 
     monkeypatch.setattr(folder, "Walk", CountedWalk)
     return counter

@@ -51,6 +51,7 @@ ERRORS = {
     "E999": "<message>",
 }
 CODED_WARNINGS = {
+    "W001": "multiple matches for '<section>'; showing first",
     "W002": "logging disabled; run 'skc sync' after session to merge logs",
     "W003": "stale local logs for '<skill>'; run 'skc sync' to upload",
     "W300": "<rule-id> <rule-name>: <message>",

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
@@ -172,3 +173,18 @@ def test_logs_make_no_project(world: World) -> None:
     assert list(paths.project_roots(str(elsewhere))) == []
     (elsewhere / ".skillc" / "skills").mkdir()
     assert list(paths.project_roots(str(elsewhere))) == [str(elsewhere)]
+
+
+def test_read_regular(tmp_path: Path) -> None:
+    """[D23a] whole regular files within the limit; nothing else is opened, or waited for."""
+    file = tmp_path / "file"
+    file.write_bytes(b"x" * 100)
+    assert paths.read_regular(str(file), 100) == b"x" * 100
+    with pytest.raises(OSError, match="over 0 KiB"):
+        paths.read_regular(str(file), 99)
+    os.mkfifo(tmp_path / "pipe")
+    for other in (tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(OSError, match="not a regular file"):
+            paths.read_regular(str(other), 100)
+    with pytest.raises(FileNotFoundError):
+        paths.read_regular(str(tmp_path / "missing"), 100)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -225,7 +226,7 @@ def test_build_uses_the_setting(world: World) -> None:
     write(world.project, ASCII)
     world.ok("build", "pdf", env={"SKILLC_TOKENIZER": "cjk"})
     (database,) = (world.runtime / "pdf" / ".skillc-meta").glob("search-*.db")
-    with sqlite3.connect(database) as connection:
+    with closing(sqlite3.connect(database)) as connection:
         (recorded,) = connection.execute("SELECT value FROM index_meta WHERE key = 'tokenizer'").fetchone()
     assert recorded == "cjk"
 

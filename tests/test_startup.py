@@ -15,7 +15,7 @@ import pytest
 
 import skillc
 from skillc import startup
-from skillc.startup import front_door, sqlite, sqlite_uri
+from skillc.startup import Idle, front_door, sqlite, sqlite_uri
 
 
 @pytest.mark.parametrize("size", [0, 1, startup.MUCH - 1, startup.MUCH, 2 * startup.MUCH + 1])
@@ -41,12 +41,41 @@ def test_sqlite_uri(tmp_path: Path, name: str) -> None:
     reader.close()
 
 
+class Thing:
+    """Something that can be closed."""
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_idle_things_have_one_user() -> None:
+    """What is taken is nobody else's until it is given back; the one that waits longest is closed first."""
+    idle, things = Idle(2), [Thing() for _ in range(4)]
+    assert idle.take("a") is None
+    for key, thing in zip("aab", things, strict=False):
+        idle.give_back(key, thing)
+    assert [thing.closed for thing in things] == [True, False, False, False]
+    assert idle.take("a") is things[1]
+    assert idle.take("a") is None
+    idle.give_back("b", things[3])
+    assert len(idle) == 2
+    assert [idle.take("b"), idle.take("b")] == [things[3], things[2]]
+    idle.give_back("b", things[3])
+    del idle
+    assert things[3].closed
+
+
 def test_sqlite_leaves_functools_alone() -> None:
     """Modules that are imported later get the real functools and sqlite3."""
     program = (
         "import sys; from skillc.startup import sqlite; import functools, sqlite3\n"
         "assert functools.partial and sqlite3.connect is not None\n"
-        "assert sqlite.connect(':memory:').execute('SELECT 1').fetchone() == (1,)"
+        "connection = sqlite.connect(':memory:')\n"
+        "assert connection.execute('SELECT 1').fetchone() == (1,)\n"
+        "connection.close()"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
 

@@ -30,7 +30,7 @@ from tests.support.skills import run, skill
 from tests.support.tools import skill_md, tool
 
 TEXT = skill_md("pdf", tool(command="echo hello")) + "## Forms\n\nFill them in.\n\n## Forms\n\nAgain.\n"
-AMBIGUOUS = 'warning: multiple matches for "forms"; showing first'
+AMBIGUOUS = "warning[W001]: multiple matches for 'forms'; showing first"
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         EngineOptions,
         ModelInput,
         ResolvedSkill,
+        SkillEngine,
         SkillEvent,
         SkillResolutionFailed,
         SkillsResolved,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
         SkillDescriptor,
         SkillDocument,
         SkillFilter,
+        SkillRepositoryConfig,
         SkillsConfig,
         SkillScope,
         SkillSource,
@@ -117,11 +119,13 @@ __all__ = [
     "SkillCollection",
     "SkillDescriptor",
     "SkillDocument",
+    "SkillEngine",
     "SkillEvent",
     "SkillExists",
     "SkillFilter",
     "SkillId",
     "SkillNotFound",
+    "SkillRepositoryConfig",
     "SkillResolutionFailed",
     "SkillScope",
     "SkillSource",
@@ -151,7 +155,7 @@ if not TYPE_CHECKING:
         {
             "engine": (
                 "AgentBuildConfig AgentFactory BuiltAgent DefaultSkillEngine EngineOptions ModelInput "
-                "ResolvedSkill SkillEvent SkillResolutionFailed SkillsResolved SyncSkillEngine "
+                "ResolvedSkill SkillEngine SkillEvent SkillResolutionFailed SkillsResolved SyncSkillEngine "
                 "ToolDefinition ToolResult Turn model_input prepare_turn"
             ),
             "errors": (
@@ -167,7 +171,7 @@ if not TYPE_CHECKING:
                 "FilteredSkillSource GitRef GitSkillConfig GitSkillSource HeaderAuth HttpSkillSource "
                 "HttpsToken InMemorySkillSource McpSkillSource NamedSource PrefixedSkillSource "
                 "RenamedSkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
-                "SkillScope SkillSource SkillsConfig SshKey "
+                "SkillRepositoryConfig SkillScope SkillSource SkillsConfig SshKey "
                 "resolve_repositories"
             ),
             "skills": "SkillId",

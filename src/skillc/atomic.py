@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import sys
 import time
 
@@ -132,9 +133,9 @@ def _exchange(one: str, other: str) -> bool:
 class Lock:
     """A lock between processes, released when its holder ends.
 
-    The path is that of a file, which is created, or (except on Windows) of a directory. Where the system
-    can't lock (some network file systems) it locks nothing: writes are atomic all the same, and the last
-    one wins. `had_to_wait` says whether another process held it.
+    The path is that of a file, which is created, or (except on Windows) of a directory; a link is refused.
+    Where the system can't lock (some network file systems) it locks nothing: writes are atomic all the same,
+    and the last one wins. `had_to_wait` says whether another process held it.
     """
 
     def __init__(self, path: str) -> None:
@@ -144,7 +145,13 @@ class Lock:
 
     def __enter__(self) -> None:
         flags = os.O_RDONLY if os.path.isdir(self._path) else os.O_RDWR | os.O_CREAT
+        # No link, which would create a file elsewhere, and no pipe, which would block.
+        flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         self._descriptor = os.open(self._path, flags, 0o644)
+        mode = os.fstat(self._descriptor).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            os.close(self._descriptor)
+            raise OSError(errno.EINVAL, "not a regular file", self._path)
         try:
             self._take(wait=False)
         except OSError:

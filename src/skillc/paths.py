@@ -6,6 +6,7 @@ Paths are text, not `pathlib` objects: the commands that agents call pass throug
 from __future__ import annotations
 
 import os
+import stat
 
 from skillc.errors import SkillcError
 from skillc.startup import sha256_hex
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 DIRECTORY = ".skillc"
 ALTERNATIVE = ".rkat"  # another place for skills.toml and skills; read, never written [D23]
 SKILL_FILE = "SKILL.md"
+PIECE = 1 << 15  # bytes; memory for more takes long to allocate
+_READ_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 SKILL_FILES = (SKILL_FILE, SKILL_FILE.lower())  # the reference tool accepts the second, too
 
 
@@ -57,7 +60,7 @@ def project_roots(start: str) -> Iterator[str]:
 
 def library_roots(start: str) -> Iterator[str]:
     """Yield the directories from `start` upwards that have a `.skillc` or a `.rkat`; never the home."""
-    return (d for d in _walk_up(start) if _is_project(d) or os.path.isdir(os.path.join(d, ALTERNATIVE)))
+    return (d for d in _walk_up(start) if _is_project(d) or _has_alternative(d))
 
 
 def _walk_up(start: str) -> Iterator[str]:
@@ -76,10 +79,47 @@ def _walk_up(start: str) -> Iterator[str]:
 
 def _is_project(directory: str) -> bool:
     """Return whether a directory has a `.skillc` that holds more than logs of skills from elsewhere."""
+    path = os.path.join(directory, DIRECTORY)
     try:
-        return os.listdir(os.path.join(directory, DIRECTORY)) != ["logs"]
+        return os.listdir(path) != ["logs"] and is_own(path)
     except OSError:
         return False
+
+
+def _has_alternative(directory: str) -> bool:
+    path = os.path.join(directory, ALTERNATIVE)
+    return os.path.isdir(path) and is_own(path)
+
+
+def is_own(path: str) -> bool:
+    """Return whether a `.skillc` or `.rkat` may be obeyed: it belongs to this user, as git wants it, too.
+
+    Else any user could put a configuration into a directory above, such as /tmp. Under sudo, root also obeys
+    the user that called it. What does not exist is not refused.
+    """
+    if os.name != "posix":
+        return True
+    try:
+        status = os.lstat(path)
+        owners = {status.st_uid, os.stat(path).st_uid if stat.S_ISLNK(status.st_mode) else status.st_uid}
+    except OSError:
+        return True
+    user, caller = os.geteuid(), os.environ.get("SUDO_UID", "")
+    users = {user, int(caller)} if user == 0 and caller.isdecimal() else {user}
+    return owners <= users or _is_safe(os.path.dirname(path))
+
+
+def _is_safe(directory: str) -> bool:
+    """Return whether the user named a directory in SKILLC_SAFE_DIRECTORIES."""
+    names = filter(None, os.environ.get("SKILLC_SAFE_DIRECTORIES", "").split(os.pathsep))
+    real = os.path.realpath(directory)
+    return any(name == "*" or os.path.realpath(name) == real for name in names)
+
+
+def foreign_directories(start: str) -> list[str]:
+    """Return the `.skillc` and `.rkat` from `start` upwards that are another user's, and so not obeyed."""
+    places = (os.path.join(d, name) for d in _walk_up(start) for name in (DIRECTORY, ALTERNATIVE))
+    return [path for path in places if not is_own(path)]
 
 
 def skills_store(root: str) -> str:
@@ -103,7 +143,8 @@ def config_file(root: str) -> str:
 
 def config_files(cwd: str) -> list[str]:
     """Return the config.toml files for `cwd`: the nearest project's, then the home's."""
-    nearest = next(filter(os.path.exists, map(config_file, _walk_up(cwd))), None)
+    files = filter(os.path.exists, map(config_file, _walk_up(cwd)))
+    nearest = next((path for path in files if is_own(os.path.dirname(path))), None)
     root = home()
     fallback = config_file(root) if root else None
     return [path for path in (nearest, fallback) if path and os.path.exists(path)]
@@ -117,6 +158,16 @@ def embedded_skills() -> str:
 def trust_file(root: str) -> str:
     """Return the file of the tools that the user trusts: in the home, never in a project [D46]."""
     return os.path.join(root, DIRECTORY, "trust.json")
+
+
+def imports_directory(root: str) -> str:
+    """Return the folder of the notes on skills that were imported into stores [D46, D53]."""
+    return os.path.join(root, DIRECTORY, "imports")
+
+
+def variables_file(root: str) -> str:
+    """Return the file of the variables that projects may use: in the home, never in a project."""
+    return os.path.join(root, DIRECTORY, "variables.json")
 
 
 def library_file(root: str) -> str:
@@ -154,6 +205,46 @@ def path_hash(path: str) -> str:
 def is_inside(path: str, root: str) -> bool:
     """Return whether a canonical path is `root` or below it."""
     return path == root or path.startswith(root if root.endswith(os.sep) else root + os.sep)
+
+
+def read_regular(path: str, limit: int) -> bytes:
+    """Return the bytes of a regular file; raise OSError for anything else, and for more than `limit` bytes.
+
+    A pipe or a device is refused without opening it; one that takes the name meanwhile does not block.
+    """
+    mode = os.stat(path).st_mode
+    if stat.S_ISDIR(mode):
+        raise _error("EISDIR", "Is a directory", path)
+    if stat.S_ISREG(mode):
+        descriptor = os.open(path, os.O_RDONLY | _READ_FLAGS)
+        try:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return _read(descriptor, path, limit)
+        finally:
+            os.close(descriptor)
+    raise _error("EINVAL", "not a regular file", path)
+
+
+def _error(name: str, text: str, path: str) -> OSError:
+    import errno  # a built-in module that takes as long to load as it takes to find a skill
+
+    return OSError(getattr(errno, name), text, path)
+
+
+def _read(descriptor: int, path: str, limit: int) -> bytes:
+    pieces, size = [], 0
+    while size <= limit and (piece := os.read(descriptor, min(PIECE, limit + 1 - size))):
+        pieces.append(piece)
+        size += len(piece)
+    if size > limit:
+        raise _error("EFBIG", f"over {limit >> 10} KiB", path)
+    return b"".join(pieces)
+
+
+def is_own_runtime(path: str) -> bool:
+    """Return whether a path is in the runtime directories of the home, which no clone can bring."""
+    root = home()
+    return root is not None and path.startswith(os.path.join(runtime_store(root), ""))
 
 
 def config_stamps(cwd: str) -> tuple[tuple[str | int, ...], ...]:

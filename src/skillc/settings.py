@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 VERSION = 1
+MAX_FILE = 1 << 18  # bytes of a config.toml
+MAX_KEY = 100  # parts of a dotted key in a TOML file
 TOKENIZERS = ("ascii", "cjk")
 FORMATS = ("csv", "json", "yaml", "toml", "code")
 
@@ -51,15 +53,26 @@ def _read_environment(diagnostics: list[Diagnostic]) -> dict[str, Any]:
     return _check(data, lambda message: diagnostics.append(warning("W071", "SKILLC_TOKENIZER", message)))
 
 
-def _read_file(path: str, diagnostics: list[Diagnostic]) -> dict[str, Any]:
+def parse_toml(text: str, **options: Any) -> dict[str, Any]:
+    """Return the tables of a TOML text; raise ValueError or RecursionError for any other.
+
+    The time and memory that `tomllib` takes for a dotted key grow with the square of its parts.
+    """
+    import re
     import tomllib  # slow to import, and most homes have no config.toml
 
+    part = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
+    if text.count(".") >= MAX_KEY and re.search(rf"(?<![\w-])(?:{part}\.[ \t]*+){{{MAX_KEY}}}", text):
+        raise ValueError(f"a key has more than {MAX_KEY} parts")
+    return tomllib.loads(text, **options)
+
+
+def _read_file(path: str, diagnostics: list[Diagnostic]) -> dict[str, Any]:
     def warn(message: str) -> None:
         diagnostics.append(warning("W071", path, message))
 
     try:
-        with open(path, "rb") as file:
-            data = tomllib.load(file)
+        data = parse_toml(paths.read_regular(path, MAX_FILE).decode())
     except (OSError, ValueError, RecursionError) as error:
         warn(f"{getattr(error, 'strerror', None) or error}; the file is ignored")
         return {}

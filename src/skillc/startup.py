@@ -9,7 +9,8 @@ the code is ordinary Python.
 2. `TYPE_CHECKING = False` in place of typing's: importing `typing` costs as much as a search.
 3. `sqlite`: `_sqlite3` without the Python around it, which imports datetime, and without functools.
 4. `sha256_hex`: SHA-256 without loading OpenSSL for a few bytes.
-5. `RLock` and `json_quote`: the C halves of `threading` and `json`, where that is all it takes.
+5. `RLock` and `json_quote`: the C halves of `threading` and `json`, where that is all it takes. `Idle` keeps
+   threads apart with the former.
 6. Imports inside functions for what only some calls need, each with a comment that says so.
 7. `value` or slotted classes in place of dataclasses, which import `inspect` and compile code at every start.
 8. Error classes load on first use (`skillc.errors`): defining forty takes as long as a search.
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec, SourceFileLoader
     from importlib.util import MAGIC_NUMBER
     from types import CodeType
-    from typing import BinaryIO, NoReturn, TypeVar, dataclass_transform
+    from typing import Any, BinaryIO, NoReturn, TypeVar, dataclass_transform
 
     Class = TypeVar("Class")
     sqlite = sqlite3
@@ -128,6 +129,43 @@ def sqlite_uri(path: str, parameters: str) -> str:
     return f"file:{path if os.sep == '/' else '/' + path.replace(os.sep, '/')}?{parameters}"
 
 
+class Idle:
+    """Open things between two uses, such as connections. Each has one user at a time: threads share none.
+
+    At most `limit` of them stay open; the one that has waited longest is closed first.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._lock = RLock()
+        self._things: list[tuple[object, Any]] = []
+
+    def __len__(self) -> int:
+        return len(self._things)
+
+    def take(self, key: object) -> Any:
+        """Return what was given back last under a key, for the caller alone; None where nothing waits."""
+        with self._lock:
+            for number in range(len(self._things) - 1, -1, -1):
+                if self._things[number][0] == key:
+                    return self._things.pop(number)[1]
+        return None
+
+    def give_back(self, key: object, thing: Any) -> None:
+        """Keep a thing for its next user."""
+        with self._lock:
+            self._things.append((key, thing))
+            surplus = self._things[: -self._limit]
+            del self._things[: -self._limit]
+        for _, old in surplus:
+            old.close()
+
+    def __del__(self) -> None:
+        """Close everything when the process ends; a command that leaves at once need not."""
+        for _, thing in self._things:
+            thing.close()
+
+
 def import_fast() -> None:
     """Import the modules of this package by their path from now on.
 
@@ -198,6 +236,17 @@ def collect_rarely() -> None:
     import gc
 
     gc.set_threshold(50_000)
+
+
+def collect_often() -> None:
+    """Collect garbage as usual again, for a command that runs until it is stopped.
+
+    Connections and requests are cycles of objects, which would pile up. What is loaded by now is left out.
+    """
+    import gc
+
+    gc.freeze()
+    gc.set_threshold(700)
 
 
 def leave(status: int) -> NoReturn:

@@ -19,6 +19,12 @@ _SPACES = (
     "\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
     "\u200c\u200d"
 )
+# Letters and symbols that are drawn as nothing, or as a space; and marks that choose how others are drawn.
+_BLANKS = (
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\U00013441\U00013442"
+    "\U00016fe4\U0001d159"
+)
+MAX_MARKS = 2  # combining marks on one letter; more are written out, since they can cover what is near
 _PLAIN = dict.fromkeys(map(ord, "-_./"))  # characters besides letters and digits that no shell acts on
 
 MAX_SUGGESTIONS = 3
@@ -35,18 +41,86 @@ def one_line(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return `text` with every character that can't be seen written out: joiners and odd spaces too."""
-    return text if text.isprintable() else _escape(text, "")
+    r"""Return `text` with every character written out that can't be seen, or looks like a plain space.
+
+    That is everything unprintable, joiners and other spaces, blank letters, variation selectors, and
+    combining marks that are not on a letter.
+
+    >>> print(visible("a\u200bb\u3164 \u0301x\ufe0f"), visible("cafe\u0301") == "cafe\u0301")
+    a\u200bb\u3164 \u0301x\ufe0f True
+    """
+    if text.isascii():
+        return text if text.isprintable() else _escape(text, "")
+    from unicodedata import category  # only for text that is not ASCII
+
+    characters: list[str] = []
+    marks = MAX_MARKS  # on the letter before; as if there were too many where there is none
+    for c in text:
+        kind = category(c)[0]
+        is_hidden = not c.isprintable() or c in _BLANKS or "\ufe00" <= c <= "\ufe0f" or c >= "\U000e0000"
+        marks = MAX_MARKS if is_hidden or kind not in "LM" else marks + 1 if kind == "M" else 0
+        is_hidden = is_hidden or marks > MAX_MARKS
+        characters.append(_escape_character(c) if is_hidden else c)
+    return "".join(characters)
+
+
+def terminal_text(text: str) -> str:
+    r"""Return text of several lines with everything that a terminal acts on written out.
+
+    >>> print(terminal_text("a b\r\n\x1b[2Jc\rd"))
+    a b
+    \x1b[2Jc\rd
+    """
+    if text.isprintable():
+        return text
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join([line if line.isprintable() else _escape(line, _SPACES + "\t") for line in lines])
 
 
 def _escape(text: str, safe: str) -> str:
-    return "".join(c if c.isprintable() or c in safe else c.encode("unicode_escape").decode() for c in text)
+    return "".join(c if c.isprintable() or c in safe else _escape_character(c) for c in text)
+
+
+def _escape_character(c: str) -> str:
+    return c.encode("unicode_escape").decode()
+
+
+def fold(text: str, width: int, indent: str = "") -> str:
+    """Return `text` in lines of at most `width` columns, the second and later ones with an indent.
+
+    Nothing is left out, and no line starts in the first column but the first: what a terminal would wrap
+    could pose as a line of its own.
+
+    >>> print(fold("Command: abcdefgh", 12, "         "))
+    Command: abc
+             def
+             gh
+    """
+    if text.isascii() and len(text) <= width:
+        return text
+    from unicodedata import east_asian_width  # only for long lines
+
+    lines, columns = [""], 0
+    for c in text:
+        size = 2 if east_asian_width(c) in "WF" else 1
+        if columns + size > width:
+            lines.append(indent)
+            columns = len(indent)
+        lines[-1] += c
+        columns += size
+    return "\n".join(lines)
 
 
 def fold_line(text: str) -> str:
-    """Return `text` with its white space folded to single spaces and anything else unprintable removed."""
+    r"""Return `text` with its white space folded to single spaces and anything else unprintable removed.
+
+    >>> fold_line("zero \u200b width\u200b ")
+    'zero width'
+    """
     line = " ".join(text.split())
-    return line if line.isprintable() else "".join(c for c in line if c.isprintable() or c == "\u200d")
+    if line.isprintable():
+        return line
+    return " ".join("".join(c for c in line if c.isprintable() or c == "\u200d").split())
 
 
 def utf8_text(text: str, errors: str = "backslashreplace") -> str:
@@ -142,7 +216,8 @@ def _similarity(one: str, two: str, ratio: float) -> float:
     from difflib import SequenceMatcher  # costs a millisecond; only errors need it
 
     matcher = SequenceMatcher(None, one, two, autojunk=False)
-    if matcher.quick_ratio() >= ratio and matcher.ratio() >= ratio:
+    bounds = matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio  # the cheapest first
+    if all(bound() >= ratio for bound in bounds):
         return matcher.ratio()
     shorter, longer = sorted((one, two), key=len)
     return PART_RATIO if len(shorter) >= MIN_PART and shorter in longer else 0.0

@@ -41,30 +41,44 @@ class Library:
 
     __slots__ = ("engine", "source", "stamp")
 
-    def __init__(self, config: SkillsConfig, cwd: str, stamp: object) -> None:
+    def __init__(self, config: SkillsConfig, cwd: str, stamp: object, capabilities: Iterable[str]) -> None:
         from skillc.engine import DefaultSkillEngine, EngineOptions
         from skillc.library import resolve_repositories
 
         self.stamp = stamp
         self.source: CompositeSkillSource = resolve_repositories(config, next(paths.library_roots(cwd), None))
         limits = (config.max_injection_bytes, config.inventory_threshold)
-        options = EngineOptions(*limits, enabled=config.enabled)
+        words = frozenset((*config.capabilities, *capabilities))
+        options = EngineOptions(*limits, capabilities=words, enabled=config.enabled)
         self.engine: DefaultSkillEngine = DefaultSkillEngine(self.source, options)
 
 
 class Workspace:
-    """A working directory. One object serves any number of operations, from any thread."""
+    """A working directory. One object serves any number of operations, from any thread.
 
-    __slots__ = ("_library", "cwd", "report")
+    `capabilities` are those that are there, besides skills: skills that need others are hidden.
+    """
 
-    def __init__(self, cwd: str | None = None, report: Reporter = lambda line: None) -> None:
+    __slots__ = ("_library", "_switch", "capabilities", "cwd", "report")
+
+    def __init__(
+        self,
+        cwd: str | None = None,
+        report: Reporter = lambda line: None,
+        capabilities: Iterable[str] = (),
+    ) -> None:
         self.cwd = cwd or paths.current_directory()
         self.report = report
+        self.capabilities = frozenset(capabilities)
+        self._switch: tuple[object, str] = (
+            None,
+            "",
+        )  # stamps of the configuration, and the file that switches skills off
         self._library: list[Library] = []  # at most one; a list, so that `with_reporter` can share it
 
     def with_reporter(self, report: Reporter) -> Workspace:
         """Return the same workspace with another reporter; both share the library."""
-        other = Workspace(self.cwd, report)
+        other = Workspace(self.cwd, report, self.capabilities)
         other._library = self._library
         return other
 
@@ -128,9 +142,7 @@ class Workspace:
             lambda result: {"section": result.heading, "file": result.file},
         )
         if result.ambiguous:
-            from skillc.text import one_line
-
-            self.report(f'warning: multiple matches for "{one_line(section)}"; showing first')
+            self.tell((errors.warning("W001", section),))
         return result
 
     def search(
@@ -140,7 +152,11 @@ class Workspace:
         from skillc.gateway import has_changes, search_sections
 
         tokenizer = self._tokenizer()
-        skill = self.locate(name)
+        folder = skill = self.locate(name)
+        if not skill.is_stored:
+            from skillc.library import find_import  # only for a folder in no store
+
+            skill = find_import(folder.source, self.cwd) or folder
         results = self.operate(
             "search",
             skill,
@@ -148,8 +164,9 @@ class Workspace:
             lambda skill: search_sections(skill, query, limit=limit, mode=mode, tokenizer=tokenizer),
             lambda results: {"result_count": len(results.results)},
         )
-        if has_changes(skill, tokenizer, [result.file for result in results.results]):
-            self.tell((errors.warning("W004", skill.name, skill.name),))
+        names = [result.file for result in results.results]
+        if has_changes(skill, tokenizer, folder.source, names):
+            self.tell((errors.warning("W004", skill.name, folder.reference),))
         if mode == "all" and not results.results:
             from skillc.gateway import explain_no_results
 
@@ -200,10 +217,9 @@ class Workspace:
         skill: Skill,
         options: PublishOptions,
         *,
-        imports: set[str] | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Publication:
-        """Import, build and deploy a skill; `imports` are the folders imported before, for --watch."""
+        """Import, build and deploy a skill."""
         from skillc.compiler import publish_skill
 
         settings = self.settings()
@@ -211,9 +227,7 @@ class Workspace:
             "build",
             skill,
             {"global": options.to_global, "force": options.force},
-            lambda skill: publish_skill(
-                skill, options, settings, self.cwd, imports=imports, progress=progress
-            ),
+            lambda skill: publish_skill(skill, options, settings, self.cwd, progress=progress),
         )
         self.tell_publication(publication)
         return publication
@@ -268,7 +282,12 @@ class Workspace:
         from skillc.library import find_skills
 
         return find_skills(
-            self.cwd, task, limit, rerank=rerank, tell=lambda diagnostic: self.tell((diagnostic,))
+            self.cwd,
+            task,
+            limit,
+            rerank=rerank,
+            capabilities=self.capabilities,
+            tell=lambda diagnostic: self.tell((diagnostic,)),
         )
 
     def engine(self) -> DefaultSkillEngine:
@@ -280,9 +299,25 @@ class Workspace:
         stamp = paths.config_stamps(self.cwd)
         library = self._library[0] if self._library else None
         if library is None or library.stamp != stamp:
-            library = Library(self.configuration(), self.cwd, stamp)
+            config = self.configuration()
+            library = Library(config, self.cwd, stamp, self.capabilities)
             self._library[:] = [library]
+            if not config.enabled:
+                self.tell((errors.warning("W072", config.enabled_by),))
         return library
+
+    def switched_off_by(self) -> str:
+        """Return the skills.toml that switches skills off; empty if they are on [D56]."""
+        from skillc.library import SkillsConfig
+
+        stamp = paths.config_stamps(self.cwd)
+        if self._switch[0] != stamp:
+            try:
+                config = SkillsConfig.load(self.cwd)
+                self._switch = (stamp, "" if config.enabled else config.enabled_by)
+            except errors.InvalidConfiguration:  # whatever needs the configuration says so
+                self._switch = (stamp, "")
+        return self._switch[1]
 
     def configuration(self) -> SkillsConfig:
         """Return what skills.toml says here; raises InvalidConfiguration."""
@@ -320,6 +355,11 @@ class Workspace:
         if not os.environ.get("SKILLC_TOKENIZER") and not paths.config_files(self.cwd):
             return "ascii"  # the default, without loading a parser of TOML
         return self.settings().tokenizer
+
+    def tell_owners(self) -> None:
+        """Report the `.skillc` directories here and above that are another user's, and so not used."""
+        for path in paths.foreign_directories(self.cwd):
+            self.tell((errors.warning("W073", path, os.path.dirname(path)),))
 
     def tell(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Report diagnostics, a line each."""

@@ -176,6 +176,40 @@ def test_unknown_option(world: World, words: list[str], guess: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (["search", "pdf", "--zebra"], 'skc search pdf -- "--zebra"'),
+        (["search", "pdf", "--limt"], "did you mean --limit?"),
+        (["search", "pdf", "-5 degrees"], 'skc search pdf -- "-5 degrees"'),
+        (["search", "pdf", "text", "--dry run=x y"], 'skc search pdf -- "--dry run=x y"'),
+        (["search", "--what now"], 'skc search <skill> -- "--what now"'),
+        (["search", "my skill", "-x"], 'skc search "my skill" -- "-x"'),
+        (["find", "--verbosely do it"], 'skc find -- "--verbosely do it"'),
+        (["turn", "- do it"], 'skc turn -- "- do it"'),
+    ],
+)
+def test_an_option_that_looks_like_a_query(world: World, words: list[str], advice: str) -> None:
+    """[D61] the error says how to search for it."""
+    assert advice in invalid(world, *words)
+
+
+def test_an_option_that_is_no_query(world: World) -> None:
+    """[D61] where the query is there, or a command takes none, nothing is said about it."""
+    for words in (["search", "pdf", "text", "--zebra"], ["outline", "--zebra"], ["list", "-x y"]):
+        assert "after --" not in invalid(world, *words)
+
+
+def test_a_query_that_starts_with_a_hyphen(world: World) -> None:
+    """[D61] after `--` it is a query; options come before that."""
+    world.skill("pdf", "---\nname: pdf\ndescription: d\n---\n# Usage\n\nGive --force.\n")
+    world.ok("build", "pdf")
+    found = json.loads(world.ok("search", "pdf", "--format", "json", "--", "--force").stdout)
+    assert (found["query"], len(found["results"])) == ("--force", 1)
+    assert world.ok("search", "--", "pdf", "--zebra").stdout == "No results.\n"
+    assert world.ok("find", "--", "--zebra").returncode == 0
+
+
+@pytest.mark.parametrize(
     "words",
     [
         ["list", "-x"],
@@ -470,7 +504,7 @@ def test_arguments_that_are_not_utf8(world: World) -> None:
     world.ok("build", "pdf")
     world.fails("E001", "outline", odd)
     world.fails("E020", "show", "pdf", "--section", odd)
-    world.fails("E020", "show", "pdf", "--section", "Usage", "--file", odd)
+    world.fails("E021", "show", "pdf", "--section", "Usage", "--file", odd)
     world.fails("E070", "init", odd)
     invalid(world, odd)
     invalid(world, "list", "--limit", odd)

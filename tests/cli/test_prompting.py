@@ -32,6 +32,32 @@ def test_browse(library: World) -> None:
     assert "extraction/  (2)\n" in library.ok("browse").stdout
 
 
+def test_browse_in_pages(world: World) -> None:
+    """[D60] a page ends with how many follow, the cursor that leads there, and how to search them."""
+    for number in range(60):
+        skill(world.store, f"skill-{number:02}", f"---\nname: s\ndescription: {'long ' * 90}\n---\n")
+    *lines, last = world.ok("browse").stdout.splitlines()
+    assert len(lines) == 50
+    assert all(len(line) <= 250 for line in lines)
+    words = last.split()
+    assert " ".join(words[:3]) == "13 more: --cursor"
+    assert last.endswith('or search them with: skc find "<task>"')
+    rest = world.ok("browse", "--cursor", words[3].strip("',")).stdout.splitlines()
+    assert len(rest) == 13
+    assert not set(lines) & set(rest)
+    world.fails("E100", "browse", "--cursor", "skill-48")
+    assert "E100" in world.fails("E100", "browse", "--query", "long", "--cursor", words[3].strip("',")).stderr
+
+
+def test_diagnose_ends_in_a_total(world: World) -> None:
+    """[D60] the last line counts errors and warnings."""
+    assert world.ok("diagnose").stdout == "Nothing to report.\n"
+    (skill(world.store, "bad") / "SKILL.md").write_text("no frontmatter")
+    *lines, last = world.ok("diagnose").stdout.splitlines()
+    assert len(lines) == 1
+    assert last in ("1 errors, 0 warnings", "0 errors, 1 warnings")
+
+
 def test_load(library: World) -> None:
     """[LIB: Injection mode (per-turn / pre-load)] [D30a] [SURFACES: Library] the block; E001 and E070."""
     block = '<skill id="pdf-processing">\n# pdf-processing\n\nBody.\n</skill>'

@@ -76,9 +76,44 @@ def test_one_that_can_not_be_reached(world: World, repository: Path) -> None:
 
 
 def test_variables_of_what_is_used(world: World) -> None:
-    """[D24] a variable that is not set is E071 and named."""
+    """[D57] a variable that is not set is named; it makes its repository unavailable, and no other."""
+    unset = '[[repositories]]\nname = "x"\ntype = "http"\nurl = "http://h"\nauth_token = "${NOT_SET_HERE}"\n'
+    configure(world, unset)
+    assert "NOT_SET_HERE" in world.fails("E200", "browse").stderr
+    world.skill("pdf")
+    configure(world, unset + '[[repositories]]\nname = "own"\ntype = "filesystem"\npath = ".skillc/skills"\n')
+    for command in (("browse",), ("find", "pdf"), ("load", "pdf"), ("inventory",)):
+        run = world.ok(*command)
+        assert "pdf" in run.stdout
+        assert "warning[W200]: repository 'x' is left out" in run.stderr
+        assert "the variable NOT_SET_HERE is not set" in run.stderr
+    assert [states(world)[name]["status"] for name in ("x", "own")] == ["unavailable", "ok"]
     configure(
         world,
-        '[[repositories]]\nname = "x"\ntype = "http"\nurl = "http://h"\nauth_token = "${NOT_SET_HERE}"\n',
+        unset + "required = true\n" + '[[repositories]]\nname = "own"\ntype = "filesystem"\n'
+        'path = ".skillc/skills"\n',
     )
-    assert "NOT_SET_HERE" in world.fails("E071", "browse").stderr
+    assert "NOT_SET_HERE" in world.fails("E200", "browse").stderr
+
+
+def test_what_can_not_be_set_up(world: World) -> None:
+    """[D57] bad addresses, refs and paths make a repository unavailable, and no other."""
+    world.skill("pdf")
+    bad = {
+        "address": 'type = "git"\nurl = "ext::sh -c id"',
+        "ref": 'type = "git"\nurl = "https://h/x.git"\ngit_ref = "-x"',
+        "depth": 'type = "git"\nurl = "https://h/x.git"\ndepth = -1',
+        "key": 'type = "git"\nurl = "https://h/x.git"\nssh_key = "k"',
+        "refresh": 'type = "http"\nurl = "http://h"\nrefresh_seconds = -1',
+        "server": 'type = "mcp"\nurl = "nothing"',
+        "path": 'type = "filesystem"\npath = "a\\u0000b"',
+        "missing": 'type = "filesystem"\npath = "not/there"',
+    }
+    tables = [f'[[repositories]]\nname = "{name}"\n{lines}\n' for name, lines in bad.items()]
+    own = '[[repositories]]\nname = "own"\ntype = "filesystem"\npath = ".skillc/skills"\n'
+    configure(world, "".join(tables) + own)
+    seen = states(world)
+    assert {seen[name]["status"] for name in bad} == {"unavailable"}
+    assert seen["own"]["status"] == "ok"
+    for command in (("browse",), ("find", "pdf"), ("load", "pdf")):
+        assert "pdf" in world.ok(*command).stdout

@@ -8,6 +8,7 @@ import os
 import re
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ def built(world: World, name: str = "pdf", **options: bool) -> BuildResult:
 
 
 def rows(path: str, query: str) -> list[Any]:
-    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         return connection.execute(query).fetchall()
 
 
@@ -331,10 +332,9 @@ def test_damaged_index_is_rebuilt(world: World, damage: str) -> None:
     """[RFC-0004:C-INDEX] [D11] missing, corrupt and stale indexes are made anew without a word."""
     world.skill("pdf")
     result = built(world)
-    connection = sqlite3.connect(index_of(result))
-    connection.execute(damage)
-    connection.commit()
-    connection.close()
+    with closing(sqlite3.connect(index_of(result))) as connection:
+        connection.execute(damage)
+        connection.commit()
     built(world)
     assert show_section(result.skill, "usage").line == 7
     assert search_sections(result.skill, "text").results
@@ -385,6 +385,21 @@ def test_a_stale_manifest_is_unusable(world: World) -> None:
     world.fails("E002", "search", "pdf", "text")
     world.ok("build", "pdf")
     world.ok("search", "pdf", "text")
+
+
+@pytest.mark.parametrize(("key", "value"), [("source_hash", "0" * 64), ("schema_version", "3")])
+def test_index_unlike_its_manifest_is_rebuilt(world: World, key: str, value: str) -> None:
+    """[RFC-0004:C-INDEX] hash or schema unlike the manifest's: a build writes a new index."""
+    world.skill("pdf")
+    result = built(world)
+    (index,) = Path(result.runtime, ".skillc-meta").glob("search-*.db")
+    with closing(sqlite3.connect(index)) as connection, connection:
+        connection.execute("UPDATE index_meta SET value = ? WHERE key = ?", (value, key))
+        connection.execute("DELETE FROM headings")
+    assert built(world).status == "updated"
+    with closing(sqlite3.connect(index)) as connection:
+        assert connection.execute("SELECT count(*) FROM headings").fetchone()[0] > 0
+    assert built(world).status == "unchanged"
 
 
 def test_large_skills_are_read_by_several_processes(world: World) -> None:

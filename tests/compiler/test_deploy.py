@@ -336,9 +336,6 @@ def test_the_skill_itself_is_never_replaced(
     if linked:
         real = world.skill("real", text, store=world.root)
         (world.store / "pdf").symlink_to(real)
-        (world.root / "runtime").mkdir()
-        world.runtime.mkdir()
-        (world.runtime / "pdf").symlink_to(world.root / "runtime")
     else:
         world.skill("pdf", text)
     (world.root / "store").symlink_to(world.store)

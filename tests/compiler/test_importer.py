@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -277,3 +278,153 @@ def test_hint_is_true(world: World) -> None:
     world.skill("pdf", store=world.project)
     result = world.fails("E050", "build", "pdf")
     assert "its name alone" not in result.stderr
+
+
+# The same folder again
+
+
+def edit(folder: Path, text: str) -> None:
+    (folder / "SKILL.md").write_text(f"---\nname: pdf\ndescription: d\n---\n# pdf\n\n## Usage\n\n{text}\n")
+
+
+def test_into_a_project_without_a_store(world: World, folder: Path) -> None:
+    """[D10] a project that has .skillc but no skills gets the copy, not the home."""
+    world.store.rmdir()
+    (world.project / ".skillc" / "config.toml").write_text("version = 1\n")
+    assert imported(world, str(folder))["source_path"] == str(world.store / "pdf")
+    assert not world.global_store.exists()
+
+
+def test_where_to_edit(world: World, folder: Path) -> None:
+    """[D53] an import says what was copied, and which path to edit from now on."""
+    first, *_ = world.ok("build", str(folder)).stdout.splitlines()
+    assert first == f"Copied {folder}; from now on, edit {world.store / 'pdf'}"
+
+
+def test_nothing_changed(world: World, folder: Path) -> None:
+    """[D53] the same folder once more: nothing is copied, and edits of the copy stay."""
+    imported(world, str(folder))
+    edit(world.store / "pdf", "Edited.")
+    again = world.ok("build", str(folder))
+    assert again.stdout.startswith("Updated 'pdf' (2 files")
+    assert "Edited." in (world.store / "pdf" / "SKILL.md").read_text()
+
+
+def test_only_the_original_changed(world: World, folder: Path) -> None:
+    """[D53] then it is taken over, and that is said; files that are gone go."""
+    imported(world, str(folder))
+    edit(folder, "Zebra.")
+    (folder / "references" / "api.md").unlink()
+    (folder / ".env.example").write_text("x")
+    first, *_ = world.ok("build", str(folder)).stdout.splitlines()
+    assert first == f"Updated {world.store / 'pdf'}, because {folder} changed"
+    assert files(world.store / "pdf") == [".env.example", "SKILL.md"]
+    assert "SKILL.md#Usage" in world.ok("search", "pdf", "zebra").stdout
+
+
+def test_both_changed(world: World, folder: Path) -> None:
+    """[D53] E050 names both paths and what to do, nothing changes, and what it says works."""
+    imported(world, str(folder))
+    edit(folder, "Original.")
+    edit(world.store / "pdf", "Copy.")
+    before = everything(world.project)
+    result = world.fails("E050", "build", str(folder))
+    for part in (str(folder), str(world.store / "pdf"), "--force"):
+        assert part in result.stderr.splitlines()[1]
+    assert everything(world.project) == before
+    world.ok("build", str(world.store / "pdf"))
+    world.ok("build", str(folder), "--force")
+    assert "Original." in (world.store / "pdf" / "SKILL.md").read_text()
+
+
+def test_both_changed_alike(world: World, folder: Path) -> None:
+    """[D53] the same edit on both sides is no conflict."""
+    imported(world, str(folder))
+    edit(folder, "Same.")
+    edit(world.store / "pdf", "Same.")
+    world.ok("build", str(folder))
+
+
+def test_another_folder_of_that_name(world: World, folder: Path) -> None:
+    """[D10] [D53] a copy of one folder is in the way of another: E050, as ever."""
+    imported(world, str(folder))
+    other = world.skill("pdf", store=world.root / "other")
+    world.fails("E050", "build", str(other))
+    imported(world, str(other), "--force")
+    world.fails("E050", "build", str(folder))
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"/x": 5}', '{"/x": {"source": 1}}', "[" * 100_000])
+def test_a_damaged_record(world: World, folder: Path, damage: str) -> None:
+    """[D53] without a record a copy is a folder like any other; the next import writes a new one."""
+    imported(world, str(folder))
+    (note,) = (world.home / ".skillc" / "imports").iterdir()
+    note.write_text(damage)
+    world.fails("E050", "build", str(folder))
+    imported(world, str(folder), "--force")
+    imported(world, str(folder))
+
+
+def test_no_home_for_the_record(world: World, folder: Path) -> None:
+    """[D53] a home that can't be written, or none, stops no import into a project."""
+    target = ("--target", str(world.root / "agent"))
+    (world.home / ".skillc").write_text("a file")
+    world.ok("build", str(folder), *target)
+    world.ok("build", str(folder), "--force", *target, env={"HOME": ""})
+
+
+# Read what was built
+
+
+@pytest.fixture(params=["project", "global"])
+def place(request: pytest.FixtureRequest, world: World, folder: Path) -> Path:
+    """Where the folder was imported from: a project, or the folder's parent, so that the home has it."""
+    here = world.project if request.param == "project" else folder.parent
+    imported(world, str(folder), cwd=here)
+    return here
+
+
+@pytest.mark.slow
+def test_by_name_and_by_path(world: World, folder: Path, place: Path) -> None:
+    """[D53] [RFC-0007] a folder that was built answers show and search by its name and by its path."""
+    for cwd in (world.project, folder.parent, folder, world.root):
+        names = [str(folder), os.path.relpath(folder, cwd)]
+        for name in [*names, "pdf"] if cwd == place else names:
+            shown = world.ok("show", name, "--section", "Usage", cwd=cwd)
+            assert (shown.stdout, shown.stderr) == ("## Usage\n\nText.\n", "")
+            found = world.ok("search", name, "text", cwd=cwd)
+            assert (found.stdout.splitlines()[0][:14], found.stderr) == ("SKILL.md#Usage", "")
+
+
+def test_a_folder_that_changed(world: World, folder: Path, place: Path) -> None:
+    """[D18] [D53] show reads the folder as it is, search says that it changed, and what it advises helps."""
+    edit(folder, "Zebra.")
+    assert "Zebra." in world.ok("show", str(folder), "--section", "Usage", cwd=place).stdout
+    stale = world.ok("search", str(folder), "zebra", cwd=place)
+    assert stale.stdout == "No results.\n"
+    [line] = [line for line in stale.stderr.splitlines() if "W004" in line]
+    assert f"'skc build {folder}'" in line
+    world.ok("build", str(folder), cwd=place)
+    found = world.ok("search", str(folder), "zebra", cwd=place)
+    assert ("[MATCH]Zebra[/MATCH]" in found.stdout, found.stderr) == (True, "")
+
+
+def test_a_copy_that_is_gone(world: World, folder: Path, place: Path) -> None:
+    """[D53] a copy that was removed is none: E002 names the folder, and building it helps."""
+    for store in (world.store, world.global_store):
+        shutil.rmtree(store / "pdf", ignore_errors=True)
+    assert f"'skc build {folder}'" in world.fails("E002", "search", str(folder), "text", cwd=place).stderr
+    world.ok("build", str(folder), cwd=place)
+    world.ok("search", str(folder), "text", cwd=place)
+
+
+@pytest.mark.slow
+def test_the_nearest_copy(world: World, folder: Path) -> None:
+    """[D53] [D13a] of several imports, the one in a store of the working directory is searched."""
+    other = world.root / "other"
+    (other / ".skillc" / "skills").mkdir(parents=True)
+    for word, cwd in {"one": world.project, "two": other, "three": world.root}.items():
+        edit(folder, word)
+        imported(world, str(folder), cwd=cwd)
+    for word, cwd in {"one": world.project, "two": other, "three": world.root}.items():
+        assert f"[MATCH]{word}[/MATCH]" in world.ok("search", str(folder), word, cwd=cwd).stdout

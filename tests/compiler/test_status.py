@@ -67,7 +67,7 @@ def test_empty(world: World) -> None:
 
 
 def test_columns(world: World) -> None:
-    """[RFC-0007] text has the columns SKILL SCOPE STATUS, with --verbose also SOURCE."""
+    """[RFC-0007] [D60] text has the columns SKILL SCOPE STATUS, with --verbose SOURCE; then the total."""
     folder = world.skill("pdf")
     world.skill("a-longer-name")
     rows = [line.split() for line in world.ok("list").stdout.splitlines()]
@@ -75,8 +75,10 @@ def test_columns(world: World) -> None:
         ["SKILL", "SCOPE", "STATUS"],
         ["a-longer-name", "project", "not-built"],
         ["pdf", "project", "not-built"],
+        ["2", "skills"],
     ]
-    header, *_, last = world.ok("list", "--verbose").stdout.splitlines()
+    assert world.ok("list", "--limit", "1").stdout.endswith("\n1 of 2 skills\n")
+    header, *_, last, _ = world.ok("list", "--verbose").stdout.splitlines()
     assert header.split() == ["SKILL", "SCOPE", "STATUS", "SOURCE"]
     assert last.split() == ["pdf", "project", "not-built", str(folder)]
     assert header.index("SOURCE") == last.index(str(folder))
@@ -287,7 +289,7 @@ def test_odd_names(world: World) -> None:
         world.skill(name, "---\nname: x\ndescription: d\n---\n")
     assert sorted(names(world)) == sorted(odd)
     lines = world.ok("list").stdout.splitlines()
-    assert len(lines) == 1 + len(odd)
+    assert len(lines) == 2 + len(odd)  # with a header and the total
     assert all(line.isprintable() for line in lines)
 
 

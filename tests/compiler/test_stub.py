@@ -241,8 +241,8 @@ def test_fields_that_do_not_fit(world: World) -> None:
     assert text.count("\n") <= MAX_LINES
     assert "model: opus\nlong:\n" in text
     assert "longer" not in text
-    (line,) = (line for line in ran.stderr.splitlines() if "W005" in line)
+    (line,) = (line for line in ran.stderr.splitlines() if "W008" in line)
     assert line.endswith("the stub has no room for the frontmatter's field 'longer'; agents do not see it")
     save(world.store / "pdf" / "other.md", "# Other\n")
-    assert world.ok("build", "pdf").stderr.count("W005") == 1
+    assert world.ok("build", "pdf").stderr.count("W008") == 1
     assert "long:" in (world.runtime / "pdf" / "SKILL.md").read_text()

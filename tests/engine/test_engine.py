@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from hypothesis import given, strategies as st
 
 from skillc.engine import (
+    DefaultSkillEngine,
     SkillEvent,
     SkillResolutionFailed,
     SkillsResolved,
     prepare_turn,
 )
-from skillc.engine.inventory import MARKER, render_skill
-from skillc.errors import InvalidSkillId, SkillNotFound
+from skillc.engine.inventory import FLAT_BUDGET, MARKER, render_skill
+from skillc.errors import InvalidOption, InvalidSkillId, SkillNotFound
+from skillc.library import SkillScope
 from tests.support.engines import IDS, engine
 from tests.support.skills import document, run
 
@@ -63,10 +68,84 @@ def test_budget_shortens_fairly_and_says_so() -> None:
     assert run(engine(*skills).inventory_section()).count("…") == 0
 
 
+def test_a_threshold_of_zero() -> None:
+    """[D59] means collections, however few skills there are."""
+    for skills in ([document("a/b")], [document("pdf")]):
+        assert 'mode="collections"' in run(engine(*skills, inventory_threshold=0).inventory_section())
+
+
+def test_embedded_skills_do_not_count() -> None:
+    """[D59] skills that come with skillc do not push the others over the threshold."""
+    git = document("git")
+    builtin = replace(git, descriptor=replace(git.descriptor, scope=SkillScope.BUILTIN))
+    text = run(engine(document("a/b"), document("a/c"), builtin, inventory_threshold=2).inventory_section())
+    assert "mode=" not in text
+    assert text.count("<skill id=") == 3
+    text = run(engine(document("a/b"), document("a/c"), builtin, inventory_threshold=1).inventory_section())
+    assert 'mode="collections"' in text
+
+
+@pytest.mark.parametrize("budget", [None, 2_000, 5_000])
+def test_a_flat_library_without_collections(budget: int | None) -> None:
+    """[D59] skills in the root are listed within the budget; the others are counted, and can be found."""
+    skills = [document(f"skill-{n:04}", description="long words " * 30) for n in range(3_000)]
+    text = run(engine(*skills, inventory_budget=budget).inventory_section(["skill-2999"]))
+    assert len(text) <= (budget or FLAT_BUDGET)
+    assert len(text) > (budget or FLAT_BUDGET) - 200
+    assert "mode=" not in text
+    count = text.count("<skill id=")
+    assert count > 10
+    assert f"{3_000 - count} more skills are not listed; the find_skills tool" in text
+    assert '<skill id="skill-0000">' in text
+    assert '<skill id="skill-2999" active="true">' in text
+
+
 def test_inventory_is_stable() -> None:
     """[LIB: Renderer (spec-compliant XML)] the same skills in any order give the same text."""
     forwards = [document(skill_id) for skill_id in IDS]
     assert run(engine(*forwards).inventory_section()) == run(engine(*reversed(forwards)).inventory_section())
+
+
+def pages(browser: DefaultSkillEngine, *words: str) -> list[dict[str, Any]]:
+    """All answers, from the first to the last."""
+    found = [run(browser.browse(*words))]
+    while "next_cursor" in found[-1]:
+        query = words[1] if len(words) > 1 else None
+        found.append(run(browser.browse(words[0], query, found[-1]["next_cursor"])))
+    return found
+
+
+def test_browse_in_pages() -> None:
+    """[D60] at most 50 entries, with how many follow, a cursor, and the way to search them."""
+    ids = [*(f"pdf-{n:03}" for n in range(90)), *(f"c{n:03}/pdf-x" for n in range(70)), "a/b"]
+    browser = engine(*(document(skill_id, description="long words " * 40) for skill_id in ids))
+    found = pages(browser, "")
+    assert [len(page["subcollections"]) + len(page["skills"]) for page in found] == [50, 50, 50, 11]
+    assert [page.get("more") for page in found] == [111, 61, 11, None]
+    assert "find_skills" in found[0]["note"]
+    assert "note" not in found[-1]
+    paths = [one["path"] for page in found for one in page["subcollections"]]
+    assert paths == ["a", *(f"c{n:03}" for n in range(70))]
+    assert [one["id"] for page in found for one in page["skills"]] == ids[:90]
+    assert {len(one["description"]) for page in found for one in page["skills"]} == {200}
+    matches = pages(browser, "", "pdf")
+    assert [len(page["skills"]) for page in matches] == [50, 50, 50, 10]
+    assert "subcollections" not in matches[0]
+
+
+def test_browse_with_another_cursor() -> None:
+    """[D60] a cursor that is of another list, or made up, is E100; one whose entry is gone is not."""
+    ids = [f"{path}pdf-{n:03}" for path in ("", "c/") for n in range(60)]
+    browser = engine(*map(document, ids))
+    cursor = run(browser.browse())["next_cursor"]
+    for path, query in (("c", None), ("", "pdf")):
+        with pytest.raises(InvalidOption):
+            run(browser.browse(path, query, cursor))
+    for bad in ("", "x", "spdf-048", f"{cursor}x", "0" * 8 + ".spdf-048", "\ud800"):
+        with pytest.raises(InvalidOption):
+            run(browser.browse("", None, bad))
+    fewer = engine(*(document(skill_id) for skill_id in ids if skill_id != "pdf-048"))
+    assert run(fewer.browse("", None, cursor))["skills"][0]["id"] == "pdf-049"
 
 
 def test_browse() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.sax import saxutils
@@ -17,6 +18,7 @@ from skillc import (
     DefaultSkillEngine,
     EngineOptions,
     FilesystemSkillSource,
+    InMemorySkillSource,
     InvalidSkillId,
     SkillCollection,
     SkillDescriptor,
@@ -30,6 +32,8 @@ from skillc import (
     prepare_turn,
 )
 from skillc.engine.inventory import ESCAPED, MARKER, escape, quoteattr, render_skill
+from skillc.engine.tools import SkillTools
+from skillc.engine.turn import system_prompt
 from tests.support.engines import engine
 from tests.support.skills import document, run, skill
 
@@ -89,12 +93,54 @@ def test_never_half_an_escape(limit: int, text: str) -> None:
     assert inside.endswith(MARKER)
     assert len(inside.encode()) <= limit
     body = inside.removesuffix(MARKER)
-    whole = text.replace("</skill>", ESCAPED) + ESCAPED * 8
+    whole = re.sub(r"</skill(?![\wé])", ESCAPED[:-1].replace("\\", r"\\"), text) + ESCAPED * 8
     assert whole.lstrip("\n").startswith(body)
     rest = whole[len(body) :]
     assert not any(
         body.endswith(ESCAPED[:size]) and rest.startswith(ESCAPED[size:]) for size in range(1, len(ESCAPED))
     )
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "</skill x>",
+        "</skill\nx='y'>",
+        "</skill/>",
+        "</skill",
+        "< /skill>",
+        "</ skill >",
+        "<\n/\nskill\n>",
+        "</SKILL\t id='a'>",
+        "<\u200b/skill>",
+        "</sk\u200bi\u00adll>",
+        "</skill\u200b>",
+        "</\ufeffskill\u2060 x>",
+        "</\u017f\u212aill>",  # a long s and the sign for Kelvin
+        "</skill</skill>",
+    ],
+)
+def test_nothing_closes_the_block(tag: str) -> None:
+    """[LIB: Injection mode (per-turn / pre-load)] whatever a model could read as the end of the skill."""
+    source = InMemorySkillSource([document("a", f"Before {tag} after\n{tag}")])
+    engine = DefaultSkillEngine(source)
+    tool = run(SkillTools(engine).call("load_skill", {"id": "a"})).text
+    system = run(system_prompt(engine, ["a"]))
+    turn = run(prepare_turn(engine, "/a go", ["a"])).message
+    for text in (tool, system, turn):
+        block = text[text.index('<skill id="a">\n') + 15 :]
+        inside, _, rest = block.partition("\n</skill>")
+        assert rest in ("", "\n\ngo")
+        for unseen in "\u200b\u00ad\u2060\ufeff":
+            inside = inside.replace(unseen, "")
+        assert not re.search(r"<\s*/\s*skill", inside, re.IGNORECASE)
+        assert inside.startswith("Before <\\/skill")
+
+
+def test_other_tags_stay() -> None:
+    """[LIB: Injection mode (per-turn / pre-load)] a skill about HTML says what it said."""
+    body = "</skills> </skill-x> <skill> </p > a < b / skill </b>"
+    assert render_skill(document("a", body)) == f'<skill id="a">\n{body}\n</skill>'
 
 
 def test_every_cut_through_an_escape() -> None:
@@ -143,10 +189,11 @@ def test_the_budget_holds_for_collections() -> None:
 
 
 def test_a_budget_too_small_for_the_names() -> None:
-    """[LIB: Inventory mode (system prompt)] no skill is dropped, even where the budget can't be kept."""
-    text = run(engine(*(document(f"s{n}") for n in range(9)), inventory_budget=10).inventory_section())
-    assert all(f'id="s{n}"' in text for n in range(9))
-    assert "Descriptions are shortened" in text
+    """[D59] skills that the budget has no room for are counted, but those that are active stay."""
+    few = [document(f"s{n}") for n in range(9)]
+    text = run(engine(*few, inventory_budget=10).inventory_section(["s7"]))
+    assert re.findall('id="(.*?)"', text) == ["s7"]
+    assert "8 more skills are not listed; the find_skills tool" in text
 
 
 def test_switched_off_everywhere() -> None:

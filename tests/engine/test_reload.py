@@ -119,7 +119,7 @@ def test_the_project_around(world: World, monkeypatch: pytest.MonkeyPatch) -> No
     """[D23] [LIB: Resolution: config → SkillSource] that of the working directory, or the one given."""
     skill(world.store, "mine")
     assert 'id="mine"' in run(AgentFactory().build_agent()).system_prompt
-    (world.project / ".skillc" / "skills.toml").write_text("inventory_threshold = 1\n")
+    (world.project / ".skillc" / "skills.toml").write_text("inventory_threshold = 0\n")
     monkeypatch.chdir(world.root)
     assert "mine" not in run(AgentFactory().build_agent()).system_prompt
     assert 'mode="collections"' in run(AgentFactory(project_root=world.project).build_agent()).system_prompt

@@ -136,7 +136,7 @@ def test_open_indexes_are_few(world: World) -> None:
             assert [result.section for result in search_sections(skill, f"only {n}").results] == [
                 f"Only in {n}"
             ]
-    assert len(reader._cache) <= reader.MAX_OPEN
+    assert len(reader._idle) <= reader.MAX_OPEN
 
 
 def test_threads_share_open_indexes(world: World) -> None:

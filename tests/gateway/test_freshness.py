@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from skillc.compiler import build_skill
-from skillc.errors import SectionNotFound
+from skillc.errors import FileNotFound, SectionNotFound
 from skillc.gateway import freshness, has_changes, read_outline, search_sections, show, show_section
 from skillc.index import SETTLED_NS
 from skillc.index.sections import open_index
@@ -155,7 +155,7 @@ def test_renamed(settled: Skill) -> None:
     Path(settled.source, "a.md").rename(Path(settled.source, "z.md"))
     assert show_section(settled, "a").file == "z.md"
     assert not show_section(settled, "a").ambiguous
-    with pytest.raises(SectionNotFound):
+    with pytest.raises(FileNotFound):
         show_section(settled, "a", file="a.md")
     agree(settled)
     assert has_changes(settled)
@@ -218,7 +218,7 @@ def test_ambiguous_in_changed_files(run: Run, settled: Skill) -> None:
     save(Path(settled.source, "0.md"), "# a\n")  # before it
     ran = run("show", "pdf", "--section", "A", "--format", "json")
     assert json.loads(ran.out)["file"] == "0.md"
-    assert ran.err == 'warning: multiple matches for "A"; showing first\n'
+    assert ran.err == "warning[W001]: multiple matches for 'A'; showing first\n"
     save(Path(settled.source, "0.md"), "# other\n")
     save(Path(settled.source, "a.md"), "# other\n")
     assert (show_section(settled, "a").file, show_section(settled, "a").ambiguous) == ("b/c.md", False)
@@ -232,11 +232,11 @@ def test_twice_in_a_changed_file(settled: Skill) -> None:
 
 
 def test_dashes_in_changed_files(settled: Skill) -> None:
-    """[D15] [D18] the normalised query first, there too."""
-    save(Path(settled.source, "a.md"), "# Big — Small\n")
-    assert show_section(settled, "big — small").heading == "Big — Small"
-    save(Path(settled.source, "b/c.md"), "# Big\n")
+    """[D15] [D18] the exact heading first, there too."""
+    save(Path(settled.source, "a.md"), "# Big\n")
     assert show_section(settled, "big — small").heading == "Big"
+    save(Path(settled.source, "b/c.md"), "# Big — Small\n")
+    assert show_section(settled, "big — small").heading == "Big — Small"
 
 
 def test_suggestions_from_changed_files(settled: Skill) -> None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import os
 import resource
+import shutil
 import socket
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
+from skillc.engine import DefaultSkillEngine
 from skillc.errors import FileNotFound, PathEscapes, SkillcError
 from skillc.gateway import open as open_module, open_file
-from skillc.library import Skill, at_path
-from skillc.skills import resolve_inside
+from skillc.library import FilesystemSkillSource, Skill, at_path
+from skillc.skills import files
 from tests.conftest import World
 from tests.gateway.conftest import Run, code, made
 from tests.support.deadline import ends
@@ -427,12 +431,77 @@ def test_a_link_that_takes_the_place_of_a_file(world: World, monkeypatch: pytest
     secret = world.root / "secret"
     secret.write_bytes(SECRET)
 
-    def look_and_swap(root: str, path: str) -> str:
-        found = resolve_inside(root, path)
-        Path(found).unlink()
-        Path(found).symlink_to(secret)
+    def look_and_swap(root: str, path: str) -> tuple[str, str]:
+        found = resolve(root, path)
+        Path(found[1]).unlink()
+        Path(found[1]).symlink_to(secret)
         return found
 
-    monkeypatch.setattr(open_module, "resolve_inside", look_and_swap)
+    resolve = files._resolve
+    monkeypatch.setattr(files, "_resolve", look_and_swap)
     with pytest.raises(SkillcError):
         content(skill, "a.md")
+
+
+@pytest.mark.parametrize("swapped", ["a", "a/b", ""])
+def test_a_link_that_takes_the_place_of_a_directory(
+    world: World, swapped: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[RFC-0002:C-OPEN] nor does one on the way to the file, or in the place of the whole skill."""
+    skill = made(world, "pdf", {"a/b/c.md": b"mine"}, built=False)
+    outside = world.root / "outside"
+    shutil.copytree(skill.source, outside)
+    (outside / "a/b/c.md").write_bytes(SECRET)
+
+    def look_and_swap(root: str, path: str) -> tuple[str, str]:
+        found = resolve(root, path)
+        place = Path(found[0], swapped)
+        place.rename(world.root / "aside")
+        place.symlink_to(outside / swapped)
+        return found
+
+    resolve = files._resolve
+    monkeypatch.setattr(files, "_resolve", look_and_swap)
+    with pytest.raises(FileNotFound):
+        content(skill, "a/b/c.md")
+
+
+SWAP = """
+import os, sys
+inside, aside, outside = sys.argv[1:]
+print("ready", flush=True)
+while True:
+    os.rename(inside, aside)
+    os.symlink(outside, inside)
+    os.unlink(inside)
+    os.rename(aside, inside)
+"""
+
+
+@pytest.mark.slow
+def test_races(world: World) -> None:
+    """[RFC-0002:C-OPEN] while another process swaps a directory for a link, nothing from outside is read."""
+    skill = made(world, "pdf", {"a/b/c.md": b"mine", "SKILL.md": b"---\ndescription: x\n---\n"}, built=False)
+    outside = world.root / "outside"
+    outside.mkdir()
+    (outside / "c.md").write_bytes(SECRET)
+    engine = DefaultSkillEngine(FilesystemSkillSource(world.store))
+    directories = [str(Path(skill.source, "a/b")), str(Path(skill.source, "a/aside")), str(outside)]
+    command = [sys.executable, "-c", SWAP, *directories]
+    results = Counter[bytes]()
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as swapper:
+        try:
+            assert swapper.stdout is not None
+            swapper.stdout.readline()
+            for number in range(6_000):
+                try:
+                    if number % 20:
+                        results[content(skill, "a/b/c.md")] += 1
+                    else:
+                        results[asyncio.run(engine.read_file("pdf", "a/b/c.md")).encode()] += 1
+                except SkillcError as error:
+                    results[error.code.encode()] += 1
+        finally:
+            swapper.kill()
+    assert set(results) <= {b"mine", b"E012", b"E021"}
+    assert len(results) > 1  # the swaps were met

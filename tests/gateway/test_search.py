@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -67,11 +68,15 @@ def test_json(run: Run, library: Skill) -> None:
         assert isinstance(result["score"], float)
 
 
+def select(skill: Skill, sql: str, expression: str) -> list[tuple[str, str, str, float]]:
+    with closing(sqlite3.connect(database(skill))) as connection:
+        return connection.execute(sql, (expression,)).fetchall()
+
+
 def test_ranking(library: Skill) -> None:
     """[RFC-0004:C-SEARCH] BM25, negated, so that the best is the highest, and first."""
-    connection = sqlite3.connect(database(library))
     for query in ("tokens", "configure the", "authentication", "tokens tokens proxy"):
-        rows = connection.execute(SQL, (" ".join(quote(word) for word in query.split()),)).fetchall()
+        rows = select(library, SQL, " ".join(quote(word) for word in query.split()))
         found = search_sections(library, query).results
         assert [(r.file, r.section, r.snippet, -r.score) for r in found] == rows
         scores = [r.score for r in found]
@@ -159,7 +164,8 @@ def test_unicode61_does_not(world: World, monkeypatch: pytest.MonkeyPatch) -> No
     """[RFC-0004:C-QUERY-SYNTAX] [RFC-0004:C-INDEX] where SQLite has no stemmer, words are as they are."""
     monkeypatch.setattr(reader, "has_porter", lambda: False)
     skill = made(world, "pdf", {"a.md": "# One\n\nconfigure it\n"})
-    assert reader.open_index(skill, "ascii").meta["tokenizer"] == "unicode61"
+    with reader.open_index(skill, "ascii") as index:
+        assert index.meta["tokenizer"] == "unicode61"
     assert search_sections(skill, "configuring").results == []
     assert places(search_sections(skill, "Configure")) == [("a.md", "One")]
 
@@ -623,7 +629,7 @@ def test_any_query_in_cjk(cjk: Skill, query: str) -> None:
 def test_any_words_as_fts5_has_it(library: Skill, words: list[str]) -> None:
     """[RFC-0004:C-QUERY-SYNTAX] the results, scores and snippets of the expression that the RFC describes."""
     expression = " ".join('"' + word.replace('"', '""') + '"' for word in words)
-    rows = sqlite3.connect(database(library)).execute(SQL, (expression,)).fetchall()
+    rows = select(library, SQL, expression)
     found = search_sections(library, " ".join(words)).results
     assert [(r.file, r.section, r.snippet, -r.score) for r in found] == rows
 
@@ -632,13 +638,12 @@ def test_few_or_many_as_fts5_has_it(world: World) -> None:
     """[RFC-0004:C-SEARCH] the same rows in the same order, equal ones too, whether all are wanted or some."""
     files: dict[str, str | bytes] = {f"{n}.md": f"# A{n % 3}\n\n{'word ' * (n % 3)} same\n" for n in range(9)}
     skill = made(world, "pdf", files)
-    connection = sqlite3.connect(database(skill))
     for query in ("same", "word", "word same", "a1", "zebra", "same zebra"):
         expression = " ".join(f'"{word}"' for word in query.split())
         for limit in range(1, 12):
             ranked = SQL.replace("bm25(sections)", "rank").replace("10", str(limit))
             found = search_sections(skill, query, limit=limit).results
-            rows = connection.execute(ranked, (expression,)).fetchall()
+            rows = select(skill, ranked, expression)
             assert [(r.file, r.section, r.snippet, -r.score) for r in found] == rows, (query, limit)
 
 
@@ -701,3 +706,36 @@ def test_as_an_argument(world: World, library: Skill) -> None:
     """[D22] the same through a process, with bytes that are no text."""
     for query in (os.fsdecode(b"\xff\xfe tokens"), "tokens-" * 15_000, '"' * 100_000):
         assert json.loads(world.ok("search", "lib", query, "--format", "json").stdout)["results"] == []
+
+
+# Long sections
+
+
+LONG = "Über alles. " + "Plain words, one after another; and the rest. " * 700
+NEEDLES = LONG + "A needle in it. " + LONG + "More needles, two of them."
+
+
+@pytest.mark.parametrize("query", ["needle", "needle rest", "rest", '"needle in"', "the plain", "über"])
+def test_long_section_has_fts5s_snippet(world: World, query: str) -> None:
+    """[RFC-0004:C-SEARCH] the snippet of a long section is FTS5's own, up to thousands of matches."""
+    skill = made(world, "lib", {"long.md": f"# Long\n\n{NEEDLES}\n"})
+    expression = " ".join(map(quote, query.split()))
+    with sqlite3.connect(database(skill)) as index:
+        rows = index.execute(SQL, (expression,)).fetchall()
+    assert [(r.section, r.snippet) for r in search_sections(skill, query).results] == [
+        row[1:3] for row in rows
+    ]
+    index.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("word", ["word", "wörd", "日"])
+def test_snippet_among_many_matches(world: World, mode: str, word: str) -> None:
+    """[RFC-0004:C-SEARCH] with more matches than snippet() can bear, the best part is shown."""
+    filler = f"{word} " * 6000
+    skill = made(world, "lib", {"long.md": f"# Long\n\n{filler}{word} needle {filler}\n"})
+    query = f"{word} needle"
+    snippet = search_sections(skill, query, mode=mode).results[0].snippet
+    assert "needle" in snippet
+    assert snippet.count("[MATCH]") == snippet.count("[/MATCH]") > 0
+    assert len(snippet) < 2000

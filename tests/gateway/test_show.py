@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from skillc.errors import SectionNotFound
+from skillc.compiler import build_skill
+from skillc.errors import MissingField, SectionNotFound
 from skillc.gateway import read_outline, show_section
 from skillc.library import Skill
+from skillc.text import fold_line, yaml_quote
 from tests.conftest import World
-from tests.gateway.conftest import Run, code, made
+from tests.gateway.conftest import API, SKILL, Run, code, made
 
 # What it returns
 
@@ -107,16 +109,75 @@ def test_trimmed(skill: Skill) -> None:
 
 
 def test_dashes(world: World) -> None:
-    """[RFC-0002:C-SHOW] [D15] the part before ` — ` first; if nothing matches, the whole query."""
+    """[RFC-0002:C-SHOW] [D15] the exact heading first; then without a stub's description behind ` — `."""
     skill = made(world, "pdf", {"a.md": "# Setup\n# Setup — details\n# Big — Small\n# x—y\n"})
     assert show_section(skill, "Setup — how to start").heading == "Setup"
-    assert show_section(skill, "setup — details").heading == "Setup"
+    assert show_section(skill, "setup — details").heading == "Setup — details"
     assert show_section(skill, "  big — small  ").heading == "Big — Small"
+    assert show_section(skill, "Big — Small — what is between").heading == "Big — Small"
+    assert show_section(skill, "Setup — details — of it — all").heading == "Setup — details"
     assert show_section(skill, "x—y").heading == "x—y"
     with pytest.raises(SectionNotFound) as caught:
         show_section(skill, "Big — Other")
     assert caught.value.message == "section not found: 'Big — Other'"
     assert "Big — Small (a.md)" in caught.value.details
+
+
+def test_many_dashes(skill: Skill) -> None:
+    """[D15] a title of dashes alone costs no more than a few look-ups."""
+    with pytest.raises(SectionNotFound):
+        show_section(skill, "x" + " — x" * 20_000)
+    assert show_section(skill, "Fields" + " — x" * 20_000).heading == "Fields"
+
+
+def test_as_the_outline_prints_it(run: Run, skill: Skill) -> None:
+    """[D61] each line of the outline is a heading that show finds, at its level."""
+    for line in run("outline", "pdf").out.splitlines():
+        if line.startswith(" "):
+            shown = run("show", "pdf", "--section", line)
+            assert shown.out.casefold().startswith(line.strip().casefold()), shown.err
+    assert show_section(skill, "### Forms").level == 2, "another level where there is none of that one"
+    assert show_section(skill, "#### Kinds — which there are").heading == "Kinds"
+
+
+def test_hashes_of_the_heading_itself(world: World) -> None:
+    """[D15] [D61] the exact heading first: hashes may belong to it."""
+    skill = made(world, "pdf", {"a.md": "# Tags\n\n## #tags\n\n## \\# Tags\n\n## C#\n\n##\n"})
+    for query, line in {"# Tags": 5, "#tags": 3, "## Tags": 1, "C#": 7, "## C#": 7, "##": 9, "#": 9}.items():
+        assert show_section(skill, query).line == line, query
+
+
+def test_the_level_that_the_hashes_say(world: World) -> None:
+    """[D16] [D61] of several matches the one of that level, without a warning."""
+    skill = made(world, "pdf", {"a.md": "# Setup\n\n### Setup\n\n## Setup\n"})
+    for level in (1, 2, 3):
+        shown = show_section(skill, f"{'#' * level} Setup")
+        assert (shown.level, shown.ambiguous) == (level, False)
+    assert show_section(skill, "#### Setup").ambiguous
+
+
+@pytest.mark.parametrize(
+    "heading", ["a  b", "zero\u200bwidth", "soft\u00adhyphen", "right\u202eto left", "a\u3000b"]
+)
+def test_as_it_is_shown(run: Run, world: World, heading: str) -> None:
+    """[D61] [RFC-0001:C-STUB] what stub and outline can't print as it is finds its heading."""
+    made(world, "odd", {"SKILL.md": f"---\nname: odd\ndescription: d\n---\n# Odd\n\n## {heading}\n\ntext\n"})
+    line = run("outline", "odd").out.splitlines()[-1]
+    stub = (world.runtime / "odd" / "SKILL.md").read_text().splitlines()[-1]
+    for shown in (line, line.strip("# "), stub.strip("- "), heading):
+        assert run("show", "odd", "--section", shown).raw == f"## {heading}\n\ntext\n".encode(), shown
+
+
+def test_a_file_without_a_title(run: Run, world: World) -> None:
+    """[RFC-0001:C-SECTIONS] a stub lists it by its path: show prints the file."""
+    files: dict[str, str | bytes] = {"a.md": "text\n\n## Two\n", "b/c.md": "#\n\nno text\n", "d.md": "# D\n"}
+    made(world, "pdf", files)
+    assert "  - a.md\n  - b/c.md\n  - D\n" in (world.runtime / "pdf" / "SKILL.md").read_text()
+    for name in ("a.md", "b/c.md"):
+        assert run("show", "pdf", "--section", name).out == files[name]
+    shown = json.loads(run("show", "pdf", "--section", "a.md", "--max-lines", "1", "--format", "json").out)
+    assert (shown["level"], shown["line"], shown["more_lines"]) == (0, 1, 2)
+    assert code(run("show", "pdf", "--section", "d.md")) == "E020"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +207,7 @@ def test_case_across_headings(world: World, run: Run) -> None:
     made(world, "pdf", {"a.md": "# Straße\n# Strasse\n"})
     ran = run("show", "pdf", "--section", "strasse")
     assert ran.out == "# Straße\n"
-    assert ran.err == 'warning: multiple matches for "strasse"; showing first\n'
+    assert ran.err == "warning[W001]: multiple matches for 'strasse'; showing first\n"
 
 
 LETTERS = ["a", "A", "ß", "SS", "ſ", "s", "k", "\u212a", "é", "É", "σ", "ς", "Σ", "漢", "ﬁ", "FI"]
@@ -178,7 +239,7 @@ def test_several_matches(run: Run, skill: Skill) -> None:
     ran = run("show", "pdf", "--section", "FORMS")
     assert ran.status == 0
     assert ran.out.startswith("## Forms\n\nFill them.")
-    assert ran.err == 'warning: multiple matches for "FORMS"; showing first\n'
+    assert ran.err == "warning[W001]: multiple matches for 'FORMS'; showing first\n"
     narrowed = run("show", "pdf", "--section", "forms", "--file", "references/api.md")
     assert narrowed.out == "## Forms\r\n\r\nOther file.\r\n"
     assert narrowed.err == ""
@@ -187,7 +248,7 @@ def test_several_matches(run: Run, skill: Skill) -> None:
 def test_the_warning_is_one_line(run: Run, skill: Skill) -> None:
     """[RFC-0002:C-SHOW] the heading as it was given, made visible."""
     ran = run("show", "pdf", "--section", "forms\n")
-    assert ran.err == 'warning: multiple matches for "forms\\n"; showing first\n'
+    assert ran.err == "warning[W001]: multiple matches for 'forms\\n'; showing first\n"
 
 
 @pytest.mark.parametrize("path", ["references/api.md", "./references/api.md", "references//api.md"])
@@ -197,11 +258,24 @@ def test_file(skill: Skill, path: str) -> None:
     assert show_section(skill, "forms", file="references/../SKILL.md").file == "SKILL.md"
 
 
-@pytest.mark.parametrize(
-    "path", ["", "nowhere.md", "B.md", "references", "../pdf/SKILL.md", "/etc/passwd", "a\0"]
-)
-def test_file_without_it(run: Run, skill: Skill, path: str) -> None:
-    """[RFC-0002:C-SHOW] [RFC-0002:C-ERRORS] a file without it, or none of the skill's: E020."""
+@pytest.mark.parametrize("path", ["", "nowhere.md", "references", "../pdf/SKILL.md", "/etc/passwd", "a\0"])
+def test_file_that_is_not_there(run: Run, skill: Skill, path: str) -> None:
+    """[D61] [RFC-0002:C-ERRORS] --file that is no file of the skill: E021."""
+    assert code(run("show", "pdf", "--section", "forms", "--file", path)) == "E021"
+
+
+def test_files_like_it(run: Run, skill: Skill) -> None:
+    """[D61] the error names the nearest Markdown files."""
+    for path in ("api.md", "reference/api.md", "references/API.md", "references/apis.md"):
+        ran = run("show", "pdf", "--section", "forms", "--file", path)
+        assert ran.err.splitlines()[1:] == ["hint: did you mean 'references/api.md'?"], path
+    assert run("show", "pdf", "--section", "forms", "--file", "zebra").err.count("\n") == 1
+
+
+@pytest.mark.parametrize("path", ["B.md", "run.sh"])
+def test_file_without_it(run: Run, skill: Skill, folder: Path, path: str) -> None:
+    """[RFC-0002:C-SHOW] [RFC-0002:C-ERRORS] a file of the skill without that heading: E020."""
+    (folder / "run.sh").write_text("# forms\n")
     assert code(run("show", "pdf", "--section", "forms", "--file", path)) == "E020"
 
 
@@ -219,6 +293,109 @@ def test_names_that_are_not_utf8(world: World) -> None:
     assert (shown.file, shown.text) == ("\\udcff.md", b"# Odd\n\ntext\n")
     assert show_section(skill, "odd", file=shown.file).line == 1
     assert show_section(skill, "odd", file=os.fsdecode(b"\xff.md")).line == 1
+
+
+# Whatever a stub lists
+
+PIECES = st.sampled_from(
+    [
+        "Setup",
+        "setup",
+        "`code --x`",
+        "*stress*",
+        "**very**",
+        "[label](a.md)",
+        "![image](x.png)",
+        "<b>",
+        "&amp;",
+    ]
+    + [
+        "\\#",
+        "C#",
+        "—",
+        " — ",
+        " - ",
+        "漢字",
+        "한국어",
+        "é\u0301",
+        "\u200b",
+        "\u00ad",
+        "\u202e",
+        "\t",
+        "  ",
+        "\xa0",
+    ]
+    + [
+        "'",
+        '"',
+        "$HOME",
+        "\\*",
+        "_",
+        "1.",
+        "-",
+        "...",
+        "(2 more)",
+        "#",
+        "##",
+        "|",
+        "😀\u200d🔥",
+        "x" * 300,
+        "\\n",
+    ]
+)
+TITLES = st.lists(PIECES, max_size=6).map("".join) | st.lists(PIECES, max_size=4).map(" ".join)
+FRONTMATTER = "---\nname: any\ndescription: d\n---\n"
+
+
+def stub_titles(skill: Skill) -> list[str]:
+    """What the stub lists, line by line, as an agent would copy it."""
+    listing = Path(skill.runtime(), "SKILL.md").read_text().split("## Top Sections\n\n")[1].split("\n")[:-1]
+    texts = [line.strip().removeprefix("-").strip() for line in listing if line.strip().startswith("-")]
+    labels = ("References (query by title only)", "... (")
+    return [text for text in texts if not text.startswith(labels)]
+
+
+def check_titles(skill: Skill) -> None:
+    """Show each title; what is shown begins with a line of the outline that the stub writes like that."""
+    outline = {(entry.file, entry.line): entry for entry in read_outline(skill)}
+    for title in stub_titles(skill):
+        shown = show_section(skill, title)
+        entry = outline.get((shown.file, shown.line)) if shown.level else None
+        heading = fold_line(entry.heading if entry else shown.file).casefold()
+        assert title.casefold() == heading or title.casefold().startswith(f"{heading} — "), title
+        whole = Path(skill.source, shown.file).read_bytes().splitlines(keepends=True)
+        lines = shown.text.splitlines(keepends=True)
+        assert lines == whole[shown.line - 1 :][: len(lines)]
+
+
+@pytest.mark.slow
+@given(st.lists(st.tuples(st.integers(1, 3), TITLES), max_size=8), st.lists(TITLES, max_size=3), TITLES)
+def test_every_title_of_a_stub(
+    world: World, headings: list[tuple[int, str]], references: list[str], description: str
+) -> None:
+    """[RFC-0001:C-SECTIONS] [D15] [D61] duplicates, markup, dashes, CJK, empty and very long ones."""
+    files: dict[str, str | bytes] = {
+        "SKILL.md": FRONTMATTER + "".join(f"{'#' * level} {text}\n\ntext\n\n" for level, text in headings)
+    }
+    about = yaml_quote(f"What {description} is")
+    for number in range(3):
+        title = f"# {references[number]}\n" if number < len(references) else ""
+        files[f"references/{number}.md"] = f"---\ndescription: {about}\n---\n{title}text\n"
+    check_titles(made(world, "any", files))
+
+
+@pytest.mark.slow
+def test_every_title_of_real_skills(world: World, corpus: Path) -> None:
+    """[RFC-0001:C-SECTIONS] [D15] the same for the beginnings of real skills, each beside the last."""
+    last = ""
+    for path in sorted(corpus.glob("*.md")):
+        text = path.read_bytes()
+        try:
+            skill = made(world, "real", {"SKILL.md": text, "last.md": last})
+        except MissingField:
+            continue
+        check_titles(skill)
+        last = text.decode(errors="replace")
 
 
 # No match
@@ -260,6 +437,20 @@ def test_suggestions_fold_case(world: World, run: Run) -> None:
     assert "  - Große Maße (a.md)" in run("show", "pdf", "--section", "GROSSE").err
 
 
+def test_suggestions_are_spelt_like_it(world: World, run: Run) -> None:
+    """[D61] then the nearest headings, the first of several that are equal; at most five."""
+    files: dict[str, str | bytes] = {"b.md": "# Performance\n# Perform\n"}
+    made(world, "pdf", {"a.md": "# Instalation\n# CI/CD\n# Performance\n", **files})
+    for query, lines in {
+        "Installation": ["  - Instalation (a.md)"],
+        "## Instalation — of it all": [],
+        "ci cd": ["  - CI/CD (a.md)"],
+        "Perfomance": ["  - Performance (a.md)", "  - Perform (b.md)"],
+        "perform a": ["  - Perform (b.md)", "  - Performance (a.md)"],
+    }.items():
+        assert run("show", "pdf", "--section", query).err.splitlines()[3:] == lines, query
+
+
 @given(st.text())
 def test_any_section(skill: Skill, section: str) -> None:
     """[RFC-0002:C-SHOW] no text whatever fails other than by E020."""
@@ -273,11 +464,16 @@ def test_any_section(skill: Skill, section: str) -> None:
 
 
 def test_without_a_build(world: World, run: Run) -> None:
-    """[RFC-0002:C-SHOW] no index is E002, with what to do."""
-    world.skill("fresh")
-    assert run("show", "fresh", "--section", "usage").err == (
-        "error[E002]: search index unusable; run 'skc build fresh' to rebuild\n"
-    )
+    """[RFC-0002:C-SHOW] a skill that was never built is read, with the same answers as after a build."""
+    files: dict[str, str | bytes] = {"SKILL.md": SKILL, "references/api.md": API}
+    skill = made(world, "fresh", files, built=False)
+    words = [("Fields",), ("forms",), ("## größe — maße",), ("zebra",), ("form",), ("b", "--file", "x.md")]
+    calls = [("show", "fresh", "--section", *given) for given in words]
+    fresh = [run(*call) for call in calls]
+    build_skill(skill)
+    after = [run(*call) for call in calls]
+    assert [(ran.status, ran.raw, ran.err) for ran in fresh] == [(r.status, r.raw, r.err) for r in after]
+    assert fresh[0].out.startswith("### Fields")
 
 
 def test_an_index_of_another_tokenizer(run: Run, skill: Skill, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,9 @@ from skillc.index.meaning.vectors import IN_MEMORY, Vectors
 from skillc.index.meaning.wordpieces import read_vocabulary, split_pieces
 from tests.conftest import SkcRun, World
 
-HOME = Path(__file__).parents[2] / ".cache" / "rerank"  # where scripts/setup installs the extra
+# Where scripts/setup installs the extra for this Python.
+VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
+HOMES = [*(Path(__file__).parents[2] / ".cache").glob("rerank*")]
 TASK = "a table with the sum of our costs for each month"
 SKILLS = {
     "carpentry": "Wooden furniture: a table, chairs and shelves from boards",
@@ -30,7 +32,8 @@ SKILLS = {
 @pytest.fixture(scope="session")
 def packages() -> Path:
     """The packages of the extra, with those they need."""
-    found = [*HOME.glob("lib/python*/site-packages"), *HOME.glob("Lib/site-packages")]
+    places = (f"lib/{VERSION}/site-packages", f"lib/{VERSION}t/site-packages", "Lib/site-packages")
+    found = [home / place for home in HOMES for place in places if (home / place).is_dir()]
     if not found:
         if os.environ.get("CI"):
             pytest.fail("the re-ranker is not there; run scripts/setup")

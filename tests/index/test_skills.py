@@ -20,11 +20,19 @@ from skillc.errors import EmptyQuery
 from skillc.index import SETTLED_NS, workers
 from skillc.index.skills import batch, folder, scan, score as scoring, tokens as terms
 from skillc.index.skills.batch import Statistics
-from skillc.index.skills.database import IN_MEMORY, Database
+from skillc.index.skills.database import IN_MEMORY, Database, read_note, write_note
 from skillc.index.skills.explain import FoundSkill
 from skillc.index.skills.find import Searchable, SkillIndex
 from skillc.index.skills.folder import MANY, Folder
-from skillc.index.skills.postings import MAX_SEGMENTS, decode_list, encode_list, posting, to_records
+from skillc.index.skills.postings import (
+    MAX_SEGMENTS,
+    decode_list,
+    encode_list,
+    posting,
+    read_all_lists,
+    store_lists,
+    to_records,
+)
 from skillc.index.skills.query import Segment
 from skillc.index.skills.tokens import Stemmer
 from tests.support.skills import skill
@@ -476,6 +484,15 @@ def test_values_that_are_none_of_ours(shelf: Shelf, damage: str) -> None:
     assert other.database.persistent
 
 
+def test_lists_that_are_none_of_ours() -> None:
+    """[D11] a merge that meets a damaged list has the index made anew, as a search has."""
+    database = Database(IN_MEMORY)
+    database.write(lambda execute: store_lists(execute, 1, [("a", 1, 1, b"x", b"y")]))
+    assert database.read(lambda execute: list(read_all_lists(execute, 1))) == [("a", 1, 1, b"x", b"y")]
+    database.write(lambda execute: execute("UPDATE postings SET head = 7"))
+    assert database.write(lambda execute: list(read_all_lists(execute, 1))) is None
+
+
 def test_what_is_noted_first_is_noted_whole(shelf: Shelf) -> None:
     """[D25] what was listed before and can't be used is in the index, too, when the rest is searched."""
     skill(shelf.root, "x/pdf-tools", "no frontmatter")
@@ -695,7 +712,6 @@ def test_after_a_fork(shelf: Shelf, tmp_path: Path) -> None:
 def test_a_memory_of_its_own() -> None:
     """[D11] in memory a database lives as long as it is used."""
     database = Database(IN_MEMORY)
-    key = "INSERT INTO notes VALUES ('a', 'b')"
-    database.write(lambda execute: execute(key))
-    assert database.read(lambda execute: execute("SELECT * FROM notes").fetchall()) == [("a", "b")]
+    database.write(lambda execute: write_note(execute, "a", "b", 1))
+    assert database.read(lambda execute: read_note(execute, "a")) == "b"
     assert not database.persistent

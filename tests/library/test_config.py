@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -77,7 +78,8 @@ def test_ours_before_the_documents(world: World) -> None:
     [
         ("enabled = 1\n", "'enabled' must be true or false"),
         ("inventory_threshold = '3'\n", "'inventory_threshold' must be an integer"),
-        ("inventory_threshold = 0\n", "limits must be positive"),
+        ("inventory_threshold = -1\n", "limits must be positive"),
+        ("max_injection_bytes = 0\n", "limits must be positive"),
         ("repositories = 3\n", "[[repositories]]"),
         ("[[repositories]]\ntype = 'git'\n", "has no name"),
         ("[[repositories]]\nname = 'x'\n", "type must be filesystem, http, git"),
@@ -175,3 +177,27 @@ def test_a_directory_with_the_documents_folder_alone(world: World) -> None:
     world.fails("E001", "load", "pdf", cwd=other)
     assert "own" in world.ok("repo", "list", cwd=other).stdout
     assert not (other / ".skillc").exists()
+
+
+def test_capabilities(world: World) -> None:
+    """[D58] a skill that needs a capability is there once skills.toml names it; diagnose lists it before."""
+    text = "---\nname: deploy\ndescription: Deploy things\nrequires_capabilities: [shell, net]\n---\n# D\n"
+    world.skill("deploy", text)
+    file = world.project / ".skillc" / "skills.toml"
+    hidden = "hidden: it needs the capability '{}', which neither skills.toml nor the agent names"
+    for capabilities, need in (("", "shell"), ('capabilities = ["shell"]', "net")):
+        file.write_text(capabilities)
+        assert "deploy" not in world.ok("browse").stdout
+        assert "deploy" not in world.ok("find", "deploy things").stdout.split("\n")[0]
+        found = json.loads(world.ok("diagnose", "--format", "json").stdout)["diagnostics"]
+        (one,) = [d for d in found if d["code"] == "W023"]
+        assert (one["path"], one["message"]) == ("deploy", hidden.format(need))
+        assert "W023" in world.ok("diagnose").stdout
+    file.write_text('capabilities = ["net", "shell", "more"]')
+    assert "deploy" in world.ok("browse").stdout
+    assert world.ok("find", "deploy things").stdout.startswith("deploy")
+    assert "# D" in world.ok("load", "deploy").stdout
+    assert "W023" not in world.ok("diagnose").stdout
+    for wrong in ('"shell"', "[1]", '[""]'):
+        file.write_text(f"capabilities = {wrong}")
+        assert "'capabilities' must be a list" in world.fails("E071", "browse").stderr

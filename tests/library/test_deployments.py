@@ -74,9 +74,9 @@ def test_ghosts(world: World) -> None:
     shutil.rmtree(world.store / "pdf")
     for command in (("list",), ("build", "--all")):
         stderr = world.ok(*command).stderr
-        assert stderr.count("warning[W006]: 'pdf' is deployed as ") == 1
+        assert stderr.count("warning[W009]: 'pdf' is deployed as ") == 1
     (world.home / ".claude" / "skills" / "pdf").unlink()
-    assert "W006" not in world.ok("list").stderr
+    assert "W009" not in world.ok("list").stderr
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"deployments": [{"skill": 1}]}', b"\xff"])

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import RepositoryUnavailable, SkillNotFound
+from skillc.index.skills import skill_index
+from skillc.library import CompositeSkillSource, NamedSource
 from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.source import SkillCollection, SkillFilter, SkillScope
 from skillc.skills import SkillId
+from tests.conftest import World
 from tests.support.skills import run, skill
 
 
@@ -156,3 +159,63 @@ def test_a_folder_that_is_a_skill(tmp_path: Path) -> None:
     """[D25] a root with SKILL.md is one skill, called as its directory."""
     folder = skill(tmp_path, "only")
     assert ids(FilesystemSkillSource(folder)) == ["only"]
+
+
+# Folders that take longer than their time
+
+
+def many(root: Path, count: int) -> Path:
+    """A folder with many skills, which were there for a while."""
+    for number in range(count):
+        skill(root, f"group-{number % 7}/skill-{number}")
+    for directory in (root, *root.iterdir()):
+        os.utime(directory, (1, 1))
+    return root
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("new_process", [False, True])
+def test_partial_snapshot_goes_on(world: World, tmp_path: Path, new_process: bool) -> None:
+    """[D27] at the end of its time a folder serves what was read, and the next call goes on from there."""
+    folder = skill_index().folder(str(many(tmp_path / "many", 1200)), False)
+    counts = []
+    for _ in range(3):
+        look = folder.snapshot(until=0)
+        counts.append(len(look.skills))
+        assert "in time" in look.partial
+        if new_process:
+            folder._snapshot = None  # all that is left is what the index has
+    assert 0 < counts[0] < counts[1] < counts[2] < 1200
+    whole = folder.snapshot()
+    assert (len(whole.skills), whole.partial) == (1200, "")
+
+
+@pytest.mark.slow
+def test_partial_snapshot_keeps_what_it_had(world: World, tmp_path: Path) -> None:
+    """[D27] a walk that ends early loses no skill of the last one."""
+    folder = skill_index().folder(str(many(tmp_path / "many", 700)), False)
+    before = set(folder.snapshot().skills)
+    skill(tmp_path / "many", "zebra")
+    assert before <= set(folder.snapshot(until=0).skills)
+    assert set(folder.snapshot().skills) == before | {"zebra"}
+
+
+@pytest.mark.slow
+def test_time_out_of_a_large_folder(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D27] a repository whose time is too short for all its skills serves some and says so (W203)."""
+    root = many(tmp_path / "many", 1200)
+    library = CompositeSkillSource([NamedSource("big", FilesystemSkillSource(root))])
+    with monkeypatch.context() as patch:
+        patch.setattr("skillc.library.library.time.time", lambda: 0.0)  # the time was up long ago
+        assert 0 < len(run(library.list())) < 1200
+    assert [diagnostic.code for diagnostic in library.warnings()] == ["W203"]
+    assert len(run(library.list())) == 1200
+    assert library.warnings() == []
+
+
+def test_walk_is_bounded(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D25] a walk ends at a number of names, and says so."""
+    monkeypatch.setattr("skillc.index.skills.scan.MAX_ENTRIES", 20)
+    source = FilesystemSkillSource(many(tmp_path / "many", 70))
+    assert 0 < len(ids(source)) < 70
+    assert "the rest was not looked at" in run(source.diagnostics())[0].message

@@ -245,6 +245,13 @@ def test_import_root(world: World) -> None:
     assert import_root(str(world.root)) == ("global", str(world.home))
 
 
+def test_import_root_without_a_store(world: World) -> None:
+    """[D10] a project that has no store yet comes before the home."""
+    world.store.rmdir()
+    (world.project / ".skillc" / "config.toml").touch()
+    assert import_root(str(world.project)) == ("project", str(world.project))
+
+
 def test_at_path_outside(world: World) -> None:
     """[D10] a folder from elsewhere is in no store."""
     folder = world.skill("pdf", store=world.root)

@@ -8,11 +8,15 @@ import re
 import sqlite3
 import subprocess
 import sys
+import tomllib
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 import yaml
 
+from skillc.errors import InvalidOption
+from skillc.lint import find_skills_below
 from tests.conftest import World
 from tests.lint.skills import GOOD, front, put
 
@@ -200,7 +204,7 @@ def test_logged(world: World) -> None:
     """[RFC-0007] a named skill's linting is in its log, as every command's is."""
     put(world, BAD)
     world.skc("lint", "pdf")
-    with sqlite3.connect(world.runtime / "pdf" / ".skillc-meta" / "logs.db") as log:
+    with closing(sqlite3.connect(world.runtime / "pdf" / ".skillc-meta" / "logs.db")) as log:
         (row,) = log.execute("SELECT command, skill, args FROM access_log").fetchall()
     assert row[:2] == ("lint", "pdf")
     assert json.loads(row[2]) == {"force": False, "fix": False, "strict": False}
@@ -222,24 +226,35 @@ def test_pre_commit_hook() -> None:
     assert matches == ["SKILL.md", "a/SKILL.md", "a/skill.md"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paths", ["", "deep\n.claude"])
 def test_action(world: World, paths: str) -> None:
-    """[RFC-0008] the action's script, as the runner would run it, with our skc on the path."""
+    """[RFC-0008] the action's scripts, as the runner would run them, take no module from the checkout."""
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     assert action["runs"]["using"] == "composite"
-    script = next(step["run"] for step in action["runs"]["steps"] if "skc lint" in step.get("run", ""))
+    install, lint = [step["run"] for step in action["runs"]["steps"] if "run" in step]
     world.skill("one", BAD, store=world.project / "deep")
     world.skill("two", BAD, store=world.project / ".claude")
+    for name in ("venv", "pip", "yaml", "pyromark", "skillc", "sitecustomize", "json"):
+        (world.project / f"{name}.py").write_text(f"open({str(world.root / 'pwned')!r}, 'w')\n")
     tools = world.root / "bin"
     tools.mkdir()
-    (tools / "skc").write_text(f'#!/bin/sh\nexec {sys.executable} -m skillc "$@"\n')
-    (tools / "skc").chmod(0o755)
+    (tools / "python").symlink_to(sys.executable)
+    shims = {"PATH": f"{tools}:{os.environ['PATH']}", "PYTHONPATH": str(world.project)}
+    places = {"RUNNER_TEMP": str(world.root), "GITHUB_OUTPUT": str(world.root / "out"), "ACTION": str(ROOT)}
+    bash = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
+    # There is no network here, and what pip would download is in the environment of these tests.
+    offline = install.replace("-m venv", "-m venv --without-pip --system-site-packages")
+    offline = "\n".join(line for line in offline.splitlines() if "-m pip install" not in line)
+    env = world.env | shims | places
+    subprocess.run([*bash, offline], cwd=world.project, env=env, check=True)
+    python = (world.root / "out").read_text().strip().removeprefix("python=")
+    folder = Path(python).parent.parent / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    (folder / "site-packages" / "tests.pth").write_text(os.path.dirname(os.path.dirname(yaml.__file__)))
     run = subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        [*bash, lint],
         cwd=world.project,
-        env=world.env
-        | {"PATH": f"{tools}:{os.environ['PATH']}", "PATHS": paths}
-        | {"STRICT": "true", "SARIF_FILE": "out.sarif"},
+        env=env | {"PYTHON": python, "PATHS": paths, "STRICT": "true", "SARIF_FILE": "out.sarif"},
         capture_output=True,
         text=True,
         check=False,
@@ -247,3 +262,34 @@ def test_action(world: World, paths: str) -> None:
     assert run.returncode == 1, run.stderr
     assert run.stdout.count("::error ") >= 4
     assert len(json.loads((world.project / "out.sarif").read_text())["runs"][0]["results"]) >= 4
+    assert not (world.root / "pwned").exists()
+
+
+def test_action_is_pinned() -> None:
+    """[RFC-0008] what the action uses and downloads is named by its hash, the same as in uv.lock."""
+    text = (ROOT / "action.yml").read_text()
+    uses = re.findall(r"uses: (.*)", text)
+    assert uses
+    assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v[\d.]+", name) for name in uses)
+    starts = re.findall(r"python\"? (-\w)", text, re.IGNORECASE)
+    assert starts
+    assert set(starts) == {"-I"}
+    lock = tomllib.loads((ROOT / "uv.lock").read_text())
+    packages = {package["name"]: package for package in lock["package"]}
+    names = [entry["name"] for entry in packages["skillc"]["dependencies"]]
+    for name in names:  # and what these need
+        names += [entry["name"] for entry in packages[name].get("dependencies", [])]
+    requirements = (ROOT / "action-requirements.txt").read_text()
+    pins = dict(re.findall(r"^([\w-]+)==(\S+)", requirements, re.MULTILINE))
+    assert pins == {name: packages[name]["version"] for name in names}
+    files = [file for name in names for file in (*packages[name]["wheels"], packages[name]["sdist"])]
+    assert set(re.findall(r"--hash=(\S+)", requirements)) == {file["hash"] for file in files}
+
+
+def test_huge_folders_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[RFC-0008] a search for skills ends after a number of directories, with E100."""
+    monkeypatch.setattr("skillc.lint.lint.MAX_DIRECTORIES", 20)
+    for number in range(30):
+        (tmp_path / f"d{number}").mkdir()
+    with pytest.raises(InvalidOption, match="more than 20 directories"):
+        list(find_skills_below(str(tmp_path)))

@@ -9,7 +9,7 @@ import pytest
 from mcp_types import ElicitResult
 
 from skillc.errors import ApprovalRequired
-from skillc.mcp import toolbox
+from skillc.mcp import approval, toolbox
 from skillc.mcp.approval import NeedsApproval
 from skillc.mcp.tools.definition import Answer, Call, tool
 from skillc.mcp.tools.results import InitResult
@@ -97,3 +97,26 @@ def test_an_approval_fits_one_call() -> None:
     assert first["resultType"] == "input_required"
     assert [other.get("isError", False) for other in others] == [False, True, True, True]
     assert asked == []
+
+
+def replies(count: int, chosen: int) -> dict[str, Any]:
+    """The result of a yes to one of some open questions."""
+    yes = {"approval": {"action": "accept", "content": {"approve": True}}}
+    call: dict[str, Any] = {"name": "careful", "arguments": {"skill": "pdf"}}
+
+    async def calls() -> dict[str, Any]:
+        async with near(NEW, elicitation_callback=answers(ElicitResult(action="cancel"), [])) as client:
+            states = [(await ask(client, "tools/call", **call))["requestState"] for _ in range(count)]
+            return await ask(client, "tools/call", **call, inputResponses=yes, requestState=states[chosen])
+
+    return asyncio.run(calls())
+
+
+def test_a_question_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Serving] a question that is open too long, or one of too many, can't be answered."""
+    assert not replies(3, 0).get("isError")
+    monkeypatch.setattr(approval, "MAX_OPEN", 2)
+    assert replies(3, 0)["isError"]
+    assert not replies(3, 2).get("isError")
+    monkeypatch.setattr(approval, "LIFETIME", 0.0)
+    assert replies(1, 0)["isError"]

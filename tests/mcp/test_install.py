@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import tomllib
-from pathlib import Path
 
 import pytest
 
-from skillc.mcp.install import AGENTS, agents
+from skillc.mcp.install import AGENTS, agents, command
 from tests.conftest import World, save
 
 
@@ -31,10 +33,34 @@ def test_every_agent(world: World, agent: str, project: bool) -> None:
     settings = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     entry = settings[known.key]["skillc"]
     start = entry["command"] if isinstance(entry["command"], list) else [entry["command"], *entry["args"]]
-    assert start[-1] == "mcp"
-    assert Path(start[0]).is_absolute()
+    assert start == [sys.executable, "-I", "-m", "skillc", "mcp"]
     assert "there already" in world.ok(*words).stderr
     assert path.read_text() == text
+
+
+def test_hostile_directory(world: World) -> None:
+    """[SURFACES: Serving] the command runs nothing of the directory that an agent starts it in."""
+    mark = world.root / "pwned"
+    for name in ("skillc", "mcp", "yaml", "json", "sitecustomize", "encodings"):
+        save(world.project / f"{name}.py", f"open({str(mark)!r}, 'w')\n")
+        (world.project / name).mkdir()
+        save(world.project / name / "__init__.py", f"open({str(mark)!r}, 'w')\n")
+    programs = world.root / "programs"
+    programs.mkdir()
+    save(programs / "skc", f"#!/bin/sh\ntouch {mark}\n")
+    (programs / "skc").chmod(0o755)
+    path = f"{programs}:{os.environ['PATH']}"
+    env = world.env | {"PYTHONPATH": str(world.project), "PATH": path}
+    words = [sys.executable, "-I", "-m", "skillc", "mcp", "--install", "claude", "--project", "--print"]
+    shown = subprocess.run(
+        words, cwd=world.project, env=env, capture_output=True, text=True, check=True
+    ).stdout
+    assert str(programs) not in shown
+    run = subprocess.run(
+        [*command(), "--help"], cwd=world.project, env=env, capture_output=True, text=True, check=True
+    )
+    assert "mcp" in run.stdout
+    assert not mark.exists()
 
 
 def test_what_is_there_stays(world: World) -> None:

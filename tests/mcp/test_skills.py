@@ -142,6 +142,55 @@ def test_pages(world: World) -> None:
     assert size == 50
 
 
+@pytest.mark.parametrize("era", ERAS)
+def test_unknown_cursors(world: World, era: str) -> None:
+    """[SURFACES: Serving] a cursor that this list did not give is -32602."""
+    for number in range(60):
+        skill(world.store, f"s{number:02}")
+
+    async def code(client: Client, method: str, **params: Any) -> int:
+        with pytest.raises(MCPError) as failed:
+            await ask(client, method, **params)
+        return failed.value.error.code
+
+    async def calls() -> None:
+        async with near(era) as client:
+            given = {m: (await ask(client, m))["nextCursor"] for m in ("skills/list", "resources/list")}
+            for method, other in zip(given, reversed(given), strict=True):
+                assert await ask(client, method, cursor=given[method])
+                for cursor in (given[other], "s10", "s99", "", "nonsense", f"{given[method]}9"):
+                    assert await code(client, method, cursor=cursor) == -32602, (method, cursor)
+            for method in ("tools/list", "prompts/list", "resources/templates/list"):
+                for cursor in (given["skills/list"], ""):
+                    assert await code(client, method, cursor=cursor) == -32602, (method, cursor)
+            cursor = "skill://s10"
+            assert await code(client, "resources/directory/read", uri="skill://", cursor=cursor) == -32602
+
+    asyncio.run(calls())
+
+
+def test_a_link_that_escapes(world: World) -> None:
+    """[SURFACES: Serving] a path that leads out of the skill is -32602, for whichever method."""
+    folder = skill(world.store, "pdf")
+    save(world.root / "secret.md", "outside")
+    (folder / "out.md").symlink_to(world.root / "secret.md")
+
+    async def calls() -> None:
+        async with near() as client:
+            for method, path in (
+                ("resources/read", "/out.md"),
+                ("resources/read", "/SKILL.md"),
+                ("resources/directory/read", ""),
+                ("skills/get", "/SKILL.md"),
+            ):
+                with pytest.raises(MCPError) as failed:
+                    await ask(client, method, uri=f"skill://pdf{path}")
+                assert failed.value.error.code == -32602, (method, path)
+                assert "escapes" in failed.value.error.message
+
+    asyncio.run(calls())
+
+
 UNKNOWN = [
     "skill://pdf",
     "skill://pdf/",
@@ -389,7 +438,8 @@ def test_prompts_and_completion(library: World) -> None:
         from mcp_types import PromptReference
 
         async with near() as client:
-            assert [p.name for p in (await client.list_prompts()).prompts] == ["use_skill", "find_skill"]
+            names = [prompt.name for prompt in (await client.list_prompts()).prompts]
+            assert names == ["use_skill", "find_skill", "turn"]
             used = await client.get_prompt("use_skill", {"skill": "acme/billing/refunds", "task": "Pay it."})
             found = await client.get_prompt("find_skill", {"task": "fill a form"})
             ref = PromptReference(type="ref/prompt", name="use_skill")

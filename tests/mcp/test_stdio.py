@@ -138,8 +138,8 @@ def test_a_long_session_holds_nothing(world: World, era: str) -> None:
         return held, server
 
     held, server = asyncio.run(session())
-    assert held[0] == held[1]
-    assert held[1][1] == 0
+    assert held[1][0] <= held[0][0]  # the moment of collecting garbage may let it drop
+    assert held[0][1] == held[1][1] == 0
     assert not Path(f"/proc/{server}").exists()
 
 

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 from skillc.mcp.toolbox import TOOLS
 from tests.conftest import World, save
-from tests.support.mcp import ERAS, NEW, near, over_stdio
+from tests.support.mcp import ERAS, NEW, YES, answering, near, over_stdio
 
 MAIN = """---
 name: pdf
@@ -98,6 +98,71 @@ def test_results_are_the_commands(pdf: World, era: str) -> None:
         text = answer.content[0].text
         if name in ("skc_outline", "skc_show", "skc_sources", "skc_search", "skc_find", "load_skill"):
             assert text.rstrip("\n") == pdf.ok(*words).stdout.rstrip("\n"), (name, given)
+
+
+GO = """
+### go
+
+Goes.
+
+#### Parameters
+
+None.
+
+#### Command
+
+```bash
+echo gone away
+```
+"""
+# A call of each tool, and the fields that the structured content has alone: what the client gave, and numbers
+# and hashes for programs.
+ALIKE: list[tuple[str, dict[str, Any], str]] = [
+    ("skc_init", {"name": "new"}, ""),
+    ("skc_list", {}, ""),
+    ("skc_build", {"skill": "pdf"}, "source_path source_hash"),
+    ("skc_lint", {"skill": "pdf"}, "skill path metadata tokens"),
+    ("skc_stats", {"skill": "pdf", "group_by": "commands"}, ""),
+    ("skc_outline", {"skill": "pdf"}, "level line"),
+    ("skc_show", {"skill": "pdf", "section": "Fields", "max_lines": 3}, "file line"),
+    ("skc_open", {"skill": "pdf", "path": "references/api.md", "max_lines": 2}, "path size encoding"),
+    ("skc_open", {"skill": "pdf", "path": "logo.png"}, "content"),
+    ("skc_sources", {"skill": "pdf", "depth": 1, "limit": 2}, "type"),
+    ("skc_search", {"skill": "pdf", "query": "fields"}, "query score"),
+    ("skc_find", {"task": "fill in a form"}, "query score fields"),
+    ("browse_skills", {}, ""),
+    ("load_skill", {"id": "pdf"}, "byte_size"),
+    ("run_tool", {"skill": "go", "tool": "go"}, "sandbox duration_ms"),
+    ("run_tool", {"skill": "fails", "tool": "go"}, "sandbox duration_ms"),
+]
+
+
+def facts(value: Any, name: str = "") -> list[tuple[str, str]]:
+    """Every text and number in a value, with the name of its field, in one line."""
+    if isinstance(value, dict):
+        return [fact for key, item in value.items() for fact in facts(item, key)]
+    if isinstance(value, list):
+        return [fact for item in value for fact in facts(item, name)]
+    return [(name, " ".join(str(value).split()))] if value and not isinstance(value, bool) else []
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_text_and_structured_content_are_alike(pdf: World, era: str) -> None:
+    """[SURFACES: Serving] a model that reads the text alone knows what one knows that reads the other."""
+    head = "---\nname: {}\ndescription: Goes.\nversion: 1.0.0\n---\n# x\n"
+    pdf.skill("go", head.format("go") + GO, store=pdf.global_store)
+    pdf.skill("fails", head.format("fails") + GO.replace("echo", "ls"), store=pdf.global_store)
+
+    async def calls() -> list[Any]:
+        async with near(era, elicitation_callback=answering(YES, [])) as client:
+            return [await client.call_tool(name, given) for name, given, _ in ALIKE]
+
+    for (name, given, alone), result in zip(ALIKE, asyncio.run(calls()), strict=True):
+        text = " ".join("\n".join(block.text for block in result.content).split()).lower()
+        lacks = {field: fact for field, fact in facts(result.structured_content) if fact.lower() not in text}
+        assert lacks.keys() <= set(alone.split()), (name, given, lacks)
+        assert result.structured_content, (name, text)
+    assert {name for name, _, _ in ALIKE} == {tool.name for tool in TOOLS}
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -236,7 +301,7 @@ def test_notices_are_told(pdf: World) -> None:
             ]
 
     shown, found = asyncio.run(calls())
-    assert shown.content[1].text == 'warning: multiple matches for "filling forms"; showing first'
+    assert shown.content[1].text == "warning[W001]: multiple matches for 'filling forms'; showing first"
     told = [block.text for block in found.content[1:]]
     assert told[0].startswith("warning[W004]: ")
     assert "these occur: three" in told[1]

@@ -20,6 +20,7 @@ from skillc import (
 from tests.conftest import World
 from tests.scenarios.conftest import Elephant, Serve
 from tests.support.skills import run, skill
+from tests.support.variables import allow_all
 
 BLOCK = (
     '<skill id="extraction/email-extractor">\n# Email Entity Extractor\n\nExtract the following...\n</skill>'
@@ -115,6 +116,7 @@ def test_in_skills_toml(world: World, elephant: Elephant) -> None:
         '[[repositories]]\nname = "elephant"\ntype = "http"\n'
         f'url = "{elephant.url}"\nauth_token = "${{ELEPHANT_API_KEY}}"\nrefresh_seconds = 60\n'
     )
+    allow_all(world.home, world.project)
     key = {"ELEPHANT_API_KEY": "from-the-environment"}
     assert world.ok("load", "extraction/email-extractor", env=key).stdout == f"{BLOCK}\n"
     assert '"source_name": "elephant"' in world.ok("browse", "extraction", "--format", "json", env=key).stdout

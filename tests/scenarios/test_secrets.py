@@ -30,6 +30,7 @@ from skillc import (
     HttpSkillSource,
     HttpsToken,
     InMemorySkillSource,
+    InvalidConfiguration,
     McpSkillSource,
     NamedSource,
     SkillDescriptor,
@@ -47,6 +48,7 @@ from tests.scenarios.secrets import Planted
 from tests.support.git import serving
 from tests.support.http import Chunks, Request, Stub, entry, page
 from tests.support.skills import run
+from tests.support.variables import allow_all
 
 pytestmark = pytest.mark.slow
 
@@ -112,7 +114,6 @@ class Surroundings:
             "password": repository("password", self.address(git, f"me:{secret['GIT_PASSWORD']}")),
             "user": repository("user", self.address(git, secret["GIT_USER"])),
             "ssh": repository("ssh", "git@127.0.0.1:x.git", SshKey(self.key)),
-            "phrase": repository("phrase", "git@127.0.0.1:x.git", SshKey(self.key, secret["PASSPHRASE"])),
         }
 
     def configure(self, fault: str = "") -> None:
@@ -148,6 +149,7 @@ class Surroundings:
             lines = [f"{key} = {json.dumps(value)}" for key, value in (table | more).items()]
             text += "\n".join(["[[repositories]]", *lines, ""])
         (self.world.project / ".skillc" / "skills.toml").write_text(text)
+        allow_all(self.world.home, self.world.project)
 
     def ssh_arguments(self) -> list[str]:
         """What ssh was started with; its environment is the caller's, who has the variables."""
@@ -311,7 +313,10 @@ def test_in_python(around: Surroundings, fault: str) -> None:
             question_all(heard, name, source)
     for auth in (BearerAuth(SECRETS.secrets["BEARER"]), HeaderAuth("X-API-Key", SECRETS.secrets["HEADER"])):
         heard.hear("auth", auth)
-    heard.hear("auth", HttpsToken(SECRETS.secrets["GIT"]), SshKey("key", SECRETS.secrets["PASSPHRASE"]))
+    heard.hear("auth", HttpsToken(SECRETS.secrets["GIT"]))
+    with pytest.raises(InvalidConfiguration) as refusal:  # it can't be used
+        SshKey("key", SECRETS.secrets["PASSPHRASE"])
+    heard.hear("refusal", refusal.value)
     heard.hear("what the other origin got", json.dumps([r.headers for r in around.other.requests]))
     heard.hear("what ssh was started with", around.ssh_log.read_text())
     assert heard.leaks() == {}

@@ -8,17 +8,16 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-import uvicorn
 
 from skillc.engine import DefaultSkillEngine, EngineOptions
-from skillc.errors import RepositoryUnavailable
+from skillc.errors import InvalidConfiguration, InvalidSkill, PathEscapes, RepositoryUnavailable
 from skillc.library.filesystem import FilesystemSkillSource
+from skillc.library.git import GitSkillConfig, GitSkillSource
 from skillc.library.http import HttpSkillSource
 from skillc.library.source import (
     ALL,
@@ -29,28 +28,11 @@ from skillc.library.source import (
     SkillScope,
     SkillSource,
 )
-from skillc.server import create_app
-from skillc.server.serve import _listen
 from skillc.skills import SkillId
+from skillc.workspace import Workspace
 from tests.conftest import World
+from tests.support.servers import live
 from tests.support.skills import run, skill
-
-
-@contextmanager
-def live(engine: DefaultSkillEngine | SkillSource) -> Iterator[httpx2.Client]:
-    """A client of a server that runs in a thread."""
-    listener = _listen("127.0.0.1", 0)
-    config = uvicorn.Config(create_app(engine), log_config=None, lifespan="off", ws="none")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, args=([listener],))
-    thread.start()
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    try:
-        with httpx2.Client(base_url=url, timeout=10, trust_env=False) as client:
-            yield client
-    finally:
-        server.should_exit = True
-        thread.join()
 
 
 @pytest.fixture(scope="module")
@@ -239,6 +221,45 @@ def test_turns(api: httpx2.Client) -> None:
     assert turn["notices"] == ["skill 'not/there' not found", "invalid skill id: '../x'"]
 
 
+def test_capabilities_of_a_turn(shelf: Path) -> None:
+    """[D58] a client names the capabilities that its agent has; they add to those of the server."""
+    text = "---\nname: needs\ndescription: x\nrequires_capabilities: [shell, net]\n---\nx\n"
+    skill(shelf, "needs", text)
+    options = EngineOptions(capabilities=frozenset(["net"]))
+    with live(DefaultSkillEngine(FilesystemSkillSource(shelf), options)) as api:
+
+        def turn(**more: Any) -> dict[str, Any]:
+            answer: dict[str, Any] = api.post("/turns", json={"message": "/needs go"} | more).json()
+            return answer
+
+        for more in ({}, {"capabilities": None}, {"capabilities": ["net", "Shell"]}):
+            without = turn(**more)
+            assert "needs" not in without["system"]
+            assert without["notices"] == [
+                "skill 'needs' not found: it needs the capability 'shell', which is not available"
+            ]
+        given = turn(capabilities=["shell"], preload_skills=["needs"])
+        assert '<skill id="needs" active="true">' in given["system"]
+        assert given["message"].endswith("</skill>\n\ngo")
+        assert "needs" not in turn()["system"]  # it was for that turn
+        for bad in ("shell", [1], {"shell": True}, ["x"] * 101):
+            error(api.post("/turns", json={"message": "x", "capabilities": bad}), 422, "E100")
+
+
+def test_switched_off(world: World) -> None:
+    """[D56] no skill is listed, found or loaded, and a turn passes the text through."""
+    world.skill("pdf")
+    (world.project / ".skillc" / "skills.toml").write_text("enabled = false\n")
+    with live(Workspace(str(world.project)).engine()) as api:
+        assert ids(api.get("/skills")) == ids(api.get("/skills?query=pdf")) == []
+        assert api.get("/skill-collections").json() == {"collections": []}
+        assert api.get("/search?q=pdf").json() == {"query": "pdf", "results": []}
+        assert "switched off" in error(api.get("/skills/pdf"), 404, "E001")
+        given = {"message": "/pdf go", "preload_skills": ["pdf"], "skill_references": ["pdf", "nope"]}
+        turn = api.post("/turns", json=given | {"capabilities": ["shell"]}).json()
+        assert turn == {"system": "", "message": "/pdf go", "events": [], "notices": []}
+
+
 def test_none_and_empty_mean_none(api: httpx2.Client) -> None:
     """[LIB: Wire format alignment] null, [] and nothing at all are the same."""
     given: list[dict[str, Any]] = [
@@ -343,9 +364,47 @@ def test_sources_that_fail(caplog: pytest.LogCaptureFixture) -> None:
             error(api.post("/turns", json=turn), status, code)
             assert api.get("/healthz").status_code == 200
     lines = [record for record in caplog.records if record.name == "skillc.server"]
-    assert lines[0].getMessage() == "GET /skills: error[E999]: ValueError: s3cr3t\\nsecond line"
+    messages = [record.getMessage() for record in lines]
+    assert messages[0] == "GET /skills: error[E200]: repository 'company' unavailable: status 500"
+    assert messages[len(messages) // 2] == "GET /skills: error[E999]: ValueError: s3cr3t\\nsecond line"
     assert all(record.exc_info is None and record.levelno == logging.ERROR for record in lines)
     assert "Traceback" not in caplog.text
+
+
+def test_no_paths_of_the_server(world: World) -> None:
+    """[SURFACES: Serving] neither answers nor headers name a path here, whatever goes wrong."""
+    fine = skill(world.store, "fine", "---\nname: fine\ndescription: x\nhomepage: y\n---\nx\n")
+    skill(world.store, "out").joinpath("link").symlink_to(world.home)
+    (world.store / "folder" / "SKILL.md").mkdir(parents=True)
+    (world.store / "loop").symlink_to(world.store / "loop")
+    gone = world.root / "gone"
+    bad: list[DefaultSkillEngine | SkillSource] = [
+        Workspace(str(world.project)).engine(),
+        FilesystemSkillSource(gone, required=True),
+        GitSkillSource(GitSkillConfig(str(gone), cache_dir=world.root / "cache")),
+        Broken(PermissionError(13, "Permission denied", str(fine / "SKILL.md"))),
+        Broken(InvalidSkill(str(fine))),
+        Broken(PathEscapes(str(fine))),
+        Broken(InvalidConfiguration(str(fine), "x")),
+    ]
+    paths = [
+        "/skills",
+        "/skills?limit=1",
+        "/skill-collections",
+        "/search?q=fine",
+        "/search?q=",
+        "/skills/%00",
+    ]
+    paths += [f"/skills/{name}" for name in ("fine", "out", "folder", "loop", "gone", "..%2F..%2Ffine")]
+    for engine in bad:
+        with live(engine) as api:
+            answers = [api.request(method, path) for path in paths for method in ("GET", "HEAD", "PUT")]
+            for name in ("fine", "out", "folder", "loop", "gone"):
+                for key in ("preload_skills", "skill_references"):
+                    answers.append(api.post("/turns", json={"message": f"/{name} x", key: [name]}))
+        for answer in answers:
+            assert str(world.root) not in answer.text + str(answer.headers), answer.url
+            assert answer.status_code != 200 or engine is bad[0] or "/turns" in str(answer.url)
 
 
 def test_memory(caplog: pytest.LogCaptureFixture) -> None:

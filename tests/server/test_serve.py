@@ -17,19 +17,20 @@ import pytest
 from skillc.cli.commands import serve as command
 from skillc.cli.syntax import parse
 from skillc.errors import InvalidOption, SkillcError
-from skillc.library.http import HttpSkillSource
+from skillc.library.http import BearerAuth, HttpSkillSource
 from skillc.workspace import Workspace
 from tests.conftest import World
 from tests.support.skills import run, skill
+from tests.support.variables import allow_all
 
 RUN = "import sys, skillc.cli as cli; cli.NAMES = (*cli.NAMES, 'serve'); sys.exit(cli.main())"
 
 
-def start(world: World, *words: str) -> subprocess.Popen[str]:
+def start(world: World, *words: str, token: str = "") -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", RUN, "serve", *words],
         cwd=world.project,
-        env=world.env,
+        env=world.env | ({"SKILLC_SERVE_TOKEN": token} if token else {}),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
@@ -37,13 +38,13 @@ def start(world: World, *words: str) -> subprocess.Popen[str]:
 
 
 @contextmanager
-def serving(world: World, *words: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def serving(world: World, *words: str, token: str = "") -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The URL that the command prints, and its process."""
-    with start(world, "--read-only", "--port", "0", *words) as process:
+    with start(world, "--read-only", "--port", "0", *words, token=token) as process:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()
-            assert line.startswith("Serving on http://127.0.0.1:"), line
+            assert line.startswith("Serving on http://"), line
             yield line.removeprefix("Serving on ").strip(), process
         finally:
             process.kill()
@@ -85,10 +86,11 @@ def test_as_a_repository(library: World) -> None:
             'auth_header="X-API-Key"\nauth_token="${ELEPHANT}"\n'
             '[[repositories]]\nname="down"\ntype="http"\nurl="http://127.0.0.1:1"\nauth_token="${ELEPHANT}"\n'
         )
+        allow_all(library.home, other)
         assert "About pdf" in library.ok("browse", cwd=other, env=secret).stdout
         assert library.ok("load", "extraction/email", cwd=other, env=secret).stdout.startswith("<skill id=")
         listed = library.ok("repo", "list", "--format", "json", cwd=other, env=secret)
-        library.fails("E071", "browse", cwd=other)
+        library.fails("E200", "browse", cwd=other)
     states = json.loads(listed.stdout)["repositories"]
     assert [(s["name"], s["type"], s["status"], s["skills"]) for s in states[:2]] == [
         ("elephant", "http", "ok", 6),
@@ -120,19 +122,79 @@ def test_a_port_that_is_taken(library: World) -> None:
     assert err == f"error[E999]: cannot listen on 127.0.0.1 port {port}: Address already in use\n"
 
 
+def test_token(library: World) -> None:
+    """[SURFACES: Serving] with a token, only a request that sends it; it is shown nowhere."""
+    with serving(library, token="s3cret") as (url, process):
+        for given in (None, "Bearer", "Bearer s3cre", "Bearer s3cret2", "Basic s3cret", "s3cret"):
+            headers = {"Authorization": given} if given else {}
+            answer = httpx2.get(f"{url}/skills", headers=headers, trust_env=False)
+            assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer"), given
+            assert answer.json()["error"]["code"] == "E100"
+        assert httpx2.get(f"{url}/healthz", trust_env=False).status_code == 200
+        remote = HttpSkillSource(url, auth=BearerAuth("s3cret"))
+        assert len(run(remote.list())) == 6
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=20)
+        assert "s3cret" not in out + err
+
+
+def test_log(library: World) -> None:
+    """[SURFACES: Serving] what an answer does not say is on stderr: one line, without control characters."""
+    gone = library.root / "go\x1bne"
+    (library.project / ".skillc" / "skills.toml").write_text(
+        '[[repositories]]\nname = "away"\ntype = "filesystem"\nrequired = true\n'
+        f"path = {json.dumps(str(gone))}\n"
+    )
+    with serving(library) as (url, process):
+        answer = httpx2.get(f"{url}/skills", trust_env=False)
+        assert answer.json()["error"]["message"] == "a repository is unavailable; the server's log says more"
+        assert answer.status_code == 503
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=20)
+    assert err.startswith("GET /skills: error[E200]: repository 'away' unavailable: ")
+    assert err.count("\n") == 1
+    assert err.rstrip("\n").isprintable()
+
+
+def test_others_need_a_token(library: World) -> None:
+    """[SURFACES: Serving] what other machines could reach is not served without a token."""
+    for host in ("0.0.0.0", "::", "192.0.2.7", "example.com", "127.example.com"):
+        error = fails("--read-only", "--port", "0", "--host", host)
+        assert (error.code, "SKILLC_SERVE_TOKEN" in error.message) == ("E100", True)
+    with serving(library, "--host", "0.0.0.0", "--allow-host", "skills.example", token="t") as (url, _):
+        there = url.replace("0.0.0.0", "127.0.0.1")
+        for name, status in (("", 200), ("skills.example", 200), ("evil.example", 421)):
+            headers = {"Authorization": "Bearer t"} | ({"Host": name} if name else {})
+            answer = httpx2.get(f"{there}/skills", headers=headers, trust_env=False)
+            assert answer.status_code == status, name
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no IPv6")
+def test_both_families(library: World) -> None:
+    """[SURFACES: Serving] at `::` a client names the address that it connects to, of either family."""
+    with serving(library, "--host", "::", token="t") as (url, _):
+        port = url.rpartition(":")[2]
+        for address in ("127.0.0.1", "[::1]"):
+            answer = httpx2.get(
+                f"http://{address}:{port}/skills", headers={"Authorization": "Bearer t"}, trust_env=False
+            )
+            assert answer.status_code == 200, address
+
+
 def fails(*words: str) -> SkillcError:
     with pytest.raises(SkillcError) as caught:
         command.run(parse(command.COMMAND, words))
     return caught.value
 
 
-def test_only_reading_yet(library: World) -> None:
+def test_only_reading_yet(library: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D21] E100 without --read-only, and for ports that are none."""
     error = fails()
     assert isinstance(error, InvalidOption)
     assert "skc serve --read-only" in error.message
     for port in ("x", "-1", "65536", "1e3", "٣", ""):
         assert fails("--read-only", f"--port={port}").code == "E100"
+    monkeypatch.setenv("SKILLC_SERVE_TOKEN", "t")
     assert "cannot listen on 203.0.113.1" in fails("--read-only", "--host", "203.0.113.1").message
 
 

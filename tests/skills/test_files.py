@@ -445,3 +445,12 @@ def test_paths_of_any_length(maze: Path) -> None:
     check_inside(maze, "x" * 5000)
     check_inside(maze, "docs/../" * 2000 + "SKILL.md")
     check_inside(maze, "/".join(["x"] * 3000))
+
+
+def test_directories_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D1] a tree of many directories ends with E010, even if it has no file."""
+    monkeypatch.setattr("skillc.skills.files.MAX_DIRECTORIES", 20)
+    for number in range(30):
+        (tmp_path / f"d{number}").mkdir()
+    with pytest.raises(InvalidSkill, match="more than 20 directories"):
+        list_files(str(tmp_path))

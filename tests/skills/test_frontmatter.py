@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from skillc.skills.frontmatter import MAX_BYTES, Frontmatter, find_frontmatter
+from skillc.skills.frontmatter import MAX_FRONTMATTER, Frontmatter, find_frontmatter
 from tests.support.deadline import ends
 from tests.support.yaml import NASTY, billion_laughs, json_values, yaml_like
 
@@ -301,10 +301,10 @@ def padded(size: int, pad: str = "x") -> str:
 @pytest.mark.parametrize("pad", ["x", "é", "漢", "x y "])
 def test_size(pad: str) -> None:
     """[D5] 64 KiB is read, a byte more is refused as a whole, and it is said."""
-    exact = find_frontmatter(f"---\n{padded(MAX_BYTES, pad)}---\n# T\n")
+    exact = find_frontmatter(f"---\n{padded(MAX_FRONTMATTER, pad)}---\n# T\n")
     assert exact is not None
     assert (exact.fields["name"], codes(exact)) == ("pdf", [])
-    text = f"---\n{padded(MAX_BYTES + 1, pad)}---\n# T\n"
+    text = f"---\n{padded(MAX_FRONTMATTER + 1, pad)}---\n# T\n"
     over = find_frontmatter(text)
     assert over is not None
     assert (over.fields, text[over.end :], codes(over)) == ({}, "# T\n", ["W016"])
@@ -356,7 +356,7 @@ def test_alias_bombs(broken: str, bomb: str) -> None:
     """[D5] aliases make no more than a megabyte of it, also where the block is repaired key by key."""
     with ends():
         size = len(json.dumps(read(broken + bomb).fields))
-    assert size < 16 * MAX_BYTES
+    assert size < 16 * MAX_FRONTMATTER
 
 
 @given(yaml_like | st.text(), st.sampled_from(["\n", "\r\n", "\r"]))

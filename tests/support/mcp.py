@@ -8,9 +8,11 @@ from contextlib import asynccontextmanager, contextmanager
 from subprocess import PIPE, Popen
 from typing import Any
 
+import httpx2
 import mcp_types as types
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 
 from skillc.mcp import create_server
@@ -38,6 +40,14 @@ async def ask(client: Client, method: str, **params: Any) -> dict[str, Any]:
     return answer.model_dump(by_alias=True)
 
 
+async def instructions_for(client: Client, era: str) -> str | None:
+    """What the server says of itself: in its handshake, or when it is asked."""
+    if era == OLD:
+        return client.instructions
+    answer = await ask(client, "server/discover")
+    return answer.get("instructions")
+
+
 def near(era: str = NEW, **more: Any) -> Client:
     """A client of a server in this process and working directory."""
     return Client(create_server(Workspace()), mode=era, **more)
@@ -52,11 +62,17 @@ async def over_stdio(world: World, era: str = "auto", **more: Any) -> AsyncItera
         yield client
 
 
+SKC = ("-m", "skillc")
+TOKEN = "a token of the tests"
+
+
 @contextmanager
-def over_http(world: World, *words: str, token: str = "") -> Iterator[tuple[str, Popen[str]]]:
+def over_http(
+    world: World, *words: str, token: str = TOKEN, program: tuple[str, ...] = SKC
+) -> Iterator[tuple[str, Popen[str]]]:
     """The URL of `skc mcp --http` as a process, and the process."""
     env = world.env | ({"SKILLC_MCP_TOKEN": token} if token else {})
-    command = [sys.executable, "-m", "skillc", "mcp", "--http", "127.0.0.1:0", *words]
+    command = [sys.executable, *program, "mcp", "--http", "127.0.0.1:0", *words]
     with Popen(command, cwd=world.project, env=env, stdout=PIPE, stderr=PIPE, encoding="utf-8") as process:
         try:
             assert process.stdout is not None
@@ -65,6 +81,18 @@ def over_http(world: World, *words: str, token: str = "") -> Iterator[tuple[str,
             yield line.removeprefix("Serving on ").strip(), process
         finally:
             process.kill()
+
+
+@asynccontextmanager
+async def with_token(
+    url: str, era: str = "auto", *, token: str = TOKEN, **more: Any
+) -> AsyncIterator[Client]:
+    """A client over HTTP that sends a token."""
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http,
+        Client(streamable_http_client(url, http_client=http), mode=era, **more) as client,
+    ):
+        yield client
 
 
 YES = ElicitResult(action="accept", content={"approve": True})

@@ -1,16 +1,39 @@
-"""`skc serve` as a process."""
+"""Our HTTP server: in a thread over any engine, and `skc serve` as a process."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 
+import httpx2
 import pytest
 
+from skillc.engine import DefaultSkillEngine
+from skillc.library import SkillSource
+from skillc.server import Guard, create_app
+from skillc.server.serve import _listen, create_server
 from tests.conftest import World
 from tests.support.skills import skill
+
+
+@contextmanager
+def live(engine: DefaultSkillEngine | SkillSource, token: str = "") -> Iterator[httpx2.Client]:
+    """A client of a server that runs in a thread."""
+    listener = _listen("127.0.0.1", 0)
+    server = create_server(Guard(create_app(engine), "127.0.0.1", (), token, ("/healthz",)))
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    try:
+        with httpx2.Client(base_url=url, timeout=10, trust_env=False) as client:
+            yield client
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 @pytest.fixture

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 from typing import Any
@@ -120,7 +123,6 @@ def test_without_a_terminal(world: World, mine: Path) -> None:
     go = ("run", "mine", "say", "--param", "text=x")
     failed = world.fails("E063", *go)
     assert failed.stderr.startswith("error[E063]: approval required for 'mine'; run 'skc trust allow mine'\n")
-    assert failed.stdout == ""
     world.fails("E063", "trust", "allow", "mine")
     world.fails("E063", "trust", "allow", "mine", "--digest", "0" * 64)
     world.ok("trust", "allow", "mine", "--digest", digest(world, "mine"))
@@ -134,7 +136,8 @@ def test_without_a_terminal(world: World, mine: Path) -> None:
 def test_denied(world: World, mine: Path) -> None:
     """[D46] deny beats --yes, and lasts when files change; allowing takes it back."""
     go = ("run", "mine", "say", "--param", "text=x", "--yes")
-    assert world.ok("trust", "deny", "mine").stdout == f"Denied 'mine' ({mine})\n"
+    denial = f"Denied 'mine' ({mine}); 'skc trust prune mine' undoes it\n"
+    assert world.ok("trust", "deny", "mine").stdout == denial
     world.fails("E063", *go)
     (mine / "reference.md").write_text("New\n")
     world.fails("E063", *go)
@@ -188,12 +191,38 @@ def test_trust_list_and_prune(world: World, mine: Path) -> None:
         world.fails("E100", "trust", *words)
 
 
+def test_trust_explains_itself(world: World, mine: Path) -> None:
+    """[D46] [D54] what trust means, what is trusted now, by which digest, and how to take it back."""
+    world.ok("trust", "allow", "mine", "--digest", digest(world, "mine"))
+    for text in (world.ok("trust").stdout, world.ok("trust", "--help").stdout.replace("\n", " ")):
+        for words in ("Where a skill", "where a skill"), ("digest of everything in its folder",), ("prune",):
+            assert any(each in text for each in words), words
+    (row,) = [line for line in world.ok("trust").stdout.splitlines() if line.startswith("mine ")]
+    assert row.split() == ["mine", "allow", "yes", digest(world, "mine")[:16], str(mine)]
+    shown = world.ok("trust", "show", "mine").stdout
+    assert "  decision  allowed until a file changes\n  next run  runs without a question\n" in shown
+    assert "  undo      'skc trust prune mine' forgets the decision\n" in shown
+    assert "  next run  runs without a question\n" in world.ok("trust", "show", "git").stdout
+    world.ok("trust", "prune", "mine")
+    assert "  next run  asks first\n" in world.ok("trust", "show", "mine").stdout
+    world.ok("trust", "deny", "mine")
+    assert "  next run  does not run\n" in world.ok("trust", "show", "mine").stdout
+
+
 def test_damaged_decisions(world: World, mine: Path) -> None:
-    """[D46] one coded line, and nothing runs: not what is bundled, not with --yes."""
-    (world.home / ".skillc" / "trust.json").write_text("{")
-    world.fails("E071", "run", "mine", "say", "--param", "text=x", "--yes")
-    world.fails("E071", "run", "git", "status")
-    world.fails("E071", "trust", "list")
+    """[D46] everything asks: what is bundled, and with --yes, since a denial may be lost; nothing is lost."""
+    file = world.home / ".skillc" / "trust.json"
+    file.write_text("{")
+    file.chmod(0o600)
+    warning = f"warning[W067]: '{file}' is damaged: every tool asks again, also with --yes; your next"
+    for words in (("mine", "say", "--param", "text=x", "--yes"), ("git", "status")):
+        assert world.fails("E063", "run", *words).stderr.startswith(warning)
+    assert world.ok("trust", "list").stderr.startswith(warning)
+    assert file.read_text() == "{"
+    world.ok("trust", "allow", "mine", "--digest", digest(world, "mine"))
+    assert file.with_name("trust.json.damaged").read_text() == "{"
+    assert world.ok("run", "mine", "say", "--param", "text=x").stderr == ""
+    assert world.skc("run", "git", "status").stderr == ""
 
 
 def test_runs_are_logged(world: World, mine: Path) -> None:
@@ -209,9 +238,10 @@ def test_runs_are_logged(world: World, mine: Path) -> None:
 # --- On a terminal -----------------------------------------------------------------------------------
 
 
-def on_terminal(world: World, answer: str, *words: str) -> tuple[int, str, str]:
+def on_terminal(world: World, answer: str, *words: str, columns: int = 500) -> tuple[int, str, str]:
     """Run with a terminal for questions and answers; status, stdout, and what the terminal showed."""
     controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     process = subprocess.Popen(
         [sys.executable, "-m", "skillc", *words],
         cwd=world.project,
@@ -237,12 +267,12 @@ def on_terminal(world: World, answer: str, *words: str) -> tuple[int, str, str]:
 
 
 def test_asking(world: World, mine: Path) -> None:
-    """[TOOLS §6.3] [D46] the first run shows what it is and asks; a yes lasts until a file changes."""
+    """[TOOLS §6.3] [D46] [D54] the first run shows what it is and asks; "always" lasts until a change."""
     go = ("run", "mine", "say", "--param", "text=a\u202eb")
     status, out, shown = on_terminal(world, "\n", *go)
-    assert (status, out) == (1, "")
+    assert status == 1
     assert "error[E063]" in shown
-    status, out, shown = on_terminal(world, "y\n", *go)
+    status, out, shown = on_terminal(world, "a\n", *go)
     assert (status, json.loads(out)["output"]) == (0, "a\u202eb\n")
     for words in (
         "mine 1.0.0",
@@ -264,7 +294,7 @@ def test_asking(world: World, mine: Path) -> None:
 
 
 def test_asking_about_an_untrusted_skill(world: World) -> None:
-    """[TOOLS §6.2] [D46] a banner, every time, unless 'always' is said; 'never' is for good."""
+    """[TOOLS §6.2] [D46] [D54] a banner, every time; there is no 'always', and 'never' is for good."""
     if sandbox.choose() == sandbox.NONE:
         pytest.skip("; ".join(sandbox.explain()))
     executable(world.store, "theirs", tool("go", "echo hi"), fields="read_only: true\n")
@@ -273,12 +303,45 @@ def test_asking_about_an_untrusted_skill(world: World) -> None:
         assert (status, json.loads(out)["output"]) == (0, "hi\n")
         assert "WARNING: this skill is not one of your own." in shown
     status, _, shown = on_terminal(world, "a\n", "run", "theirs", "go")
-    assert status == 0
-    world.ok("run", "theirs", "go")
-    (world.store / "theirs" / "new").write_text("")
+    assert status == 1
+    assert "Run it? (y)es, this time, (N)o, ne(v)er: " in shown
+    world.fails("E063", "run", "theirs", "go")
     status, _, shown = on_terminal(world, "v\n", "run", "theirs", "go")
     assert status == 1
     world.fails("E063", "run", "theirs", "go", "--yes")
+
+
+def test_a_yes_that_lasts(world: World) -> None:
+    """[D54] [TOOLS §6.3] after a plain yes a read-only tool runs unasked, another one asks again."""
+    if sandbox.choose() == sandbox.NONE:
+        pytest.skip("; ".join(sandbox.explain()))
+    for name, fields, offer in (
+        ("reads", "read_only: true\n", "Run it? (y)es, until a file of it changes, (o)nce, (N)o, ne(v)er: "),
+        ("writes", "", "Run it? (y)es, this time, (a)lways until a file of it changes, (N)o, ne(v)er: "),
+    ):
+        executable(world.global_store, name, tool("go", "echo hi"), fields=fields)
+        status, _, shown = on_terminal(world, "y\n", "run", name, "go")
+        assert status == 0
+        assert offer in shown
+    world.ok("run", "reads", "go")
+    world.fails("E063", "run", "writes", "go")
+
+
+def test_all_of_every_argument(world: World, mine: Path) -> None:
+    """[D54] [TOOLS §6.3] long ones are counted and shown on request; no text reaches the first column."""
+    value = "a" * 900 + "\nSkill:    harmless" + " " * 58 + "Skill:    other \ufe0f\u3164\u0301" + "b" * 900
+    go = ("run", "mine", "say", "--param", f"text={value}")
+    status, _, shown = on_terminal(world, "s\nn\n", *go, columns=60)
+    assert status == 1
+    first, second = shown.split("Run it?")[:2]
+    short, whole = (part.replace("\n" + " " * 12, "") for part in (first, second))
+    assert f"[… {len(value) - 600:,} more characters]" in short
+    assert "(s)how all: " in second
+    assert "a" * 900 + "\\nSkill:    harmless" in whole
+    assert "other \\ufe0f\\u3164\\u0301" + "b" * 900 + '"' in whole
+    lines = [line for line in shown.splitlines() if not line.startswith(("s", "Run it?", "error", "'skc"))]
+    assert max(map(len, lines)) <= 60
+    assert [line for line in lines if line.startswith("Skill:")] == ["Skill:    mine 1.0.0"]
 
 
 def test_allowing_on_a_terminal(world: World, mine: Path) -> None:
@@ -290,6 +353,18 @@ def test_allowing_on_a_terminal(world: World, mine: Path) -> None:
     assert status == 0
     assert out.startswith("Allowed 'mine'")
     world.ok("run", "mine", "say", "--param", "text=x")
+
+
+def test_adopting_on_a_terminal(world: World) -> None:
+    """[D46] shows where an import comes from, and asks; then it is like a skill of your own."""
+    folder = executable(world.root / "from", "theirs", tool("go", "echo hi"))
+    world.ok("build", str(folder), cwd=world.root)
+    assert "not one of your own" in on_terminal(world, "n\n", "run", "theirs", "go")[2]
+    for answer, expected in (("n\n", 1), ("y\n", 0)):
+        status, _, shown = on_terminal(world, answer, "trust", "adopt", "theirs")
+        assert status == expected
+        assert f"imported from {folder}" in shown
+    assert "not one of your own" not in on_terminal(world, "n\n", "run", "theirs", "go")[2]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -322,7 +397,38 @@ def test_timed_out(world: World) -> None:
     executable(world.global_store, "slow", tool("go", "sleep 600"), fields="timeout: 1\n")
     failed = world.fails("E065", "run", "slow", "go", "--yes")
     assert failed.stderr == "error[E065]: timed out after 1 s\n"
-    assert json.loads(failed.stdout)["exit_code"] is None
+    envelope = json.loads(failed.stdout)
+    assert (envelope["exit_code"], envelope["code"]) == (None, "E065")
+
+
+def test_nothing_started(world: World, mine: Path) -> None:
+    """[D55] [D43] E060 to E066: an envelope on stdout with the error and its code; stderr as it was."""
+    executable(world.global_store, "bad", tool("go", "echo 'open"))
+    executable(world.global_store, "lost", tool("go", "no-such-program"))
+    for code, *words in (
+        ("E060", "bad", "go"),
+        ("E061", "mine", "nothing"),
+        ("E062", "mine", "say"),
+        ("E062", "mine", "say", "--param", "text=x", "--param", "loud=perhaps"),
+        ("E063", "mine", "say", "--param", "text=x"),
+        ("E064", "lost", "go", "--yes"),
+    ):
+        failed = world.fails(code, "run", *words)
+        envelope = json.loads(failed.stdout)
+        line = failed.stderr.splitlines()[0]
+        assert line == f"error[{code}]: {envelope.pop('error')}"
+        assert envelope == {
+            "success": False,
+            "exit_code": None,
+            "output": "",
+            "truncated": False,
+            "duration_ms": 0,
+            "sandbox": "none",
+            "code": code,
+        }
+        assert world.fails(code, "run", *words, "--format", "text").stdout == ""
+    for code, *words in ("E001", "unknown", "go"), ("E100", "mine", "say", "--json", "{"):
+        assert world.fails(code, "run", *words).stdout == ""
 
 
 def test_programs(world: World) -> None:

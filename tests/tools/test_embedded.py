@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from skillc.paths import embedded_skills
-from skillc.tools import ToolCall, find_skill, format_tools, load_executable, sandbox
+from skillc.tools import Answer, ToolCall, find_skill, format_tools, load_executable, sandbox
 from skillc.tools.run import prepare, start_run
 from tests.conftest import World
 from tests.tools.levels import works
@@ -81,7 +81,7 @@ def test_git(world: World, repository: Path) -> None:
 
 @pytest.mark.parametrize("level", sandbox.LEVELS)
 def test_at_every_level(world: World, repository: Path, level: str) -> None:
-    """[D45] [TOOLS §6.2] each tool works in every sandbox that works here, and without one."""
+    """[D45] [D54] [TOOLS §6.2] each tool works in every sandbox, and without one once it is approved."""
     works(level)
     calls: list[tuple[str, str, dict[str, Any]]] = [
         ("git", "status", {}),
@@ -96,7 +96,8 @@ def test_at_every_level(world: World, repository: Path, level: str) -> None:
         found = find_skill(name, str(repository))
         prepared = prepare(ToolCall(found, tool, values, str(repository)), world.env)
         launch = dataclasses.replace(prepared.launch, sandbox=level)
-        envelope = start_run(dataclasses.replace(prepared, launch=launch))
+        approve = (lambda request: Answer.ONCE) if level == sandbox.NONE else None
+        envelope = start_run(dataclasses.replace(prepared, launch=launch), approve)
         assert envelope.success, envelope
         assert envelope.output
         assert envelope.sandbox == level

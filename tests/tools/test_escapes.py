@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -22,18 +23,11 @@ WHERE = (files, network, processes, start)  # whose attempts are in ATTEMPTS onc
 
 def table() -> dict[str, dict[str, str]]:
     """What the page says: attempt, level, cell."""
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in PAGE.read_text(encoding="utf-8").splitlines()
-        if line.startswith("|")
-    ]
-    start = next(number for number, row in enumerate(rows) if row[0] == "attempt")
-    found = {}
-    for row in rows[start + 2 :]:
-        if len(row) != len(rows[start]):  # the next table
-            break
-        found[row[0]] = dict(zip(rows[start][1:], row[1:], strict=True))
-    return found
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("| attempt |"))
+    rows = itertools.takewhile(lambda line: line.startswith("|"), lines[start:])
+    header, _, *cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in rows]
+    return {row[0]: dict(zip(header[1:], row[1:], strict=True)) for row in cells}
 
 
 TABLE = table()

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from skillc.tools import TrustStore, allow, find_skill, trust_status
-from skillc.tools.trust import TrustLevel, fingerprint
+from skillc.tools.digest import fingerprint
+from skillc.tools.trust import TrustLevel
 from tests.conftest import World
 from tests.support.git import Origin
 from tests.support.http import Chunks, Request, Stub, entry, page

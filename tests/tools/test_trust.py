@@ -27,16 +27,18 @@ from skillc.tools.approval import (
     record_decision,
     trust_status,
 )
+from skillc.tools.digest import Fingerprint, fingerprint
+from skillc.tools.process import Envelope
 from skillc.tools.run import Run, ToolCall, approve_run, prepare, start_run
 from skillc.tools.skill import SkillLocation, find_skill, locate_in_store
 from skillc.tools.trust import (
     ALLOW,
     DENY,
+    YES,
     Decision,
-    Fingerprint,
     TrustLevel,
     TrustStore,
-    fingerprint,
+    _checksum,
     may_run,
 )
 from tests.conftest import World
@@ -118,27 +120,33 @@ def test_the_copy_of_a_repositorys_skill_is_not_the_users(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "read_only", "always_ask", "verdict", "expected"),
+    ("level", "flags", "verdict", "expected"),
     [
-        ("bundled", True, False, None, True),
-        ("bundled", False, False, None, None),
-        ("bundled", True, True, None, None),
-        ("bundled", True, False, DENY, False),
-        ("user", True, False, None, None),
-        ("user", True, False, ALLOW, True),
-        ("user", False, False, ALLOW, True),
-        ("user", True, True, ALLOW, None),
-        ("user", True, False, DENY, False),
-        ("untrusted", True, False, None, None),
-        ("untrusted", True, False, ALLOW, True),
-        ("untrusted", True, True, DENY, False),
+        ("bundled", "read_only sandbox", None, True),
+        ("bundled", "read_only", None, None),
+        ("bundled", "read_only", ALLOW, True),
+        ("bundled", "sandbox", None, None),
+        ("bundled", "read_only sandbox always_ask", None, None),
+        ("bundled", "read_only sandbox", DENY, False),
+        ("user", "read_only sandbox", None, None),
+        ("user", "read_only sandbox", YES, True),
+        ("user", "read_only", YES, None),
+        ("user", "sandbox", YES, None),
+        ("user", "read_only sandbox always_ask", YES, None),
+        ("user", "read_only sandbox", ALLOW, True),
+        ("user", "sandbox", ALLOW, True),
+        ("user", "read_only sandbox always_ask", ALLOW, None),
+        ("user", "read_only sandbox", DENY, False),
+        ("untrusted", "read_only sandbox", None, None),
+        ("untrusted", "read_only sandbox", YES, None),
+        ("untrusted", "read_only sandbox", ALLOW, True),
+        ("untrusted", "read_only sandbox always_ask", DENY, False),
     ],
 )
-def test_who_runs(
-    level: str, read_only: bool, always_ask: bool, verdict: str | None, expected: object
-) -> None:
-    """[TOOLS §6.2] [TOOLS §6.3] bundled and read-only runs; others once allowed; always_ask always asks."""
-    assert may_run(TrustLevel(level), read_only, always_ask, verdict) is expected
+def test_who_runs(level: str, flags: str, verdict: str | None, expected: object) -> None:
+    """[D54] [TOOLS §6.2] a yes lasts where a sandbox keeps the tool from writing; always_ask always asks."""
+    given = {name: name in flags.split() for name in ("read_only", "always_ask", "sandbox")}
+    assert may_run(TrustLevel(level), verdict, **given) is expected
 
 
 def test_deny_wins(store: TrustStore) -> None:
@@ -190,21 +198,69 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("data", ODD)
-def test_damage_stops_everything(store: TrustStore, data: bytes) -> None:
-    """[D46] a file that can't be read approves nothing, is not overwritten, and says so with a code."""
-    Path(store.path).parent.mkdir(parents=True)
+def damage(store: TrustStore, data: bytes) -> None:
+    Path(store.path).parent.mkdir(parents=True, exist_ok=True)
     Path(store.path).write_bytes(data)
     Path(store.path).chmod(0o600)
-    for question in (
-        lambda: store.verdict("/a", NOW),
-        lambda: store.record(decision()),
-        lambda: store.remove(lambda made: True),
-    ):
-        with pytest.raises(InvalidConfiguration) as caught:
-            question()
-        assert caught.value.code == "E071"
-        assert store.path in caught.value.message
+
+
+@pytest.mark.parametrize("data", ODD)
+def test_damage_allows_nothing(store: TrustStore, data: bytes) -> None:
+    """[D46] a file that can't be understood approves nothing, and is kept beside what is decided next."""
+    damage(store, data)
+    warning = store.damage()
+    assert warning is not None
+    assert warning.code == "W067"
+    assert store.verdict("/a", NOW) is None
+    assert Path(store.path).read_bytes() == data
+    store.record(decision("/b"))
+    assert (store.damage(), store.verdict("/b", NOW)) == (None, ALLOW)
+    assert Path(f"{store.path}.damaged").read_bytes() == data
+    assert os.stat(f"{store.path}.damaged").st_mode & 0o777 == 0o600
+    damage(store, b"again")
+    store.remove(lambda made: True)
+    assert store.damage() is None
+    assert Path(f"{store.path}.damaged").read_bytes() == data
+    assert Path(f"{store.path}.damaged-2").read_bytes() == b"again"
+
+
+@pytest.mark.parametrize("mask", [0x01, 0x20, 0xFF])
+def test_every_byte_counts(store: TrustStore, mask: int) -> None:
+    """[D46] one byte that is another is noticed, and allows nothing; what is denied mostly stays so."""
+    made = [decision("/a"), decision("/bb", DENY, "xx"), decision("/cc", YES, "yy")]
+    for each in made:
+        store.record(each)
+    data, denials = Path(store.path).read_bytes(), 0
+    for position in range(len(data)):
+        other = bytearray(data)
+        other[position] ^= mask
+        damage(store, bytes(other))
+        if store.damage() is None:
+            assert store.decisions() == made, (position, other)
+            continue
+        assert store.verdict("/a", NOW) is None
+        assert store.verdict("/cc", Fingerprint("yy", {})) is None
+        denials += store.verdict("/bb", Fingerprint("xx", {})) == DENY
+    assert denials > len(data) * 0.3 or mask == 0xFF  # bytes that are no UTF-8 leave nothing to read
+
+
+def test_allowances_of_version_1(store: TrustStore) -> None:
+    """[D46] ask again: their digest was ambiguous; a denial stays."""
+    entries = [dataclasses.asdict(made) for made in (decision("/a"), decision("/b", DENY))]
+    damage(store, json.dumps({"version": 1, "decisions": entries}).encode())
+    assert store.damage() is None
+    assert (store.verdict("/a", NOW), store.verdict("/b", NOW)) == (None, DENY)
+    assert store.find("/a") == Decision("a", "/a", ALLOW, "", {}, "/a")
+
+
+def test_a_newer_version(store: TrustStore) -> None:
+    """[D46] is not damage, and is not replaced."""
+    data = json.dumps({"version": 3, "sha256": _checksum(3, []), "decisions": []}).encode()
+    damage(store, data)
+    with pytest.raises(InvalidConfiguration, match="a newer skc wrote it"):
+        store.verdict("/a", NOW)
+    with pytest.raises(InvalidConfiguration, match="a newer skc wrote it"):
+        store.record(decision())
     assert Path(store.path).read_bytes() == data
 
 
@@ -290,6 +346,80 @@ def ready(found: SkillLocation, world: World) -> Run:
     return prepare(ToolCall(found, "say", {}, str(world.project)))
 
 
+def flags(world: World, name: str, fields: str, store: Path | None = None) -> SkillLocation:
+    """A skill with these fields, of the user's own unless it is in another store."""
+    executable(store or world.global_store, name, tool("say", "echo said"), fields=fields)
+    return find_skill(name, str(world.project))
+
+
+def count_questions(found: SkillLocation, world: World, answer: Answer, sandbox: str = "bubblewrap") -> int:
+    """How often a person is asked in three runs, with the same answer each time."""
+    person, run = Person(answer), ready(found, world)
+    run = dataclasses.replace(run, launch=dataclasses.replace(run.launch, sandbox=sandbox))
+    for _ in range(3):
+        approve_run(run, person, TrustStore())
+    return len(person.asked)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ("read_only: true\n", {Answer.ONCE: 3, Answer.YES: 1, Answer.ALWAYS: 1}),
+        ("", {Answer.ONCE: 3, Answer.YES: 3, Answer.ALWAYS: 1}),
+        ("always_ask: true\n", {Answer.ONCE: 3, Answer.YES: 3, Answer.ALWAYS: 3}),
+        ("read_only: true\nalways_ask: true\n", {Answer.ONCE: 3, Answer.YES: 3, Answer.ALWAYS: 3}),
+    ],
+)
+def test_what_an_answer_is_good_for(world: World, fields: str, expected: dict[Answer, int]) -> None:
+    """[D54] the first run asks; a yes lasts for read_only, "always" for others, nothing for always_ask."""
+    for answer, questions in expected.items():
+        found = flags(world, f"s-{answer}", fields)
+        assert count_questions(found, world, answer) == questions, answer
+
+
+def test_an_untrusted_skill_asks_each_time(world: World) -> None:
+    """[D54] whatever was answered; only `skc trust allow`, about these files, ends that."""
+    found = flags(world, "theirs", "read_only: true\n", world.store)
+    for answer in (Answer.ONCE, Answer.YES, Answer.ALWAYS):
+        assert count_questions(found, world, answer) == 3
+    store = TrustStore()
+    assert store.decisions() == []
+    allow(trust_status(found, store), store)
+    assert count_questions(found, world, Answer.YES) == 0
+    (world.store / "theirs" / "new").write_text("")
+    assert count_questions(found, world, Answer.ALWAYS) == 3
+
+
+def test_read_only_counts_in_a_sandbox_alone(world: World) -> None:
+    """[D54] [D45] nothing keeps a tool from writing without one: bundled tools ask, a yes does not last."""
+    bundled = find_skill("git", str(world.project))
+    run = prepare(ToolCall(bundled, "status", {}, str(world.project)))
+    approve_run(run, None, TrustStore())
+    bare = dataclasses.replace(run, launch=dataclasses.replace(run.launch, sandbox="none"))
+    with pytest.raises(ApprovalRequired):
+        approve_run(bare, None, TrustStore())
+    found = flags(world, "mine", "read_only: true\n")
+    assert count_questions(found, world, Answer.YES) == 1
+    assert count_questions(found, world, Answer.YES, sandbox="none") == 3
+    assert count_questions(found, world, Answer.ALWAYS, sandbox="none") == 1
+
+
+def test_damaged_decisions_ask(world: World, mine: SkillLocation) -> None:
+    """[D46] whatever was allowed and whatever is bundled; the request says that a denial may be lost."""
+    store, person = TrustStore(), Person(Answer.ONCE)
+    approve_run(ready(mine, world), Person(Answer.ALWAYS), store)
+    damage(store, Path(store.path).read_bytes().replace(b"allow", b"allpw"))
+    bundled = prepare(ToolCall(find_skill("git", str(world.project)), "status", {}, str(world.project)))
+    for run in (ready(mine, world), bundled):
+        with pytest.raises(ApprovalRequired):
+            approve_run(run, None, store)
+        approve_run(run, person, store)
+    assert [request.damaged for request in person.asked] == [True, True]
+    approve_run(ready(mine, world), Person(Answer.ALWAYS), store)
+    approve_run(ready(mine, world), None, store)
+    approve_run(bundled, None, store)
+
+
 def test_the_first_run_asks_and_the_next_does_not(world: World, mine: SkillLocation) -> None:
     """[TOOLS §6.3] [D46] until a file changes; then what changed is shown."""
     person, store = Person(Answer.ALWAYS), TrustStore()
@@ -351,7 +481,7 @@ def test_denied_while_the_question_is_open(world: World, mine: SkillLocation) ->
 
 
 def test_untrusted_needs_a_sandbox(world: World) -> None:
-    """[D45] [D46] where nothing would hold it, an untrusted skill does not run, approved or not."""
+    """[D45] [D46] [D55] where nothing would hold it, an untrusted skill does not run, approved or not."""
     executable(world.store, "theirs", tool("say", "echo hi"))
     prepared = ready(find_skill("theirs", str(world.project)), world)
     prepared = dataclasses.replace(prepared, launch=dataclasses.replace(prepared.launch, sandbox="none"))
@@ -360,6 +490,9 @@ def test_untrusted_needs_a_sandbox(world: World) -> None:
         start_run(prepared, person)
     assert caught.value.code == "E066"
     assert person.asked == []
+    envelope = Envelope.of_error(caught.value)
+    assert envelope is not None
+    assert envelope.as_json()["code"] == "E066"
 
 
 def test_what_is_shown(world: World) -> None:
@@ -389,13 +522,18 @@ def test_what_is_shown(world: World) -> None:
 
 
 def test_long_arguments_are_counted(world: World, mine: SkillLocation) -> None:
-    """[TOOLS §6.3] what would push the question off the screen is cut, and said to be."""
+    """[D54] [TOOLS §6.3] the short text counts what it leaves out of long things; the text has all."""
     prepared = ready(mine, world)
-    launch = dataclasses.replace(prepared.launch, argv=("/bin/echo", "x" * 5000))
+    words = ["/bin/echo", "x" * 5000 + "end", *(f"<{number}>" for number in range(100))]
+    launch = dataclasses.replace(prepared.launch, argv=tuple(words))
     person = Person(Answer.NO)
     with pytest.raises(ApprovalRequired):
         approve_run(dataclasses.replace(prepared, launch=launch), person, TrustStore())
-    assert "... (5002 characters in all)" in person.asked[0].text()
+    short, text = person.asked[0].text(short=True), person.asked[0].text()
+    assert f'"{"x" * 600}" [… 4,403 more characters] "<0>"' in short
+    assert '"<47>" [… 52 more arguments]\n' in short
+    assert "…" not in text
+    assert " ".join(f'"{word}"' for word in words) in text
 
 
 # --- Managing ----------------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ def answers(texts: list[str], filters: Filters = Filters()) -> dict[str, Stats]:
         "commands": dict(counts),
         "projects": [{"project": text, "count": n} for text, n in counts],
         "errors": [{"target": text, "command": text, "error": text, "count": n} for text, n in counts],
-        "search": [{"query": text, "count": n} for text, n in counts],
+        "search": [{"query": text, "count": n, "results": n - 1, "empty": n > 1} for text, n in counts],
     }
     return {group: stats(group, value, filters) for group, value in data.items()}
 
@@ -128,7 +128,7 @@ def test_the_page(world: World) -> None:
     for words in (
         "5 accesses 1 sections read",
         "Sections Forms SKILL.md 1",
-        "Searches needle 1",
+        "Searches needle no results 1",
         "Errors Missing section not found: 'Missing' 1",
         f"Projects {world.project} 5",
         "Sections nobody reads 3 No part of these was shown, and their files were not opened."

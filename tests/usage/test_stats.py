@@ -127,10 +127,10 @@ DATA: dict[str, Any] = {
         {"target": "nothing", "command": "open", "error": "file not found: 'nothing'", "count": 1},
     ],
     "search": [
-        {"query": "c", "count": 2},
-        {"query": "a", "count": 1},
-        {"query": "b", "count": 1},
-        {"query": "d", "count": 1},
+        {"query": "c", "count": 2, "results": 3, "empty": 0},
+        {"query": "a", "count": 1, "results": 0, "empty": 1},
+        {"query": "b", "count": 1, "results": 1, "empty": 0},
+        {"query": "d", "count": 1, "results": None, "empty": 0},
     ],
 }
 
@@ -433,6 +433,10 @@ def plain(rows: list[Row], found: Filters) -> dict[str, Any]:
     )
     files = Counter(a.get("file") or a["path"] for _, c, a, _, _ in good if c in ("show", "open"))
     searches = Counter(a["query"] for _, command, a, _, _ in kept if command == "search")
+    results: dict[str, list[int]] = {}
+    for _, command, a, _, _ in good:
+        if command == "search":
+            results.setdefault(a["query"], []).append(a["result_count"])
     errors = Counter(
         (a.get("section") or a.get("query") or a.get("path") or "", command, error)
         for _, command, a, error, _ in kept
@@ -461,7 +465,13 @@ def plain(rows: list[Row], found: Filters) -> dict[str, Any]:
             for (t, c, e), n in sorted(errors.items(), key=lambda i: (-i[1], i[0]))
         ],
         "search": [
-            {"query": q, "count": n} for q, n in sorted(searches.items(), key=lambda i: (-i[1], i[0]))
+            {
+                "query": q,
+                "count": n,
+                "results": max(results.get(q, ()), default=None),
+                "empty": results.get(q, []).count(0),
+            }
+            for q, n in sorted(searches.items(), key=lambda i: (-i[1], i[0]))
         ],
         "period": (min((r[0] for r in kept), default=None), max((r[0] for r in kept), default=None)),
         "days": days,
@@ -557,7 +567,7 @@ def test_what_can_not_be_read_is_told(world: World, skill: Skill) -> None:
     """[RFC-0005] an empty answer for the lack of a readable log is not given in silence."""
     log_of(skill).write_bytes(b"garbage " * 999)
     result = world.ok("stats", "pdf")
-    assert result.stderr == f"warning[W001]: skipped: {log_of(skill)} (it can't be read as an access log)\n"
+    assert result.stderr == f"warning[W005]: skipped: {log_of(skill)} (it can't be read as an access log)\n"
     assert "total accesses          0" in result.stdout
 
 
@@ -627,6 +637,7 @@ def test_all_skills(world: World, skill: Skill) -> None:
         "\n"
         "  15  pdf\n"
         "   3  other\n"
+        "  18 in all\n"
     )
     assert compute_stats(list(stored_skills(str(world.project)))).data["total_accesses"] == 18
 
@@ -650,21 +661,57 @@ def test_what_was_read(world: World, skill: Skill) -> None:
 
 
 def test_text(world: World, skill: Skill) -> None:
-    """[RFC-0003] text says what the JSON says; where nobody looks there are no bars."""
+    """[RFC-0003] [D60] text says what the JSON says, then the total; no bars without a terminal."""
     note(skill, ROWS)
     period = "2026-03-01T09:00:00Z to 2026-03-04T10:00:00Z"
     assert world.ok("stats", "pdf", "--group-by", "sections").stdout == (
-        f"Sections of 'pdf', {period}\n  2  Forms  SKILL.md\n  1  Zebra  A.md\n  1  Alpha  SKILL.md\n"
+        f"Sections of 'pdf', {period}\n"
+        "  2  Forms  SKILL.md\n  1  Zebra  A.md\n  1  Alpha  SKILL.md\n  4 in all\n"
     )
     assert world.ok("stats", "pdf", "--group-by", "errors", "--until", "2026-03-02T23:59:59Z").stdout == (
         "Errors of 'pdf', 2026-03-01T09:00:00Z to 2026-03-02T12:00:01Z\n"
         "  2  Gone  show  section not found: 'Gone'\n"
         "  1  nothing  open  file not found: 'nothing'\n"
+        "  3 in all\n"
     )
     assert (
         world.ok("stats", "pdf", "--group-by", "search", "--since", "2027-01-01").stdout
         == "Search of 'pdf'\n  nothing yet\n"
     )
+
+
+def test_results_of_searches(world: World) -> None:
+    """[RFC-0003] searches with their counts, and those that found nothing: as text, JSON and on the page."""
+    world.skill("pdf")
+    world.fails("E002", "search", "pdf", "text")
+    world.ok("build", "pdf")
+    for query in ("text", "text", "zebra", "text zebra"):
+        world.ok("search", "pdf", query)
+    (world.store / "pdf" / "SKILL.md").write_text("---\nname: pdf\ndescription: d\n---\n# pdf\n\nGone.\n")
+    world.ok("build", "pdf")
+    world.ok("search", "pdf", "text")
+    assert world.ok("stats", "pdf", "--group-by", "search").stdout.splitlines()[1:] == [
+        "  4  text  (up to 2 results, none in 1 of 4)",
+        "  1  text zebra  (no results)",
+        "  1  zebra  (no results)",
+        "  6 in all",
+    ]
+    assert json.loads(world.ok("stats", "pdf", "--group-by", "search", "--format", "json").stdout)[
+        "data"
+    ] == [
+        {"query": "text", "count": 4, "results": 2, "empty": 1},
+        {"query": "text zebra", "count": 1, "results": 0, "empty": 1},
+        {"query": "zebra", "count": 1, "results": 0, "empty": 1},
+    ]
+    world.ok("stats", "pdf", "--html", "page.html")
+    assert "<small><bdi>no results</bdi></small>" in (world.project / "page.html").read_text()
+
+
+@pytest.mark.parametrize("count", ["many", None, True, 1.5, [3]])
+def test_result_counts_of_other_writers(skill: Skill, count: object) -> None:
+    """[RFC-0003] a count that is none is not known."""
+    note(skill, [("2026-03-01T09:00:00Z", "search", {"query": "a", "result_count": count}, None, "/w")])
+    assert compute_stats(skill, "search").data == [{"query": "a", "count": 1, "results": None, "empty": 0}]
 
 
 def test_hostile_text(world: World, skill: Skill) -> None:
@@ -706,7 +753,7 @@ def test_bars(world: World, skill: Skill) -> None:
         for _ in range(count)
     ]
     note(skill, rows)
-    lines = on_a_terminal(world, "pdf", "--group-by", "search").splitlines()[1:]
+    lines = on_a_terminal(world, "pdf", "--group-by", "search").splitlines()[1:-1]
     assert [line.count("█") for line in lines] == [12, 6, 3, 1]
     assert len(lines[0]) <= 60
     assert lines[0].index("█") == lines[2].index("█") == lines[3].index("█")
@@ -732,7 +779,7 @@ def test_a_terminal_that_is_not_utf8(world: World, skill: Skill, encoding: str) 
         world.ok(
             "stats", "pdf", "--group-by", "search", "--format", "json", env={"PYTHONIOENCODING": encoding}
         ).stdout
-    )["data"] == [{"query": "日", "count": 1}]
+    )["data"] == [{"query": "日", "count": 1, "results": None, "empty": 0}]
 
 
 # Pruning

@@ -10,11 +10,12 @@ import os
 import sys
 
 from skillc.startup import collect_rarely, import_fast, leave
+from skillc.text import terminal_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Protocol
+    from typing import Any, Protocol, TextIO
 
     from skillc.cli.syntax import Arguments, Command
     from skillc.workspace import Workspace
@@ -82,15 +83,20 @@ def run_and_exit() -> None:
 def workspace(*, progress: bool = False) -> Workspace:
     """Return the workspace of the current directory; what it reports goes to stderr.
 
-    With `progress`, a terminal shows how far the reading of a large library is.
+    With `progress`, which commands over the library set, a terminal shows how far the reading of a large one
+    is, and the user is asked for the variables that the project wants to use.
     """
     from skillc.workspace import Workspace
 
+    here = Workspace(report=lambda line: print(line, file=sys.stderr))
+    here.tell_owners()
     if progress and sys.stderr.isatty():
         from skillc.cli.progress import watch_reading
+        from skillc.cli.variables import ask_for_variables
 
+        ask_for_variables(here.cwd)
         watch_reading()
-    return Workspace(report=lambda line: print(line, file=sys.stderr))
+    return here
 
 
 def show(arguments: Arguments, value: Callable[[], object], lines: Callable[[], Iterable[str]]) -> int:
@@ -105,8 +111,39 @@ def show(arguments: Arguments, value: Callable[[], object], lines: Callable[[], 
     return 0
 
 
+class PlainStream:
+    """A stream for people: what a terminal would act on is written out as an escape.
+
+    Skills and servers choose much of what is printed, and a terminal obeys what it is sent: it can be told
+    to hide lines, to change its title, or to type. `stream` is for the control characters of our own.
+    """
+
+    __slots__ = ("_decode", "stream")
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self._decode: Callable[[bytes], str] | None = None
+
+    def write(self, text: str) -> int:
+        return self.stream.write(terminal_text(text))
+
+    def write_bytes(self, data: bytes) -> None:
+        """Write a piece of UTF-8; characters may span pieces."""
+        if self._decode is None:
+            from codecs import getincrementaldecoder
+
+            self._decode = getincrementaldecoder("utf-8")("backslashreplace").decode
+        self.write(self._decode(data))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
 def write_bytes(data: bytes) -> None:
-    """Write text of a skill as it stands, whatever the terminal's encoding."""
+    """Write text of a skill as it stands, whatever the encoding; on a terminal, with escapes."""
+    if isinstance(sys.stdout, PlainStream):
+        sys.stdout.write_bytes(data)
+        return
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
@@ -137,6 +174,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error, SystemExit | GeneratorExit):
             raise
         status = _fail(error, "--verbose" in words)
+    finally:
+        sys.stdout, sys.stderr = _unwrap(sys.stdout), _unwrap(sys.stderr)
     return status
 
 
@@ -184,13 +223,20 @@ def load(name: str) -> CommandModule:
 
 
 def _prepare_output() -> None:
-    """Escape what the terminal can't show; replace a closed stdout or stderr."""
+    """Escape what the terminal can't show or would act on; replace a closed stdout or stderr."""
     if sys.stdout is None or sys.stderr is None:
         null = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 -- until the process ends
         sys.stdout, sys.stderr = sys.stdout or null, sys.stderr or null
     for stream in (sys.stdout, sys.stderr):
         if getattr(stream, "errors", "") != "backslashreplace" and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    sys.stderr = PlainStream(sys.stderr)
+    if sys.stdout.isatty():
+        sys.stdout = PlainStream(sys.stdout)
+
+
+def _unwrap(stream: TextIO) -> TextIO:
+    return stream.stream if isinstance(stream, PlainStream) else stream
 
 
 def _drop_output() -> None:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 
+from skillc.text import fold
 from skillc.tools import Answer, ApprovalRequest
+
+MIN_WIDTH = 20  # columns: some more than the indent
+INDENT = " " * 12  # before what is folded: deeper than any label, so that no text can pose as one
 
 
 def terminal() -> bool:
@@ -17,23 +23,27 @@ def terminal() -> bool:
 
 def ask_to_run(request: ApprovalRequest) -> Answer:
     """Show what is about to run, and return the answer."""
-    print(request.text(), file=sys.stderr)
-    choices = {"o": Answer.ONCE, "once": Answer.ONCE, "v": Answer.NEVER, "never": Answer.NEVER}
+    choices = {"y": Answer.YES, "yes": Answer.YES, "v": Answer.NEVER, "never": Answer.NEVER}
+    options = ["(y)es, this time"]
     if request.lasts:
-        choices |= dict.fromkeys(("y", "yes", "a", "always"), Answer.ALWAYS)
-        yes = "(y)es, until a file of it changes, (o)nce"
-    elif request.always_ask:
-        choices |= dict.fromkeys(("y", "yes"), Answer.ONCE)
-        yes = "(y)es, this time"
-    else:
-        choices |= {"y": Answer.ONCE, "yes": Answer.ONCE, "a": Answer.ALWAYS, "always": Answer.ALWAYS}
-        yes = "(y)es, this time, (a)lways until a file of it changes"
-    return choices.get(ask(f"Run it? {yes}, (N)o, ne(v)er: "), Answer.NO)
+        choices |= {"o": Answer.ONCE, "once": Answer.ONCE}
+        options = ["(y)es, until a file of it changes", "(o)nce"]
+    elif request.can_last:
+        choices |= {"a": Answer.ALWAYS, "always": Answer.ALWAYS}
+        options += ["(a)lways until a file of it changes"]
+    text, rest = request.text(short=True), request.text()
+    while True:
+        _print(text)
+        more = ["(s)how all"] if text != rest else []
+        answer = ask(f"Run it? {', '.join([*options, '(N)o', 'ne(v)er', *more])}: ")
+        if not more or answer not in ("s", "show"):
+            return choices.get(answer, Answer.NO)
+        text = rest
 
 
 def confirm(text: str, question: str) -> bool:
     """Show a text and return whether the answer is yes."""
-    print(text, file=sys.stderr)
+    _print(text)
     return ask(f"{question} (y/N): ") in ("y", "yes")
 
 
@@ -41,3 +51,18 @@ def ask(question: str) -> str:
     """Return one line of input in lower case; an empty one at its end."""
     print(f"\n{question}", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower()
+
+
+def _print(text: str) -> None:
+    width = max(MIN_WIDTH, _terminal_width())
+    for line in text.split("\n"):
+        print(fold(line, width, INDENT), file=sys.stderr)
+
+
+def _terminal_width() -> int:
+    """Return the columns of the terminal that shows the question; stdout may be a file."""
+    try:
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):
+        columns = 0
+    return columns or shutil.get_terminal_size().columns

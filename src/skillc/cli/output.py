@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from skillc.text import one_line, terminal_text
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +19,10 @@ def print_json(value: object) -> None:
 
     # Characters that the terminal's encoding lacks must be JSON's escapes, not Python's.
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    print(json.dumps(value, ensure_ascii=not unicode, indent=2))
+    text = json.dumps(value, ensure_ascii=not unicode, indent=2)
+    if sys.stdout.isatty() and terminal_text(text) != text:
+        text = json.dumps(value, indent=2)  # the same for what a terminal would act on
+    print(text)
 
 
 def warn(diagnostics: Iterable[Diagnostic]) -> None:
@@ -27,8 +32,6 @@ def warn(diagnostics: Iterable[Diagnostic]) -> None:
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the lines of a table for people; a cell stays on its line whatever it holds."""
-    from skillc.text import one_line
-
     rows = [header, *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

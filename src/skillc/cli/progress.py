@@ -8,6 +8,7 @@ import sys
 from skillc.text import one_line
 
 BAR = 24
+CLEAR = "\r\x1b[K"
 
 
 class Progress:
@@ -49,7 +50,10 @@ def watch_reading() -> None:
 
 
 def _draw_reading(root: str, count: int, total: int) -> None:
-    if count < total:
+    """Show how many files are read, or without a total how many directories were looked at."""
+    if count and not total:
+        _write_line(f"{count} directories  {one_line(root)}")
+    elif count < total:
         _draw(count, total, "skills read", root)
     else:
         _clear()
@@ -57,12 +61,20 @@ def _draw_reading(root: str, count: int, total: int) -> None:
 
 def _draw(count: int, total: int, unit: str, name: str) -> None:
     bar = f"{'#' * (BAR * count // total):-<{BAR}}"
-    line = f"[{bar}] {count}/{total} {unit}  {one_line(name)}"
+    _write_line(f"[{bar}] {count}/{total} {unit}  {one_line(name)}")
+
+
+def _write_line(line: str) -> None:
     columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
-    sys.stderr.write(f"\r\x1b[K{line[: columns - 1]}")
-    sys.stderr.flush()
+    _write(f"{CLEAR}{line[: columns - 1]}")
 
 
 def _clear() -> None:
-    sys.stderr.write("\r\x1b[K")
-    sys.stderr.flush()
+    _write(CLEAR)
+
+
+def _write(text: str) -> None:
+    """Write to the stream below the one that escapes control characters."""
+    stream = getattr(sys.stderr, "stream", sys.stderr)
+    stream.write(text)
+    stream.flush()

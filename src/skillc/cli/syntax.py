@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class Argument:
     """A positional argument, the last of which may `repeat`.
 
-    `completes` names what the shell offers: `skills`, or words themselves.
+    `completes` names what the shell offers: `skills`, or words themselves. What `is_text` can be anything,
+    also a word that starts with a hyphen, which has to follow `--`.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Argument:
     required: bool = True
     repeat: bool = False
     completes: str = ""
+    is_text: bool = False
 
     @property
     def label(self) -> str:
@@ -170,8 +172,7 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
         name, equals, text = word.partition("=")
         option = options.get("--help" if name == "-h" else name)
         if option is None:
-            hint = guess(name, list(options), f"skc {command.name} --help")
-            raise errors.InvalidOption(f'unknown option {name} for "{command.name}"; {hint}')
+            raise errors.InvalidOption(_explain_unknown(command, word, positional))
         if option.kind == "switch":
             if equals:
                 raise errors.InvalidOption(f"{name} takes no value")
@@ -199,6 +200,23 @@ def _assign(command: Command, positional: list[str], values: Values) -> None:
     if rest:
         hint = "put several words in quotes" if len(command.arguments) > 1 else see(command)
         raise errors.InvalidOption(f'unexpected argument "{rest[0]}"; {hint}')
+
+
+def _explain_unknown(command: Command, word: str, positional: Sequence[str]) -> str:
+    """Return what to do about a word that is no option: take the nearest one, or put it after `--` [D61]."""
+    name = word.partition("=")[0]
+    is_name = len(word.split()) == 1  # no option has a space
+    hints = [guess(name, [o.name for o in command.options], f"skc {command.name} --help")] if is_name else []
+    last = command.arguments[-1] if command.arguments else None
+    if last is not None and last.is_text and (not is_name or len(positional) < len(command.arguments)):
+        from skillc.text import shell_quote  # only on the way to an error
+
+        words = [shell_quote(each, '"') for each in positional[: len(command.arguments) - 1]]
+        words += [argument.label for argument in command.arguments[len(words) : -1]]
+        example = " ".join(["skc", command.name, *words, "--", shell_quote(word, '"')])
+        hints.append(f"if it is the {last.name}, put it after --: {example}")
+    advice = "; ".join(hints or [see(command)]).replace("?;", "?")
+    return f'unknown option {name if is_name else word} for "{command.name}"; {advice}'
 
 
 def guess(word: str, names: Sequence[str], help: str) -> str:

@@ -35,11 +35,13 @@ def read_agents() -> list[Agent]:
     ]
 
 
-def find_targets(names: str, scope: str, cwd: str) -> list[Target]:
-    """Return the directories that a comma-separated list of agents and paths means."""
+def find_targets(names: str, scope: str, cwd: str, *, may_be_path: bool = True) -> list[Target]:
+    """Return the directories that a comma-separated list of agents and, if they may be, paths means."""
     agents = {name: agent for agent in read_agents() for name in (agent.name, *agent.aliases)}
     targets: dict[str, str] = {}
     for word in filter(None, map(str.strip, names.split(","))):
+        if not may_be_path and word.lower() not in agents:
+            raise InvalidOption(f'"{word}" is no agent; only these can be targets here: {_listing(agents)}')
         name, directory = _find_target(word, agents, scope, cwd)
         targets.setdefault(directory, name)  # several agents share .agents/skills
     if not targets:
@@ -56,7 +58,7 @@ def _find_target(name: str, agents: dict[str, Agent], scope: str, cwd: str) -> T
         hint = f"did you mean {' or '.join(similar)}? " if similar else ""
         raise InvalidOption(
             f'unknown agent "{name}" for --target; {hint}it takes a path, such as ./skills, or:'
-            f" {', '.join(sorted(agents))}"
+            f" {_listing(agents)}"
         )
     directory = agent.user if scope == USER else agent.project
     if not directory:
@@ -66,3 +68,7 @@ def _find_target(name: str, agents: dict[str, Agent], scope: str, cwd: str) -> T
     if root is None:
         raise SkillcError("there is no home directory to deploy into; set HOME or give --target a path")
     return agent.name, os.path.join(root, *directory.split("/"))
+
+
+def _listing(agents: dict[str, Agent]) -> str:
+    return ", ".join(sorted(agents))

@@ -16,7 +16,7 @@ from skillc.errors import IndexCollision, InvalidSkill, SkillcError, warning
 from skillc.index import sections, settle, stamp_of
 from skillc.library import is_compiled
 from skillc.settings import load_settings
-from skillc.skills import list_tree, main_file
+from skillc.skills import list_tree, main_file, read_main_file
 from skillc.startup import sha256_hex
 from skillc.text import utf8_text
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Formats = frozenset[str]
     Progress = Callable[[int, int], None] | None
 
-NO_ROOM = "W005"  # the warning for a field that the stub has no room for
+NO_ROOM = "W008"  # the warning for a field that the stub has no room for
 ATTEMPTS = 5  # builds of a folder that changes meanwhile
 MAX_COPY = 0.5  # share of changed bytes up to which a build starts from a copy of the last index
 
@@ -72,8 +72,11 @@ def build_skill(
     if is_compiled(skill.source):
         raise InvalidSkill(skill.source, "a compiled skill; build its source")
     runtime = skill.global_runtime() if to_global else skill.runtime()
+    for directory in _runtime_directories(runtime):
+        if os.path.islink(directory):  # a project that was cloned may bring it; a build would write elsewhere
+            raise SkillcError(f"'{directory}' is a link, and a build writes there; remove it")
     try:
-        for directory in (os.path.dirname(paths.manifest_file(runtime)), paths.meta_directory(runtime)):
+        for directory in _runtime_directories(runtime):
             os.makedirs(directory, exist_ok=True)
         with atomic.Lock(os.path.join(paths.meta_directory(runtime), "build.lock")):
             for _ in range(ATTEMPTS):
@@ -93,6 +96,11 @@ def keep_index_current(skill: Skill, cwd: str) -> None:
         build_skill(skill, tokenizer=config.tokenizer, formats=config.formats)
     except (SkillcError, OSError):
         pass
+
+
+def _runtime_directories(runtime: str) -> tuple[str, ...]:
+    manifests = os.path.dirname(paths.manifest_file(runtime))
+    return os.path.dirname(runtime), runtime, manifests, paths.meta_directory(runtime)
 
 
 class _SourceChanged(Exception):
@@ -123,8 +131,7 @@ class _Build:
         self.main_digest = ""  # of the SKILL.md that name and description were read from
 
     def run(self, force: bool) -> BuildResult:
-        manifests = os.path.dirname(paths.manifest_file(self.runtime))
-        for directory in (self.runtime, manifests, paths.meta_directory(self.runtime)):
+        for directory in _runtime_directories(self.runtime)[1:]:
             atomic.sweep(directory, older_than=0)  # leftovers of a killed build: the lock excludes others
         if not force:
             self._read_last_index()
@@ -150,7 +157,7 @@ class _Build:
             meta = sections.read_meta(connection)
             if meta["skill_path"] != utf8_text(self.skill.source):
                 raise IndexCollision(paths.path_hash(self.skill.source))
-            if sections.is_reusable(meta, self.tokenizer, self.formats):
+            if sections.is_reusable(meta, self.tokenizer, self.formats, self.last_manifest):
                 sections.probe_index(connection)
                 self.records = sections.read_file_states(connection)
                 self.diagnostics = sections.read_diagnostics(connection)
@@ -214,8 +221,7 @@ class _Build:
             diagnostics = tuple(d for d in self.diagnostics if d.path == self.main and d.code != NO_ROOM)
             self.fields = json.loads(self.meta["fields"])
             return Metadata(self.meta["name"], self.meta["description"], {}, diagnostics)
-        with open(os.path.join(self.skill.source, self.main), "rb") as file:
-            data = file.read()
+        data = read_main_file(self.skill.source)
         self.main_digest = sha256_hex(data)
         document = parse(data)
         metadata = read_metadata(document, self.skill.segment)

@@ -1,7 +1,8 @@
 """Put a compiled skill where an agent looks for it: a link, a junction or a copy [RFC-0001:C-DEPLOYMENT].
 
 The deployed name is never missing or incomplete [D11]. A folder that skc did not put there is replaced
-only with --force (E013) and goes to the trash [D52]; the folders of the skill itself never are replaced.
+only with --force (E013), and not even then where a model asks; it goes to the trash [D52]. The folders of the
+skill itself never are replaced.
 
 In a project that git tracks, a link is relative, so that it survives a clone. Where git ignores the
 runtime directory, as `skc init` sets it up, the deployed folder has a copy of the stub and relative links to
@@ -41,15 +42,27 @@ class Deployment:
 
 
 def deploy_skill(
-    skill: Skill, runtime: str, target: Target, *, copy: bool = False, force: bool = False
+    skill: Skill,
+    runtime: str,
+    target: Target,
+    *,
+    copy: bool = False,
+    force: bool = False,
+    own_only: bool = False,
 ) -> Deployment:
-    """Deploy the compiled skill in `runtime` into an agent's directory."""
+    """Deploy the compiled skill in `runtime` into an agent's directory.
+
+    With `own_only`, a link or a folder that is there is replaced only if skc deployed it, `force` or not.
+    """
     name, directory = target
     path = os.path.join(directory, skill.segment)
     _check_overlap(skill, runtime, path)
     in_project = skill.scope == PROJECT and is_inside(
         os.path.realpath(directory), os.path.realpath(skill.root)
     )
+    is_foreign = os.path.lexists(path) and _is_foreign(path)
+    if own_only and is_foreign:
+        raise TargetExists(path, "hint: skc did not deploy it; only 'skc build' in a terminal replaces it")
     is_ours = _is_link(path) or not os.path.lexists(path) or _is_deployed(skill, path, in_project)
     if not (force or is_ours):
         raise TargetExists(path)
@@ -59,7 +72,7 @@ def deploy_skill(
     def put_in_trash(old: str) -> None:
         diagnostics.append(_put_in_trash(skill, old, path))
 
-    keep = put_in_trash if os.path.lexists(path) and _is_foreign(path) else None
+    keep = put_in_trash if is_foreign else None
     if in_project and not copy and _is_ignored(runtime):
         _write_folder(skill, runtime, path, attach_assets, keep)
         return Deployment(name, path, "copy", tuple(diagnostics))

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import csv
 import json
-import tomllib
 from collections.abc import Callable, Iterator
 from io import StringIO
 from typing import Any
 
+from skillc.settings import parse_toml
 from skillc.skills import load_yaml
 from skillc.text import utf8_text
 
@@ -30,11 +30,12 @@ ENDINGS = {
 }
 MAX_DOCUMENTS = 50_000  # of one file; the rest is left out
 MAX_DEPTH = 100
+MAX_NAME = 500  # characters of a column or a path; each is repeated before every value below it
 
 _COMMENTS = {"py": "#", "rb": "#", "sh": "#"}  # all others use //
 _PARSERS: dict[str, Callable[[str], Any]] = {
     "json": json.loads,
-    "toml": tomllib.loads,
+    "toml": parse_toml,
     "yaml": lambda text: load_yaml(text).value,
 }
 
@@ -66,7 +67,7 @@ def _documents(format_name: str, text: str, ending: str) -> list[Document]:
 def _read_rows(text: str, delimiter: str) -> Iterator[Document]:
     """Yield a document for each row: its values, each after the name in the header."""
     reader = csv.reader(StringIO(text), delimiter=delimiter)
-    header = next(reader, [])
+    header = [name[:MAX_NAME] for name in next(reader, [])]
     for number, row in enumerate(reader, 1):
         if number > MAX_DOCUMENTS:
             return
@@ -80,7 +81,7 @@ def _flatten(value: Any) -> Iterator[Document]:
     """Yield a document for each top-level key or item: its values, each after its path."""
     children = _children(value)
     for name, item in [("", value)] if children is None else children[:MAX_DOCUMENTS]:
-        yield name, "\n".join(_pairs(name, item, 0))
+        yield name, "\n".join(_pairs(name[:MAX_NAME], item, 0))
 
 
 def _pairs(path: str, value: Any, depth: int) -> Iterator[str]:
@@ -90,7 +91,7 @@ def _pairs(path: str, value: Any, depth: int) -> Iterator[str]:
     if children is None:
         yield f"{path}: {value}"
     for name, item in children or ():
-        yield from _pairs(path + name, item, depth + 1)
+        yield from _pairs((path + name)[:MAX_NAME], item, depth + 1)
 
 
 def _children(value: Any, dot: str = "") -> list[tuple[str, Any]] | None:

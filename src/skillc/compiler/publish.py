@@ -28,22 +28,28 @@ class PublishOptions:
     """Where and how to publish.
 
     `to_global` builds into the home's runtime directory, `copy` deploys copies instead of links, and
-    `force` builds from scratch and replaces whatever stands where the skill is imported or deployed.
+    `force` builds from scratch and replaces whatever stands where the skill is imported or deployed; with
+    `own_only` nothing but what skc deployed.
     """
 
     targets: Sequence[Target] = ()
     to_global: bool = False
     copy: bool = False
     force: bool = False
+    own_only: bool = False
 
 
 @value
 class Publication:
-    """A skill that was built, with its deployments and the errors of those that failed."""
+    """A skill that was built, with its deployments and the errors of those that failed.
+
+    `import_note` says what was copied into a store first.
+    """
 
     build: BuildResult
     deployments: tuple[Deployment, ...]
     failures: tuple[SkillcError, ...]
+    import_note: str = ""
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -72,7 +78,8 @@ class Publication:
         build = self.build
         files = f"{build.files} file{'' if build.files == 1 else 's'}"
         detail = files if build.status == "unchanged" else f"{files}, {build.changes} changed"
-        lines = [f"{build.status.capitalize()} '{build.skill.name}' ({detail}) in {build.runtime}"]
+        lines = [self.import_note] if self.import_note else []
+        lines += [f"{build.status.capitalize()} '{build.skill.name}' ({detail}) in {build.runtime}"]
         lines += [f"  {d.target}: {d.path} ({d.method})" for d in self.deployments]
         return "\n".join(map(one_line, lines))
 
@@ -85,20 +92,17 @@ def publish_skill(
     *,
     deploy: bool = True,
     record: bool = True,
-    imports: set[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Publication:
     """Import, build and deploy a skill; a target that fails does not stop the others.
 
-    `imports` collects the folders that were imported: importing one of them again replaces its copy, so
-    that `--watch` can follow changes. Without `record`, the caller puts the deployments on record, many at
-    once. `progress` gets the number of files done and of all, and may raise.
+    Without `record`, the caller puts the deployments on record, many at once. `progress` gets the number of
+    files done and of all, and may raise.
     """
+    note = ""
     if not skill.is_stored:
-        imports = set() if imports is None else imports
-        folder = skill.source
-        skill = import_skill(skill, cwd, force=options.force or folder in imports)
-        imports.add(folder)
+        may_replace = options.force and not options.own_only
+        skill, note = import_skill(skill, cwd, force=may_replace)
     build = build_skill(
         skill,
         tokenizer=config.tokenizer,
@@ -111,11 +115,18 @@ def publish_skill(
     failures: list[SkillcError] = []
     for target in options.targets if deploy else ():
         try:
-            deployment = deploy_skill(skill, build.runtime, target, copy=options.copy, force=options.force)
+            deployment = deploy_skill(
+                skill,
+                build.runtime,
+                target,
+                copy=options.copy,
+                force=options.force,
+                own_only=options.own_only,
+            )
             deployments.append(deployment)
         except (SkillcError, OSError) as error:
             failures.append(unexpected(error))
-    publication = Publication(build, tuple(deployments), tuple(failures))
+    publication = Publication(build, tuple(deployments), tuple(failures), note)
     if record:
         record_deployments(publication.records())
     return publication

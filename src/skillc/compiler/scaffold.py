@@ -6,8 +6,18 @@ import os
 
 from skillc import atomic, paths
 from skillc.errors import InvalidOption, InvalidSkill, InvalidSkillId, SkillExists
-from skillc.library import Skill, import_root, is_compiled
-from skillc.skills import is_name, list_files, main_file, make_folder, parse, read_metadata
+from skillc.library import Skill, import_root, is_compiled, read_import, record_import
+from skillc.skills import (
+    hash_source,
+    is_name,
+    list_files,
+    main_file,
+    make_folder,
+    parse,
+    read_main_file,
+    read_metadata,
+)
+from skillc.startup import file_sha256_hex
 
 _SKILL = """\
 ---
@@ -45,12 +55,13 @@ def create_skill(root: str, name: str) -> str:
     return path
 
 
-def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> Skill:
+def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> tuple[Skill, str]:
     """Copy a folder from elsewhere into the project's store or the global one, completely or not at all.
 
-    Links in the folder become the files they point to. Hidden files are copied too.
+    Return the copy, and a line that says what was done, empty if nothing was. Links in the folder become
+    the files they point to. Hidden files are copied too. The copy stays untrusted until a person adopts it.
     """
-    main = main_file(skill.source)
+    main_file(skill.source)  # raises without one
     if is_compiled(skill.source):
         raise InvalidSkill(skill.source, "a compiled skill; build its source")
     scope, root = import_root(cwd)
@@ -58,16 +69,45 @@ def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> Skill:
     path = os.path.join(store, skill.name)
     if paths.is_inside(os.path.realpath(store), skill.source):
         raise InvalidOption(f'"{skill.source}" holds the store it would be copied into')
+    digest = _digest(skill.source)  # raises for a link that leaves the folder
+    note = f"Copied {skill.source}; from now on, edit {path}"
     if os.path.lexists(path) and not force:
-        hint = f"hint: --force replaces it; 'skc build {path}' builds the one that is there"
+        note = "" if _is_current(path, skill, digest) else f"Updated {path}, because {skill.source} changed"
+    if note:
+        read_metadata(parse(read_main_file(skill.source)), skill.name)  # raises for an unusable SKILL.md
+        os.makedirs(store, exist_ok=True)
+        atomic.sweep(store)
+        record_import(os.path.join(os.path.realpath(store), skill.name), skill.source, digest)
+        keep = (lambda old: _put_in_trash(old, path, skill.source)) if force else None
+        make_folder(path, copy_of=skill.source, keep=keep)
+    return Skill(skill.name, os.path.realpath(path), scope, root, is_stored=True), note
+
+
+def _is_current(copy: str, skill: Skill, digest: str) -> bool:
+    """Return whether there is nothing to copy: the folder is as it was, or its copy changed alike [D53].
+
+    Raise SkillExists for a copy of another folder, and if both changed, each in its own way.
+    """
+    folder, last = read_import(os.path.realpath(copy))
+    if folder != skill.source:
+        hint = f"hint: --force replaces it; 'skc build {copy}' builds the one that is there"
         raise SkillExists(skill.name, hint)
-    list_files(skill.source)  # raises for a link that leaves the folder
-    with open(os.path.join(skill.source, main), "rb") as file:
-        read_metadata(parse(file.read()), skill.name)  # raises for an unusable SKILL.md
-    os.makedirs(store, exist_ok=True)
-    atomic.sweep(store)
-    make_folder(path, copy_of=skill.source, keep=lambda old: _put_in_trash(old, path, skill.source))
-    return Skill(skill.name, os.path.realpath(path), scope, root, is_stored=True)
+    if digest == last:
+        return True
+    current = _digest(copy)
+    if current not in (digest, last):
+        hint = f"hint: both {folder} and its copy {copy} changed; 'skc build {copy}' builds the copy, "
+        raise SkillExists(skill.name, f"{hint}--force replaces it by the folder")
+    return current == digest
+
+
+def _digest(folder: str) -> str:
+    """Return a digest of all files that an import copies."""
+    digests = []
+    for source in list_files(folder, hidden=True):
+        with open(source.path, "rb") as file:
+            digests.append((source.name, file_sha256_hex(file, source.size)))
+    return hash_source(digests)
 
 
 def _put_in_trash(old: str, path: str, source: str) -> None:

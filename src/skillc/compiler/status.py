@@ -9,7 +9,7 @@ from skillc.errors import MissingField, SkillcError, warning
 from skillc.index.sections import UnreadableIndex, is_of_build, parse_manifest, read_index_meta, read_manifest
 from skillc.library import stored_skills
 from skillc.paths import SKILL_FILES, skills_store
-from skillc.skills import hash_source, list_files, main_file, parse, read_metadata
+from skillc.skills import hash_source, list_files, parse, read_main_file, read_metadata
 from skillc.startup import file_sha256_hex, value
 from skillc.text import utf8_text
 
@@ -44,7 +44,7 @@ class Listing:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        return [warning("W001", error.message, error.code).at(skill.source) for skill, error in self.problems]
+        return [warning("W005", error.message, error.code).at(skill.source) for skill, error in self.problems]
 
     def as_json(self) -> dict[str, Any]:
         keys = ("name", "scope", "status", "source_path", "runtime_path")
@@ -106,8 +106,7 @@ def _find_problem(skill: Skill, index: Mapping[str, Entry]) -> SkillcError | Non
         if entry is not None and any(code == MissingField.code for code, _, _ in entry.diagnostics):
             return MissingField("description")
     try:
-        with open(os.path.join(skill.source, main_file(skill.source)), "rb") as file:
-            read_metadata(parse(file.read()), skill.name)
+        read_metadata(parse(read_main_file(skill.source)), skill.name)
     except OSError as error:
         return SkillcError(f"cannot read SKILL.md: {error.strerror}")
     except SkillcError as error:

@@ -10,7 +10,8 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.engine.agent import AgentBuildConfig, AgentFactory, BuiltAgent
-    from skillc.engine.engine import DefaultSkillEngine, EngineOptions, ResolvedSkill
+    from skillc.engine.engine import DefaultSkillEngine, EngineOptions, ResolvedSkill, SkillEngine
+    from skillc.engine.pages import find_key, make_cursor
     from skillc.engine.sync import SyncSkillEngine, run_sync
     from skillc.engine.tools import TOOLS, ToolDefinition, ToolResult
     from skillc.engine.turn import (
@@ -27,7 +28,8 @@ else:
         __name__,
         {
             "agent": "AgentBuildConfig AgentFactory BuiltAgent",
-            "engine": "DefaultSkillEngine EngineOptions ResolvedSkill",
+            "engine": "DefaultSkillEngine EngineOptions ResolvedSkill SkillEngine",
+            "pages": "find_key make_cursor",
             "sync": "SyncSkillEngine run_sync",
             "tools": "TOOLS ToolDefinition ToolResult",
             "turn": "ModelInput SkillEvent SkillResolutionFailed SkillsResolved Turn model_input "

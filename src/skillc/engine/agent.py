@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skillc import paths
-from skillc.engine.engine import DefaultSkillEngine, EngineOptions
+from skillc.engine.engine import DefaultSkillEngine, EngineOptions, SkillEngine
 from skillc.engine.sync import run_sync
 from skillc.engine.tools import RESERVED, TOOLS, OfferedTools, SkillTools, ToolDefinition, ToolResult, Toolset
 from skillc.engine.turn import Observer, Turn, prepare_turn, system_prompt
@@ -61,7 +61,7 @@ class BuiltAgent:
     model: str
     system_prompt: str
     tools: tuple[ToolDefinition, ...]
-    engine: DefaultSkillEngine | None
+    engine: SkillEngine | None
     observer: Observer | None = None
     preload_skills: tuple[SkillId, ...] | None = None
     offered: OfferedTools | None = None
@@ -154,7 +154,7 @@ class AgentFactory:
             max_injection_bytes=settings.max_injection_bytes,
             inventory_threshold=settings.inventory_threshold,
             inventory_budget=build.inventory_budget,
-            capabilities=build.capabilities,
+            capabilities=build.capabilities | frozenset(settings.capabilities),
             allow=build.allow,
             deny=build.deny,
         )

@@ -6,21 +6,23 @@ import asyncio
 import builtins
 import codecs
 import logging
-import os
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from skillc import library
 from skillc.engine import inventory
-from skillc.errors import FileNotFound, SkillNotFound
+from skillc.engine.pages import find_key, make_cursor
+from skillc.errors import FileNotFound, SkillcError, SkillNotFound, warning
 from skillc.index.skills import FoundSkill
-from skillc.library import SkillCollection, SkillDescriptor
-from skillc.skills import SkillId, list_files, resolve_inside
-from skillc.text import suggest
+from skillc.library import SkillCollection, SkillDescriptor, SkillScope
+from skillc.skills import SkillId, list_files, open_inside
+from skillc.text import cut, suggest
 
 MAX_READ = 256 * 1024  # bytes of a file that enter a context
+MAX_ENTRIES = 50  # collections and skills of one answer of `browse`
+MAX_WORDS = 200  # characters of a description there
 
 log = logging.getLogger("skillc.engine")
 
@@ -58,6 +60,28 @@ class EngineOptions:
     suggest: bool = True
 
 
+class SkillEngine(Protocol):
+    """What a turn and an agent need of an engine: any object with these methods is one.
+
+    An engine may have more of what `DefaultSkillEngine` has: an agent's tool that needs another method
+    exists if the engine has it; `snapshot` is called once for each request, `options.enabled` switches off.
+    """
+
+    async def inventory_section(self, active: Iterable[str] = ()) -> str:
+        """Return the block of the system prompt that lists the skills; `active` ones are in it already."""
+        ...
+
+    async def resolve_and_render(self, ids: Iterable[str]) -> builtins.list[ResolvedSkill]:
+        """Return skills as blocks for injection, in order; raises SkillNotFound."""
+        ...
+
+    async def collections(self) -> builtins.list[SkillCollection]: ...
+
+    async def list_skills(
+        self, filter: library.SkillFilter = library.ALL
+    ) -> builtins.list[SkillDescriptor]: ...
+
+
 class DefaultSkillEngine:
     """Inventory, browsing, loading and rendering over one source.
 
@@ -86,6 +110,22 @@ class DefaultSkillEngine:
         usable = [s for s in skills if not (s.requires_capabilities and self._missing_capability(s))]
         return sorted(usable, key=lambda skill: skill.id)
 
+    async def diagnostics(self) -> builtins.list[library.SourceDiagnostic]:
+        """Return what the source says of its skills, and which are hidden for want of a capability [D58]."""
+        snapshot = library.snapshot_of(self.source)
+        diagnostics = await snapshot.diagnostics() or []
+        try:
+            skills = await snapshot.list()
+        except SkillcError:
+            skills = []  # among the diagnostics
+        for skill in skills:
+            need = self._missing_capability(skill)
+            if need and self._is_allowed(skill.id):
+                hidden = warning("W023", need)
+                fields = (str(skill.id), hidden.code, "warning", hidden.message, skill.source_name)
+                diagnostics.append(library.SourceDiagnostic(*fields))
+        return diagnostics
+
     async def collections(self) -> builtins.list[SkillCollection]:
         """Return the collections of those skills, as the source describes them."""
         engine = self.snapshot()
@@ -104,6 +144,8 @@ class DefaultSkillEngine:
         skills = await engine.list_skills()
         ids, budget = frozenset(active), self.options.inventory_budget
         if self.mode(skills) == "flat":
+            if budget is None and len(skills) > self.options.inventory_threshold:
+                budget = inventory.FLAT_BUDGET
             return inventory.flat_inventory(skills, ids, budget)
         collections = await engine._collections_of(skills)
         at_root = sum(1 for skill in skills if not skill.collection)
@@ -111,26 +153,29 @@ class DefaultSkillEngine:
         return inventory.collections_inventory(collections, at_root, preloads, budget)
 
     def mode(self, skills: Sequence[SkillDescriptor]) -> str:
-        """Return how the inventory shows these skills: `flat` or `collections`."""
-        return "flat" if len(skills) <= self.options.inventory_threshold else "collections"
+        """Return how the inventory shows these skills: `flat` or `collections` [D59]."""
+        threshold = self.options.inventory_threshold
+        count = sum(skill.scope is not SkillScope.BUILTIN for skill in skills)
+        is_flat = count <= threshold or not any(skill.collection for skill in skills)
+        return "flat" if is_flat and threshold else "collections"
 
-    async def browse(self, path: str = "", query: str | None = None) -> dict[str, Any]:
-        """Return what the `browse_skills` tool shows; a query is global and wins over a path."""
+    async def browse(
+        self, path: str = "", query: str | None = None, cursor: str | None = None
+    ) -> dict[str, Any]:
+        """Return what the `browse_skills` tool shows; a query is global and wins over a path.
+
+        An answer has at most `MAX_ENTRIES` collections and skills; `cursor` leads to those that follow.
+        Raises InvalidOption for a cursor that is not from the answer before.
+        """
         engine = self.snapshot()
         if query and query.strip():
             matches = await engine.list_skills(library.SkillFilter(query=query))
-            return {"type": "search", "query": query, "skills": [skill.as_json() for skill in matches]}
+            return _page({"type": "search", "query": query}, None, matches, cursor)
         path = path.strip("/")
         skills = await engine.list_skills()
         below = [c for c in await engine._collections_of(skills) if c.path.rpartition("/")[0] == path]
-        return {
-            "type": "listing",
-            "path": path,
-            "subcollections": [
-                {"path": c.path, "description": c.description, "count": c.count} for c in below
-            ],
-            "skills": [skill.as_json() for skill in skills if skill.collection == path],
-        }
+        direct = [skill for skill in skills if skill.collection == path]
+        return _page({"type": "listing", "path": path}, below, direct, cursor)
 
     async def find(self, task: str, limit: int = 10, *, rerank: bool = True) -> builtins.list[FoundSkill]:
         """Return the skills that fit a task, described in any number of words, best first, with reasons.
@@ -194,10 +239,11 @@ class DefaultSkillEngine:
         directory = await self._directory(skill_id)
         if directory is None:
             raise FileNotFound(path)
-        real = resolve_inside(directory, path)
-        if not os.path.isfile(real):
-            raise FileNotFound(path)
-        with open(real, "rb") as file:
+        try:
+            descriptor = open_inside(directory, path)
+        except OSError:
+            raise FileNotFound(path) from None
+        with open(descriptor, "rb") as file:
             data = file.read(MAX_READ + 1)
         if len(data) <= MAX_READ:
             return data.decode("utf-8", "replace")
@@ -221,3 +267,35 @@ class DefaultSkillEngine:
 def _covers(paths: Sequence[str], skill_id: str) -> bool:
     """Return whether an ID is one of `paths` or in one of them."""
     return any(skill_id == path or skill_id.startswith(f"{path.rstrip('/')}/") for path in paths)
+
+
+def _page(
+    listing: dict[str, Any],
+    collections: Sequence[SkillCollection] | None,
+    skills: Sequence[SkillDescriptor],
+    cursor: str | None,
+) -> dict[str, Any]:
+    """Return one page of a listing: collections first, then skills, each by name [D60]."""
+    name = "browse " + " ".join(listing.values())
+    after = "" if cursor is None else find_key(name, cursor)
+    entries = [(f"c{one.path}", one) for one in collections or ()] + [(f"s{one.id}", one) for one in skills]
+    left = [entry for entry in entries if entry[0] > after]
+    page, more = left[:MAX_ENTRIES], max(0, len(left) - MAX_ENTRIES)
+    value = listing | ({} if collections is None else {"subcollections": []}) | {"skills": []}
+    for _, entry in page:
+        if isinstance(entry, SkillCollection):
+            words = cut(entry.description, MAX_WORDS)
+            value["subcollections"].append({"path": entry.path, "description": words, "count": entry.count})
+        else:
+            value["skills"].append(_brief(entry.as_json()))
+    if more:
+        value |= {"more": more, "next_cursor": make_cursor(name, page[-1][0])}
+        value["note"] = inventory.MORE_ENTRIES.format(more)
+    return value
+
+
+def _brief(fields: dict[str, Any]) -> dict[str, Any]:
+    """Cut the texts of a skill that may be long."""
+    fields["description"] = cut(fields["description"], MAX_WORDS)
+    fields["metadata"] = {key: cut(value, MAX_WORDS) for key, value in fields["metadata"].items()}
+    return fields

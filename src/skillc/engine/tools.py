@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from skillc.engine.engine import DefaultSkillEngine
+from skillc.engine.engine import DefaultSkillEngine, ResolvedSkill, SkillEngine
 from skillc.engine.inventory import MAX_DESCRIPTION
 from skillc.engine.turn import Observer, SkillsResolved
 from skillc.errors import SkillNotFound, unexpected
@@ -57,6 +57,7 @@ TOOLS = (
                 "Collection path to browse, such as extraction or extraction/medical; empty for the root."
             ),
             query=_text("Words to search for in all collections; the path is then ignored."),
+            cursor=_text("The next_cursor of the last answer, to get what follows it."),
         ),
     ),
     ToolDefinition(
@@ -93,6 +94,14 @@ TOOLS = (
     ),
 )
 
+# The method of an engine that each tool calls.
+_NEEDS = {
+    "browse_skills": "browse",
+    "load_skill": "resolve_and_render",
+    "find_skills": "find",
+    "list_skill_files": "files",
+    "read_skill_file": "read_file",
+}
 RESERVED = tuple(tool.name for tool in TOOLS)  # names that no other tool can have [D47]
 
 
@@ -105,9 +114,9 @@ class SkillTools:
     definitions = TOOLS
 
     def __init__(
-        self, engine: DefaultSkillEngine, observer: Observer | None = None, names: Sequence[str] = RESERVED
+        self, engine: SkillEngine, observer: Observer | None = None, names: Sequence[str] = RESERVED
     ) -> None:
-        self._engine = engine
+        self._engine: Any = engine  # with the methods of _NEEDS that it has
         self._observer = observer
         self._names = names
         self._calls: dict[str, Callable[..., Awaitable[str]]] = {
@@ -119,7 +128,8 @@ class SkillTools:
         if not isinstance(arguments, Mapping | None):
             return ToolResult(f"the arguments of {name} must be an object", is_error=True)
         values = {key: value for key, value in (arguments or {}).items() if value is not None}
-        tool = next((tool for tool in TOOLS if tool.name == name), None)
+        usable = (tool for tool in TOOLS if hasattr(self._engine, _NEEDS[tool.name]))
+        tool = next((tool for tool in usable if tool.name == name), None)
         if tool is None:
             return ToolResult(f"unknown tool '{name}'; there are {', '.join(self._names)}", is_error=True)
         problem = check_arguments(name, tool.parameters, values)
@@ -132,11 +142,11 @@ class SkillTools:
         except Exception as error:  # of any source
             return ToolResult(unexpected(error).message, is_error=True)
 
-    async def _browse_skills(self, path: str = "", query: str = "") -> str:
-        return json.dumps(await self._engine.browse(path, query or None), ensure_ascii=False)
+    async def _browse_skills(self, path: str = "", query: str = "", cursor: str | None = None) -> str:
+        return json.dumps(await self._engine.browse(path, query or None, cursor), ensure_ascii=False)
 
     async def _load_skill(self, id: str) -> str:
-        skill = (await self._engine.resolve_and_render([id]))[0]
+        skill: ResolvedSkill = (await self._engine.resolve_and_render([id]))[0]
         if self._observer:
             self._observer(SkillsResolved((skill.id,), skill.byte_size))
         return skill.rendered_body
@@ -156,7 +166,8 @@ class SkillTools:
         return json.dumps(answer, ensure_ascii=False)
 
     async def _read_skill_file(self, id: str, path: str) -> str:
-        return await self._engine.read_file(id, path)
+        text: str = await self._engine.read_file(id, path)
+        return text
 
 
 def _reasons(results: Sequence[FoundSkill]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillc.engine.engine import DefaultSkillEngine, ResolvedSkill
+from skillc.engine.engine import ResolvedSkill, SkillEngine
 from skillc.errors import unexpected
 
 REFERENCE = re.compile(r"^/([a-z0-9-]+(?:/[a-z0-9-]+)*)(?:\s+|$)")
@@ -65,20 +65,32 @@ class ModelInput:
         return {"system": self.system, **self.turn.as_json()}
 
 
+def _is_enabled(engine: SkillEngine) -> bool:
+    return bool(getattr(getattr(engine, "options", None), "enabled", True))
+
+
+def _snapshot(engine: SkillEngine) -> SkillEngine:
+    """Return an engine for all calls of one request; itself where it has no snapshots."""
+    snapshot: Callable[[], SkillEngine] | None = getattr(engine, "snapshot", None)
+    return snapshot() if snapshot else engine
+
+
 async def prepare_turn(
-    engine: DefaultSkillEngine,
+    engine: SkillEngine,
     message: str,
     skill_references: Sequence[str] | None = None,
     observer: Observer | None = None,
+    explain: Callable[[Exception], str] = lambda error: unexpected(error).message,
 ) -> Turn:
     """Resolve a leading `/reference` and those given beside the message, one by one.
 
     The blocks of resolved skills come first, and a resolved `/reference` is taken out of the text. A
-    reference that fails, for whatever reason, leaves the text as it is and gives an event and a notice.
+    reference that fails, for whatever reason, leaves the text as it is and gives an event and a notice, whose
+    text `explain` returns.
     """
-    if not engine.options.enabled:
+    if not _is_enabled(engine):
         return Turn(message, (), ())
-    engine = engine.snapshot()
+    engine = _snapshot(engine)
     skills: list[ResolvedSkill] = []
     events: list[SkillEvent] = []
     text = message
@@ -88,7 +100,7 @@ async def prepare_turn(
         try:
             skills += await engine.resolve_and_render([reference])
         except Exception as error:  # of any source: the turn goes on
-            events.append(SkillResolutionFailed(reference, unexpected(error).message))
+            events.append(SkillResolutionFailed(reference, explain(error)))
         else:
             if match and reference == match[1]:
                 text = message[match.end() :]
@@ -103,24 +115,25 @@ async def prepare_turn(
     return Turn(text, tuple(events), notices)
 
 
-async def system_prompt(engine: DefaultSkillEngine, preload: Sequence[str] | None = None) -> str:
+async def system_prompt(engine: SkillEngine, preload: Sequence[str] | None = None) -> str:
     """Return the inventory and the blocks of the skills to preload, of which a missing one is raised."""
-    if not engine.options.enabled:
+    if not _is_enabled(engine):
         return ""
-    engine = engine.snapshot()
+    engine = _snapshot(engine)
     skills = await engine.resolve_and_render(dict.fromkeys(preload or ()))
     inventory = await engine.inventory_section([skill.id for skill in skills])
     return "\n\n".join([inventory, *(skill.rendered_body for skill in skills)])
 
 
 async def model_input(
-    engine: DefaultSkillEngine,
+    engine: SkillEngine,
     message: str,
     preload_skills: Sequence[str] | None = None,
     skill_references: Sequence[str] | None = None,
     observer: Observer | None = None,
+    explain: Callable[[Exception], str] = lambda error: unexpected(error).message,
 ) -> ModelInput:
     """Return system prompt and turn; raises SkillNotFound for a preload, a missing reference is an event."""
-    engine = engine.snapshot()
+    engine = _snapshot(engine)
     system = await system_prompt(engine, preload_skills)
-    return ModelInput(system, await prepare_turn(engine, message, skill_references, observer))
+    return ModelInput(system, await prepare_turn(engine, message, skill_references, observer, explain))

@@ -78,13 +78,15 @@ def os_text(name: object) -> str:
 
 # Codes below W100 are about reading a skill, and each says what was repaired (D4).
 WARNINGS = {
-    "W001": "skipped: {} ({})",
+    "W001": "multiple matches for '{}'; showing first",
     "W002": "logging disabled; run 'skc sync' after session to merge logs",
     "W003": "stale local logs for '{}'; run 'skc sync' to upload",
     "W004": "the sources of '{}' changed since it was built; run 'skc build {}' to search them",
-    "W005": "the stub has no room for the frontmatter's field '{}'; agents do not see it",
-    "W006": "'{}' is deployed as '{}', but its source is gone: '{}'; build it again or remove it",
+    "W005": "skipped: {} ({})",
+    "W006": "the log '{}' is not used: {}; delete it, and it is made anew",
     "W007": "'{}' was there and is now in the trash; 'skc restore {}' brings it back",
+    "W008": "the stub has no room for the frontmatter's field '{}'; agents do not see it",
+    "W009": "'{}' is deployed as '{}', but its source is gone: '{}'; build it again or remove it",
     "W010": "bytes that are not UTF-8 were replaced",
     "W011": "frontmatter is not valid YAML ({}); read as plain text: {}",
     "W012": "frontmatter is not closed by a line of its own; {}",
@@ -98,6 +100,7 @@ WARNINGS = {
     "W020": "over {} MiB; it can be opened but not searched",
     "W021": "name '{}' is unlike the directory, '{}'",
     "W022": "skill '{}' is shadowed by the repository '{}'",
+    "W023": "hidden: it needs the capability '{}', which neither skills.toml nor the agent names",
     "W030": "copied to '{}': {}",
     "W060": "unknown frontmatter field '{}' is ignored",
     "W061": "tool '{}' has no '#### Parameters'; it takes none",
@@ -106,10 +109,14 @@ WARNINGS = {
     "W064": "default '{}' of parameter '{}' of tool '{}' is not of type {} and does not count",
     "W065": "'### {}' has a '#### Command' without a fenced block and is no tool",
     "W066": "tool '{}': '{}' is an argument like any other; commands run without a shell",
+    "W067": "'{}' is damaged: every tool asks again, also with --yes; your next decision keeps it as '{}'",
     "W071": "configuration: {}: {}",
+    "W072": "skills are switched off in {}",
+    "W073": "'{}' belongs to another user and is not used; if you trust it, set SKILLC_SAFE_DIRECTORIES={}",
     "W200": "repository '{}' is left out: {}",
     "W201": "repository '{}' is served as it was: {}",
     "W202": "skills are not re-ranked: {}; install 'skillc[rerank]' again, or without it",
+    "W203": "repository '{}' is served in part: {}; the next call goes on from there",
     "W300": "{} {}: {}",
 }
 

@@ -23,6 +23,7 @@
     │   └── LintFailed              E300
     ├── Unavailable
     │   ├── IndexUnusable           E002
+    │   │   └── NotBuilt
     │   ├── SyncNotWritable         E041
     │   ├── SyncNotReadable         E042
     │   ├── CannotRun               E064
@@ -98,6 +99,10 @@ class SkillNotFound(NotFound):
 class IndexUnusable(Unavailable):
     code = "E002"
     template = "search index unusable; run 'skc build {}' to rebuild"
+
+
+class NotBuilt(IndexUnusable):
+    """There is no index at all. Commands that can do without one read the skill instead."""
 
 
 class IndexCollision(Conflict):

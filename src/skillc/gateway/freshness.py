@@ -137,20 +137,21 @@ def matches_record(data: bytes, record: FileRecord | None) -> bool:
     return sha256_hex(data) == record[0]
 
 
-def has_changes(skill: Skill, tokenizer: str = "ascii", names: Iterable[str] = ()) -> bool:
+def has_changes(skill: Skill, tokenizer: str = "ascii", folder: str = "", names: Iterable[str] = ()) -> bool:
     """Return whether any file was changed, added or removed since the index was built.
 
     A search uses this to say that its index is out of date. Sources that can't be listed count as changed.
-    In a large skill whose directories are the same, only the files of these `names` are asked.
+    `folder` is the one that the skill was imported from, if that was searched. In a large skill whose
+    directories are the same, only the files of these `names` are asked.
     """
     try:
-        index = open_index(skill, tokenizer)
-        if has_same_names(skill, index):
-            return any(_has_change(skill, index.connection, name) for name in set(names))
-        records = read_file_records(index.connection)
-        files = list_files(skill.source)
+        with open_index(skill, tokenizer) as index:
+            if folder in ("", skill.source) and has_same_names(skill, index):
+                return any(_has_change(skill, index.connection, name) for name in set(names))
+            records = read_file_records(index.connection)
+        files = list_files(folder or skill.source)
         return len(files) != len(records) or any(_differs(f, records.get(utf8_text(f.name))) for f in files)
-    except (SkillcError, DatabaseError, OSError):
+    except (SkillcError, OSError):
         return True
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from stat import S_ISREG
 
 from skillc import errors
 from skillc.errors import SkillcError
-from skillc.skills import list_files, resolve_inside
+from skillc.skills import list_files, open_inside
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -78,20 +77,16 @@ def open_file(skill: Skill, path: str, max_lines: int | None = None) -> OpenFile
     """Open a file of a skill, hidden ones too; raise PathEscapes or FileNotFound."""
     if len(path) > MAX_PATH:
         raise errors.FileNotFound(f"{path[:64]}...")
-    real = resolve_inside(skill.source, path)
     try:
-        # Never follow a link that has just replaced the file, and never wait for a pipe.
-        flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        descriptor = os.open(real, os.O_RDONLY | flags)
+        descriptor = open_inside(skill.source, path)
     except PermissionError as error:
         raise SkillcError(f"cannot read '{path}': {error.strerror}") from None
+    except IsADirectoryError:
+        raise errors.FileNotFound(path) from None
     except OSError:
         return _open_by_shown_name(skill, path, max_lines)
-    status = os.fstat(descriptor)
-    if not S_ISREG(status.st_mode):
-        os.close(descriptor)
-        raise errors.FileNotFound(path)
-    return OpenFile(path, open(descriptor, "rb", buffering=0), status.st_size, max_lines)
+    size = os.fstat(descriptor).st_size
+    return OpenFile(path, open(descriptor, "rb", buffering=0), size, max_lines)
 
 
 def _open_by_shown_name(skill: Skill, path: str, max_lines: int | None) -> OpenFile:

@@ -10,29 +10,31 @@ from skillc.text import utf8_text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from sqlite3 import Connection
     from typing import Any
 
     from skillc.index.sections import SectionIndex
     from skillc.library import Skill
 
-    Row = tuple[str, str, str, float]
+    Row = tuple[str, str, str | None, float, int]
 
 ALL, ANY, PHRASE, RAW = "all", "any", "phrase", "raw"  # how the words of a query are combined
 
 MAX_TERMS = 64  # words in one FTS5 expression, where each takes memory, and in one phrase
 MAX_RAW = 10_000  # characters of a query in FTS5's own syntax
 MAX_HINTS = 16  # words that are looked up one by one to tell which of them occur
+SHORT = 8192  # characters; the snippets of longer sections are made one by one
 
 # Counts matches up to one more than the limit. Finding none costs half as much without an order.
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM sections WHERE sections MATCH ? LIMIT ?)"
 _BEST = """
-SELECT file, section, snippet(sections, 2, '[MATCH]', '[/MATCH]', '...', 32), {score}
+SELECT file, section, CASE WHEN length(section) + length(content) <= {short}
+    THEN snippet(sections, 2, '[MATCH]', '[/MATCH]', '...', 32) END, {score}, rowid
 FROM sections WHERE sections MATCH ? ORDER BY {score} LIMIT ?
 """
 # With `rank` FTS5 sorts before it makes snippets, at the price of weighing each word twice. That pays only
 # when some matches are over the limit.
-_BEST_OF_MANY, _BEST_OF_FEW = _BEST.format(score="rank"), _BEST.format(score="bm25(sections)")
+_BEST_OF_MANY = _BEST.format(short=SHORT, score="rank")
+_BEST_OF_FEW = _BEST.format(short=SHORT, score="bm25(sections)")
 
 
 class SearchResult:
@@ -76,22 +78,18 @@ def search_sections(
     words = split_query(query)
     if not words:
         raise errors.EmptyQuery
-    index = open_index(skill, tokenizer)
-    connection = index.connection
-    if index.segmented:
-        words = [segment(word) for word in words]
-    try:
+    with open_index(skill, tokenizer) as index:
+        if index.segmented:
+            words = [segment(word) for word in words]
         if mode == ALL:
-            rows = _match_all(connection, words, limit)
+            rows = _match_all(index, words, limit)
         elif mode == ANY:
-            rows = _match(connection, " OR ".join(map(quote, _distinct(words)[:MAX_TERMS])), limit)
+            rows = _match(index, " OR ".join(map(quote, _distinct(words)[:MAX_TERMS])), limit)
         elif mode == PHRASE:
-            rows = _match(connection, quote(" ".join(words)), limit)
+            rows = _match(index, quote(" ".join(words)), limit)
         else:
             rows = _match_raw(index, query, limit)
         return SearchResults(query, [_read_result(index, row) for row in rows])
-    except DatabaseError:
-        raise errors.IndexUnusable(skill.name) from None
 
 
 def explain_no_results(skill: Skill, query: str, any_words: str, tokenizer: str = "ascii") -> str:
@@ -105,13 +103,10 @@ def explain_no_results(skill: Skill, query: str, any_words: str, tokenizer: str 
         return ""
     from skillc.text import one_line
 
-    index = open_index(skill, tokenizer)
-    spell = segment if index.segmented else str
-    execute, sql = index.connection.execute, "SELECT count(*) FROM sections WHERE sections MATCH ?"
-    try:
+    with open_index(skill, tokenizer) as index:
+        spell = segment if index.segmented else str
+        execute, sql = index.connection.execute, "SELECT count(*) FROM sections WHERE sections MATCH ?"
         counts = [(word, execute(sql, (quote(spell(word)),)).fetchone()[0]) for word in words]
-    except DatabaseError:
-        raise errors.IndexUnusable(skill.name) from None
     hints = ", ".join(f"{one_line(word)} ({count})" for word, count in counts if count)
     note = f"note: no section holds all words; these occur: {hints}; {any_words} ranks by them"
     return note if hints else ""
@@ -155,7 +150,7 @@ def _cut_phrase(phrase: str) -> str:
 
 
 def _read_result(index: SectionIndex, row: Row) -> SearchResult:
-    file, section, snippet, rank = row  # a lower rank is better
+    file, section, snippet, rank, _ = row  # a lower rank is better
     if not (isinstance(file, str) and isinstance(section, str) and isinstance(snippet, str)):
         raise DatabaseError("not text")  # the index is damaged
     if index.segmented:
@@ -163,15 +158,27 @@ def _read_result(index: SectionIndex, row: Row) -> SearchResult:
     return SearchResult(file, section, snippet, -rank)
 
 
-def _match(connection: Connection, expression: str, limit: int) -> list[Row]:
-    count = connection.execute(_COUNT, (expression, limit + 1)).fetchone()[0]
+def _match(index: SectionIndex, expression: str, limit: int) -> list[Row]:
+    execute = index.connection.execute
+    count = execute(_COUNT, (expression, limit + 1)).fetchone()[0]
     if not count:
         return []
     best = _BEST_OF_FEW if count <= limit else _BEST_OF_MANY
-    return connection.execute(best, (expression, limit)).fetchall()
+    return _complete(index, expression, execute(best, (expression, limit)).fetchall())
 
 
-def _match_all(connection: Connection, words: list[str], limit: int) -> list[Row]:
+def _complete(index: SectionIndex, expression: str, rows: list[Row]) -> list[Row]:
+    """Return the rows with a snippet for every section."""
+    for number, (file, section, snippet, rank, row_id) in enumerate(rows):
+        if snippet is None:
+            from skillc.gateway.snippets import make_snippet  # only for long sections
+
+            snippet = make_snippet(index.connection, expression, row_id, index.meta["tokenizer"])
+            rows[number] = file, section, snippet, rank, row_id
+    return rows
+
+
+def _match_all(index: SectionIndex, words: list[str], limit: int) -> list[Row]:
     """Return the best rows that contain all words.
 
     Words beyond what one expression takes are matched in batches; the first batch ranks the rows.
@@ -179,16 +186,17 @@ def _match_all(connection: Connection, words: list[str], limit: int) -> list[Row
     terms = [quote(word) for word in (words if len(words) <= MAX_TERMS else _distinct(words))]
     batches = [" ".join(terms[start : start + MAX_TERMS]) for start in range(0, len(terms), MAX_TERMS)]
     if len(batches) == 1:
-        return _match(connection, batches[0], limit)
+        return _match(index, batches[0], limit)
+    execute = index.connection.execute
     sql = "SELECT rowid FROM sections WHERE sections MATCH ?"
-    matches = {row[0] for row in connection.execute(sql, (batches[0],))}
+    matches = {row[0] for row in execute(sql, (batches[0],))}
     for batch in batches[1:]:
         if matches:
-            matches.intersection_update(row[0] for row in connection.execute(sql, (batch,)))
+            matches.intersection_update(row[0] for row in execute(sql, (batch,)))
     if not matches:
         return []
-    rows = connection.execute(_BEST_OF_MANY.replace("SELECT ", "SELECT rowid, ", 1), (batches[0], -1))
-    return [row[1:] for row in rows if row[0] in matches][:limit]
+    rows = [row for row in execute(_BEST_OF_MANY, (batches[0], -1)) if row[-1] in matches][:limit]
+    return _complete(index, batches[0], rows)
 
 
 def _distinct(words: list[str]) -> list[str]:
@@ -211,8 +219,9 @@ def _match_raw(index: SectionIndex, query: str, limit: int) -> list[Row]:
     query = " " + query.replace("\0", " ")  # a leading space, because a leading asterisk is a command to FTS5
     try:
         if "*" in query:  # expanding prefixes is most of the work, so do it once
-            return index.connection.execute(_BEST_OF_MANY, (query, limit)).fetchall()
-        return _match(index.connection, query, limit)
+            rows = index.connection.execute(_BEST_OF_MANY, (query, limit)).fetchall()
+            return _complete(index, query, rows)
+        return _match(index, query, limit)
     except DatabaseError:
         _check_syntax(query)
         raise  # the index is damaged
@@ -225,7 +234,7 @@ def _check_syntax(query: str) -> None:
     empty = sqlite.connect(":memory:")
     empty.execute("CREATE VIRTUAL TABLE sections USING fts5(file, section, content)")
     try:
-        _match(empty, query, 1)
+        empty.execute(_COUNT, (query, 1))
     except DatabaseError as error:
         raise errors.InvalidOption(f"--raw query is not FTS5 syntax: {error}") from None
     finally:

@@ -1,7 +1,7 @@
-"""`show`: the text of one section, found through the index of headings [RFC-0002:C-SHOW, D15 to D18].
+"""`show`: the text of one section, found through the index of headings [RFC-0002:C-SHOW, D15 to D18, D61].
 
 A file that changed since it was indexed is parsed again, so that the headings are always those of the
-outline, and the lines always those of the heading.
+outline, and the lines always those of the heading. A skill without an index is all changed files.
 """
 
 from __future__ import annotations
@@ -10,19 +10,20 @@ import os
 
 from skillc import errors
 from skillc.gateway import freshness
-from skillc.index.sections import DatabaseError, open_index
-from skillc.text import utf8_text
+from skillc.index.sections import open_index
+from skillc.text import fold_line, one_line, utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterator, Sequence
     from sqlite3 import Connection
     from typing import Any
 
     from skillc.gateway.freshness import FileRecord, Heading
+    from skillc.index.sections import SectionIndex
     from skillc.library import Skill
+    from skillc.skills import SourceFile
 
-MAX_SUGGESTIONS = 5
 _DASH = " \N{EM DASH} "
 
 # NOCASE folds only ASCII; Python compares all other headings [D17].
@@ -33,7 +34,10 @@ id IN (SELECT id FROM headings WHERE text = ? COLLATE NOCASE
 
 
 class Section:
-    """A section's text as it stands in the source. `ambiguous` tells that other headings matched too."""
+    """A section's text as it stands in the source. `ambiguous` tells that other headings matched too.
+
+    A whole file is a section of level 0.
+    """
 
     __slots__ = ("ambiguous", "file", "heading", "level", "line", "more_lines", "text")
 
@@ -68,33 +72,69 @@ def show_section(
     max_lines: int | None = None,
     tokenizer: str = "ascii",
 ) -> Section:
-    """Return the section under a heading; raise SectionNotFound with similar headings."""
-    index = open_index(skill, tokenizer)
+    """Return the section under a heading; raise SectionNotFound with similar headings.
+
+    Read the files of a skill that was never built.
+    """
     title = utf8_text(section).strip()
-    # A heading may be given as the stub lists it, with a description behind a dash [D15].
-    queries = dict.fromkeys((title.partition(_DASH)[0].strip().casefold(), title.casefold()))
-    try:
+    queries = _read_queries(title)
+    index = _open_index(skill, tokenizer)
+    if index is None:
+        return _read_section(_Headings(skill, None, file), title, queries, max_lines)
+    with index:
         if freshness.has_same_names(skill, index):
-            found = _read_first(_IndexedHeadings(skill, index.connection, file), queries, max_lines)
+            found = _read_first(_IndexedHeadings(skill, index.connection, file), title, queries, max_lines)
             if found is not None:
                 return found
-        headings = _Headings(skill, index.connection, file)
-        result = _read_first(headings, queries, max_lines)
-        if result is None:
-            raise errors.SectionNotFound(title, headings.suggest(next(iter(queries))))
-        return result
-    except DatabaseError:
-        raise errors.IndexUnusable(skill.name) from None
+        return _read_section(_Headings(skill, index.connection, file), title, queries, max_lines)
+
+
+def _open_index(skill: Skill, tokenizer: str) -> SectionIndex | None:
+    """Return the index of a skill; None if it was never built."""
+    if not skill.runtimes():  # there is no home that could hold an index
+        return None
+    try:
+        return open_index(skill, tokenizer)
+    except errors.NotBuilt:
+        return None
+
+
+def _read_section(headings: _Headings, title: str, queries: Sequence[str], max_lines: int | None) -> Section:
+    result = _read_first(headings, title, queries, max_lines)
+    if result is None:
+        raise errors.SectionNotFound(title, headings.suggest(queries[-1]))
+    return result
+
+
+def _read_queries(title: str) -> list[str]:
+    """Return what a title may mean, case-folded, best first: itself, without hashes, without a description.
+
+    An outline has hashes before a heading [D61], a stub may have a description behind it, after a dash.
+    Heading and description may have dashes of their own, so longer parts come first [D15].
+
+    >>> print(*_read_queries("## Setup \N{EM DASH} first steps"), sep="; ")
+    ## setup \N{EM DASH} first steps; setup \N{EM DASH} first steps; ## setup; setup
+    """
+    queries = [title.casefold()]
+    heading = queries[0].lstrip("#")
+    if heading != queries[0] and (not heading or heading[0].isspace()):
+        queries.append(heading.strip())
+    if _DASH in title:
+        from skillc.gateway.titles import parts_before_dashes
+
+        queries += [part for query in tuple(queries) for part in parts_before_dashes(query)]
+    return queries
 
 
 def _read_first(
-    headings: _Headings | _IndexedHeadings, queries: Iterable[str], max_lines: int | None
+    headings: _Headings | _IndexedHeadings, title: str, queries: Sequence[str], max_lines: int | None
 ) -> Section | None:
     """Return the first section that a query finds."""
-    for query in queries:
-        matches = headings.find(query)
+    level = len(title) - len(title.lstrip("#"))  # as an outline shows it
+    for candidates in headings.matches(queries):
+        matches = [match for match in candidates if match.level == level] or candidates
         for match in matches:
-            result = headings.read_lines(match, query)
+            result = headings.read_lines(match)
             if result is not None:
                 heading, lines = result
                 more_lines = 0 if max_lines is None else max(0, len(lines) - max_lines)
@@ -110,56 +150,81 @@ class _IndexedHeadings:
         self._index = connection
         self._only = None if only is None else utf8_text(os.path.normpath(only).replace(os.sep, "/"))
 
-    def find(self, query: str) -> list[Heading]:
-        """Return the headings that equal a case-folded query."""
+    def matches(self, queries: Sequence[str]) -> Iterator[list[Heading]]:
+        """Yield the headings that equal a case-folded query."""
+        yield from map(self._find, queries)
+
+    def _find(self, query: str) -> list[Heading]:
         headings = freshness.read_headings(self._index, _CANDIDATES, query)
         if self._only is not None:
             headings = [heading for heading in headings if heading.file == self._only]
         matches = [heading for heading in headings if heading.heading.casefold() == query]
         return sorted(matches, key=lambda heading: (heading.file.encode(), heading.line))
 
-    def read_lines(self, heading: Heading, query: str) -> tuple[Heading, list[bytes]] | None:
+    def read_lines(self, heading: Heading) -> tuple[Heading, list[bytes]] | None:
         record = freshness.read_file_records(self._index, heading.file).get(heading.file)
-        return _read_lines(os.path.join(self._source, heading.file), record, heading, query)
+        return _read_lines(os.path.join(self._source, heading.file), record, heading)
 
 
 class _Headings:
     """The current headings of a skill, or of one of its files, in the order of the outline."""
 
-    def __init__(self, skill: Skill, connection: Connection, only: str | None) -> None:
+    def __init__(self, skill: Skill, connection: Connection | None, only: str | None) -> None:
         self._index = connection
-        self._records = freshness.read_file_records(connection)
+        self._records = freshness.read_file_records(connection) if connection else {}
         self._files = freshness.list_markdown(skill)
         if only is not None:
-            name = utf8_text(os.path.normpath(only).replace(os.sep, "/"))
-            self._files = {name: self._files[name]} if name in self._files else {}
+            self._files = self._select_file(skill, only)
         self._changes: dict[str, list[Heading]] = {}  # the headings of files that differ from their record
         for name, file in self._files.items():
             data = freshness.read_if_changed(file, self._records.get(name))
             if data is not None:
                 self._changes[name] = freshness.parse_headings(name, data)
 
+    def _select_file(self, skill: Skill, path: str) -> dict[str, SourceFile]:
+        """Return the file at a path, nothing if it is not Markdown; raise FileNotFound if there is none."""
+        name = utf8_text(os.path.normpath(path).replace(os.sep, "/"))
+        if name in self._files:
+            return {name: self._files[name]}
+        from skillc.skills import list_files  # only on the way to an error
+        from skillc.text import suggest
+
+        if any(utf8_text(file.name) == name for file in list_files(skill.source)):
+            return {}
+        nearest = " or ".join([f"'{one_line(other)}'" for other in suggest(name, self._files)])
+        raise errors.FileNotFound(path, f"hint: did you mean {nearest}?" if nearest else "")
+
+    def matches(self, queries: Sequence[str]) -> Iterator[list[Heading]]:
+        """Yield for each query the headings that equal it, case-folded, then those that are shown like it."""
+        shown: dict[str, list[Heading]] = {}
+        for query in queries:
+            yield self.find(query)
+            shown = shown or self._map_as_shown()
+            yield shown.get(fold_line(query), [])
+
     def find(self, query: str) -> list[Heading]:
         """Return the headings that equal a case-folded query."""
-        return self._select(lambda text: text == query, _CANDIDATES, query)
+        return self._select(query.__eq__, _CANDIDATES, query)
+
+    def _map_as_shown(self) -> dict[str, list[Heading]]:
+        from skillc.gateway.titles import map_as_shown  # few titles are not as in the source
+
+        return map_as_shown(self._select(lambda text: True), self._files)
 
     def suggest(self, query: str) -> list[tuple[str, str]]:
-        """Return headings that start with the query, then those that contain it, with their files."""
-        if not query:
-            return []
-        headings = self._select(lambda text: query in text)
-        texts = list(dict.fromkeys((heading.heading, heading.file) for heading in headings))
-        texts.sort(key=lambda text: not text[0].casefold().startswith(query))
-        return texts[:MAX_SUGGESTIONS]
+        """Return headings with their files: those that start with the query, contain it or look like it."""
+        from skillc.gateway.titles import suggest_titles
 
-    def read_lines(self, heading: Heading, query: str) -> tuple[Heading, list[bytes]] | None:
-        return _read_lines(self._files[heading.file].path, self._records.get(heading.file), heading, query)
+        return suggest_titles(query, self._select(lambda text: True))
+
+    def read_lines(self, heading: Heading) -> tuple[Heading, list[bytes]] | None:
+        return _read_lines(self._files[heading.file].path, self._records.get(heading.file), heading)
 
     def _select(self, matches: Callable[[str], bool], condition: str = "1", *values: str) -> list[Heading]:
         """Return the headings whose case-folded text matches; `condition` selects candidates in the index."""
         candidates = [
             heading
-            for heading in freshness.read_headings(self._index, condition, *values)
+            for heading in (freshness.read_headings(self._index, condition, *values) if self._index else ())
             if heading.file in self._files and heading.file not in self._changes
         ]
         for headings in self._changes.values():
@@ -171,17 +236,17 @@ class _Headings:
         return selection
 
 
-def _read_lines(
-    path: str, record: FileRecord | None, heading: Heading, query: str
-) -> tuple[Heading, list[bytes]] | None:
+def _read_lines(path: str, record: FileRecord | None, heading: Heading) -> tuple[Heading, list[bytes]] | None:
     """Return a heading and the lines of its section as the file is now; None if it is gone."""
     try:
         data, stamp = freshness.read_with_stamp(path)
     except FileNotFoundError:
         return None
+    if not heading.level:
+        return heading, data.splitlines(keepends=True)
     if record is None or not (stamp == record[1:] or freshness.matches_record(data, record)):
         headings = freshness.parse_headings(heading.file, data)
-        matches = [match for match in headings if match.heading.casefold() == query]
+        matches = [match for match in headings if match.heading.casefold() == heading.heading.casefold()]
         if not matches:
             return None
         heading = next((match for match in matches if match.line == heading.line), matches[0])

@@ -9,7 +9,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.library.config import SkillsConfig
+    from skillc.library.config import RepositorySettings, SkillRepositoryConfig, SkillsConfig
     from skillc.library.copies import copy_path
     from skillc.library.deployments import (
         DeploymentRecord,
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from skillc.library.find import find_skills
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
+    from skillc.library.imports import adopt_import, find_import, import_origin, read_import, record_import
     from skillc.library.library import CompositeSkillSource, NamedSource
     from skillc.library.locate import locate_skill
     from skillc.library.mcp import McpSkillSource
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         SkillFilter,
         SkillScope,
         SkillSource,
+        SourceDiagnostic,
         derive_collections,
         find_in_source,
         read_descriptions,
@@ -58,6 +60,14 @@ if TYPE_CHECKING:
         resolve,
         stored_skills,
     )
+    from skillc.library.variables import (
+        VariableUse,
+        allow_variables,
+        allowed_variables,
+        forget_variables,
+        variables_asked_for,
+        variables_used,
+    )
     from skillc.library.wrappers import (
         FilteredSkillSource,
         PrefixedSkillSource,
@@ -73,11 +83,12 @@ else:
                 "GLOBAL ORIGIN PROJECT Skill at_path import_root is_compiled is_skill resolve stored_skills"
             ),
             "find": "find_skills",
-            "config": "SkillsConfig",
+            "config": "RepositorySettings SkillRepositoryConfig SkillsConfig",
             "copies": "copy_path",
             "deployments": (
                 "DeploymentRecord find_ghosts forget_deployments read_deployments record_deployments"
             ),
+            "imports": "adopt_import find_import import_origin read_import record_import",
             "locate": "locate_skill",
             "edit": "NewRepository add_repository file_to_edit names_in remove_repository",
             "filesystem": "FilesystemSkillSource",
@@ -90,7 +101,11 @@ else:
             ),
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
-                "SkillScope SkillSource derive_collections find_in_source read_descriptions"
+                "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"
+            ),
+            "variables": (
+                "VariableUse allow_variables allowed_variables forget_variables variables_asked_for "
+                "variables_used"
             ),
             "wrappers": (
                 "FilteredSkillSource PrefixedSkillSource RenamedSkillSource SourceSnapshot snapshot_of"

@@ -7,17 +7,20 @@ Project before user, each file in its own order; of two repositories with one na
 from __future__ import annotations
 
 import os
-import tomllib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, cast
 
 from skillc import paths
 from skillc.errors import Diagnostic, InvalidConfiguration, warning
+from skillc.settings import parse_toml
 
 FILE = "skills.toml"
 DIRECTORIES = (paths.DIRECTORY, paths.ALTERNATIVE)  # ours, and that of the design document
 REPOSITORIES = "repositories"
+VARIABLE = re.compile(r"\$\{([^}]*)\}")
+MAX_FILE = 1 << 20  # bytes of a skills.toml
 
 
 class RepositorySettings(TypedDict, total=False):
@@ -50,7 +53,9 @@ _NOT_TEXT: dict[str, type] = {"strict": bool, "required": bool, "command": list}
 _REQUIRED = {"filesystem": "path", "http": "url", "git": "url"}
 _EXPANDED = ("url", "auth_token", "ssh_key")
 _REF_TYPES = ("branch", "tag", "commit")
-_TOP: dict[str, type] = {"enabled": bool, "max_injection_bytes": int, "inventory_threshold": int}
+_TOP: dict[str, type] = {"enabled": bool, "capabilities": list} | dict.fromkeys(
+    ("max_injection_bytes", "inventory_threshold"), int
+)
 _TYPE_NAMES: dict[type, str] = {str: "text", int: "an integer", bool: "true or false", list: "a list"}
 
 
@@ -58,7 +63,8 @@ _TYPE_NAMES: dict[type, str] = {str: "text", int: "an integer", bool: "true or f
 class SkillRepositoryConfig:
     """A named repository. `file` is where it was configured, `base` the root of its relative paths.
 
-    `time_out` (`timeout_seconds` in the file) is how long it may take to answer.
+    `time_out` (`timeout_seconds` in the file) is how long it may take to answer. If it is `of_project`, it
+    uses a variable of the environment only after the user allowed that (`library.variables`).
     """
 
     name: str
@@ -69,10 +75,23 @@ class SkillRepositoryConfig:
     file: str = ""
     base: str = ""
     time_out: int | None = None
+    of_project: bool = False
 
     @property
     def path(self) -> str:
         return os.path.join(self.base, os.path.expanduser(self.settings["path"]))
+
+    def __post_init__(self) -> None:
+        """Raise InvalidConfiguration for values that skills.toml could not have, either."""
+        table = {"name": self.name, "type": self.type, **self.settings}
+        _check_table(table, self.file or "repository")
+        if self.time_out is not None and (type(self.time_out) is not int or self.time_out < 1):
+            raise InvalidConfiguration(self.file or "repository", "time_out must be a positive integer")
+
+    def variables(self) -> list[str]:
+        """Return the names of the variables in the settings."""
+        texts = [str(value) for key, value in self.settings.items() if key in _EXPANDED]
+        return list(dict.fromkeys(name for text in texts for name in VARIABLE.findall(text)))
 
     def expand_settings(self) -> RepositorySettings:
         """Return the settings with `${VAR}` replaced; raises InvalidConfiguration for an unset variable."""
@@ -80,26 +99,29 @@ class SkillRepositoryConfig:
         return cast(RepositorySettings, values)
 
     def _expand(self, text: str) -> str:
-        first, *rest = text.split("${")
-        parts = [part.partition("}") for part in rest]
-        for name, brace, _ in parts:  # before any value is read, so that no error can hold one
-            if not brace:
-                raise InvalidConfiguration(self.file, f"repository '{self.name}': a '${{' is not closed")
+        if "${" in VARIABLE.sub("", text):
+            raise InvalidConfiguration(self.file, f"repository '{self.name}': a '${{' is not closed")
+        for name in VARIABLE.findall(text):  # before any value is read, so that no error can hold one
             if not os.environ.get(name):
                 reason = f"repository '{self.name}': the variable {name} is not set"
                 raise InvalidConfiguration(self.file, reason)
-        return first + "".join(os.environ[name] + after for name, _, after in parts)
+        return VARIABLE.sub(lambda match: os.environ[match[1]], text)
 
 
 @dataclass(frozen=True, slots=True)
 class SkillsConfig:
-    """The configuration in force. `diagnostics` are about unknown keys."""
+    """The configuration in force. `capabilities` are those that agents have; `diagnostics` are about keys.
+
+    `enabled_by` is the file that set `enabled`, empty for the default.
+    """
 
     enabled: bool = True
     max_injection_bytes: int = 32 * 1024
     inventory_threshold: int = 12
+    capabilities: tuple[str, ...] = ()
     repositories: tuple[SkillRepositoryConfig, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    enabled_by: str = ""
 
     @classmethod
     def load(cls, cwd: str | None = None) -> SkillsConfig:
@@ -117,12 +139,14 @@ class SkillsConfig:
         config = cls()
         for path in (user_path, project_path):  # the later file wins
             if path is not None and os.path.exists(path):
-                config = parse(os.fspath(path), read(os.fspath(path)), config)
+                is_project = path is project_path
+                config = parse(os.fspath(path), read(os.fspath(path)), config, of_project=is_project)
         return config
 
 
 def find(root: str) -> str | None:
-    candidates = (os.path.join(root, directory, FILE) for directory in DIRECTORIES)
+    folders = (folder for name in DIRECTORIES if paths.is_own(folder := os.path.join(root, name)))
+    candidates = (os.path.join(folder, FILE) for folder in folders)
     return next((path for path in candidates if os.path.exists(path)), None)
 
 
@@ -131,6 +155,8 @@ def default_repositories(project_roots: Iterable[str], home: str | None) -> tupl
     chain = []
     for owner, root in (("project", next(iter(project_roots), None)), ("user", home)):
         for directory in DIRECTORIES if root else ():
+            if owner == "project" and not paths.is_own(os.path.join(root or "", directory)):
+                continue
             suffix = "" if directory == paths.DIRECTORY else "-rkat"
             settings = RepositorySettings(path=os.path.join(directory, "skills"))
             chain.append(SkillRepositoryConfig(f"{owner}{suffix}", "filesystem", settings, base=root or ""))
@@ -140,8 +166,7 @@ def default_repositories(project_roots: Iterable[str], home: str | None) -> tupl
 def read(path: str) -> str:
     """Return the text of a skills.toml, empty if there is none; raises InvalidConfiguration."""
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
+        return paths.read_regular(path, MAX_FILE).decode()
     except FileNotFoundError:
         return ""
     except (OSError, ValueError) as error:
@@ -151,7 +176,7 @@ def read(path: str) -> str:
 def parse_tables(path: str, text: str, **options: Any) -> dict[str, Any]:
     """Parse the TOML of a skills.toml, whose repositories are tables; raises InvalidConfiguration."""
     try:
-        data = tomllib.loads(text, **options)
+        data = parse_toml(text, **options)
     except (ValueError, RecursionError) as error:
         raise InvalidConfiguration(path, str(error)) from None
     tables = data.get(REPOSITORIES, [])
@@ -160,26 +185,49 @@ def parse_tables(path: str, text: str, **options: Any) -> dict[str, Any]:
     return data
 
 
-def parse(path: str, text: str, config: SkillsConfig | None = None) -> SkillsConfig:
+def parse(
+    path: str, text: str, config: SkillsConfig | None = None, *, of_project: bool = True
+) -> SkillsConfig:
     """Put the text of the file at `path` in front of a configuration; raises InvalidConfiguration.
 
-    Its values and repositories win.
+    Its values and repositories win. Unless it is `of_project`, it is the user's own.
     """
     config = config or SkillsConfig()
     data = parse_tables(path, text)
     tables = data.pop(REPOSITORIES, [])
     diagnostics: list[Diagnostic] = []
     values = _check_types(data, _TOP, path, "", diagnostics)
-    if any(type(value) is int and value < 1 for value in values.values()):
-        raise InvalidConfiguration(path, "limits must be positive")
+    if any(type(value) is int and value < (key != "inventory_threshold") for key, value in values.items()):
+        raise InvalidConfiguration(path, "limits must be positive")  # a threshold may be 0 [D59]
+    capabilities = values.get("capabilities", config.capabilities)
+    if not all(isinstance(word, str) and word for word in capabilities):
+        raise InvalidConfiguration(path, "'capabilities' must be a list of words")
+    values["capabilities"] = tuple(capabilities)
     repositories: dict[str, SkillRepositoryConfig] = {}
-    for repository in (*(_read_table(t, path, diagnostics) for t in tables), *config.repositories):
+    own = (replace(_read_table(table, path, diagnostics), of_project=of_project) for table in tables)
+    for repository in (*own, *config.repositories):
         repositories.setdefault(repository.name, repository)
     all_diagnostics = (*diagnostics, *config.diagnostics)
+    if "enabled" in values:
+        values["enabled_by"] = path
     return replace(config, **values, repositories=tuple(repositories.values()), diagnostics=all_diagnostics)
 
 
 def _read_table(table: dict[str, Any], path: str, diagnostics: list[Diagnostic]) -> SkillRepositoryConfig:
+    values = _check_table(table, path, diagnostics)
+    time_out = values.get("timeout_seconds")
+    settings = cast(RepositorySettings, {k: v for k, v in values.items() if k not in _COMMON})
+    base = os.path.dirname(os.path.dirname(os.path.abspath(path)))
+    strict, required = values.get("strict", False), values.get("required", False)
+    return SkillRepositoryConfig(
+        values["name"], values["type"], settings, strict, required, path, base, time_out
+    )
+
+
+def _check_table(
+    table: dict[str, Any], path: str, diagnostics: list[Diagnostic] | None = None
+) -> dict[str, Any]:
+    """Return the values of a repository's known keys; raises InvalidConfiguration."""
     name = table.get("name")
     if not isinstance(name, str) or not name:
         raise InvalidConfiguration(path, "a repository has no name")
@@ -202,22 +250,24 @@ def _read_table(table: dict[str, Any], path: str, diagnostics: list[Diagnostic])
         raise invalid(f"'{_REQUIRED[kind]}' is missing")
     if values.get("ref_type", "branch") not in _REF_TYPES:
         raise invalid(f"ref_type must be {', '.join(_REF_TYPES)}")
-    time_out = values.get("timeout_seconds")
-    if time_out is not None and time_out < 1:
+    if values.get("timeout_seconds", 1) < 1:
         raise invalid("timeout_seconds must be positive")
-    settings = cast(RepositorySettings, {k: v for k, v in values.items() if k not in _COMMON})
-    base = os.path.dirname(os.path.dirname(os.path.abspath(path)))
-    strict, required = values.get("strict", False), values.get("required", False)
-    return SkillRepositoryConfig(name, kind, settings, strict, required, path, base, time_out)
+    return values
 
 
 def _check_types(
-    table: Mapping[str, Any], types: Mapping[str, type], path: str, prefix: str, diagnostics: list[Diagnostic]
+    table: Mapping[str, Any],
+    types: Mapping[str, type],
+    path: str,
+    prefix: str,
+    diagnostics: list[Diagnostic] | None,
 ) -> dict[str, Any]:
     """Return the values of known keys; a value of another type is an error, an unknown key a warning."""
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key not in types:
+            if diagnostics is None:
+                raise InvalidConfiguration(path, f"{prefix}unknown key '{key}'")
             diagnostics.append(warning("W071", path, f"{prefix}unknown key '{key}'"))
         elif type(value) is not types[key]:
             raise InvalidConfiguration(path, f"{prefix}'{key}' must be {_TYPE_NAMES[types[key]]}")

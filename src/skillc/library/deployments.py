@@ -84,7 +84,7 @@ def forget_deployments(places: Iterable[str]) -> None:
 def find_ghosts() -> list[Diagnostic]:
     """Return a warning for each deployment whose source is gone."""
     ghosts = [record for record in read_deployments() if record.is_ghost]
-    return [warning("W006", record.skill, record.path, record.source) for record in ghosts]
+    return [warning("W009", record.skill, record.path, record.source) for record in ghosts]
 
 
 def source_of_name(name: str) -> str | None:

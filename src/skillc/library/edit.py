@@ -13,17 +13,17 @@ import io
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from skillc import atomic, paths
-from skillc.errors import InvalidConfiguration, InvalidOption
-from skillc.library import addresses, config
+from skillc.errors import InvalidConfiguration, InvalidOption, SkillcError
+from skillc.library import addresses, config, variables
 from skillc.library.config import REPOSITORIES, SkillRepositoryConfig, SkillsConfig
 from skillc.library.git import GitRef, GitSkillConfig, HttpsToken
 from skillc.library.repositories import EMBEDDED
+from skillc.settings import parse_toml
 
 MAX_TRIES = 200  # lines that look like a header and are none; with more, a file is for people to edit
 
@@ -88,8 +88,21 @@ def add_repository(
     home = paths.home()  # its file can't name every project's folders
     keep = [r for r in defaults if keep_defaults and r.name != new.name and (r.base == home or base != home)]
     append_tables(file, [*(_default_table(repository, base) for repository in keep), table])
+    _allow_variables(file, new.name)
     left = tuple((repository.name, repository.path) for repository in defaults if repository not in keep)
     return Addition(file, table, new.type is None, tuple(repository.path for repository in keep), left)
+
+
+def _allow_variables(file: str, name: str) -> None:
+    """Let a project use the variables of a repository that the user has just added with them."""
+    of_project = os.path.dirname(os.path.dirname(file)) != paths.home()
+    repositories = config.parse(file, config.read(file), of_project=of_project).repositories
+    try:
+        uses = variables.uses_of(next(repository for repository in repositories if repository.name == name))
+        if uses:
+            variables.allow_variables(uses)
+    except SkillcError:
+        pass  # the repository is unavailable, and says why when it is used
 
 
 def _new_table(new: NewRepository, cwd: str, base: str) -> Table:
@@ -253,7 +266,7 @@ def _parts(lines: Sequence[str]) -> Iterator[_Part]:
         if number < len(lines) and (tries == 0 or not _may_be_header(lines[number])):
             continue
         try:
-            data = tomllib.loads("".join(lines[start:number]))
+            data = parse_toml("".join(lines[start:number]))
         except (ValueError, RecursionError):
             tries -= 1
             continue

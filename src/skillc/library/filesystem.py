@@ -12,8 +12,10 @@ import builtins
 import os
 from collections.abc import Sequence
 from copy import copy
+from time import time
 from typing import Any
 
+from skillc import paths
 from skillc.errors import RepositoryUnavailable, SkillNotFound
 from skillc.index.skills import MAX_SKILL_FILE, Entry, Folder, Searchable, Snapshot, id_prefix, skill_index
 from skillc.library import source as base
@@ -67,8 +69,7 @@ class FilesystemSnapshot(base.SkillSource):
     def _load(self, skill_id: SkillId, path: str) -> base.SkillDocument:
         descriptor = self.skills[skill_id]
         try:
-            with open(path, "rb") as file:
-                document = parse(file.read(MAX_SKILL_FILE + 1))
+            document = parse(paths.read_regular(path, MAX_SKILL_FILE))
         except OSError as error:  # gone, or made unreadable, since the snapshot
             raise SkillNotFound(skill_id, error.strerror or "") from None
         body = document.data[document.body :].decode("utf-8", "replace").lstrip("\r\n")
@@ -115,6 +116,7 @@ class FilesystemSkillSource(SnapshotSource):
         self.strict = strict
         self.required = required
         self.quarantined = 0  # in the last snapshot
+        self.partial = ""  # how much the last snapshot has, if its time was not enough for all
         self._last: FilesystemSnapshot | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -146,12 +148,16 @@ class FilesystemSkillSource(SnapshotSource):
         return not os.path.isdir(self.root)
 
     def _take_snapshot(self) -> FilesystemSnapshot:
-        look, snapshot = self.folder.snapshot(), self._last
+        # Half of the time is for reading; the other half is for storing and for the answer.
+        deadline = base.DEADLINE.get()
+        until = None if deadline is None else (time() + deadline) / 2
+        look, snapshot = self.folder.snapshot(until), self._last
         if look.error is not None:
             self._fail(look.error)
         if snapshot is None or snapshot.look is not look:
             self._last = snapshot = FilesystemSnapshot(self.root, self.scope, look)
         self.quarantined = snapshot.quarantined
+        self.partial = look.partial
         return snapshot
 
     def _check(self) -> None:

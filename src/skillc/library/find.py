@@ -11,11 +11,11 @@ import os
 import sys
 
 from skillc import paths
-from skillc.index.skills import Searchable, skill_index
+from skillc.index.skills import Searchable, read_note, skill_index, write_note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from typing import Any
 
     from skillc.errors import Diagnostic
@@ -33,32 +33,40 @@ def find_skills(
     limit: int = 10,
     *,
     rerank: bool = True,
+    capabilities: Collection[str] = (),
     tell: Callable[[Diagnostic], None] = lambda diagnostic: None,
 ) -> list[FoundSkill]:
     """Return the skills of all repositories of `cwd` that fit a task, best first; raises EmptyQuery.
 
+    Skills that need a capability besides `capabilities` are left out.
     `tell` is called with each warning: about skills.toml, re-ranking, repositories that did not answer. Don't
     call this from a running event loop: repositories that are no folders are asked in one of their own.
     """
+
+    def may_use(skill_id: str, needs: tuple[str, ...]) -> bool:
+        return all(need in capabilities for need in needs)
+
     parts = list_folders(cwd)
     if parts is None:
-        return _find_in_repositories(cwd, task, limit, rerank, tell)
+        return _find_in_repositories(cwd, task, limit, may_use, rerank, tell)
     if not rerank:
-        return skill_index().find(parts, task, limit, _may_use)
+        return skill_index().find(parts, task, limit, may_use)
     from skillc.index.meaning import find_by_meaning
 
-    return find_by_meaning(skill_index(), parts, task, limit, _may_use, tell=tell)
-
-
-def _may_use(skill_id: str, capabilities: tuple[str, ...]) -> bool:
-    return not capabilities
+    return find_by_meaning(skill_index(), parts, task, limit, may_use, tell=tell)
 
 
 def _find_in_repositories(
-    cwd: str, task: str, limit: int, rerank: bool, tell: Callable[[Diagnostic], None]
+    cwd: str,
+    task: str,
+    limit: int,
+    may_use: Callable[[str, tuple[str, ...]], bool],
+    rerank: bool,
+    tell: Callable[[Diagnostic], None],
 ) -> list[FoundSkill]:
     import asyncio  # together they take longer to import than a search of folders
 
+    from skillc.errors import warning
     from skillc.library.config import SkillsConfig
     from skillc.library.repositories import resolve_repositories
     from skillc.library.source import find_in_source
@@ -67,9 +75,14 @@ def _find_in_repositories(
     for diagnostic in config.diagnostics:
         tell(diagnostic)
     if not config.enabled:
+        tell(warning("W072", config.enabled_by))
         return []
     source = resolve_repositories(config, next(paths.library_roots(cwd), None))
-    results = asyncio.run(find_in_source(source, task, limit, _may_use, rerank, tell))
+
+    def is_usable(skill_id: str, needs: tuple[str, ...]) -> bool:
+        return may_use(skill_id, tuple(need for need in needs if need not in config.capabilities))
+
+    results = asyncio.run(find_in_source(source, task, limit, is_usable, rerank, tell))
     for diagnostic in source.warnings():
         tell(diagnostic)
     return results
@@ -82,12 +95,11 @@ def list_folders(cwd: str) -> list[Searchable] | None:
     """
     index = skill_index()
     key = _key(cwd)
-    sql = "SELECT value FROM notes WHERE key = ?"
-    row = index.database.read(lambda execute: execute(sql, (key,)).fetchone()) if key else None
-    rows = _parse(row[0]) if row else _resolve(cwd)
+    note = index.database.read(lambda execute: read_note(execute, key)) if key else None
+    rows = _parse(note) if note else _resolve(cwd)
     if rows is None:
         return None
-    if key and not row:
+    if key and not note:
         index.database.write(lambda execute: _store(execute, key, rows), 0.05)
     required = [root for _, root, _, is_required in rows if is_required]
     if not all(os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root) for root in required):
@@ -120,10 +132,8 @@ def _parse(text: str) -> list[Row]:
 
 
 def _store(execute: Any, key: str, rows: list[Row]) -> None:
-    if execute("SELECT count(*) FROM notes").fetchone()[0] >= MAX_LISTS:
-        execute("DELETE FROM notes")
     lines = [f"{name}\t{strict:d}\t{required:d}\t{root}" for name, root, strict, required in rows]
-    execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, "\n".join(lines)))
+    write_note(execute, key, "\n".join(lines), MAX_LISTS)
 
 
 def _resolve(cwd: str) -> list[Row] | None:
@@ -132,8 +142,8 @@ def _resolve(cwd: str) -> list[Row] | None:
     from skillc.library.repositories import EmbeddedSkillSource, resolve_repositories
 
     config = SkillsConfig.load(cwd)
-    if config.diagnostics or not config.enabled:
-        return None  # the diagnostics are to be shown each time
+    if config.diagnostics or config.capabilities or not config.enabled:
+        return None  # the diagnostics are to be shown each time, and the list has no place for the others
     rows: list[Row] = []
     for member in resolve_repositories(config, next(paths.library_roots(cwd), None)).sources:
         source = member.source

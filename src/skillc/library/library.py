@@ -8,6 +8,8 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from threading import get_ident
 from typing import TypeVar
 
 from skillc.errors import Diagnostic, InvalidSkill, RepositoryUnavailable, SkillNotFound, unexpected, warning
@@ -42,6 +44,13 @@ class NamedSource:
     fallback: bool = False
     time_out: float | None = None
 
+    def __post_init__(self) -> None:
+        base.require_text(self.name, "the name of a source")
+        if not isinstance(self.source, base.SkillSource):
+            raise TypeError(f"a source has list, load and collections; {type(self.source).__name__} has not")
+        if self.time_out is not None:
+            base.to_seconds(self.time_out, "time_out")
+
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
@@ -64,12 +73,21 @@ class CompositeSkillSource(SnapshotSource):
     """
 
     def __init__(
-        self, sources: Iterable[NamedSource | base.SkillSource], *, time_out: float = TIME_OUT
+        self, sources: Iterable[NamedSource | base.SkillSource], *, time_out: float | timedelta = TIME_OUT
     ) -> None:
         self.sources = _name_sources(sources)
-        self.time_out = time_out
-        self.failures: Failures = {}  # at the last question
+        self.time_out = base.to_seconds(time_out, "time_out")
+        self._failures: dict[int, Failures] = {}  # by thread
         self._silent: dict[str, tuple[float, str]] = {}  # until when not to ask a source, and why
+
+    @property
+    def failures(self) -> Failures:
+        """The failures at this thread's last question, each by the name of its source."""
+        return self._failures.get(get_ident(), {})
+
+    @failures.setter
+    def failures(self, failures: Failures) -> None:
+        self._failures[get_ident()] = failures
 
     async def snapshot(self) -> CompositeSnapshot:
         """Return all sources as they are now; each is asked when it is first needed."""
@@ -77,8 +95,9 @@ class CompositeSkillSource(SnapshotSource):
 
     async def parts(self, name: str) -> builtins.list[Searchable]:
         """Return what can be searched of each source that answers, in order of precedence."""
-        answers, self.failures = await self.ask_all(self.sources, lambda m: base.parts_of(m.source, ""))
-        self.check(self.failures)
+        answers, failures = await self.ask_all(self.sources, lambda m: base.parts_of(m.source, ""))
+        self.failures = failures
+        self.check(failures)
         return [Searchable(member.name, p.folder, p.names) for member, parts in answers for p in parts]
 
     async def states(self) -> builtins.list[SourceState]:
@@ -88,13 +107,16 @@ class CompositeSkillSource(SnapshotSource):
 
     def warnings(self) -> builtins.list[Diagnostic]:
         """Return which sources the last answer lacks, and which could not be refreshed for it."""
-        diagnostics = []
+        failures, diagnostics = self.failures, []
         for member in self.sources:
             stale = getattr(member.source, "error", None)
-            if member.name in self.failures:
-                diagnostics.append(warning("W200", member.name, self.failures[member.name].reason))
+            partial = getattr(member.source, "partial", "")
+            if member.name in failures:
+                diagnostics.append(warning("W200", member.name, failures[member.name].reason))
             elif stale:
                 diagnostics.append(warning("W201", member.name, stale))
+            elif partial:
+                diagnostics.append(warning("W203", member.name, partial))
         return diagnostics
 
     async def ask_all(
@@ -120,6 +142,7 @@ class CompositeSkillSource(SnapshotSource):
         if time.monotonic() < until:
             raise RepositoryUnavailable(member.name, reason)
         time_out = member.time_out or self.time_out
+        deadline = base.DEADLINE.set(time.time() + time_out)
         try:
             return await asyncio.wait_for(question(member), time_out)
         except (SkillNotFound, InvalidSkill):
@@ -131,6 +154,8 @@ class CompositeSkillSource(SnapshotSource):
             reason = error.reason
         except Exception as error:  # of any source
             reason = hide_secrets(unexpected(error).message)
+        finally:
+            base.DEADLINE.reset(deadline)
         failure = RepositoryUnavailable(member.name, reason)
         log.warning("%s", failure.message)
         raise failure

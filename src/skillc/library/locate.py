@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from skillc.library.source import SkillDocument
     from skillc.skills import SkillId
 
+MAX_NOTE = 1 << 16  # bytes
 MAX_AGE = 60.0  # seconds that a note is valid; shorter if the repository's refresh interval is
 
 
@@ -142,8 +143,8 @@ def recall(name: str, cwd: str) -> Skill | None:
     if home is None:
         return None
     try:
-        with open(_note(name, cwd), encoding="utf-8") as file:
-            until, source, repository = file.read().split("\n")
+        note = paths.read_regular(_note(name, cwd), MAX_NOTE).decode()
+        until, source, repository = note.split("\n")
         if not 0 <= float(until) - time() <= MAX_AGE or not is_skill(source):
             return None
     except (OSError, ValueError):

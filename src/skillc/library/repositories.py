@@ -20,10 +20,17 @@ from importlib import metadata, util
 from skillc import paths
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, SkillNotFound, unexpected
 from skillc.index.skills import Searchable
-from skillc.library.config import SkillRepositoryConfig, SkillsConfig, default_repositories
+from skillc.library.config import (
+    RepositorySettings,
+    SkillRepositoryConfig,
+    SkillsConfig,
+    default_repositories,
+)
 from skillc.library.filesystem import FilesystemSkillSource, FilesystemSnapshot
 from skillc.library.library import TIME_OUT, CompositeSkillSource, NamedSource
+from skillc.library.secrets import hide_secrets
 from skillc.library.source import ALL, SkillDescriptor, SkillDocument, SkillFilter, SkillScope, SkillSource
+from skillc.library.variables import check_variables
 from skillc.library.wrappers import SnapshotSource
 from skillc.skills import SkillId
 
@@ -94,6 +101,22 @@ def _package_folders() -> builtins.list[str]:
     return folders
 
 
+class UnavailableSource(SkillSource):
+    """A repository that could not be set up: every question is answered with the reason [D57]."""
+
+    def __init__(self, repository: SkillRepositoryConfig, error: Exception) -> None:
+        self.kind = repository.type
+        prefix = f"repository '{repository.name}': "  # the failure names it
+        reason = unexpected(error).message.replace(prefix, "")
+        self._failure = RepositoryUnavailable(repository.name, hide_secrets(reason))
+
+    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+        raise self._failure
+
+    async def load(self, skill_id: SkillId) -> SkillDocument:
+        raise self._failure
+
+
 def resolve_repositories(
     config: SkillsConfig, project_root: str | os.PathLike[str] | None = None, *, time_out: float = TIME_OUT
 ) -> CompositeSkillSource:
@@ -102,13 +125,16 @@ def resolve_repositories(
     MCP repositories come after even those, wherever they are configured: they can't replace any skill.
     Without a `project_root` the default chain has the user's skills alone. `time_out` is how many
     seconds a repository may take to answer before the others are served without it; one that sets
-    `timeout_seconds` has its own.
+    `timeout_seconds` has its own. One that can't be set up is unavailable, and says why when it is used.
     """
     members: list[NamedSource] = []
     mcp: list[NamedSource] = []
     for repository in repositories_in_force(config, project_root):
         patience = repository.time_out or time_out
-        source = source_of(repository, patience)
+        try:
+            source = source_of(repository, patience)
+        except (SkillcError, OSError, ValueError) as error:
+            source = UnavailableSource(repository, error)
         own = NamedSource(repository.name, source, repository.required, time_out=patience)
         (mcp if repository.type == "mcp" else members).append(own)
     members.append(NamedSource(EMBEDDED, EmbeddedSkillSource(), fallback=True))
@@ -124,15 +150,19 @@ def repositories_in_force(
 
 
 def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) -> SkillSource:
-    """Return the source that a repository's settings describe, with variables expanded."""
+    """Return the source that a repository's settings describe, with variables expanded.
+
+    Raises InvalidConfiguration for a variable that is not set, or that its project may not use.
+    """
     if repository.type == "filesystem":
         scope = SkillScope.USER if repository.base == paths.home() else SkillScope.PROJECT
         required = bool(repository.file)  # the default folders need not exist
         return FilesystemSkillSource(repository.path, scope, strict=repository.strict, required=required)
     patience = time_out or repository.time_out or TIME_OUT
-    if repository.type == "git":
-        return _git_source(repository, round(patience * GIT_SILENCE, 2))
     settings = repository.expand_settings()
+    check_variables(repository)
+    if repository.type == "git":
+        return _git_source(repository, settings, round(patience * GIT_SILENCE, 2))
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource  # 20 ms with git and mcp
 
     token, header = settings.get("auth_token"), settings.get("auth_header")
@@ -157,16 +187,16 @@ def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) 
 
 def _refuse_command(repository: SkillRepositoryConfig) -> str:
     """Return why a command is not run: a project that was only cloned must not start programs."""
-    home = paths.home()
-    if os.environ.get(ALLOW) == "1" or (home and os.path.realpath(repository.base) == os.path.realpath(home)):
+    if os.environ.get(ALLOW) == "1" or not repository.of_project:
         return ""
     return f"its command is set by a project; set it in ~/.skillc/skills.toml instead, or {ALLOW}=1"
 
 
-def _git_source(repository: SkillRepositoryConfig, silence: float) -> SkillSource:
+def _git_source(
+    repository: SkillRepositoryConfig, settings: RepositorySettings, silence: float
+) -> SkillSource:
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
 
-    settings = repository.expand_settings()
     token, key = settings.get("auth_token"), settings.get("ssh_key")
     try:
         config = GitSkillConfig(

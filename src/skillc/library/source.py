@@ -12,7 +12,8 @@ A source may have more methods and attributes. They are looked up where they are
 - `snapshot()`: the source as it is now, which looks at nothing twice (`skillc.library.wrappers`);
 - `directory(skill_id)`, `directories()`: the folders of skills; `diagnostics()`;
 - `parts(name)` or `bodies_at_hand()`: what can be searched; without them names and descriptions are;
-- `kind`, `status`, `error`, `unused`, `quarantined`: the state that `skc repo list` shows;
+- `kind`, `status`, `error`, `unused`, `quarantined`: the state that `skc repo list` shows; `partial`: how
+  much was read, if the time (DEADLINE) was not enough for all;
 - `refresh()`: fetch now and return whether something changed; `cached_count()`: the number of skills in the
   cache, or None.
 
@@ -31,7 +32,9 @@ import asyncio
 import builtins
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
@@ -40,6 +43,31 @@ from skillc.errors import Diagnostic, SkillNotFound
 from skillc.index.meaning import find_by_meaning
 from skillc.index.skills import FoundSkill, MemoryFolder, Searchable, skill_index
 from skillc.skills import SkillId
+
+
+def to_seconds(value: float | timedelta, name: str) -> float:
+    """Return an interval in seconds; raise TypeError or ValueError, with its name, for one that is none.
+
+    >>> to_seconds(timedelta(minutes=5), "refresh_interval")
+    300.0
+    """
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} must be a number of seconds or a timedelta, not {type(value).__name__}")
+    if not value >= 0:
+        raise ValueError(f"{name} must not be negative")
+    return float(value)
+
+
+def require_text(value: object, name: str) -> None:
+    """Raise TypeError where an argument is not text; its value may be a secret and is not repeated."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be text, not {type(value).__name__}")
+
+
+# The time at which an answer comes too late; None where there is time without end.
+DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 # A cache of what is searched of sources that are no folders; an entry goes with its source.
 _documents: WeakKeyDictionary[SkillSource, MemoryFolder] = WeakKeyDictionary()

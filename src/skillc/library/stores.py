@@ -62,6 +62,11 @@ class Skill:
         return self.name.rpartition("/")[2]
 
     @property
+    def reference(self) -> str:
+        """What a command takes for this skill anywhere in its project: its name, else its path."""
+        return self.name if self.is_stored else self.source
+
+    @property
     def folder(self) -> str:
         """The name as one directory among those of all skills."""
         return folder_name(self.name)
@@ -166,10 +171,13 @@ def at_path(path: str) -> Skill:
         kind, _, name = inside.replace(os.sep, "/").partition("/")
         if not marker or not name:
             continue
+        root = before or os.sep
+        is_home = home is not None and os.path.realpath(root) == os.path.realpath(home)
+        if not is_home and not paths.is_own(os.path.join(root, paths.DIRECTORY)):
+            continue
         if kind == "skills" and ("/" not in name or (is_id(name) and not _is_inside_skill(place, name))):
-            scope = GLOBAL if home and os.path.realpath(before) == os.path.realpath(home) else PROJECT
-            return Skill(name, os.path.realpath(path), scope, before or os.sep, is_stored=True)
-        if kind == "cache" and home and os.path.realpath(before) == os.path.realpath(home):
+            return Skill(name, os.path.realpath(path), GLOBAL if is_home else PROJECT, root, is_stored=True)
+        if kind == "cache" and home and is_home:
             kind, _, rest = name.partition("/")
             repository, _, folder = rest.partition("/")
             if kind == "skills" and repository and folder and "/" not in folder:
@@ -199,11 +207,14 @@ def roots(cwd: str) -> Iterator[tuple[str, str]]:
 
 
 def import_root(cwd: str) -> tuple[str, str]:
-    """Return scope and root of the store that a folder from elsewhere is imported into [D10]."""
-    for scope, root in roots(cwd):
-        if scope == GLOBAL or os.path.isdir(paths.skills_store(root)):
-            return scope, root
-    return GLOBAL, paths.require_home()
+    """Return scope and root of the store that a folder from elsewhere is imported into [D10].
+
+    A project that has no store gets one if no project above it has one.
+    """
+    projects = list(paths.project_roots(cwd))
+    stores = (root for root in projects if os.path.isdir(paths.skills_store(root)))
+    root = next(stores, projects[0] if projects else "")
+    return (PROJECT, root) if root else (GLOBAL, paths.require_home())
 
 
 def stored_skills(cwd: str, scope: str = "all") -> Iterator[Skill]:

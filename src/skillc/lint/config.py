@@ -7,7 +7,6 @@ fault in it is E071: ignoring a setting would silence a rule. docs/lint.md has a
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -18,6 +17,7 @@ from typing import Any
 from skillc import paths
 from skillc.errors import InvalidConfiguration
 from skillc.lint.rules import BY_ID, OFF, SEVERITIES, find_rule, suggest_rule
+from skillc.settings import parse_toml
 from skillc.skills import KNOWN_FIELDS, LIMITS as FORMAT_LIMITS
 
 FILE = ".skilllint.toml"
@@ -60,11 +60,7 @@ def read_settings(source: str) -> Settings:
     if path is None:
         return Settings()
     try:
-        with open(path, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise ValueError(f"over {MAX_BYTES // 1024} KiB")
-        return _parse(tomllib.loads(data.decode()), path)
+        return _parse(parse_toml(paths.read_regular(path, MAX_BYTES).decode()), path)
     except OSError as error:
         raise InvalidConfiguration(path, error.strerror or str(error)) from None
     except (ValueError, RecursionError) as error:

@@ -20,7 +20,7 @@ import yaml
 from skillc.errors import Diagnostic
 from skillc.lint.config import Settings
 from skillc.lint.report import Problem
-from skillc.skills import NAME_CHARACTERS, Frontmatter, NotYaml, load_yaml, parse_yaml_events
+from skillc.skills import MAX_FRONTMATTER, NAME_CHARACTERS, Frontmatter, NotYaml, load_yaml, parse_yaml_events
 from skillc.text import suggest
 
 if TYPE_CHECKING:
@@ -31,10 +31,11 @@ _KINDS = {type(None): "empty", bool: "a truth value", int: "a number", float: "a
 _KINDS |= {str: "text", list: "a list", dict: "a mapping"}
 _QUOTED = re.compile(r"'(.*)'", re.DOTALL)
 _NUMBER = re.compile(r"\d+")
-_OPENING = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*---[ \t]*(?:\r\n|\n|\r|\Z)")
+_OPENING = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*+---[ \t]*(?:\r\n|\n|\r|\Z)")
 _BREAK = re.compile(r"\r\n|\n|\r")
 _KEY = re.compile(r"^(['\"]?)(\w[\w.-]*)\1[ \t]*:(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _COLON = re.compile(r"[ \t]*:")
+MAX_HINTS = 50  # unknown fields that are compared with the known ones
 MIN_RATIO = 0.8  # similarity from which an unknown field is taken for a misspelt one
 
 
@@ -74,12 +75,14 @@ def find_block(text: str, raw: str) -> Block | None:
     if opening is None or not text.startswith(raw, opening.end()):
         return None
     first_line = 1 + len(_BREAK.findall(text, 0, opening.end()))
-    keys = {
-        key[2]: first_line + key.string.count("\n", 0, key.start())
-        for key in _KEY.finditer(_BREAK.sub("\n", raw))
-    }
+    keys: dict[str, int] = {}
+    line, position = first_line, 0
+    for key in _KEY.finditer(_BREAK.sub("\n", raw)):
+        line += key.string.count("\n", position, key.start())
+        position = key.start()
+        keys[key[2]] = line
     try:
-        entries = _find_entries(raw, first_line)
+        entries = _find_entries(raw, first_line) if len(raw) <= MAX_FRONTMATTER else {}
     except NotYaml:
         entries = {}
     return Block(raw, opening.end(), first_line, keys, entries)
@@ -228,12 +231,12 @@ def _check_fields(page: Page, fields: dict[str, Any], settings: Settings) -> Ite
         yield page.field_problem("SKL112", message, "compatibility")
     yield from _check_metadata(page, fields.get("metadata", {}))
     yield from _check_allowed_tools(page, fields.get("allowed-tools", ""))
-    valid = settings.known_fields
-    for field in fields:
-        if field not in valid:
-            likely = suggest(field, valid - set(fields), 1, MIN_RATIO)
-            hint = f"; did you mean '{likely[0]}'?" if likely else ""
-            yield page.field_problem("SKL109", f"unknown field '{field}'{hint}", field)
+    missing = settings.known_fields - set(fields)
+    unknown = [field for field in fields if field not in settings.known_fields]
+    for number, field in enumerate(unknown):
+        likely = suggest(field, missing, 1, MIN_RATIO) if number < MAX_HINTS else ()
+        hint = f"; did you mean '{likely[0]}'?" if likely else ""
+        yield page.field_problem("SKL109", f"unknown field '{field}'{hint}", field)
 
 
 def _check_metadata(page: Page, value: Any) -> Iterator[Problem]:
@@ -262,11 +265,10 @@ def split_tools(text: str) -> list[str]:
     >>> split_tools("Read, Bash(git add,git commit)")
     ['Read', 'Bash(git add,git commit)']
     """
-    tools, depth = [""], 0
-    for c in text:
+    tools, depth, start = [], 0, 0
+    for position, c in enumerate(text):
         depth += (c == "(") - (c == ")" and depth > 0)
         if c == "," and depth == 0:
-            tools.append("")
-        else:
-            tools[-1] += c
-    return [tool.strip() for tool in tools if tool.strip()]
+            tools.append(text[start:position].strip())
+            start = position + 1
+    return [tool for tool in (*tools, text[start:].strip()) if tool]

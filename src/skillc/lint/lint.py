@@ -21,6 +21,7 @@ from skillc.lint.suppress import silence
 from skillc.skills import main_file, resolve_inside
 
 MAX_PASSES = 4  # a fix can uncover another; no skill is known to need more than two passes
+MAX_DIRECTORIES = 100_000  # that are searched for skills
 _COMPILED = "SKL001"
 _FOREIGN = (".git", ".hg", ".svn", ".skillc-meta", ".venv", "node_modules", "__pycache__")
 
@@ -42,9 +43,14 @@ def find_skill_of(name: str, cwd: str) -> Skill:
 def find_skills_below(folder: str) -> Iterator[Skill]:
     """Yield every skill in a folder or below it; folders below a skill are its files, not skills [D25].
 
-    Includes dot-directories, where agents keep skills, but not the compiled skills of `build`.
+    Includes dot-directories, where agents keep skills, but not the compiled skills of `build`. Raises
+    InvalidOption for a folder with too many directories.
     """
-    for directory, folders, _ in os.walk(folder):
+    for number, (directory, folders, _) in enumerate(os.walk(folder)):
+        if number >= MAX_DIRECTORIES:
+            raise InvalidOption(
+                f"'{folder}' has more than {MAX_DIRECTORIES} directories; name a smaller folder"
+            )
         if is_skill(directory):
             folders[:] = []
             yield at_path(directory)

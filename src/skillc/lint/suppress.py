@@ -12,17 +12,21 @@ In code they are text. A comment that silences nothing is a problem, because it 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
+
+from yaml import ScalarEvent
 
 from skillc.lint.config import Settings
 from skillc.lint.page import Page
 from skillc.lint.report import Problem
 from skillc.lint.rules import find_rule, suggest_rule
-from skillc.skills import NotYaml, load_yaml
+from skillc.skills import MAX_FRONTMATTER, NotYaml, parse_yaml_events
 
-MAX_DIRECTIVES = 200  # of one page; the rest is ignored
+MAX_DIRECTIVES = 200  # in the HTML of a page, and in its frontmatter; the rest is ignored
 MAX_NAMES = 50  # of one comment
 
 # Bounded, because a page may be nothing but the beginnings of comments.
@@ -52,16 +56,23 @@ class Directive:
         return not self.rules or rule in self.rules
 
 
+Range = tuple[Directive, int, float]
+
+
 def silence(problems: Iterable[Problem], pages: Iterable[Page], settings: Settings) -> list[Problem]:
     """Return the problems that no comment silences, and the problems of the comments."""
     own: list[Problem] = []
-    directives = {page.name: [*islice(_read_directives(page, own), MAX_DIRECTIVES)] for page in pages}
+    directives = {page.name: [*_read_directives(page, own)] for page in pages}
+    ranges: dict[tuple[str, str], list[Range]] = {}  # that are silent, by file and rule
     rest: list[Problem] = []
-    uses: set[tuple[Directive, str]] = set()
+    uses: dict[Directive, set[str]] = {}
     for problem in problems:
-        here = directives.get(problem.file, [])
-        covers = [directive for directive in here if _covers(directive, problem, here)]
-        uses.update((directive, problem.rule) for directive in covers)
+        key = problem.file, problem.rule
+        if key not in ranges:
+            ranges[key] = [*_find_ranges(problem.rule, directives.get(problem.file, []))]
+        covers = [directive for directive, first, end in ranges[key] if first <= problem.line < end]
+        for directive in covers:
+            uses.setdefault(directive, set()).add(problem.rule)
         if not covers:
             rest.append(problem)
     for here in directives.values():
@@ -69,22 +80,23 @@ def silence(problems: Iterable[Problem], pages: Iterable[Page], settings: Settin
     return rest + own
 
 
-def _covers(directive: Directive, problem: Problem, directives: list[Directive]) -> bool:
-    if directive.kind not in _DISABLE or not directive.names(problem.rule):
-        return False
-    if not directive.first <= problem.line <= directive.last:
-        return False
-    return directive.kind != "disable" or not any(
-        other.kind == "enable" and other.names(problem.rule) and directive.line <= other.line <= problem.line
-        for other in directives
-    )
+def _find_ranges(rule: str, directives: list[Directive]) -> Iterator[Range]:
+    """Yield the comments that silence a rule, each with its first line and the line where it ends."""
+    here = [directive for directive in directives if directive.names(rule)]
+    enables = sorted(directive.line for directive in here if directive.kind == "enable")
+    for directive in here:
+        end = directive.last + 1
+        if directive.kind == "disable":
+            end = min([end, *enables[bisect_left(enables, directive.line) :][:1]])
+        if directive.kind in _DISABLE:
+            yield directive, directive.first, end
 
 
 def _find_unused(
-    directives: list[Directive], uses: set[tuple[Directive, str]], settings: Settings
+    directives: list[Directive], uses: dict[Directive, set[str]], settings: Settings
 ) -> Iterator[Problem]:
     for directive in directives:
-        rules = {rule for other, rule in uses if other is directive}
+        rules = uses.get(directive, set())
         if directive.kind == "enable":
             has_effect = any(_ends(directive, other) for other in directives)
             messages = [] if has_effect else ["enables what was not disabled"]
@@ -103,21 +115,20 @@ def _ends(enable: Directive, other: Directive) -> bool:
 
 def _read_directives(page: Page, problems: list[Problem]) -> Iterator[Directive]:
     """Yield the comments of a page; add invalid ones to `problems`."""
-    for text, line in page.html:
-        for comment in _COMMENT.finditer(text):
-            first = line + text.count("\n", 0, comment.start())
-            last = line + text.count("\n", 0, comment.end())
-            kind, names = comment[1], comment[2]
-            yield from _read_directive(kind, names, page, first, _extent(kind, last, float("inf")), problems)
+    comments = ((text, line, match) for text, line in page.html for match in _COMMENT.finditer(text))
+    for text, line, comment in islice(comments, MAX_DIRECTIVES):
+        first = line + text.count("\n", 0, comment.start())
+        last = line + text.count("\n", 0, comment.end())
+        kind, names = comment[1], comment[2]
+        yield from _read_directive(kind, names, page, first, _extent(kind, last, float("inf")), problems)
     front, block = page.document.frontmatter, page.block
     if front is None or block is None or "skilllint" not in front.raw:
         return
     end = page.line_at(front.end)
-    for comment in _YAML_COMMENT.finditer(front.raw):
-        if _is_comment(front.raw, comment):
-            line = page.line_at(block.start + comment.start())
-            extent = (1, end) if comment[1] == "disable" else _extent(comment[1], line, end)
-            yield from _read_directive(comment[1], comment[2], page, line, extent, problems)
+    for comment in islice(_find_comments(front.raw), MAX_DIRECTIVES):
+        line = page.line_at(block.start + comment.start())
+        extent = (1, end) if comment[1] == "disable" else _extent(comment[1], line, end)
+        yield from _read_directive(comment[1], comment[2], page, line, extent, problems)
 
 
 def _extent(kind: str, line: int, end: float) -> tuple[int, float]:
@@ -146,10 +157,15 @@ def _read_directive(
         yield Directive(kind, tuple(dict.fromkeys(rules)), page.name, line, *extent)
 
 
-def _is_comment(raw: str, match: re.Match[str]) -> bool:
-    """Return whether a match is a comment to YAML: without it, the values are the same."""
+def _find_comments(raw: str) -> Iterator[re.Match[str]]:
+    """Yield what is a comment to YAML: not part of a value."""
     try:
-        without = raw[: match.start()] + raw[match.end() :]
-        return bool(load_yaml(raw).value == load_yaml(without).value)
+        events = list(parse_yaml_events(raw)) if len(raw) <= MAX_FRONTMATTER else []
     except NotYaml:
-        return True
+        events = []
+    scalars: list[Any] = [event for event in events if isinstance(event, ScalarEvent)]
+    values = [(scalar.start_mark.index, scalar.end_mark.index) for scalar in scalars]
+    for comment in _YAML_COMMENT.finditer(raw):
+        number = bisect_right(values, (comment.start(), len(raw))) - 1
+        if number < 0 or comment.start() >= values[number][1]:
+            yield comment

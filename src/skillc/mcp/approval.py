@@ -2,16 +2,17 @@
 
 A tool that needs approval raises `NeedsApproval` for a subject, which says exactly what would be approved.
 A client of an older protocol is asked at once, and the tool runs again. A client of a newer one gets the
-question as its result and calls again with the response and our state; the state is signed, so that it
-fits this call and no other.
+question as its result and calls again with the response and our state, which names the open question.
+
+An argument of a tool is never an approval: the model writes those.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
-import os
+import secrets
+import time
+from dataclasses import dataclass
 from typing import Any
 
 import mcp_types as types
@@ -27,6 +28,8 @@ SCHEMA: dict[str, Any] = {
     "properties": {FIELD: {"type": "boolean", "title": "Approve", "description": "Allow this, once."}},
     "required": [FIELD],
 }
+MAX_OPEN = 100  # questions; a further one closes the oldest
+LIFETIME = 600.0  # seconds in which a question can be answered
 
 
 class NeedsApproval(Question):
@@ -42,40 +45,72 @@ class NeedsApproval(Question):
         self.refusal = refusal
 
 
+@dataclass(frozen=True, slots=True)
+class _OpenQuestion:
+    """A question that a client was sent: about which subject, for which call, and until when."""
+
+    subject: str
+    call: str
+    deadline: float
+
+
 class Approvals:
-    """The questions of one server, and its signature under them."""
+    """The open questions of one server, at most `MAX_OPEN`, by the state that names them.
+
+    The first response closes a question, whatever it says, so a yes is good once.
+    """
 
     def __init__(self) -> None:
-        self._secret = os.urandom(32)
+        self._open: dict[str, _OpenQuestion] = {}
 
-    def approval(self, params: types.CallToolRequestParams) -> str | None:
+    def approval(self, ctx: Context, params: types.CallToolRequestParams) -> str | None:
         """Return the subject that a call approves, which carries the response to our question."""
+        question = self._open.pop(params.request_state or "", None)
         answer = (params.input_responses or {}).get(KEY)
-        subject, _, signature = (params.request_state or "").rpartition(".")
-        valid = hmac.compare_digest(signature, self._signature(subject, params))
-        return subject if valid and isinstance(answer, types.ElicitResult) and _yes(answer) else None
+        if question is None or not isinstance(answer, types.ElicitResult) or not _can_ask(ctx):
+            return None
+        fits = question.call == _call(ctx, params) and time.monotonic() < question.deadline
+        return question.subject if fits and _yes(answer) else None
 
     async def ask(
         self, ctx: Context, params: types.CallToolRequestParams, question: NeedsApproval
     ) -> types.InputRequiredResult | str:
         """Return the subject once it is approved, or the question as a result; raises the refusal."""
-        ability = types.ClientCapabilities(elicitation=types.ElicitationCapability())
-        if params.input_responses or not ctx.session.check_client_capability(ability):
+        if params.input_responses or not _can_ask(ctx):
             raise question.refusal
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             form = types.ElicitRequestFormParams(message=question.question, requested_schema=SCHEMA)
-            state = f"{question.subject}.{self._signature(question.subject, params)}"
             return types.InputRequiredResult(
-                input_requests={KEY: types.ElicitRequest(params=form)}, request_state=state
+                input_requests={KEY: types.ElicitRequest(params=form)},
+                request_state=self._begin(question.subject, _call(ctx, params)),
             )
         answer = await ctx.session.elicit_form(question.question, SCHEMA, related_request_id=ctx.request_id)
         if not _yes(answer):
             raise question.refusal
         return question.subject
 
-    def _signature(self, subject: str, params: types.CallToolRequestParams) -> str:
-        call = json.dumps([subject, params.name, params.arguments], sort_keys=True)
-        return hmac.new(self._secret, call.encode(), hashlib.sha256).hexdigest()
+    def _begin(self, subject: str, call: str) -> str:
+        """Open a question and return its state, which only the client that is asked gets to know."""
+        while len(self._open) >= MAX_OPEN:
+            self._open.pop(next(iter(self._open)))
+        state = secrets.token_urlsafe(32)
+        self._open[state] = _OpenQuestion(subject, call, time.monotonic() + LIFETIME)
+        return state
+
+
+def _call(ctx: Context, params: types.CallToolRequestParams) -> str:
+    """Return what an answer must fit: the session, the client, the tool and its arguments."""
+    session = ctx.session._connection.session_id  # the SDK has no public handle on a connection
+    hello = ctx.session.client_params
+    client = hello.client_info.model_dump(mode="json") if hello else None
+    return json.dumps([session, client, ctx.protocol_version, params.name, params.arguments], sort_keys=True)
+
+
+def _can_ask(ctx: Context) -> bool:
+    """Return whether the client says that it shows forms to a person; an empty capability means forms."""
+    capabilities = ctx.session.client_capabilities
+    elicitation = capabilities.elicitation if capabilities else None
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
 def _yes(answer: types.ElicitResult) -> bool:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import difflib
 import json
 import os
-import shutil
+import site
 import sys
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from skillc import atomic
 from skillc.errors import InvalidOption, SkillcError
-from skillc.paths import user_home
+from skillc.paths import is_inside, user_home
+from skillc.settings import parse_toml
 
 NAME = "skillc"
 
@@ -89,9 +89,14 @@ def plan(agent: str, cwd: str, *, project: bool = False) -> Change:
 
 
 def command() -> list[str]:
-    """Return the command that starts this server, with full paths: an agent may have no shell's PATH."""
-    skc = shutil.which("skc")
-    return [os.path.abspath(skc), "mcp"] if skc else [sys.executable, "-m", "skillc", "mcp"]
+    """Return the command that starts this server in any directory: an agent may have no shell's PATH.
+
+    With -I, Python takes no module from the directory it is started in, nor from PYTHONPATH. That leaves
+    out the user's own packages too, so where skc is one of those, the two other parts of -I are named.
+    """
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    options = ["-E", "-P"] if is_inside(package, site.getusersitepackages()) else ["-I"]
+    return [os.path.abspath(sys.executable), *options, "-m", "skillc", "mcp"]
 
 
 def _read(path: str) -> str:
@@ -136,7 +141,7 @@ def _json(before: str, agent: Agent, path: str) -> str | None:
 def _toml(before: str, agent: Agent, path: str) -> str | None:
     """Return the file with our table at its end; None where it is there already."""
     try:
-        servers = tomllib.loads(before).get(agent.key, {})
+        servers = parse_toml(before).get(agent.key, {})
     except ValueError as error:
         raise SkillcError(f"'{path}' is not valid TOML ({error}); nothing was written") from None
     if isinstance(servers, dict) and NAME in servers:

@@ -1,18 +1,18 @@
-"""Serve prompts for a person in a chat client: use a skill, or find one; and completion."""
+"""Serve prompts: use a skill or find one, for people; a turn, for hosts; and completion."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
 
+from skillc.engine import model_input
 from skillc.errors import SkillcError
+from skillc.mcp.resources import refuse_cursor
 from skillc.workspace import Workspace
 
 MAX_COMPLETIONS = 100
-USE, FIND = "use_skill", "find_skill"
+USE, FIND, TURN = "use_skill", "find_skill", "turn"
 
 PROMPTS = [
     types.Prompt(
@@ -34,14 +34,39 @@ PROMPTS = [
             types.PromptArgument(name="task", title="Task", description="What you want to do.", required=True)
         ],
     ),
+    types.Prompt(
+        name=TURN,
+        title="A message with its skills",
+        description="Resolve the skills that a message refers to with /skill-id, as an agent of skillc does.",
+        arguments=[
+            types.PromptArgument(
+                name="message", title="Message", description="It may begin with /skill-id.", required=True
+            ),
+            types.PromptArgument(
+                name="preload_skills",
+                title="Preload",
+                description="IDs, with commas: give the inventory and these skills first. All must exist.",
+            ),
+            types.PromptArgument(
+                name="skill_references",
+                title="References",
+                description="IDs, with commas: put these skills before the message.",
+            ),
+        ],
+    ),
 ]
+
+IDS = ("skill", "preload_skills", "skill_references")  # arguments that are completed
 
 
 class Prompts:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    async def list(self, ctx: Context, params: Any) -> types.ListPromptsResult:
+    async def list(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        refuse_cursor(params)
         return types.ListPromptsResult(prompts=PROMPTS)
 
     async def get(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
@@ -53,11 +78,27 @@ class Prompts:
             if argument.required and not arguments.get(argument.name):
                 raise MCPError(types.INVALID_PARAMS, f"Argument '{argument.name}' is missing")
         try:
+            if prompt.name == TURN:
+                return await self._turn(arguments)
             text = await self._text(prompt.name, arguments)
         except SkillcError as error:
             raise MCPError(types.INVALID_PARAMS, error.message) from None
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=prompt.description, messages=[message])
+
+    async def _turn(self, arguments: dict[str, str]) -> types.GetPromptResult:
+        """Return what `skc turn` prints: the system prompt if skills are preloaded, then the message.
+
+        The notices about references that failed are the description, and the events in `_meta`.
+        """
+        preload = _ids(arguments.get("preload_skills"))
+        references = _ids(arguments.get("skill_references"))
+        result = await model_input(self._workspace.engine(), arguments["message"], preload, references)
+        texts = [result.system, result.turn.message] if preload else [result.turn.message]
+        messages = [types.PromptMessage(role="user", content=types.TextContent(text=text)) for text in texts]
+        events = [event.as_json() for event in result.turn.events]
+        notices = "\n".join(result.turn.notices) or None
+        return types.GetPromptResult(description=notices, messages=messages, _meta={"skillc/events": events})
 
     async def _text(self, name: str, arguments: dict[str, str]) -> str:
         engine = self._workspace.engine()
@@ -72,8 +113,8 @@ class Prompts:
 
     async def complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
         """Complete IDs of skills, for the prompt's argument and for the URIs of files."""
-        name = "skill" if isinstance(params.ref, types.PromptReference) else "path"
-        if params.argument.name != name:
+        names = IDS if isinstance(params.ref, types.PromptReference) else ("path",)
+        if params.argument.name not in names:
             return types.CompleteResult(completion=types.Completion(values=[], total=0, has_more=False))
         try:
             skills = await self._workspace.engine().list_skills()
@@ -84,3 +125,8 @@ class Prompts:
         return types.CompleteResult(
             completion=types.Completion(values=values, total=len(ids), has_more=len(ids) > len(values))
         )
+
+
+def _ids(text: str | None) -> list[str] | None:
+    """Return the IDs in a text with commas between them; None for none."""
+    return [word.strip().lstrip("/") for word in (text or "").split(",") if word.strip()] or None

@@ -15,10 +15,18 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
 
-from skillc.errors import InvalidSkillId, SkillcError, SkillNotFound, unexpected
+from skillc.engine import find_key, make_cursor
+from skillc.errors import (
+    Denied,
+    InvalidOption,
+    InvalidSkill,
+    InvalidSkillId,
+    NotFound,
+    SkillcError,
+    unexpected,
+)
 from skillc.mcp.skills import FileEntry, NotServed, ServedSkills, SkillEntry, main_of, uri_of
 from skillc.paths import SKILL_FILE
-from skillc.skills import SkillId
 from skillc.text import utf8_text
 from skillc.workspace import Workspace
 
@@ -62,8 +70,8 @@ class Resources:
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """List the inventory, then every file, SKILL.md before the others of its skill."""
-        after = _cursor(params)
-        entries, next_cursor = await self._page(after)
+        after = _after("resources", params)
+        entries, next_cursor = await self._page("resources", after)
         resources = [] if after else [_INVENTORY]
         for entry in entries:
             files = sorted(entry.files, key=lambda file: (file.path != SKILL_FILE, file.path))
@@ -72,7 +80,10 @@ class Resources:
             resources=resources, next_cursor=next_cursor, ttl_ms=FRESH_MS, cache_scope="private"
         )
 
-    async def templates(self, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
+    async def templates(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        refuse_cursor(params)
         template = types.ResourceTemplate(
             uri_template="skill://{+path}",
             name="skill-file",
@@ -84,15 +95,18 @@ class Resources:
     async def read(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
         if uri == INVENTORY:
-            text = await self._workspace.engine().inventory_section()
+            text = await _answer(self._inventory())
             inventory = types.TextResourceContents(uri=uri, mime_type="text/plain", text=text)
             return types.ReadResourceResult(contents=[inventory], ttl_ms=0, cache_scope="private")
         data, path = await _answer(self._skills.read(uri), uri)
         contents = _contents(uri, path, data)
         return types.ReadResourceResult(contents=[contents], ttl_ms=FRESH_MS, cache_scope="private")
 
+    async def _inventory(self) -> str:
+        return await self._workspace.engine().inventory_section()
+
     async def skills_list(self, ctx: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
-        entries, next_cursor = await self._page(_cursor(params))
+        entries, next_cursor = await self._page("skills", _after("skills", params))
         page = {"resultType": "complete", "skills": [entry.as_json() for entry in entries], **CACHING}
         return page | ({"nextCursor": next_cursor} if next_cursor else {})
 
@@ -106,7 +120,8 @@ class Resources:
     async def directory_read(self, ctx: Context, params: DirectoryReadParams) -> dict[str, Any]:
         """List the direct children of a folder of a skill; those of a collection are its skills' folders."""
         children = await _answer(self._children(params.uri), params.uri)
-        after = params.cursor or ""
+        listing = f"directory {params.uri}"
+        after = _after(listing, params)
         left = [child for child in children if child.uri > after]
         page = left[:CHILDREN]
         result = {
@@ -114,7 +129,7 @@ class Resources:
             "resources": [child.model_dump(by_alias=True, mode="json", exclude_none=True) for child in page],
             **CACHING,  # the SEP does not ask for it here, but some clients want it in every list
         }
-        return result | ({"nextCursor": page[-1].uri} if len(left) > len(page) else {})
+        return result | ({"nextCursor": make_cursor(listing, page[-1].uri)} if len(left) > len(page) else {})
 
     async def _children(self, uri: str) -> list[types.Resource]:
         try:
@@ -142,31 +157,36 @@ class Resources:
             raise NotServed(f"{uri[:256]} is not a directory")
         return [_folder(uri_of(f"{prefix}{name}"), name) for name in sorted(names)]
 
-    async def _page(self, after: str) -> tuple[list[SkillEntry], str | None]:
+    async def _page(self, listing: str, after: str) -> tuple[list[SkillEntry], str | None]:
         self._on_use()
-        return await _answer(self._skills.page(after, PAGE, PAGE_FILES))
+        entries, last = await _answer(self._skills.page(after, PAGE, PAGE_FILES))
+        return entries, make_cursor(listing, last) if last else None
 
 
 async def _answer(request: Awaitable[Result], uri: str = "") -> Result:
     """Return the result of a request; what is not there is an invalid parameter, with our reason."""
     try:
         return await request
-    except (SkillNotFound, NotServed) as error:
-        reason = error.message if isinstance(error, SkillNotFound) else str(error)
+    except (NotFound, Denied, InvalidSkill, InvalidSkillId, NotServed) as error:
+        reason = error.message if isinstance(error, SkillcError) else str(error)
         raise MCPError(types.INVALID_PARAMS, reason, {"uri": uri} if uri else None) from None
     except (SkillcError, OSError) as error:
         raise MCPError(types.INTERNAL_ERROR, unexpected(error).message) from None
 
 
-def _cursor(params: types.PaginatedRequestParams | None) -> str:
-    """Return the skill after which to go on; raises the protocol's error for a cursor that is not ours."""
+def _after(listing: str, params: types.PaginatedRequestParams | None) -> str:
+    """Return the entry after which to go on; raises the protocol's error for a cursor that is not ours."""
     cursor = params.cursor if params is not None else None
-    if cursor is None:
-        return ""
     try:
-        return SkillId(cursor)
-    except InvalidSkillId:
+        return "" if cursor is None else find_key(listing, cursor)
+    except InvalidOption:
         raise MCPError(types.INVALID_PARAMS, "Invalid cursor") from None
+
+
+def refuse_cursor(params: types.PaginatedRequestParams | None) -> None:
+    """Raise the protocol's error for a cursor of a list that has one page."""
+    if params is not None and params.cursor is not None:
+        raise MCPError(types.INVALID_PARAMS, "Invalid cursor")
 
 
 def _resource(entry: SkillEntry, file: FileEntry) -> types.Resource:

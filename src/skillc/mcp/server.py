@@ -13,9 +13,11 @@ from mcp.server.subscriptions import ListenHandler
 from mcp_types import NotificationParams, PaginatedRequestParams, ServerCapabilities
 
 from skillc import __version__
+from skillc.engine import run_sync
 from skillc.mcp.prompts import Prompts
 from skillc.mcp.resources import EXTENSION, SETTINGS, DirectoryReadParams, Resources, SkillsGetParams
 from skillc.mcp.skills import ServedSkills
+from skillc.mcp.switch import Switch
 from skillc.mcp.toolbox import Toolbox
 from skillc.mcp.tools.definition import GROUPS
 from skillc.mcp.watch import Watch
@@ -28,8 +30,14 @@ large skills, read piece by piece instead: skc_outline, then skc_show or skc_sea
 skc_sources and skc_open, or the resources skill://<id>/<path>."""
 
 
-def create_server(workspace: Workspace, groups: Iterable[str] = GROUPS) -> Server[Any]:
-    """Return a server over a workspace, with the tools of some groups; run it with the SDK or `mcp.serve`."""
+def create_server(
+    workspace: Workspace, groups: Iterable[str] = GROUPS, preload: Iterable[str] = ()
+) -> Server[Any]:
+    """Return a server over a workspace, with the tools of some groups; run it with the SDK or `mcp.serve`.
+
+    Its instructions have the skills to `preload`; raises SkillNotFound for one that is not there.
+    """
+    blocks = [] if workspace.switched_off_by() else run_sync(_render(workspace, preload))
     toolbox = Toolbox(workspace, groups)
     skills = ServedSkills(workspace)
     watch = Watch(skills)
@@ -48,11 +56,12 @@ def create_server(workspace: Workspace, groups: Iterable[str] = GROUPS) -> Serve
 
     listen = _Listen(watch)
     server = _Server(
+        workspace,
         "skillc",
         version=__version__,
         title="skillc: Agent Skills",
         description="Find, read, check and build Agent Skills; every skill is served over MCP, too.",
-        instructions=INSTRUCTIONS,
+        instructions="\n\n".join([INSTRUCTIONS, *blocks]),
         lifespan=lifespan,
         get_tool_input_schema=toolbox.input_schema,
         on_list_tools=toolbox.list,
@@ -67,6 +76,7 @@ def create_server(workspace: Workspace, groups: Iterable[str] = GROUPS) -> Serve
         on_get_prompt=prompts.get,
         on_completion=prompts.complete,
     )
+    server.middleware.append(Switch(workspace))
     server.extensions[EXTENSION] = SETTINGS
     server.add_request_handler("skills/list", PaginatedRequestParams, resources.skills_list)
     server.add_request_handler("skills/get", SkillsGetParams, resources.skills_get)
@@ -75,8 +85,28 @@ def create_server(workspace: Workspace, groups: Iterable[str] = GROUPS) -> Serve
     return server
 
 
+async def _render(workspace: Workspace, preload: Iterable[str]) -> list[str]:
+    skills = await workspace.engine().resolve_and_render(dict.fromkeys(preload))
+    return [skill.rendered_body for skill in skills]
+
+
 class _Server(Server[Any]):
-    """The SDK's server, which says in its handshake that it reports changes of resources."""
+    """The SDK's server, which says in its handshake that it reports changes of resources.
+
+    While skills are switched off it has no instructions.
+    """
+
+    def __init__(self, workspace: Workspace, *args: Any, **kwargs: Any) -> None:
+        self._workspace = workspace
+        super().__init__(*args, **kwargs)
+
+    @property
+    def instructions(self) -> str | None:
+        return None if self._workspace.switched_off_by() else self._instructions
+
+    @instructions.setter
+    def instructions(self, text: str | None) -> None:
+        self._instructions = text
 
     def create_initialization_options(
         self, notification_options: NotificationOptions | None = None, *args: Any, **kwargs: Any

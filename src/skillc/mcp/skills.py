@@ -152,7 +152,9 @@ class ServedSkills:
         self._refusals: dict[SkillId, str] = {}  # by skill, the reason that was logged
 
     async def directories(self) -> dict[SkillId, str]:
-        """Return the folders of all skills that have one here, by ID."""
+        """Return the folders of all skills that have one here, by ID; none if skills are switched off."""
+        if self._workspace.switched_off_by():
+            return {}
         return await self._workspace.library().source.directories()
 
     async def entry(self, skill_id: SkillId) -> SkillEntry:
@@ -205,8 +207,9 @@ class ServedSkills:
     def _entry(self, skill_id: SkillId, directory: str) -> SkillEntry:
         entry = entry_of(skill_id, directory, self._entries.pop(skill_id, None))
         self._entries[skill_id] = entry
-        while len(self._entries) > MAX_ENTRIES:
-            self._entries.pop(next(iter(self._entries)), None)
+        if len(self._entries) > MAX_ENTRIES:
+            oldest, *_ = list(self._entries)  # a copy, because other threads add entries
+            self._entries.pop(oldest, None)
         return entry
 
     def entry_stamps(self) -> dict[SkillId, Stamps]:

@@ -19,6 +19,7 @@ from mcp.shared.exceptions import MCPError
 
 from skillc.errors import unexpected
 from skillc.mcp.approval import Approvals, NeedsApproval
+from skillc.mcp.resources import refuse_cursor
 from skillc.mcp.tools.author import AUTHOR_TOOLS
 from skillc.mcp.tools.definition import GROUPS, Answer, Call, ToolDefinition, failure, result_of
 from skillc.mcp.tools.gateway import GATEWAY_TOOLS
@@ -48,7 +49,8 @@ class Toolbox:
         """Return a tool's input schema, for the HTTP transport."""
         return next((tool.input_schema for tool in self.declarations if tool.name == name), None)
 
-    async def list(self, ctx: Context, params: Any) -> types.ListToolsResult:
+    async def list(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        refuse_cursor(params)
         return types.ListToolsResult(tools=self.declarations)
 
     async def call(
@@ -71,7 +73,7 @@ class Toolbox:
     ) -> types.CallToolResult | types.InputRequiredResult:
         """Run a tool; where it needs approval, ask and run it again."""
         arguments = tool.check(params.arguments)
-        call.approval = self._approvals.approval(params)
+        call.approval = self._approvals.approval(ctx, params)
         try:
             return result_of(await self._run(tool, arguments, call), call.lines)
         except NeedsApproval as question:

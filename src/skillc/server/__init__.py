@@ -1,6 +1,7 @@
 """Surface for programs in other languages, over HTTP: reading and turns; it changes nothing.
 
 `create_app` returns an ASGI application over any source or engine, `serve_engine` runs it until a signal.
+`Guard` and `run_app` are for other applications: they check requests and bound connections.
 They need the extra `server` (Starlette and uvicorn).
 """
 
@@ -10,7 +11,11 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.server.access import Guard as Guard, read_token as read_token
     from skillc.server.app import create_app as create_app
     from skillc.server.serve import run_app as run_app, serve_engine as serve_engine
 else:
-    __getattr__ = front_door(__name__, {"app": "create_app", "serve": "run_app serve_engine"})
+    __getattr__ = front_door(
+        __name__,
+        {"access": "Guard read_token", "app": "create_app", "serve": "run_app serve_engine"},
+    )

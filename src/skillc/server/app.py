@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -14,16 +15,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from skillc.engine import DefaultSkillEngine, model_input
-from skillc.errors import RepositoryUnavailable, SkillcError
 from skillc.library import SkillFilter, SkillSource
-from skillc.server.responses import Refusal, guard, refuse_route, respond, respond_tagged
+from skillc.server.responses import MISTAKES, Refusal, explain, guard, refuse_route, respond, respond_tagged
 from skillc.skills import SkillId
 
 MAX_REQUEST = 1 << 20  # bytes of a request's body
 MAX_READ = 8 << 20  # bytes that are read and dropped, so that the client gets to see the refusal
 REQUEST_TIME = 30.0  # seconds for a request's body to arrive
 MAX_LIMIT = 1000  # skills on a page
-MAX_IDS = 100  # skills in a turn
+MAX_ITEMS = 100  # in a list of a turn: skills, capabilities
 DEFAULT_LIMIT = 10  # results of a search without a limit
 
 
@@ -103,14 +103,20 @@ class _Api:
         message = fields.get("message")
         if not isinstance(message, str):
             raise Refusal(422, "'message' must be text")
-        preload, references = _ids(fields, "preload_skills"), _ids(fields, "skill_references")
+        preload, references = _texts(fields, "preload_skills"), _texts(fields, "skill_references")
+        engine = self._engine_with(_texts(fields, "capabilities"))
         try:
-            result = await model_input(self._engine, message, preload, references)
-        except RepositoryUnavailable:
-            raise
-        except SkillcError as error:
+            why = partial(explain, request)
+            result = await model_input(engine, message, preload, references, explain=why)
+        except MISTAKES as error:
             raise Refusal(422, error.message, error.code) from None
         return respond(result.as_json())
+
+    def _engine_with(self, capabilities: list[str]) -> DefaultSkillEngine:
+        """Return the engine for a client that has further capabilities."""
+        options = self._engine.options
+        options = replace(options, capabilities=options.capabilities.union(capabilities))
+        return DefaultSkillEngine(self._engine.source, options)
 
     async def health(self, request: Request) -> Response:
         return respond({"status": "ok"})
@@ -163,13 +169,13 @@ async def _body(request: Request) -> bytes:
     return bytes(data)
 
 
-def _ids(fields: dict[str, Any], key: str) -> list[str] | None:
-    """Return a list of IDs; None for null and an empty one."""
+def _texts(fields: dict[str, Any], key: str) -> list[str]:
+    """Return a list of texts; null and a missing one are empty."""
     value = fields.get(key)
     if value is None:
-        return None
+        return []
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise Refusal(422, f"'{key}' must be a list of skill IDs or null")
-    if len(value) > MAX_IDS:
-        raise Refusal(422, f"'{key}' must not hold more than {MAX_IDS} skill IDs")
-    return value or None
+        raise Refusal(422, f"'{key}' must be a list of texts or null")
+    if len(value) > MAX_ITEMS:
+        raise Refusal(422, f"'{key}' must not hold more than {MAX_ITEMS} texts")
+    return value

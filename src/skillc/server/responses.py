@@ -14,10 +14,10 @@ from starlette.responses import Response
 
 from skillc import errors
 from skillc.startup import sha256_hex
+from skillc.text import one_line
 
-STATUSES: dict[type[errors.SkillcError], int] = {errors.SkillNotFound: 404}
-STATUSES |= {errors.InvalidSkillId: 400, errors.InvalidOption: 400, errors.EmptyQuery: 400}
-STATUSES |= {errors.RepositoryUnavailable: 503}
+# Errors about what the client asked for: it gets their message. Others may name paths of this machine.
+MISTAKES = (errors.SkillNotFound, errors.InvalidSkillId, errors.InvalidOption, errors.EmptyQuery)
 HEADERS = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
 CLOSE = {"Connection": "close"}
 UNREAD = (408, 413)  # the rest of the request may still arrive; closing ends it
@@ -57,8 +57,24 @@ def failure(status: int, code: str, message: str, headers: dict[str, str] | None
     return respond({"error": {"code": code, "message": message}}, status, headers)
 
 
+def explain(request: Request, error: Exception) -> str:
+    """Return what a client may know of an error; what else there is to say goes to the log."""
+    if isinstance(error, MISTAKES):
+        return error.message
+    what = one_line(f"{request.method} {request.url.path}")
+    log.error("%s: %s", what, errors.unexpected(error).line())
+    unavailable = isinstance(error, errors.RepositoryUnavailable)
+    return f"{'a repository is unavailable' if unavailable else 'internal error'}; the server's log says more"
+
+
+def _status(error: Exception) -> int:
+    if isinstance(error, MISTAKES):
+        return 404 if isinstance(error, errors.SkillNotFound) else 400
+    return 503 if isinstance(error, errors.RepositoryUnavailable) else 500
+
+
 def guard(endpoint: Endpoint) -> Endpoint:
-    """Wrap an endpoint: coded errors become responses, any other is logged and answered with 500."""
+    """Wrap an endpoint: an error becomes a response, and one that is not the client's is logged."""
 
     @wraps(endpoint)
     async def respond_safely(request: Request) -> Response:
@@ -66,12 +82,8 @@ def guard(endpoint: Endpoint) -> Endpoint:
             return await endpoint(request)
         except Refusal as error:
             return failure(error.status, error.code, str(error), CLOSE if error.status in UNREAD else None)
-        except errors.SkillcError as error:
-            status = next((s for kind, s in STATUSES.items() if isinstance(error, kind)), 500)
-            return failure(status, error.code, error.message)
         except Exception as error:
-            log.error("%s %s: %s", request.method, request.url.path, errors.unexpected(error).line())
-            return failure(500, errors.SkillcError.code, "internal error; the server's log says more")
+            return failure(_status(error), errors.unexpected(error).code, explain(request, error))
 
     return respond_safely
 

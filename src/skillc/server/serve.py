@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from skillc.errors import SkillcError, require_extra
+from skillc.server.access import Guard
+from skillc.startup import collect_often
 
 if TYPE_CHECKING:
     from types import FrameType
+
+    import uvicorn
 
     from skillc.engine import DefaultSkillEngine
 
@@ -21,43 +25,69 @@ _SETTINGS |= {"loop": "asyncio", "ws": "none", "proxy_headers": False, "server_h
 _SETTINGS |= {"timeout_graceful_shutdown": GRACE}
 
 
-def serve_engine(engine: DefaultSkillEngine, host: str, port: int, announce: Callable[[str], None]) -> None:
+def serve_engine(
+    engine: DefaultSkillEngine,
+    host: str,
+    port: int,
+    announce: Callable[[str], None],
+    *,
+    names: Iterable[str] = (),
+    token: str = "",
+) -> None:
     """Serve until SIGINT or SIGTERM; `announce` gets the URL as soon as requests are answered.
 
-    Port 0 is any that is free. Raises MissingExtra, and SkillcError where the port is taken.
+    Requests must name the host or one of `names`, and send the token if there is one. Port 0 is any that is
+    free. Raises MissingExtra, and SkillcError where the port is taken.
     """
     with require_extra("server"):
         from skillc.server.app import create_app
-    run_app(lambda url: create_app(engine), host, port, announce)
+    guarded = Guard(create_app(engine), host, names, token, public=("/healthz",))
+    run_app(guarded, host, port, announce)
 
 
 def run_app(
-    create: Callable[[str], Any],
+    app: Any,
     host: str,
     port: int,
     announce: Callable[[str], None],
     *,
     lifespan: Literal["on", "off"] = "off",
 ) -> None:
-    """Serve the application that `create` makes for a URL until SIGINT or SIGTERM."""
+    """Serve an application until SIGINT or SIGTERM."""
+    collect_often()
+    with _listen(host, port) as listener:
+        create_server(app, lambda: announce(_url(listener)), lifespan).run([listener])
+
+
+def create_server(
+    app: Any, announce: Callable[[], None] = lambda: None, lifespan: Literal["on", "off"] = "off"
+) -> uvicorn.Server:
+    """Return a server for an application; it calls `announce` when it is ready."""
     with require_extra("server"):
         import uvicorn
+
+        from skillc.server.connections import BACKLOG, Connection, max_connections
 
     class Server(uvicorn.Server):
         """uvicorn's server, which ends on a signal with status 0 instead of raising it again."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            announce(url)
+            announce()
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             self.force_exit = self.should_exit
             self.should_exit = True
 
-    with _listen(host, port) as listener:
-        name, port = listener.getsockname()[:2]
-        url = f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
-        Server(uvicorn.Config(create(url), **_SETTINGS, lifespan=lifespan)).run([listener])
+    class Limited(Connection):
+        limit = max_connections()
+
+    return Server(uvicorn.Config(app, **_SETTINGS, http=Limited, backlog=BACKLOG, lifespan=lifespan))
+
+
+def _url(listener: socket.socket) -> str:
+    name, port = listener.getsockname()[:2]
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
 def _listen(host: str, port: int) -> socket.socket:

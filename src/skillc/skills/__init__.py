@@ -9,7 +9,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.skills.document import Document, Metadata, main_file, parse, read_metadata
+    from skillc.skills.document import Document, Metadata, main_file, parse, read_main_file, read_metadata
     from skillc.skills.files import (
         MAX_FILES,
         SourceFile,
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
         list_files,
         list_tree,
         make_folder,
+        open_inside,
         resolve_inside,
     )
     from skillc.skills.format import KNOWN_FIELDS, LIMITS, find_violations
-    from skillc.skills.frontmatter import Frontmatter
+    from skillc.skills.frontmatter import MAX_FRONTMATTER, Frontmatter
     from skillc.skills.ids import NAME_CHARACTERS, SkillId, is_name, is_segment, to_segment
     from skillc.skills.markdown import Heading, find_headings, line_count, newlines, walk
     from skillc.skills.tools.blocks import ToolBlock, find_blocks
@@ -53,10 +54,12 @@ else:
     __getattr__ = front_door(
         __name__,
         {
-            "document": "Document Metadata main_file parse read_metadata",
-            "files": "MAX_FILES SourceFile hash_source list_files list_tree make_folder resolve_inside",
+            "document": "Document Metadata main_file read_main_file parse read_metadata",
+            "files": (
+                "MAX_FILES SourceFile hash_source list_files list_tree make_folder open_inside resolve_inside"
+            ),
             "format": "KNOWN_FIELDS LIMITS find_violations",
-            "frontmatter": "Frontmatter",
+            "frontmatter": "Frontmatter MAX_FRONTMATTER",
             "ids": "NAME_CHARACTERS SkillId is_name is_segment to_segment",
             "markdown": "Heading find_headings line_count newlines walk",
             "tools.blocks": "ToolBlock find_blocks",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 FOREIGN = (".git", ".hg", ".svn", ".skillc", ".skillc-meta")  # directories that never belong to a skill
 MAX_FILES = 100_000  # links can multiply a folder; a skill with more files is not valid
+MAX_DIRECTORIES = 100_000
 MAX_LINKS = 1000  # to directories; they can multiply without a single file
 
 
@@ -73,12 +74,19 @@ def list_tree(root: str, *, hidden: bool = False) -> tuple[list[SourceFile], dic
                     links += entry.is_symlink()
                     stack.append((f"{prefix}{name}/", entry.path, (*chain, real)))
                     directories[prefix + name] = status
-        if len(files) > MAX_FILES:
-            raise errors.InvalidSkill(root, f"more than {MAX_FILES} files")
-        if links > MAX_LINKS:
-            raise errors.InvalidSkill(root, f"more than {MAX_LINKS} directories by way of links")
+        _check_size(root, len(files), len(directories), links)
     files.sort(key=lambda file: file.name.encode("utf-8", "surrogateescape"))
     return files, directories
+
+
+def _check_size(root: str, files: int, directories: int, links: int) -> None:
+    """Raise InvalidSkill for a folder that is too large for a skill."""
+    if files > MAX_FILES:
+        raise errors.InvalidSkill(root, f"more than {MAX_FILES} files")
+    if directories > MAX_DIRECTORIES:
+        raise errors.InvalidSkill(root, f"more than {MAX_DIRECTORIES} directories")
+    if links > MAX_LINKS:
+        raise errors.InvalidSkill(root, f"more than {MAX_LINKS} directories by way of links")
 
 
 def _entries(directory: str, required: bool) -> list[os.DirEntry[str]]:
@@ -110,6 +118,11 @@ def resolve_inside(root: str, relative: str) -> str:
 
     It need not exist. An absolute path is refused even where it leads inside.
     """
+    return _resolve(root, relative)[1]
+
+
+def _resolve(root: str, relative: str) -> tuple[str, str]:
+    """Return the canonical paths of a skill and of something in it."""
     if os.path.isabs(relative) or "\0" in relative or (os.sep == "\\" and ":" in relative):
         raise errors.PathEscapes(relative)
     real_root = os.path.realpath(root)
@@ -122,7 +135,40 @@ def resolve_inside(root: str, relative: str) -> str:
         inside = False
     if not inside:
         raise errors.PathEscapes(relative)
-    return real
+    return real_root, real
+
+
+def open_inside(root: str, relative: str) -> int:
+    """Return a descriptor of a regular file in a skill, for reading; raises PathEscapes, or OSError.
+
+    The canonical path has no links. It is walked from the root, directory by directory, and follows none:
+    a directory that becomes a link after it was resolved is refused. A pipe is not waited for, nor opened.
+    """
+    real_root, real = _resolve(root, relative)
+    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+    if os.name == "posix":
+        descriptor = _open_below(real_root, real, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    else:
+        descriptor = os.open(real, flags)
+    if not S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise IsADirectoryError(relative)
+    return descriptor
+
+
+def _open_below(root: str, path: str, flags: int) -> int:
+    """Open a canonical path by its names below `root`; raises OSError where one of them is a link."""
+    way = os.O_DIRECTORY | os.O_NOFOLLOW | getattr(os, "O_PATH", os.O_RDONLY)  # needs no right to list
+    directory = os.open(root, way)
+    try:
+        *parents, name = path[len(root) :].strip(os.sep).split(os.sep)
+        for parent in parents:
+            inner = os.open(parent, way, dir_fd=directory)
+            os.close(directory)
+            directory = inner
+        return os.open(name or os.curdir, flags, dir_fd=directory)
+    finally:
+        os.close(directory)
 
 
 def hash_source(digests: Iterable[tuple[str, str]]) -> str:

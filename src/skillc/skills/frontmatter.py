@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from skillc.errors import Diagnostic, warning
 from skillc.skills.yaml import MAX_NODES, NotYaml, load_yaml
 
-MAX_BYTES = 64 * 1024  # a larger block is not read [D5]
+MAX_FRONTMATTER = 64 * 1024  # a larger block is not read [D5]
 
 _OPENING = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*+(?=---[ \t]*(?:\r\n|\n|\r|\Z))")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
@@ -125,8 +125,8 @@ def _line_end(text: str, position: int) -> int:
 
 def _read(raw: str, first_line: int) -> tuple[dict[str, Any] | None, list[Diagnostic]]:
     """Return the block's fields, None where it is no mapping, and the diagnostics."""
-    if len(raw.encode("utf-8", "replace")) > MAX_BYTES:
-        return ({} if _ENTRY.match(raw.lstrip()) else None), [warning("W016", MAX_BYTES // 1024)]
+    if len(raw.encode("utf-8", "replace")) > MAX_FRONTMATTER:
+        return ({} if _ENTRY.match(raw.lstrip()) else None), [warning("W016", MAX_FRONTMATTER // 1024)]
     try:
         value, duplicates, _ = load_yaml(raw)
     except NotYaml as error:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 # Elements with text. They do not contain each other, and are yielded when their text is complete.
 _WITH_TEXT = frozenset(("Heading", "Paragraph", "CodeBlock", "TableCell"))
 
+MAX_NESTING = 50  # quotes and lists that one line can open
+_MARKS = bytes.maketrans(b"-+*0123456789.)", b">" * 15)  # the characters of their marks as one
+
 
 class Element:
     """A block or an inline of a document, with its byte range and the line it starts on.
@@ -151,4 +154,19 @@ def _parser_text(data: bytes, body: int) -> str:
     content = data[body:]
     if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
         content = b"\r\n".join(part.replace(b"\r", b"\n") for part in content.split(b"\r\n"))
+    if b">" * MAX_NESTING in content.translate(_MARKS, b" \t"):
+        content = _cut_nesting(content)
     return content.decode("utf-8", "replace")
+
+
+def _cut_nesting(content: bytes) -> bytes:
+    """Make text of what one line nests deeper than MAX_NESTING; all other bytes stay as they are.
+
+    The parser asks every open quote and list about each line that follows.
+    """
+    import re  # few documents come this far
+
+    rule = rb"(?![ \t]*+(?:(?:-[ \t]*+)++|(?:\*[ \t]*+)++)\r?$)"  # a thematic break nests nothing
+    mark = rb"[ \t]*+(?:>|[-+*][ \t]|[0-9]{1,9}[.)][ \t])"
+    pattern = rb"^%b((?:%b){%d}[ \t]*+)[->+*0-9]" % (rule, mark, MAX_NESTING)
+    return re.sub(pattern, rb"\1x", content, flags=re.MULTILINE)

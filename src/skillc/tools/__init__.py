@@ -14,6 +14,8 @@ if TYPE_CHECKING:
         Answer,
         ApprovalRequest,
         Entry,
+        TrustStatus,
+        adopt,
         allow,
         deny,
         list_entries,
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
         trust_status,
     )
     from skillc.tools.arguments import parse_values
+    from skillc.tools.process import Envelope
     from skillc.tools.run import Approve, RunResult, ToolCall, Values, approval_advice, run_tool
     from skillc.tools.schemas import describe_tool, format_tools, function_names, manifest, tool_schema
     from skillc.tools.skill import (
@@ -36,8 +39,11 @@ else:
     __getattr__ = front_door(
         __name__,
         {
-            "approval": "Answer ApprovalRequest Entry allow deny list_entries prune trust_status",
+            "approval": (
+                "Answer ApprovalRequest Entry TrustStatus adopt allow deny list_entries prune trust_status"
+            ),
             "arguments": "parse_values",
+            "process": "Envelope",
             "run": "Approve RunResult ToolCall Values approval_advice run_tool",
             "schemas": "describe_tool format_tools function_names manifest tool_schema",
             "skill": ("ExecutableSkill SkillLocation Tool find_skill load_executable locate_in_source"),

@@ -1,6 +1,7 @@
 """Approval: what a person is shown before a tool runs, the answers, and managing decisions.
 
-Nothing that is shown can deceive: every character that can't be seen is written out.
+Nothing that is shown can deceive: every character that can't be seen is written out, and nothing is left
+out unless its length is given and all of it can be asked for.
 """
 
 from __future__ import annotations
@@ -12,24 +13,39 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from skillc.errors import ApprovalRequired, InvalidTool, SkillcError
+from skillc.errors import ApprovalRequired, InvalidOption, InvalidTool, SkillcError
+from skillc.library import adopt_import, import_origin
 from skillc.startup import sha256_hex
 from skillc.text import visible
+from skillc.tools import sandbox
+from skillc.tools.digest import Fingerprint, fingerprint
 from skillc.tools.skill import ExecutableSkill, SkillLocation, load_executable
-from skillc.tools.trust import ALLOW, DENY, Decision, Fingerprint, TrustLevel, TrustStore, fingerprint
+from skillc.tools.trust import ALLOW, DENY, YES, Decision, TrustLevel, TrustStore, may_run
 
-MAX_SHOWN = 2000  # characters of one argument or description; the rest is counted
-MAX_LISTED = 50  # changed files
+MAX_SHOWN = 600  # characters of one argument or description in a short text; the rest is counted
+MAX_LISTED = 50  # arguments and changed files in a short text
 FLAGS = ("read_only", "always_ask", "network")  # of a skill's definition
 UNTRUSTED_WARNING = (
     "WARNING: this skill is not one of your own. Only run it if you trust where it comes from."
 )
 
 
+VERDICTS = {
+    ALLOW: "allowed until a file changes",
+    YES: "answered yes: runs while it can't write, until a file changes",
+    DENY: "denied",
+}
+
+
 class Answer(StrEnum):
-    """A person's answer. `ALWAYS` lasts until a file of the skill changes, `NEVER` for good."""
+    """A person's answer [D54].
+
+    `YES` lasts where the sandbox keeps the tool from writing, `ALWAYS` for all but untrusted skills and
+    `always_ask`, both until a file of the skill changes. `NEVER` lasts for good.
+    """
 
     ONCE = "once"
+    YES = "yes"
     ALWAYS = "always"
     NO = "no"
     NEVER = "never"
@@ -55,11 +71,25 @@ class ApprovalRequest:
     always_ask: bool = False
     changed: Sequence[str] | None = None  # files that differ from those allowed before; None the first time
     sandbox: str = ""
+    damaged: bool = False  # the decisions are: a denial may be lost, so only a person can answer
+
+    @property
+    def can_last(self) -> bool:
+        """Whether the answer "always" is remembered: not where every run has to be approved."""
+        return self.level is not TrustLevel.UNTRUSTED and not self.always_ask
 
     @property
     def lasts(self) -> bool:
-        """Whether a plain yes is remembered: not where every run has to be approved."""
-        return self.level is not TrustLevel.UNTRUSTED and not self.always_ask
+        """Whether a plain yes is remembered, too: only where the sandbox keeps the tool from writing."""
+        return self.can_last and self.read_only and self.sandbox != sandbox.NONE
+
+    def verdict_of(self, answer: Answer) -> str | None:
+        """Return the decision to remember after an answer; None if it is for this run alone."""
+        if answer is Answer.NEVER:
+            return DENY
+        if answer is Answer.ALWAYS and self.can_last:
+            return ALLOW
+        return YES if answer is Answer.YES and self.lasts else None
 
     @property
     def subject(self) -> str:
@@ -67,38 +97,55 @@ class ApprovalRequest:
         words = [self.digest, self.cwd, self.sandbox, *self.argv]
         return sha256_hex("\0".join(words).encode("utf-8", "surrogatepass"))
 
-    def text(self) -> str:
-        """Return everything there is to know before saying yes."""
+    def text(self, *, short: bool = False) -> str:
+        """Return everything there is to know before saying yes.
+
+        A `short` text leaves out the ends of long values and lists, and says how much that is. It is only
+        for where all of it can be asked for.
+        """
         by = f", by {self.author}" if self.author else ""
-        # Each argument in quotes, so that what is one argument looks like one.
-        words = [_shorten(visible(json.dumps(word, ensure_ascii=False))) for word in self.argv]
         rows = [
-            ("Skill:", display(f"{self.skill} {self.version}{by}")),
-            ("", display(self.description)),
-            ("From:", display(self.origin)),
-            ("Tool:", display(": ".join(filter(None, [self.tool, self.tool_description])))),
-            ("Command:", " ".join(words)),
-            ("In:", display(self.cwd)),
-            *(("" if n else "Allowed:", display(text)) for n, text in enumerate(self.permissions)),
+            ("Skill:", f"{self.skill} {self.version}{by}"),
+            ("", self.description),
+            ("From:", self.origin),
+            ("Tool:", ": ".join(filter(None, [self.tool, self.tool_description]))),
+            ("Command:", ""),
+            ("In:", self.cwd),
+            *(("" if n else "Allowed:", text) for n, text in enumerate(self.permissions)),
             ("Digest:", self.digest),
         ]
         lines = [UNTRUSTED_WARNING, ""] if self.level is TrustLevel.UNTRUSTED else []
-        lines += [f"{label:<9} {text}" for label, text in rows]
+        for label, text in rows:
+            words = self.argv if label == "Command:" else [text]
+            shown = [_show(word, label == "Command:", short) for word in _head(words, short)]
+            lines.append(f"{label:<9} {' '.join(shown)}{_count_rest(words, short, 'arguments')}")
         if self.changed is not None:
             lines += ["", "Since you allowed it:"]
-            lines += [f"  {visible(change)}" for change in self.changed[:MAX_LISTED]]
-            more = len(self.changed) - MAX_LISTED
-            lines += [f"  ... ({more} more)"] if more > 0 else []
+            lines += [f"  {visible(change)}" for change in _head(self.changed, short)]
+            lines += filter(None, [_count_rest(self.changed, short, "files")])
         return "\n".join(lines)
 
 
 def display(text: str) -> str:
-    """Return text on one line, visible and within bounds."""
-    return _shorten(visible(text.replace("\n", " ")))
+    """Return text on one line, everything in it visible."""
+    return visible(text.replace("\n", " "))
 
 
-def _shorten(text: str) -> str:
-    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}... ({len(text)} characters in all)"
+def _show(text: str, is_argument: bool, short: bool) -> str:
+    """Return a value of a request; an argument is in quotes, so that what is one looks like one."""
+    rest = len(text) - MAX_SHOWN if short else 0
+    head = text[:MAX_SHOWN] if rest > 0 else text
+    head = visible(json.dumps(head, ensure_ascii=False)) if is_argument else display(head)
+    return f"{head} [… {rest:,} more characters]" if rest > 0 else head
+
+
+def _head(items: Sequence[str], short: bool) -> Sequence[str]:
+    return items[:MAX_LISTED] if short else items
+
+
+def _count_rest(items: Sequence[str], short: bool, what: str) -> str:
+    rest = len(items) - MAX_LISTED if short else 0
+    return f" [… {rest:,} more {what}]" if rest > 0 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +157,7 @@ class TrustStatus:
     files: Fingerprint
     verdict: str | None  # what counts now
     decision: Decision | None  # perhaps about other files
+    damaged: bool = False  # the decisions are, so that every run asks
 
     @property
     def current(self) -> bool:
@@ -139,8 +187,7 @@ class TrustStatus:
         """Return the same for a person."""
         location, definition = self.location, self.skill.definition
         flags = [name for name in FLAGS if getattr(definition, name)]
-        none = "its files changed since it was allowed" if self.decision else "none yet"
-        verdict = {ALLOW: "allowed", DENY: "denied", None: none}[self.verdict]
+        verdict = VERDICTS[self.verdict] if self.verdict else self._say_why_none()
         lines = [
             f"{visible(location.skill_id)} {display(definition.version)}: {display(definition.description)}",
             f"  from      {display(location.origin)}, {location.level.value}",
@@ -150,8 +197,32 @@ class TrustStatus:
             f"  decision  {verdict}",
         ]
         lines += [f"            {visible(change)}" for change in self.changes]
+        lines += [f"  next run  {self._say_next_run()}"]
+        if self.decision:
+            lines += [f"  undo      'skc trust prune {visible(location.argument)}' forgets the decision"]
+        if import_origin(location.directory) is not None:
+            lines += [f"  import    'skc trust adopt {visible(location.argument)}' makes it your own"]
         lines += [f"  {name}: {display(command)}" for name, command in self._commands()]
         return "\n".join(lines)
+
+    def _say_next_run(self) -> str:
+        """Return what the next run does on this machine, and why [D54]."""
+        definition, level = self.skill.definition, self.location.level
+        has_sandbox = sandbox.choose() != sandbox.NONE
+        if level is TrustLevel.UNTRUSTED and not has_sandbox and self.verdict != DENY:
+            return "does not run: it is untrusted, and there is no sandbox"
+        flags = {"read_only": definition.read_only, "always_ask": definition.always_ask}
+        permission = may_run(level, self.verdict, **flags, sandbox=has_sandbox)
+        if permission is False:
+            return "does not run"
+        return "runs without a question" if permission and not self.damaged else "asks first"
+
+    def _say_why_none(self) -> str:
+        if self.decision is None:
+            return "none yet"
+        if not self.decision.digest:
+            return "from an older skc, whose digest did not cover everything; it asks again"
+        return "its files changed since it was allowed"
 
     def _commands(self) -> list[tuple[str, str]]:
         """Return each tool's qualified name and its command as it is written."""
@@ -175,7 +246,8 @@ def trust_status(location: SkillLocation, store: TrustStore) -> TrustStatus:
     """Return a skill as it is now and what was decided about it."""
     files = fingerprint(location.directory)
     skill = load_executable(location.directory, location.skill_id)
-    return TrustStatus(location, skill, files, store.verdict(location.path, files), store.find(location.path))
+    verdict, damaged = store.verdict(location.path, files), store.damage() is not None
+    return TrustStatus(location, skill, files, verdict, store.find(location.path), damaged)
 
 
 def allow(status: TrustStatus, store: TrustStore, digest: str | None = None) -> Entry:
@@ -184,15 +256,30 @@ def allow(status: TrustStatus, store: TrustStore, digest: str | None = None) -> 
     name = location.argument
     if not status.skill.tools:
         raise InvalidTool(name, "no tool definitions found")
-    if digest is not None and digest.lower() != files.digest:
-        advice = f"'skc trust show {visible(name)}' prints that."
-        raise ApprovalRequired(name, f"The digest is not the one it has now; {advice}")
-    if fingerprint(location.directory).digest != files.digest:
-        raise ApprovalRequired(name, "Its files changed meanwhile; nothing was allowed.")
+    _check_digest(status, digest)
     for other in store.decisions():
         if other.decision == DENY and other.digest == files.digest and other.path != location.path:
             raise ApprovalRequired(name, f"The same files are denied at {visible(other.path)}; that counts.")
     return record_decision(location, ALLOW, files, store)
+
+
+def adopt(status: TrustStatus, digest: str | None = None) -> None:
+    """Make an imported skill one of the user's own; `digest` says which files the user looked at."""
+    location = status.location
+    if import_origin(location.directory) is None:
+        raise InvalidOption(f"adopt takes a skill that was imported into your own, not '{location.argument}'")
+    _check_digest(status, digest)
+    adopt_import(location.directory)
+
+
+def _check_digest(status: TrustStatus, digest: str | None) -> None:
+    """Raise ApprovalRequired unless the files are those that the user looked at."""
+    name, files = status.location.argument, status.files
+    if digest is not None and digest.lower() != files.digest:
+        advice = f"'skc trust show {visible(name)}' prints that."
+        raise ApprovalRequired(name, f"The digest is not the one it has now; {advice}")
+    if fingerprint(status.location.directory, files).digest != files.digest:
+        raise ApprovalRequired(name, "Its files changed meanwhile; nothing was decided.")
 
 
 def deny(location: SkillLocation, store: TrustStore) -> Entry:

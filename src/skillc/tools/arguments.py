@@ -20,8 +20,9 @@ def check_values(
 ) -> dict[str, skills.Value]:
     """Return the values, each of its type, or raise InvalidParameter; None is the same as missing."""
     values: dict[str, skills.Value] = {}
+    by_name = {parameter.name: parameter for parameter in parameters}
     for name in arguments:
-        _find(name, parameters)
+        _find(name, by_name)
     for parameter in parameters:
         value = arguments.get(parameter.name)
         if value is not None:
@@ -31,11 +32,10 @@ def check_values(
     return values
 
 
-def _find(name: str, parameters: Sequence[skills.ParameterDefinition]) -> skills.ParameterDefinition:
-    for parameter in parameters:
-        if parameter.name == name:
-            return parameter
-    raise InvalidParameter(name, f"unknown; there are {skills.join_names(parameters)}")
+def _find(name: str, parameters: Mapping[str, skills.ParameterDefinition]) -> skills.ParameterDefinition:
+    if name not in parameters:
+        raise InvalidParameter(name, f"unknown; there are {skills.join_names([*parameters.values()])}")
+    return parameters[name]
 
 
 def _check_value(parameter: skills.ParameterDefinition, value: Any) -> skills.Value:
@@ -102,8 +102,9 @@ def parse_values(
 ) -> dict[str, Any]:
     """Return values from the `name=text` pairs of a command line; a list is its name repeated, or JSON."""
     values: dict[str, Any] = {}
+    by_name = {parameter.name: parameter for parameter in parameters}
     for name, text in pairs:
-        parameter = _find(name, parameters)
+        parameter = _find(name, by_name)
         if parameter.type == "array":
             values.setdefault(name, []).extend(_parse_items(text))
         elif name in values:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from skillc.errors import CannotRun, PathEscapes, SkillcError
 from skillc.paths import is_inside, user_home
@@ -109,7 +109,9 @@ def _find_in_skill(name: str, skill_dir: str) -> str:
 
 
 def find_on_path(name: str, path: str) -> str | None:
-    """Return where a program of that name is, in the absolute entries of `path` alone [D41]."""
+    """Return where a program of that plain name is, in the absolute entries of `path` alone [D41]."""
+    if "/" in name:
+        return None
     candidates = (os.path.join(entry, name) for entry in path.split(os.pathsep) if os.path.isabs(entry))
     return next((file for file in candidates if os.path.isfile(file) and os.access(file, os.X_OK)), None)
 
@@ -144,22 +146,25 @@ def _shebang_words(start: bytes) -> list[str]:
     return [os.fsdecode(word) for word in line.split(None, 1)]
 
 
-def list_programs(program: str, path: str, *, trust_script: bool) -> list[str]:
+def list_programs(program: str, path: str, is_trusted: Callable[[str], bool]) -> list[str]:
     """Return `program` and the programs that start it: its interpreter, what `env` finds for it in `path`.
 
-    A script without `trust_script` can only name what is on `path`; itself and others are left out.
+    A script that is not trusted may name any path in its first line, so it only adds what is on `path`,
+    by its plain name, or what is not trusted either.
     """
-    programs = [program] if trust_script else []
+    programs = [program]
     for _ in range(CHAIN):
         words = _shebang_words(read_bytes(program, SHEBANG_BYTES))
+        if words and os.path.basename(words[0]) == "env":
+            words = words[1].removeprefix("-S").split() if len(words) > 1 else []
         if not words:
             break
-        program = words[0]
-        if os.path.basename(program) == "env" and len(words) > 1:
-            names = words[1].removeprefix("-S").split()
-            program = (find_on_path(names[0], path) or "") if names else ""
-            trust_script = True
-        if not program or not trust_script:
+        name = words[0]
+        if "/" not in name:
+            program = find_on_path(name, path) or ""
+        elif os.path.isabs(name) and (is_trusted(program) or not is_trusted(os.path.normpath(name))):
+            program = os.path.normpath(name)
+        else:
             break
-        programs.append(program)
+        programs += [program] if program else []
     return programs

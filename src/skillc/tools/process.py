@@ -16,8 +16,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO, Any
 
-from skillc.errors import TimedOut
-from skillc.tools.sandbox import PATIENCE, PROCESSES, Launch, Process, start
+from skillc.errors import SkillcError, TimedOut
+from skillc.text import one_line
+from skillc.tools.sandbox import NONE, PATIENCE, Launch, Process, start
 
 GRACE = 5.0  # seconds between SIGTERM and SIGKILL [D44]
 TICK = 0.1  # seconds between checks of cancellation and the number of processes
@@ -31,7 +32,10 @@ _SIGNALS = {128 + number: f" ({number.name})" for number in signal.Signals}  # b
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """The result of a run [D43]; `interruption` is the error if it timed out or was cancelled [D44]."""
+    """The result of a run [D43]; `interruption` is the error if it timed out or was cancelled [D44].
+
+    `code` is that of the error that ended it, or kept it from starting [D55].
+    """
 
     success: bool
     exit_code: int | None
@@ -42,12 +46,22 @@ class Envelope:
     error: str | None = None
     parsed: tuple[Any] | None = None
     interruption: TimedOut | None = None
+    code: str | None = None
+
+    @classmethod
+    def of_error(cls, error: SkillcError) -> Envelope | None:
+        """Return the envelope of a run that never started; None if the error is not about a run [D55]."""
+        if not "E060" <= error.code <= "E066":
+            return None
+        return cls(False, None, "", False, 0, NONE, one_line(error.message), code=error.code)
 
     def as_json(self) -> dict[str, Any]:
         names = ("success", "exit_code", "output", "truncated", "duration_ms", "sandbox")
         value: dict[str, Any] = {name: getattr(self, name) for name in names}
         if self.error is not None:
             value["error"] = self.error
+        if self.code is not None:
+            value["code"] = self.code
         if self.parsed is not None:
             value["parsed"] = self.parsed[0]
         return value
@@ -95,6 +109,7 @@ def _envelope(launch: Launch, watch: _Watch, code: int | None, duration: float) 
         error=error,
         parsed=watch.output.parse_json() if code is not None else None,
         interruption=interruption,
+        code=interruption.code if interruption else None,
     )
 
 
@@ -149,8 +164,8 @@ class _Watch:
             self._terminate("cancelled", now)
         elif now >= self._deadline:
             self._terminate("timed out", now)
-        elif len(self._process.list_processes(PROCESSES)) > PROCESSES:
-            self.reason = f"ended: it had more than {PROCESSES} processes at once"
+        elif excess := self._process.find_excess():
+            self.reason = f"ended: {excess}"
             self._deadline = now
             self._process.kill()
 

@@ -13,16 +13,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillc.errors import ApprovalRequired, Diagnostic, SandboxUnavailable
-from skillc.skills import main_file
+from skillc.library import import_origin
+from skillc.skills import main_file, resolve_inside
 from skillc.text import visible
 from skillc.tools import process, sandbox
 from skillc.tools.approval import Answer, ApprovalRequest, record_decision
 from skillc.tools.arguments import build_command_line, check_values
+from skillc.tools.digest import Fingerprint, fingerprint
 from skillc.tools.environment import build_environment, find_program, find_working_directory
 from skillc.tools.process import Envelope
 from skillc.tools.schemas import describe_tool
 from skillc.tools.skill import SkillLocation, Tool, load_executable
-from skillc.tools.trust import ALLOW, DENY, Fingerprint, TrustLevel, TrustStore, fingerprint, may_run
+from skillc.tools.trust import DENY, TrustLevel, TrustStore, may_run
 
 Approve = Callable[[ApprovalRequest], Answer]
 Values = Mapping[str, Any] | Callable[[Tool], Mapping[str, Any]]
@@ -81,9 +83,11 @@ def run_tool(
     `warn` gets the diagnostics of the skill before anything is asked or started.
     """
     run = prepare(call)
+    store = None if dry_run else TrustStore()
     if warn is not None:
-        warn(run.diagnostics)
-    return RunResult(run, None if dry_run else start_run(run, approve, cancel=cancel))
+        damage = store.damage() if store else None
+        warn((*run.diagnostics, damage) if damage else run.diagnostics)
+    return RunResult(run, start_run(run, approve, store, cancel=cancel) if store else None)
 
 
 def prepare(call: ToolCall, env: Mapping[str, str] | None = None) -> Run:
@@ -92,7 +96,9 @@ def prepare(call: ToolCall, env: Mapping[str, str] | None = None) -> Run:
     files = fingerprint(location.directory)
     skill = load_executable(location.directory, location.skill_id)
     tool = skill.tool(call.tool, call.mode)
-    if files.files.get(main_file(location.directory)) != tool.skill.digest:
+    main = resolve_inside(location.directory, main_file(location.directory))  # it may be a link
+    name = os.path.relpath(main, os.path.realpath(location.directory)).replace(os.sep, "/")
+    if not files.has_content(name, tool.skill.digest):
         raise _change_error(location)
     values = call.values(tool) if callable(call.values) else call.values
     words = build_command_line(tool.template, check_values(tool.parameters, values))
@@ -112,7 +118,13 @@ def prepare(call: ToolCall, env: Mapping[str, str] | None = None) -> Run:
     return Run(location, tool, launch, files, skill.diagnostics)
 
 
-def start_run(run: Run, approve: Approve | None = None, *, cancel: threading.Event | None = None) -> Envelope:
+def start_run(
+    run: Run,
+    approve: Approve | None = None,
+    store: TrustStore | None = None,
+    *,
+    cancel: threading.Event | None = None,
+) -> Envelope:
     """Run what was prepared, if it may run; `approve` is asked where no decision covers it.
 
     Raises ApprovalRequired (E063) where the answer is no, or there is no `approve`, and
@@ -122,11 +134,14 @@ def start_run(run: Run, approve: Approve | None = None, *, cancel: threading.Eve
     if location.level is TrustLevel.UNTRUSTED and launch.sandbox == sandbox.NONE:
         obstacles = "; ".join(sandbox.explain())
         name = location.argument
-        raise SandboxUnavailable(f"'{name}' is untrusted and does not run without one ({obstacles})")
-    approve_run(run, approve, TrustStore())
+        text = f"'{name}' is untrusted and does not run without one ({obstacles})"
+        imported = import_origin(location.directory) is not None
+        advice = f"hint: if you wrote it, 'skc trust adopt {visible(name)}' makes it one of your own"
+        raise SandboxUnavailable(text, advice if imported else "")
+    approve_run(run, approve, store or TrustStore())
 
     def check_files() -> None:
-        if fingerprint(location.directory).digest != run.files.digest:
+        if fingerprint(location.directory, run.files).digest != run.files.digest:
             raise _change_error(location)
 
     return process.run(launch, cancel, check_files)
@@ -135,17 +150,24 @@ def start_run(run: Run, approve: Approve | None = None, *, cancel: threading.Eve
 def approve_run(run: Run, approve: Approve | None, store: TrustStore) -> None:
     """Return if a run is approved, asking where needed; raises ApprovalRequired if it is not."""
     location, skill = run.skill, run.tool.skill
-    verdict = store.verdict(location.path, run.files)
-    permission = may_run(location.level, skill.read_only, skill.always_ask, verdict)
+    is_damaged = store.damage() is not None
+    permission = may_run(
+        location.level,
+        store.verdict(location.path, run.files),
+        read_only=skill.read_only,
+        always_ask=skill.always_ask,
+        sandbox=run.launch.sandbox != sandbox.NONE,
+    )
     if permission is False:
         raise _denial(location)
-    if permission:
+    if permission and not is_damaged:
         return
     if approve is None:
         raise ApprovalRequired(location.argument, approval_advice(location.argument))
-    answer = approve(_build_request(run, store))
-    if answer in (Answer.ALWAYS, Answer.NEVER):
-        record_decision(location, ALLOW if answer is Answer.ALWAYS else DENY, run.files, store)
+    request = _build_request(run, store, is_damaged)
+    answer = approve(request)
+    if verdict := request.verdict_of(answer):
+        record_decision(location, verdict, run.files, store)
     if answer in (Answer.NO, Answer.NEVER):
         raise ApprovalRequired(location.argument, "It was not approved.")
     # It may have been denied elsewhere while the question was open; deny wins.
@@ -153,10 +175,11 @@ def approve_run(run: Run, approve: Approve | None, store: TrustStore) -> None:
         raise _denial(location)
 
 
-def _build_request(run: Run, store: TrustStore) -> ApprovalRequest:
+def _build_request(run: Run, store: TrustStore, is_damaged: bool) -> ApprovalRequest:
     location, tool, launch = run.skill, run.tool, run.launch
     before = store.find(location.path)
-    changes = run.files.changes_since(before.files) if before and before.digest != run.files.digest else None
+    is_other = before is not None and before.digest not in ("", run.files.digest)
+    changes = run.files.changes_since(before.files) if before and is_other else None
     return ApprovalRequest(
         skill=location.skill_id,
         version=tool.skill.version,
@@ -174,6 +197,7 @@ def _build_request(run: Run, store: TrustStore) -> ApprovalRequest:
         always_ask=tool.skill.always_ask,
         changed=changes,
         sandbox=launch.sandbox,
+        damaged=is_damaged,
     )
 
 

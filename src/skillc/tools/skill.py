@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from skillc import paths, skills
 from skillc.errors import Diagnostic, InvalidTool, ToolNotFound, warning
-from skillc.library import GLOBAL, Skill, at_path, locate_skill
+from skillc.library import GLOBAL, Skill, at_path, import_origin, locate_skill
 from skillc.tools.trust import TrustLevel
 
 if TYPE_CHECKING:
@@ -132,8 +132,12 @@ def _locate_in_repository(skill: Skill, cwd: str) -> SkillLocation:
 
 
 def locate_in_store(skill: Skill) -> SkillLocation:
-    """Return a skill of a store, or in a folder from elsewhere; only the home's own store is the user's."""
-    if location := _locate_bundled(skill.name, skill.source):
+    """Return a skill of a store, or in a folder from elsewhere.
+
+    Only the home's own store is the user's, but for what was imported into it.
+    """
+    location = _locate_bundled(skill.name, skill.source) or _locate_import(skill.name, skill.source)
+    if location:
         return location
     level = TrustLevel.UNTRUSTED
     if skill.is_copy:
@@ -149,7 +153,7 @@ def locate_in_source(
     skill_id: str, directory: str, source: SkillSource | None, repository: str
 ) -> SkillLocation:
     """Return a skill in a folder of a source; the scope that a source claims counts for folders alone."""
-    if location := _locate_bundled(skill_id, directory):
+    if location := _locate_bundled(skill_id, directory) or _locate_import(skill_id, directory):
         return location
     kind = getattr(source, "kind", "")
     if kind == "filesystem" and getattr(source, "scope", None) == "user":
@@ -171,3 +175,12 @@ def _locate_bundled(skill_id: str, directory: str) -> SkillLocation | None:
     if not directory.startswith(own):
         return None
     return SkillLocation(skill_id, directory, TrustLevel.BUNDLED, "ships with skillc")
+
+
+def _locate_import(skill_id: str, directory: str) -> SkillLocation | None:
+    """Return a skill that was imported into the home's store: as untrusted as the folder it came from."""
+    folder = import_origin(directory)
+    if folder is None:
+        return None
+    origin = f"imported from {folder} ({directory})"
+    return SkillLocation(skill_id, directory, TrustLevel.UNTRUSTED, origin)

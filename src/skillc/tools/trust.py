@@ -1,7 +1,7 @@
-"""Trust: a skill's level, the fingerprint of its files, and the user's decisions about it [D46].
+"""Trust: a skill's level, and the user's decisions about skills [D46, D54].
 
-Decisions are in trust.json in the home directory. While that file can't be read nothing runs: it may
-hold a denial.
+Decisions are in trust.json in the home directory, with a checksum. A file that is damaged allows nothing:
+every tool asks again, and the next decision keeps the damaged file beside the new one.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 from skillc import atomic, paths
-from skillc.errors import InvalidConfiguration, InvalidSkill
-from skillc.library import ORIGIN, at_path
-from skillc.skills import hash_source, list_files
-from skillc.startup import file_sha256_hex
+from skillc.errors import Diagnostic, InvalidConfiguration, warning
+from skillc.startup import sha256_hex
+from skillc.tools.digest import Fingerprint
 
-ALLOW, DENY = "allow", "deny"
+# Runs until a file changes; runs so while it can't write; never runs.
+ALLOW, YES, DENY = "allow", "yes", "deny"
 MAX_FILE = 64 << 20  # bytes of trust.json
-MAX_SKILL = 1 << 30  # bytes of all files of a skill; more can't be approved
-VERSION = 1
+VERSION = 2  # in version 1 the digests were source hashes, which two folders can share
 
 
 class TrustLevel(StrEnum):
@@ -33,37 +33,11 @@ class TrustLevel(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """The files of a skill at one moment, each with its hash: what an approval is bound to."""
-
-    digest: str  # the source hash [D3], over files with a dot too, since a script may read them
-    files: Mapping[str, str]
-
-    def changes_since(self, before: Mapping[str, str]) -> list[str]:
-        """Return how the files differ from earlier ones: `changed: path`, `added: path`, `removed: path`."""
-        kinds = dict.fromkeys(before.keys() - self.files.keys(), "removed")
-        for name, digest in self.files.items():
-            if digest != before.get(name):
-                kinds[name] = "changed" if name in before else "added"
-        return [f"{kinds[name]}: {name}" for name in sorted(kinds)]
-
-
-def fingerprint(directory: str) -> Fingerprint:
-    """Read and hash every file of a skill; raises PathEscapes for a link that leads out of it."""
-    note = ORIGIN if at_path(directory).is_copy else ""  # ours, and another for each state of a repository
-    files = [file for file in list_files(directory, hidden=True) if file.name != note]
-    if sum(file.size for file in files) > MAX_SKILL:
-        raise InvalidSkill(directory, f"more than {MAX_SKILL >> 30} GiB of files")
-    digests = {}
-    for file in files:
-        with open(file.path, "rb") as stream:
-            digests[file.name] = file_sha256_hex(stream, file.size)
-    return Fingerprint(hash_source(digests.items()), digests)
-
-
-@dataclass(frozen=True, slots=True)
 class Decision:
-    """The user's decision about the skill at a path, whose files then had this digest."""
+    """The user's decision about the skill at a path, whose files then had this digest.
+
+    Without a digest, an allowance no longer counts: it is from version 1.
+    """
 
     skill: str
     path: str
@@ -78,42 +52,77 @@ class TrustStore:
 
     def __init__(self, path: str = "") -> None:
         self.path = path or paths.trust_file(paths.require_home())
+        self._last: tuple[bytes | None, list[Decision]] = (None, [])  # what was read, and what it says
 
     def decisions(self) -> list[Decision]:
-        """Return all decisions; raises InvalidConfiguration (E071) for a file that can't be trusted."""
+        """Return all decisions; raises InvalidConfiguration (E071) for a file that can't be used."""
+        data = self._read()
+        try:
+            return self._parse(data)
+        except _Damage:
+            return _find_denials(data or b"")
+
+    def damage(self) -> Diagnostic | None:
+        """Return a warning if trust.json is damaged; nothing runs unasked while it is."""
+        try:
+            self._parse(self._read())
+        except _Damage:
+            return warning("W067", self.path, self._free_name())
+        return None
+
+    def _read(self) -> bytes | None:
+        """Return the content of trust.json; None without one."""
         try:
             with open(self.path, "rb") as file:
                 status = os.fstat(file.fileno())
                 data = file.read(MAX_FILE + 1)
         except FileNotFoundError:
-            return []
+            return None
         except OSError as error:
             raise self._unusable(error.strerror or str(error)) from None
         if os.name == "posix" and status.st_mode & 0o022:
             raise self._unusable("others can write it; check what it allows, then run 'chmod 600' on it")
+        return data
+
+    def _parse(self, data: bytes | None) -> list[Decision]:
+        """Return the decisions of trust.json; nothing is skipped or guessed. Raises _Damage."""
+        if data is None:
+            return []
+        if data == self._last[0]:
+            return self._last[1]
         try:
-            return _parse(data)
+            version, decisions = _parse(data)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            reason = "damaged, and nothing runs while it is; mend it, or delete it and decide anew"
-            raise self._unusable(reason) from None
+            raise _Damage from None
+        if version > VERSION:
+            raise self._unusable("a newer skc wrote it; update this one")
+        self._last = (data, decisions)
+        return decisions
 
     def _unusable(self, reason: str) -> InvalidConfiguration:
         return InvalidConfiguration(self.path, reason)
+
+    def _free_name(self) -> str:
+        """Return where a damaged file is kept: beside the new one, over no other."""
+        name, number = f"{self.path}.damaged", 1
+        while os.path.lexists(name):
+            number += 1
+            name = f"{self.path}.damaged-{number}"
+        return name
 
     def find(self, path: str) -> Decision | None:
         """Return the decision about the skill at a path, whatever its files are now."""
         return next((decision for decision in self.decisions() if decision.path == path), None)
 
     def verdict(self, path: str, now: Fingerprint) -> str | None:
-        """Return `allow` or `deny` for a skill as it is now, None where the user has to be asked.
+        """Return what was decided about a skill as it is now, None where the user has to be asked.
 
         A denial covers the path, whatever files are there, and those files, wherever they are.
         """
         decisions = self.decisions()
         if any(d.decision == DENY and (d.path == path or d.digest == now.digest) for d in decisions):
             return DENY
-        same = (d.decision == ALLOW and d.path == path and d.digest == now.digest for d in decisions)
-        return ALLOW if any(same) else None
+        return next((d.decision for d in decisions if d.path == path and d.digest == now.digest), None)
 
     def record(self, decision: Decision) -> None:
         """Store a decision; it replaces the one before about the same path."""
@@ -134,36 +143,72 @@ class TrustStore:
         """Read, change and write under a lock, so that writers do not lose each other's decisions."""
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
         with atomic.Lock(f"{self.path}.lock"):
-            before = self.decisions()
+            before, damage = self.decisions(), self._read() if self.damage() else None
             after = sorted(change(before), key=lambda decision: decision.path)
-            if after == before:
+            if after == before and damage is None:
                 return
-            content = {"version": VERSION, "decisions": [asdict(decision) for decision in after]}
+            decisions = [asdict(decision) for decision in after]
+            content = {"version": VERSION, "sha256": _checksum(VERSION, decisions), "decisions": decisions}
             data = json.dumps(content, indent=1).encode()
             if len(data) > MAX_FILE:  # it could not be read again
                 raise self._unusable(f"over {MAX_FILE >> 20} MiB; 'skc trust prune' makes room")
+            if damage is not None:
+                atomic.write(self._free_name(), damage, durable=True, private=True)
             atomic.write(self.path, data, durable=True, private=True)
 
 
-def _parse(data: bytes) -> list[Decision]:
-    """Return the decisions of trust.json; nothing is skipped or guessed. Raises ValueError and the like."""
+class _Damage(Exception):
+    """The content of trust.json is not what was written."""
+
+
+def _parse(data: bytes) -> tuple[int, list[Decision]]:
+    """Return version and decisions of trust.json; raises ValueError and the like for anything odd."""
     content = json.loads(data)
-    if len(data) > MAX_FILE or content["version"] != VERSION:
-        raise ValueError(VERSION)
-    decisions = [Decision(**entry) for entry in content["decisions"]]
+    version, entries, checksum = content["version"], content["decisions"], content.get("sha256")
+    is_first = version == 1 and len(content) == 2  # it had no checksum
+    if len(data) > MAX_FILE or not (is_first or checksum == _checksum(version, entries)):
+        raise ValueError(checksum)
+    if version > VERSION:
+        return version, []
+    decisions = [Decision(**entry) for entry in entries]
     for decision in decisions:
         texts = [decision.skill, decision.path, decision.digest, decision.directory]
         texts += [*decision.files, *decision.files.values()]
-        if decision.decision not in (ALLOW, DENY) or not all(isinstance(text, str) for text in texts):
+        if decision.decision not in (ALLOW, YES, DENY) or not all(isinstance(text, str) for text in texts):
             raise ValueError(decision)
     if len({decision.path for decision in decisions}) != len(decisions):
         raise ValueError("one path twice")
-    return decisions
+    return version, [replace(d, digest="", files={}) for d in decisions] if is_first else decisions
 
 
-def may_run(level: TrustLevel, read_only: bool, always_ask: bool, verdict: str | None) -> bool | None:
-    """Return whether a tool runs (True), does not (False), or the user has to be asked (None)."""
+def _checksum(version: int, entries: Sequence[Mapping[str, Any]]) -> str:
+    return sha256_hex(json.dumps([version, entries], sort_keys=True).encode())
+
+
+def _find_denials(data: bytes) -> list[Decision]:
+    """Return the denials that are still legible in a damaged file: those can't do harm."""
+    denials: dict[str, Decision] = {}
+    try:
+        for entry in json.loads(data)["decisions"]:
+            if DENY in entry.values():
+                skill, path, digest = (str(entry.get(name, "")) for name in ("skill", "path", "digest"))
+                denials[path] = Decision(skill, path, DENY, digest, directory=str(entry.get("directory", "")))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        pass
+    return list(denials.values())
+
+
+def may_run(
+    level: TrustLevel, verdict: str | None, *, read_only: bool, always_ask: bool, sandbox: bool
+) -> bool | None:
+    """Return whether a tool runs (True), does not (False), or the user has to be asked (None) [D54].
+
+    `read_only` counts only in a sandbox, which is what keeps a tool from writing.
+    """
     if verdict == DENY:
         return False
-    is_harmless = level is TrustLevel.BUNDLED and read_only
-    return True if not always_ask and (verdict == ALLOW or is_harmless) else None
+    if always_ask:
+        return None
+    is_harmless = read_only and sandbox
+    is_known = level is TrustLevel.BUNDLED or (level is TrustLevel.USER and verdict == YES)
+    return True if verdict == ALLOW or (is_harmless and is_known) else None

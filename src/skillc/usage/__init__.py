@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from skillc.usage.page import find_unread, render_page
     from skillc.usage.prune import parse_age, prune_log
     from skillc.usage.query import Filters, find_logs
-    from skillc.usage.stats import GROUPS, Stats, check_group, compute_stats, count_by_day, find_reads
+    from skillc.usage.stats import (
+        GROUPS,
+        Stats,
+        check_group,
+        compute_stats,
+        count_by_day,
+        describe_results,
+        find_reads,
+    )
     from skillc.usage.sync import sync_logs
 else:
     __getattr__ = front_door(
@@ -23,7 +31,7 @@ else:
             "query": "Filters find_logs",
             "page": "find_unread render_page",
             "prune": "parse_age prune_log",
-            "stats": "GROUPS Stats check_group compute_stats count_by_day find_reads",
+            "stats": "GROUPS Stats check_group compute_stats count_by_day describe_results find_reads",
             "sync": "sync_logs",
         },
     )

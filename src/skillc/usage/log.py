@@ -1,8 +1,8 @@
 """The access log: one row for every command on a skill, so that authors learn what agents use.
 
 An SQLite database in the runtime directory that many processes write at once, in WAL mode with a busy
-time-out. Connections are never closed: that would checkpoint and wait for the disk. The WAL is
-checkpointed when it has grown (RFC-0007). `usage.schema` has the tables.
+time-out. Connections stay open for the next row: closing the last one would checkpoint and wait for the
+disk. The WAL is checkpointed when it has grown (RFC-0007). `usage.schema` has the tables.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from time import gmtime, sleep, strftime, time
 
 from skillc import errors, paths
 from skillc.errors import SkillcError, unexpected, warning
-from skillc.startup import BUSY_SECONDS, json_quote, sqlite
+from skillc.startup import BUSY_SECONDS, Idle, json_quote, sqlite
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 WAL_LIMIT = 1 << 18  # bytes; every process reads the whole WAL first, but a checkpoint waits for the disk
 MAX_CONNECTIONS = 8
+MAX_SECONDS = 2.0  # for one row, which takes less than a millisecond, without waiting for others
+STEPS = 1_000_000  # of SQLite between two looks at the clock
 STALE_SECONDS = 3600  # age from which a fallback log is reported (W003)
 
 COLUMNS = "timestamp, run_id, command, skill, skill_path, cwd, args, error"
@@ -57,6 +59,14 @@ def fallback_lock(project: str) -> str:
     return os.path.join(fallback_directory(project), ".lock")
 
 
+class RefusedLog(Exception):
+    """A log that this program did not write, such as a project that was cloned can bring."""
+
+    def __init__(self, path: str, reason: str | None) -> None:
+        self.path = path
+        super().__init__(reason)
+
+
 def record_access(skill: Skill, command: str, arguments: Fields, error: str | None, cwd: str) -> Diagnostics:
     """Log an access. Never fails: a row that can't be written is a diagnostic."""
     now = time()
@@ -74,7 +84,9 @@ def record_access(skill: Skill, command: str, arguments: Fields, error: str | No
     diagnostics = _check_fallback(fallback_file(cwd, skill.folder), skill.name, now)
     try:
         append_row(log_file(find_runtime(skill)), row)
-    except Exception:  # of any kind: logging never fails a command
+    except Exception as problem:  # of any kind: logging never fails a command
+        if isinstance(problem, RefusedLog):
+            diagnostics += (warning("W006", problem.path, problem),)
         try:
             _append_to_fallback(cwd, skill.folder, row)
         except Exception:
@@ -114,7 +126,21 @@ def find_runtime(skill: Skill) -> str:
 
 def append_row(path: str, row: Row) -> None:
     """Add a row to a log, and create the log if necessary; raise errors of SQLite and the system."""
-    connection = _connection(path)
+    identity = _identity(path)
+    connection = _idle.take((path, identity)) if identity else None
+    if connection is None:
+        connection = connect(path)
+        identity = _identity(path)
+    try:
+        _insert(connection, row, paths.is_own_runtime(path))
+        checkpoint(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    _idle.give_back((path, identity), connection)
+
+
+def _insert(connection: Connection, row: Row, is_own: bool) -> None:
     deadline = time() + BUSY_SECONDS
     is_new = False
     while True:
@@ -122,9 +148,13 @@ def append_row(path: str, row: Row) -> None:
             if is_new:
                 from skillc.usage.schema import create_tables  # once in the life of a log
 
+                connection.set_progress_handler(None, 0)
                 create_tables(connection)
+            if not is_own:
+                end = time() + MAX_SECONDS  # a trigger that is not ours may never end
+                connection.set_progress_handler(lambda end=end: time() > end, STEPS)  # type: ignore[misc]
             connection.execute(INSERT, row)
-            break
+            return
         except sqlite.OperationalError as error:
             problem = str(error)
             if "no such table" in problem and not is_new:
@@ -133,33 +163,21 @@ def append_row(path: str, row: Row) -> None:
                 raise
             else:
                 sleep(0.005)
-    checkpoint(connection, path)
 
 
 def _append_to_fallback(cwd: str, skill: str, row: Row) -> None:
     from skillc.atomic import Lock  # only for fallback logs
 
     path = fallback_file(cwd, skill)
+    if not paths.is_own(os.path.join(cwd, paths.DIRECTORY)):
+        raise RefusedLog(path, "it belongs to another user")
     os.makedirs(fallback_directory(cwd), exist_ok=True)
     with Lock(fallback_lock(cwd)):
         append_row(path, row)
         os.utime(path)  # its age counts from the last access, and a row in the WAL does not touch the file
 
 
-# The connections last used, with the identity of their file, by path; at most MAX_CONNECTIONS.
-_connections: dict[str, tuple[Connection, tuple[int, int] | None]] = {}
-
-
-def _connection(path: str) -> Connection:
-    """Return the open connection to a log, or a new one if the path is another file by now."""
-    connection, identity = _connections.pop(path, (None, None))
-    if connection is None or identity is None or identity != _identity(path):
-        connection = connect(path)
-        identity = _identity(path)
-    if len(_connections) >= MAX_CONNECTIONS:
-        _connections.pop(next(iter(_connections)))
-    _connections[path] = (connection, identity)
-    return connection
+_idle = Idle(MAX_CONNECTIONS)  # the connections that were used last, by path and identity of the file
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -171,19 +189,40 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def connect(path: str) -> Connection:
-    """Open a log for writing; create its directory if necessary."""
+    """Open a log for writing; create its directory if necessary. Raise RefusedLog for a foreign one."""
+    connection = _open(path) if paths.is_own_runtime(path) else _open_foreign(path)
     try:
-        connection = _open(path)
-    except sqlite.OperationalError:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        connection = _open(path)
-    connection.execute("PRAGMA synchronous=NORMAL")
-    connection.execute("PRAGMA wal_autocheckpoint=0")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA wal_autocheckpoint=0")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _open_foreign(path: str) -> Connection:
+    """Open a log that a clone may have brought, after checks that raise RefusedLog."""
+    from skillc import databases
+
+    try:
+        databases.check_log_file(path)
+    except OSError as error:
+        raise RefusedLog(path, error.strerror) from None
+    connection = _open(path)
+    try:
+        databases.check_log(connection)
+    except OSError as error:
+        raise RefusedLog(path, error.strerror) from None
     return connection
 
 
 def _open(path: str) -> Connection:
-    return sqlite.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    for _ in range(2):
+        try:
+            return sqlite.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        except sqlite.OperationalError:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+    raise OSError("the log can't be opened")
 
 
 def checkpoint(connection: Connection, path: str) -> None:

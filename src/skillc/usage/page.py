@@ -11,7 +11,7 @@ from posixpath import normpath
 from typing import Any
 
 from skillc.text import cut
-from skillc.usage.stats import Stats
+from skillc.usage.stats import Stats, describe_results
 
 VISIBLE_ROWS = 12  # of a chart; the others are collapsed
 MAX_ROWS = 500  # of a chart; the others are counted
@@ -75,11 +75,12 @@ def render_page(
     summary = answers["summary"]
     by_skill = [{"skill": name, "count": count} for name, count in skills]
     by_command = [{"command": name, "count": count} for name, count in answers["commands"].data.items()]
+    searches = [{**search, "found": describe_results(search)} for search in answers["search"].data]
     charts = [
         *([_Bars("Skills", by_skill, "skill")] if skills else []),
         _Bars("Sections", answers["sections"].data, "section", "file"),
         _Bars("Files", answers["files"].data, "file"),
-        _Bars("Searches", answers["search"].data, "query"),
+        _Bars("Searches", searches, "query", "found"),
         _Bars("Errors", answers["errors"].data, "target", "error", css="bad"),
         _Bars("Commands", by_command, "command"),
         _Bars("Projects", answers["projects"].data, "project"),

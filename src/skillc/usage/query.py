@@ -144,7 +144,7 @@ class Logs(ExitStack):
         for path in folders:
             connection = schema.open_log(path)
             if connection is None:
-                self.diagnostics += (warning("W001", path, "it can't be read as an access log"),)
+                self.diagnostics += (warning("W005", path, "it can't be read as an access log"),)
             else:
                 self.callback(connection.close)
                 self._logs.append(_Log(path, connection, filters, folders[path], path in own))

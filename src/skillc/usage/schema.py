@@ -11,6 +11,7 @@ it separates searches, of which there are many kinds, and failures from reads.
 
 from __future__ import annotations
 
+from skillc import databases
 from skillc.startup import BUSY_SECONDS, sqlite, sqlite_uri
 
 TYPE_CHECKING = False
@@ -76,6 +77,9 @@ END""".replace("r.", "new.")  # noqa: S608 -- our own words
 def create_tables(connection: Connection) -> None:
     """Create what a log lacks, in one transaction; safe to repeat, also by several processes at once."""
     connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
+    if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+        # A process that is killed leaves no journal then, and any that is there is not ours.
+        connection.execute("PRAGMA journal_mode=MEMORY").fetchall()
     connection.execute("PRAGMA journal_mode=WAL").fetchall()
     connection.execute("BEGIN IMMEDIATE")
     with connection:  # commits, or rolls back after an exception
@@ -162,16 +166,25 @@ def open_log(path: str) -> Connection | None:
 
 
 def open_database(path: str) -> Connection | None:
-    """Open a database without changing it; return None for a file that is none."""
+    """Open a log without changing it; return None for a file that is none, or that is not ours."""
+    try:
+        databases.check_database(path)
+    except OSError:
+        return None
     # The last mode is for a directory that can't be written, where SQLite can't create its own files.
     for mode in ("mode=rw", "mode=ro", "mode=ro&immutable=1"):
+        connection = None
         try:
             uri = sqlite_uri(path, mode)
             connection = sqlite.connect(
                 uri, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
             )
-            connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
-        except sqlite.Error:
+            databases.check_schema(connection, databases.LOG_TABLES)
+        except (sqlite.Error, OSError) as error:
+            if connection is not None:
+                connection.close()
+            if isinstance(error, OSError):
+                return None
             continue
         connection.text_factory = lambda data: data.decode("utf-8", "replace")  # of other programs
         connection.execute("PRAGMA synchronous=NORMAL")

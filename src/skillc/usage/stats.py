@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -115,16 +115,11 @@ def _error(access: _Access) -> Key:
     return next(filter(None, texts), ""), access.command, access.error
 
 
-def _search(access: _Access) -> Key | None:
-    return (access.text("query"),) if access.command == "search" else None
-
-
 # The topics of a group, the key of its accesses, and the names of the key's parts.
 _LISTS: dict[str, tuple[Key, Callable[[_Access], Key | None], Key]] = {
     "sections": (("show",), _section, ("section", "file")),
     "files": (("show", "open"), _file, ("file",)),
     "errors": ((FAILED,), _error, ("target", "command", "error")),
-    "search": (("search", FAILED), _search, ("query",)),
 }
 
 
@@ -143,11 +138,44 @@ def _count_group(logs: Logs, group: str) -> Any:
         totals = logs.totals("command" if group == "commands" else "cwd")
         counts = sorted(((name, count) for name, (count, _) in totals.items()), key=lambda c: (-c[1], c[0]))
         return dict(counts) if group == "commands" else [{"project": cwd, "count": n} for cwd, n in counts]
+    if group == "search":
+        return _count_searches(logs)
     topics, key, names = _LISTS[group]
     step = -1 if group == "sections" else 1  # sections that were read equally often are sorted by file
     items = list(_count(_accesses(logs, *topics), key).items())
     items.sort(key=lambda item: (-item[1], item[0][::step]))
     return [dict(zip(names, values, strict=True), count=count) for values, count in items]
+
+
+def _count_searches(logs: Logs) -> list[dict[str, Any]]:
+    """Return each query: how often it was used, its most results, and how often it found nothing.
+
+    `results` is None where no search succeeded, or the log does not say.
+    """
+    searches: dict[str, dict[str, Any]] = {}
+    for access in _accesses(logs, "search", FAILED):
+        if access.command != "search":
+            continue
+        query, results = access.text("query"), access.arguments.get("result_count")
+        entry = searches.setdefault(query, {"query": query, "count": 0, "results": None, "empty": 0})
+        entry["count"] += access.count
+        if type(results) is int and not access.error:  # other programs may write rows
+            entry["results"] = max(entry["results"] or 0, results)
+            entry["empty"] += access.count if results == 0 else 0
+    return sorted(searches.values(), key=lambda entry: (-entry["count"], entry["query"]))
+
+
+def describe_results(search: Mapping[str, Any]) -> str:
+    """Return what an entry of the group `search` says about its results, for people.
+
+    >>> describe_results({"query": "forms", "count": 5, "results": 3, "empty": 2})
+    'up to 3 results, none in 2 of 5'
+    """
+    results, empty = search["results"], search["empty"]
+    if not results:
+        return "" if results is None else "no results"
+    most = f"up to {results:,} result{'' if results == 1 else 's'}"
+    return f"{most}, none in {empty:,} of {search['count']:,}" if empty else most
 
 
 def _summarize(logs: Logs) -> dict[str, int]:

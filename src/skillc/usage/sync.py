@@ -30,7 +30,7 @@ def sync_logs(
     """
     directory = log.fallback_directory(project)
     try:
-        names = sorted(os.listdir(directory))
+        names = sorted(os.listdir(directory)) if paths.is_own(os.path.dirname(directory)) else []
     except OSError:
         names = []
     names = [name for name in names if os.path.exists(log.fallback_file(project, name))]
@@ -54,7 +54,7 @@ def _transfer(project: str, name: str, transfer: Callable[[str, list[Row]], int]
     for target, rows in _group_by_target(project, name).items():
         try:
             count += transfer(target, rows)
-        except (OSError, sqlite.Error):
+        except (OSError, sqlite.Error, log.RefusedLog):
             raise SyncNotWritable(target) from None
     return count
 

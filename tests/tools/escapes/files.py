@@ -44,7 +44,8 @@ def interpreter(bench: Bench) -> bool:
     program.write_text(f"#!/bin/sh\ncat {secret}\n")
     program.chmod(0o755)
     (bench.skill / "link").symlink_to(program)
-    lines = (str(program), f"{bench.home}/.ssh/../.ssh/bin/tool", f"{bench.skill}/link", str(secret))
+    names = (str(program), f"{bench.home}/.ssh/../.ssh/bin/tool", f"{bench.skill}/link", str(secret))
+    lines = [*names, *(f"/usr/bin/env {name}" for name in names), f"/usr/bin/env -S {program}"]
     return any(SECRET in tried(bench, bench.script(f"#!{line}\n")) for line in lines)
 
 
@@ -202,6 +203,32 @@ def own_folder_at_work(bench: Bench) -> bool:
     return own_folder(bench)
 
 
+@attempt("putting another folder in the place of the skill's there")
+def another_folder(bench: Bench) -> bool:
+    bench.skill = bench.project / "tools" / "skills" / "probe"
+    plant(bench.skill / "SKILL.md")
+    moves = "mv tools/skills/probe x; mv tools/skills y; mv tools z"
+    bench.sh(
+        f"{moves}; mkdir -p tools/skills/probe; echo evil > tools/skills/probe/SKILL.md", read_only=False
+    )
+    return (bench.skill / "SKILL.md").read_text() != SECRET
+
+
+@attempt("writing in the `.skillc` of a project")
+def project_store(bench: Bench) -> bool:
+    before = state(plant(bench.project / ".skillc" / "skills.toml").parent)
+    bench.sh("echo evil > .skillc/skills.toml; mv .skillc x; mkdir -p .skillc/skills/evil", read_only=False)
+    return state(bench.project / ".skillc") != before
+
+
+@attempt("writing in the user's own `.skillc`, where that is the working directory")
+def own_store(bench: Bench) -> bool:
+    trust = plant(bench.home / ".skillc" / "trust.json")
+    before = state(trust.parent)
+    bench.sh("echo evil > trust.json; echo evil > new; mv trust.json old", cwd=trust.parent, read_only=False)
+    return state(trust.parent) != before
+
+
 @attempt("leaving a file in /tmp")
 def temporary(bench: Bench) -> bool:
     name = f"skillc-test-{secrets.token_hex(8)}"
@@ -219,6 +246,29 @@ def hook(bench: Bench) -> bool:
     (bench.project / ".git" / "hooks").mkdir(parents=True)
     bench.sh("echo evil > .git/hooks/pre-commit", read_only=False)
     return (bench.project / ".git" / "hooks" / "pre-commit").exists()
+
+
+DEVICES = """
+import os
+try:
+    open("/dev/skillc-test", "w").close()
+    print("got through")
+    os.unlink("/dev/skillc-test")
+except OSError:
+    pass
+try:
+    open("/dev/shm/skillc-test", "w").close()
+    os.unlink("/dev/shm/skillc-test")
+    disk = os.statvfs("/dev/shm")
+    print("got through" if disk.f_blocks * disk.f_frsize > 1 << 30 or not disk.f_blocks else "bounded")
+except OSError:
+    pass
+"""
+
+
+@attempt("a file in /dev, or more than 1 GiB in /dev/shm")
+def devices(bench: Bench) -> bool:
+    return "got through" in bench.python(DEVICES, read_only=False).output
 
 
 @attempt("a file of more than 4 GiB")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import secrets
 import signal
@@ -154,49 +155,63 @@ def survives_as_a_child(bench: Bench) -> bool:
     return survives(bench, f"sh -c '{BEAT}'; sleep 60")
 
 
-# Not without end, should nothing stop it: each generation doubles, and 1024 sleep for a while.
+# Not without end, should nothing stop it: each generation doubles, and 1024 sleep for a while. All of them
+# hold the lock of the file, by the descriptor that they inherit.
+BEGIN = """
+import fcntl, os, time
+bomb = os.open("bomb", os.O_RDWR | os.O_APPEND)
+fcntl.flock(bomb, fcntl.LOCK_SH)
+"""
 BOMB = """
-import os, time
 for generation in range(10):
     try:
         os.fork()
     except OSError:
-        break
-open("bomb", "a").write("x")
-time.sleep(90)
+        os._exit(1)
+os.write(bomb, b"x")
+time.sleep(200)
 """
 # The same, but parents end at once, and the first process has none of the others below it.
 ORPHANS = """
-import os, time
 if os.fork():
-    time.sleep(90)
+    time.sleep(200)
     os._exit(0)
 for generation in range(10):
     try:
         if os.fork() and os.fork():
             os._exit(0)
     except OSError:
-        break
-open("bomb", "a").write("x")
-time.sleep(90)
+        os._exit(1)
+os.write(bomb, b"x")
+time.sleep(200)
 """
 
 
 @attempt("a fork bomb")
 def bomb(bench: Bench) -> bool:
-    return any(goes_off(bench, code) for code in (BOMB, ORPHANS))
+    return any(goes_off(bench, BEGIN + code) for code in (BOMB, ORPHANS))
 
 
 def goes_off(bench: Bench, code: str) -> bool:
-    """Whether a bomb got beyond the limit without an end, or goes on after its end."""
+    """Whether a bomb got beyond the limit without an end, or goes on after its end.
+
+    Nothing here depends on how fast the machine is: the time-out is below the time that the bomb sleeps,
+    and the end of all its processes is seen by the lock that they held.
+    """
     (bench.project / "bomb").write_text("")
-    found = bench.python(code, read_only=False, timeout=60)  # a busy machine takes its time to make so many
-    time.sleep(0.5)
-    before = len((bench.project / "bomb").read_text())
-    time.sleep(0.5)
-    after = len((bench.project / "bomb").read_text())
-    ended = found.error == "ended: it had more than 512 processes at once"
-    return (not ended and after > 512) or after != before
+    result = bench.python(code, read_only=False, timeout=150)
+    with open(bench.project / "bomb", "rb") as file:
+        wait_for(lambda: is_free(file.fileno()))
+        size = len(file.read())
+    return size > 512 and result.error != "ended: it had more than 512 processes at once"
+
+
+def is_free(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @attempt("signals to other processes")
@@ -314,6 +329,24 @@ except OSError:
 @attempt("8 GiB of memory in a process")
 def memory(bench: Bench) -> bool:
     return "memory -1" not in possible(bench, MEMORY)
+
+
+# Nothing is written to it, so it costs the machine nothing.
+SHARED_MEMORY = (
+    "keep = mmap.mmap(-1, 9 << 30, flags=SHARED | mmap.MAP_ANONYMOUS)",
+    "keep = [mmap.mmap(-1, 1 << 30, flags=SHARED | mmap.MAP_ANONYMOUS) for _ in range(9)]",
+    "keep = mmap.mmap(os.open('/dev/zero', os.O_RDWR), 9 << 30, flags=SHARED)",
+    "for _ in range(4): os.fork()\nkeep = mmap.mmap(-1, 1 << 30, flags=SHARED | mmap.MAP_ANONYMOUS)",
+    "for _ in range(3): os.truncate(os.memfd_create('x'), 3 << 30)",
+    "assert ctypes.CDLL(None).shmget(0, ctypes.c_size_t(9 << 30), 0o11600) >= 0",
+)
+
+
+@attempt("more than 8 GiB of shared memory")
+def much_shared_memory(bench: Bench) -> bool:
+    begin = "import ctypes, mmap, os, time\nSHARED = mmap.MAP_SHARED | 0x4000  # MAP_NORESERVE\n"
+    end = "\ntime.sleep(5)\nprint('kept')"
+    return any("kept" in bench.python(begin + code + end).output for code in SHARED_MEMORY)
 
 
 WEIGHED = """

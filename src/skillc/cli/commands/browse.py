@@ -7,12 +7,16 @@ from typing import Any
 
 from skillc.cli import show, workspace
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-from skillc.text import one_line
+from skillc.text import one_line, shell_quote
 
 COMMAND = Command(
     "browse",
     arguments=(Argument("path", "The collection to list, such as extraction/medical.", required=False),),
-    options=(Option("--query", "Search the names and descriptions of all skills.", value="<words>"), FORMAT),
+    options=(
+        Option("--query", "Search the names and descriptions of all skills.", value="<words>"),
+        Option("--cursor", "Go on after this entry, as the last answer says.", value="<cursor>"),
+        FORMAT,
+    ),
     examples=("skc browse", "skc browse extraction", "skc browse --query email"),
 )
 
@@ -20,7 +24,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     here = workspace(progress=True)
     path, query = arguments.optional("path") or "", arguments.optional("query")
-    listing = here.wait(here.engine().browse(path, query))
+    listing = here.wait(here.engine().browse(path, query, arguments.optional("cursor")))
     return show(arguments, lambda: listing, lambda: _lines(listing))
 
 
@@ -34,3 +38,6 @@ def _lines(listing: dict[str, Any]) -> Iterator[str]:
         yield one_line(f"{skill['id']}  {skill['description']}")
     if not listing["skills"] and not listing.get("subcollections"):
         yield "No skills."
+    if "more" in listing:
+        cursor = shell_quote(listing["next_cursor"])
+        yield f'{listing["more"]} more: --cursor {cursor}, or search them with: skc find "<task>"'

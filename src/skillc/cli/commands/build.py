@@ -45,7 +45,7 @@ COMMAND = Command(
     ),
     description=(
         "A folder outside of all stores is first copied into the project's store, or into ~/.skillc/skills if"
-        " there is no project.\n"
+        " there is no project. Building it again copies its changes, unless the copy was edited too.\n"
         "The time of a rebuild is in proportion to what changed."
     ),
     examples=(
@@ -70,10 +70,9 @@ def run(arguments: Arguments) -> int:
         force=arguments.has("force"),
     )
     if arguments.has("watch"):
-        imports: set[str] = set()
         return watch(
             lambda: list(stored_skills(here.cwd)) if name is None else [here.locate(name, index=False)],
-            lambda skill: _show(arguments, here.build(skill, options, imports=imports)),
+            lambda skill: _show(arguments, here.build(skill, options)),
         )
     if name is None:
         return _build_all(here, options, arguments)

@@ -1,4 +1,4 @@
-"""`skc diagnose`: what was repaired, quarantined or shadowed in the repositories."""
+"""`skc diagnose`: what was repaired, quarantined, shadowed or hidden in the repositories."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ COMMAND = Command("diagnose", options=(FORMAT,), examples=("skc diagnose", "skc 
 
 def run(arguments: Arguments) -> int:
     here = workspace(progress=True)
-    diagnostics = here.wait(here.library().source.diagnostics(), warnings=False)
+    diagnostics = here.wait(here.engine().diagnostics(), warnings=False)
     fields = ("source_name", "path", "code", "severity", "message")
     lines = [f"{d.severity}[{d.code}]: {d.source_name}: {d.path}: {d.message}" for d in diagnostics]
     value = {"diagnostics": [{field: getattr(d, field) for field in fields} for d in diagnostics]}
-    return show(arguments, lambda: value, lambda: map(one_line, lines or ["Nothing to report."]))
+    errors = sum(d.severity == "error" for d in diagnostics)
+    total = f"{errors} errors, {len(lines) - errors} warnings" if lines else "Nothing to report."
+    return show(arguments, lambda: value, lambda: map(one_line, [*lines, total]))

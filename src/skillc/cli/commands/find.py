@@ -17,7 +17,11 @@ MAX_TASK = 16 << 20  # characters that are read from standard input
 COMMAND = Command(
     "find",
     arguments=(
-        Argument("task", "The task, from a few words to several pages. Put it in quotes; - reads stdin."),
+        Argument(
+            "task",
+            "The task, from a few words to several pages. Put it in quotes; - reads stdin.",
+            is_text=True,
+        ),
     ),
     options=(
         Option("--limit", "Maximum number of results.", kind="count", default=10, maximum=MAX_LIMIT),

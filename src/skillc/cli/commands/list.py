@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from skillc.cli import show
-from skillc.cli.output import table, warn
+from skillc.cli import show, workspace
+from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.compiler import list_skills
+from skillc.errors import warning
 from skillc.library import find_ghosts
-from skillc.paths import current_directory
 
 COMMAND = Command(
     "list",
@@ -29,18 +29,24 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
+    here = workspace()
     listing = list_skills(
-        current_directory(),
+        here.cwd,
         scope=arguments.text("scope"),
         status=arguments.text("status"),
         pattern=arguments.optional("pattern"),
         limit=arguments.count("limit"),
         check_obsolete=arguments.has("check_obsolete"),
     )
-    warn((*listing.diagnostics, *find_ghosts()))
+    here.tell((*listing.diagnostics, *find_ghosts()))
+    file = here.switched_off_by()
+    if file:  # they are in the stores all the same
+        here.tell((warning("W072", file),))
     if not listing.skills:
         note = "No skills." if listing.total else "No skills yet. 'skc init <name>' makes one."
         return show(arguments, listing.as_json, lambda: [note])
     header = ["SKILL", "SCOPE", "STATUS", "SOURCE"][: 4 if arguments.has("verbose") else 3]
     rows = [(e.skill.name, e.skill.scope, e.status, e.skill.source)[: len(header)] for e in listing.skills]
-    return show(arguments, listing.as_json, lambda: table(header, rows))
+    count = f"{len(rows):,} of " if len(rows) < listing.total else ""
+    total = f"{count}{listing.total:,} skill{'' if listing.total == 1 else 's'}"
+    return show(arguments, listing.as_json, lambda: [*table(header, rows), total])

@@ -30,19 +30,32 @@ COMMAND = Command(
             value="<name>",
             repeat=True,
         ),
+        Option(
+            "--preload",
+            "Put this skill into the server's instructions. Can be repeated.",
+            value="<id>",
+            repeat=True,
+        ),
+        Option(
+            "--capability",
+            "Offer skills that need this capability, too. Can be repeated.",
+            value="<name>",
+            repeat=True,
+        ),
         Option("--install", "Add this server to an agent's configuration.", value="<agent>"),
         Option("--project", "With --install: change the project's configuration instead of the user's."),
         Option("--print", "With --install: print the change without writing it."),
     ),
     description=(
         "Over stdio it serves one client, which starts and stops it. Over HTTP it serves any number of"
-        " clients at /mcp, checks the Host and Origin headers, and requires the token in SKILLC_MCP_TOKEN if"
-        " that is set.\n"
+        " clients at /mcp, checks the Host and Origin headers, and requires the token in SKILLC_MCP_TOKEN. If"
+        " that is not set, it makes a token and prints it on stderr.\n"
         "docs/mcp.md lists tools, resources and prompts. Needs: pip install 'skillc[mcp]'"
     ),
     examples=(
         "skc mcp",
         "skc mcp --http 127.0.0.1:8765",
+        "skc mcp --preload house-style --capability shell",
         "skc mcp --install claude --print",
         "skc mcp --install cursor --project",
     ),
@@ -60,12 +73,14 @@ def run(arguments: Arguments) -> int:
     address = arguments.optional("http")
     with require_extra("mcp"):  # the SDK takes long to import; --install does without
         from skillc.mcp import serve_http, serve_stdio
+    here = Workspace(capabilities=arguments.texts("capability"))
+    preload = arguments.texts("preload")
     if address is None:
-        serve_stdio(Workspace(), groups)
+        serve_stdio(here, groups, preload)
         return 0
     host, port = _address(address)
     announce = partial(print, "Serving on", flush=True)
-    serve_http(Workspace(), groups, host, port, arguments.texts("allow_host"), announce)
+    serve_http(here, groups, host, port, arguments.texts("allow_host"), announce, preload)
     return 0
 
 

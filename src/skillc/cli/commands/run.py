@@ -13,8 +13,8 @@ from skillc.cli import workspace
 from skillc.cli.approval import ask_to_run, terminal
 from skillc.cli.output import print_json
 from skillc.cli.syntax import SKILL, Argument, Arguments, Command, Option
-from skillc.errors import InvalidOption
-from skillc.tools import Answer, ApprovalRequest, Tool, parse_values
+from skillc.errors import InvalidOption, SkillcError
+from skillc.tools import Answer, ApprovalRequest, Envelope, Tool, parse_values
 
 COMMAND = Command(
     "run",
@@ -38,7 +38,8 @@ COMMAND = Command(
         ),
     ),
     description=(
-        "Prints the result as JSON. Exits with status 0 if the command succeeded, otherwise with 1."
+        "Prints the result as JSON, also if the command could not be started. Exits with status 0 if the"
+        " command succeeded, otherwise with 1."
         " docs/tools.md explains approval, trust and the sandbox."
     ),
     examples=("skc run git log --param count=5", 'skc run files find --json \'{"name": "*.md"}\' --dry-run'),
@@ -52,20 +53,27 @@ def run(arguments: Arguments) -> int:
     interrupts = None if dry_run else _Interrupts(cancel)
 
     def approve(request: ApprovalRequest) -> Answer:
-        if yes or interrupts is None:
+        if interrupts is None or (yes and not request.damaged):
             return Answer.ONCE
+        if not terminal():
+            return Answer.NO
         with interrupts:
             return ask_to_run(request)
 
-    result = workspace().run(
-        arguments.text("skill"),
-        arguments.text("tool"),
-        values,
-        mode=arguments.text("mode"),
-        approve=approve if yes or terminal() else None,
-        dry_run=dry_run,
-        cancel=cancel,
-    )
+    try:
+        result = workspace().run(
+            arguments.text("skill"),
+            arguments.text("tool"),
+            values,
+            mode=arguments.text("mode"),
+            approve=approve if yes or terminal() else None,
+            dry_run=dry_run,
+            cancel=cancel,
+        )
+    except SkillcError as error:
+        if arguments.as_json and (failure := Envelope.of_error(error)):
+            print_json(failure.as_json())
+        raise
     envelope = result.envelope
     if envelope is None:
         print_json(result.run.as_json())

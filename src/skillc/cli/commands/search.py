@@ -10,7 +10,7 @@ from skillc.cli.syntax import FORMAT, SKILL, Argument, Arguments, Command, Optio
 
 COMMAND = Command(
     "search",
-    arguments=(SKILL, Argument("query", "The words to search for. Put several in quotes.")),
+    arguments=(SKILL, Argument("query", "The words to search for. Put several in quotes.", is_text=True)),
     options=(
         Option("--limit", "Maximum number of results.", kind="count", default=10),
         Option("--any", "Match any of the words. More matches and rarer words rank higher."),
@@ -22,6 +22,7 @@ COMMAND = Command(
         'skc search pdf "fill forms"',
         'skc search pdf "fill forms checkbox" --any',
         "skc search pdf 'NEAR(form field, 5)' --raw",
+        "skc search pdf -- --force",
     ),
 )
 

@@ -162,7 +162,7 @@ def _unread(
         try:
             headings = [(entry.file, entry.level, entry.heading) for entry in read_outline(skill)]
         except Exception as error:  # one bad skill must not cost the others their page
-            diagnostics += (warning("W001", skill.source, unexpected(error).message),)
+            diagnostics += (warning("W005", skill.source, unexpected(error).message),)
             continue
         for file, entries in usage.find_unread(headings, *usage.find_reads(skill, filters)).items():
             sections[f"{label}: {file}" if len(skills) > 1 else file] = entries
@@ -180,8 +180,14 @@ def _lines(stats: usage.Stats, by_skill: Sequence[tuple[str, int]]) -> Iterator[
         if by_skill:
             yield ""
             yield from _bars(by_skill)
+            yield _total(by_skill)
     else:
-        yield from _bars(_rows(stats.data)) or ["  nothing yet"]
+        rows = _search_rows(stats.data) if stats.query == "search" else _rows(stats.data)
+        yield from [*_bars(rows), _total(rows)] if rows else ["  nothing yet"]
+
+
+def _total(rows: Sequence[tuple[str, int]]) -> str:
+    return f"  {sum(count for _, count in rows):,} in all"
 
 
 def _rows(data: Any) -> list[tuple[str, int]]:
@@ -190,6 +196,13 @@ def _rows(data: Any) -> list[tuple[str, int]]:
         return list(data.items())
     texts = ("  ".join(str(e[key]) for key in e if key != "count" and e[key]) for e in data)
     return [(text or "(none)", entry["count"]) for text, entry in zip(texts, data, strict=True)]
+
+
+def _search_rows(searches: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
+    """Return each query with what it found, and how often it was used."""
+    texts = [(search["query"] or "(none)", usage.describe_results(search)) for search in searches]
+    rows = [f"{query}  ({results})" if results else query for query, results in texts]
+    return [(row, search["count"]) for row, search in zip(rows, searches, strict=True)]
 
 
 def _bars(rows: Sequence[tuple[str, int]]) -> list[str]:

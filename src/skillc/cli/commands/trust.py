@@ -1,4 +1,4 @@
-"""`skc trust`: what skills may run: shown, allowed, denied, listed, forgotten."""
+"""`skc trust`: what skills may run and which variables projects may use: explained, decided, listed."""
 
 from __future__ import annotations
 
@@ -7,15 +7,30 @@ from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
+from skillc.cli.variables import trust_variable
 from skillc.errors import ApprovalRequired, InvalidOption
+from skillc.library import allowed_variables
 from skillc.text import one_line
 
-ACTIONS = ("show", "allow", "deny", "list", "prune")
+ACTIONS = ("show", "allow", "deny", "adopt", "list", "prune")
+ABOUT = """\
+A skill can declare tools: commands that run here, as you. Where a skill comes from decides what it may do:
+  bundled    comes with skc: read-only tools run without a question, in a sandbox
+  user       in ~/.skillc/skills or a folder of your own skills.toml: the first run asks
+  untrusted  everything else, imports too: every run asks, and none is without a sandbox
+A decision is about the skill at one path and the digest of everything in its folder: when a file changes,
+skc asks again. 'skc trust prune <skill>' takes a decision back; 'skc trust deny <skill>' forbids a skill.
+"""
 
 COMMAND = Command(
     "trust",
     arguments=(
-        Argument("action", f"{', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}.", completes=" ".join(ACTIONS)),
+        Argument(
+            "action",
+            f"{', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}. Without one: what trust means, and your decisions.",
+            required=False,
+            completes=" ".join(ACTIONS),
+        ),
         Argument(
             "skill",
             "A skill's name, its ID in a repository, or a folder.",
@@ -24,65 +39,109 @@ COMMAND = Command(
         ),
     ),
     options=(
-        Option("--digest", "With allow: the digest of the files that you reviewed.", value="<digest>"),
+        Option("--digest", "With allow or adopt: the digest of what you reviewed.", value="<digest>"),
+        Option("--variable", "With allow or prune: a variable that the project uses.", value="<name>"),
+        Option("--host", "With --variable: the host that gets it, as in 'https://host'.", value="<host>"),
         FORMAT,
     ),
     description=(
-        "'allow' is valid until a file of the skill changes. It asks on the terminal; without a terminal it"
-        " needs --digest, which 'show' prints. A denial stays, and --yes does not override it. 'prune'"
-        " removes the decisions about the given skill, or about folders that no longer exist."
+        "Trust decides which tools of skills run, and which of them ask first. It depends on where a skill"
+        " is, and on your decisions, each of which is about the digest of everything in its folder.\n"
+        "'show' prints a skill's level, digest and commands, your decision, and what the next run does."
+        " 'allow' is valid until a file of the skill changes. It asks on the terminal; without a terminal it"
+        " needs --digest, which 'show' prints. A denial stays, and --yes does not override it. 'adopt' makes"
+        " a skill that 'build' imported one of your own; until then it is untrusted.\n"
+        "To take a decision back: 'prune' removes those about the given skill, or about folders that no"
+        " longer exist. They are in ~/.skillc/trust.json.\n"
+        "--variable and --host let the skills.toml of the project here send a variable of your environment"
+        " to a host."
     ),
-    examples=("skc trust show deploy", "skc trust allow deploy", "skc trust list --format json"),
+    examples=(
+        "skc trust show deploy",
+        "skc trust allow deploy",
+        "skc trust allow --variable GITHUB_TOKEN --host https://github.com",
+        "skc trust list --format json",
+    ),
 )
 
 
 def run(arguments: Arguments) -> int:
-    action, name, digest = arguments.text("action"), arguments.optional("skill"), arguments.optional("digest")
-    if action not in ACTIONS:
+    action, name, digest = map(arguments.optional, ("action", "skill", "digest"))
+    if action is not None and action not in ACTIONS:
         raise InvalidOption(f'<action> takes {", ".join(ACTIONS)}, not "{action}"')
-    if name is None and action in ("show", "allow", "deny"):
+    if arguments.optional("variable") is not None or arguments.optional("host") is not None:
+        return trust_variable(arguments)
+    if name is None and action in ("show", "allow", "deny", "adopt"):
         raise InvalidOption(f"<skill> is missing; {see(COMMAND)}")
     if name is not None and action == "list":
         raise InvalidOption("list takes no <skill>; 'skc trust show <skill>' shows one")
-    if digest is not None and action != "allow":
-        raise InvalidOption("--digest goes with allow")
+    if digest is not None and action not in ("allow", "adopt"):
+        raise InvalidOption("--digest goes with allow and adopt")
     here = workspace()
     location = None if name is None else tools.find_skill(name, here.cwd)
     here.tell(location.diagnostics if location else ())
     store = tools.TrustStore()
-    if action == "list":
-        return _list(store, arguments)
+    damage = store.damage()
+    here.tell([damage] if damage else [])
+    if action in (None, "list"):
+        return _list(store, arguments, ABOUT if action is None else "")
     if location is None or action == "prune":
         return _prune(store, location, arguments)
     if action == "show":
         status = tools.trust_status(location, store)
         return show(arguments, status.as_json, lambda: [status.text()])
-    entry = tools.deny(location, store) if action == "deny" else _allow(store, location, digest)
+    if action == "adopt":
+        return _adopt(store, location, arguments)
     skill = f"'{location.skill_id}' ({location.path})"
-    text = f"Denied {skill}" if action == "deny" else f"Allowed {skill} until a file of it changes"
+    undo = f"'skc trust prune {location.argument}' undoes it"
+    entry = tools.deny(location, store) if action == "deny" else _allow(store, location, digest)
+    allowance = f"Allowed {skill} until a file of it changes (digest {entry.decision.digest}); {undo}"
+    text = f"Denied {skill}; {undo}" if action == "deny" else allowance
     return show(arguments, entry.as_json, lambda: [one_line(text)])
 
 
 def _allow(store: tools.TrustStore, location: tools.SkillLocation, digest: str | None) -> tools.Entry:
     status = tools.trust_status(location, store)
     if digest is None:
-        if not terminal():
-            raise ApprovalRequired(location.argument, tools.approval_advice(location.argument))
-        if not confirm(status.text(), "Allow all of its tools, until a file of it changes?"):
-            raise ApprovalRequired(location.argument, "It was not allowed.")
+        _confirm(status, "Allow all of its tools, until a file of it changes?")
     return tools.allow(status, store, digest)
 
 
-def _list(store: tools.TrustStore, arguments: Arguments) -> int:
+def _adopt(store: tools.TrustStore, location: tools.SkillLocation, arguments: Arguments) -> int:
+    status, digest = tools.trust_status(location, store), arguments.optional("digest")
+    if digest is None:
+        _confirm(status, "Make it one of your own skills?")
+    tools.adopt(status, digest)
+    value = {"skill": location.skill_id, "path": location.path, "level": "user"}
+    text = f"'{location.skill_id}' ({location.path}) is one of your own skills now; its first run asks"
+    return show(arguments, lambda: value, lambda: [one_line(text)])
+
+
+def _confirm(status: tools.TrustStatus, question: str) -> None:
+    """Ask about a skill on the terminal; raise ApprovalRequired without one, or if the answer is no."""
+    name = status.location.argument
+    if not terminal():
+        raise ApprovalRequired(name, tools.approval_advice(name))
+    if not confirm(status.text(), question):
+        raise ApprovalRequired(name, "The answer was not yes; nothing was decided.")
+
+
+def _list(store: tools.TrustStore, arguments: Arguments, about: str) -> int:
     decisions = tools.list_entries(store)
     rows = [
-        (e.decision.skill, e.decision.decision, "yes" if e.current else "no", e.decision.path)
+        (d.skill, d.decision, "yes" if e.current else "no", d.digest[:16] or "old", d.path)
         for e in decisions
+        for d in [e.decision]
     ]
-    value = {"entries": [entry.as_json() for entry in decisions]}
-    header = ("SKILL", "DECISION", "CURRENT", "PATH")
-    lines = table(header, rows) if rows else ["Nothing was decided yet."]
-    return show(arguments, lambda: value, lambda: lines)
+    uses = allowed_variables()
+    value: dict[str, object] = {"entries": [entry.as_json() for entry in decisions]}
+    header = ("SKILL", "DECISION", "CURRENT", "DIGEST", "PATH")
+    lines = list(table(header, rows)) if rows or uses else ["Nothing was decided yet."]
+    if uses:
+        value["variables"] = [use.as_json() for use in uses]
+        cells = [(use.variable, use.host, use.project) for use in uses]
+        lines += ["", *table(("VARIABLE", "HOST", "PROJECT"), cells)]
+    return show(arguments, lambda: value, lambda: [about, *lines] if about else lines)
 
 
 def _prune(store: tools.TrustStore, location: tools.SkillLocation | None, arguments: Arguments) -> int:

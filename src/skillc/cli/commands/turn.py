@@ -10,7 +10,9 @@ from skillc.engine import model_input
 
 COMMAND = Command(
     "turn",
-    arguments=(Argument("message", "The user's message. A leading /skill-id loads that skill."),),
+    arguments=(
+        Argument("message", "The user's message. A leading /skill-id loads that skill.", is_text=True),
+    ),
     options=(
         Option("--ref", "Put this skill into the message. Can be repeated.", value="<id>", repeat=True),
         Option(

@@ -72,10 +72,16 @@ class Vectors:
             self._connection = _connect(self._path)
         return self._connection.execute
 
-    def _replace_file(self) -> None:
+    def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def __del__(self) -> None:
+        self.close()
+
+    def _replace_file(self) -> None:
+        self.close()
         try:
             os.unlink(self._path)
         except OSError:
@@ -83,13 +89,18 @@ class Vectors:
 
 
 def _connect(path: str) -> Any:
+    connection = None
     try:
         if path != IN_MEMORY:
             os.makedirs(os.path.dirname(path), exist_ok=True)
         connection = sqlite.connect(path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA synchronous=OFF")  # a power cut may damage a cache
         connection.execute(_TABLE)
-    except (OSError, sqlite.OperationalError):
+    except (OSError, sqlite.Error) as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite.Error) and not isinstance(error, sqlite.OperationalError):
+            raise  # the file is damaged
         connection = sqlite.connect(IN_MEMORY, isolation_level=None, check_same_thread=False)
         connection.execute(_TABLE)
     return connection

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from skillc import errors, paths
-from skillc.startup import json_quote, sha256_hex, sqlite, sqlite_uri
+from skillc.startup import Idle, json_quote, sha256_hex, sqlite, sqlite_uri
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -23,12 +23,20 @@ if TYPE_CHECKING:
         name: str
         source: str
 
+        @property
+        def reference(self) -> str: ...
+
         def runtimes(self) -> list[str]: ...
 
 
 SCHEMA_VERSION = 2
 MANIFEST_VERSION = 1
 REQUIRED_KEYS = ("skill_path", "source_hash", "schema_version", "tokenizer")
+TABLES = (
+    "index_meta headings files directories sections sections_data sections_idx sections_content "
+    "sections_docsize sections_config sqlite_stat1"
+)
+MAX_MANIFEST = 1 << 20  # bytes
 MAX_OPEN = 8  # indexes that stay open in a long-lived process
 ATTEMPTS = 5  # readers that meet a build between its two renames try again
 
@@ -42,9 +50,12 @@ class UnreadableIndex(Exception):
 
 
 class SectionIndex:
-    """An open, usable index; where it is `segmented`, its texts are as `segment` makes them."""
+    """An open, usable index, for one thread in a `with`; there, a damaged one raises E002.
 
-    __slots__ = ("connection", "meta", "path", "runtime", "segmented")
+    Where it is `segmented`, its texts are as `segment` makes them.
+    """
+
+    __slots__ = ("connection", "key", "meta", "path", "runtime", "segmented", "skill", "state")
 
     def __init__(self, path: str, runtime: str, connection: Connection, meta: dict[str, str]) -> None:
         self.path = path
@@ -52,35 +63,50 @@ class SectionIndex:
         self.connection = connection
         self.meta = meta
         self.segmented = meta["tokenizer"] == "cjk"
+        self.skill = ""  # what it was opened by
+        self.key: object = None
+        self.state: object = None
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def __enter__(self) -> SectionIndex:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, DatabaseError):
+            self.close()
+            raise errors.IndexUnusable(self.skill) from None
+        _idle.give_back(self.key, self)
 
 
-# The last MAX_OPEN indexes that were opened, by runtime directory, source and setting, with their state.
-_cache: dict[tuple[str, str, str], tuple[object, SectionIndex]] = {}
+_idle = Idle(MAX_OPEN)  # the indexes that were used last, by runtime directory, source and setting
 
 
 def open_index(skill: Skill, setting: str) -> SectionIndex:
     """Open the index of a skill, with the checks that the RFC lists; raises E002 or E003.
 
-    It comes from the cache as long as the index and its manifest are the same files.
+    One that was used before serves again as long as the index and its manifest are the same files.
     """
     runtimes = skill.runtimes()
     for runtime in runtimes:
         key = (runtime, skill.source, setting)
-        state, index = _cache.get(key, (None, None))
-        if index is not None and state == _state(index.path, runtime):
-            return index
-        path = _find_index(runtime, skill.source)
-        state = _state(path, runtime)
-        index = _open(skill, setting, runtime, path) if state else None
+        index: SectionIndex | None = _idle.take(key)
+        if index is not None and index.state != _state(index.path, runtime):
+            index.close()
+            index = None
         if index is None:
-            continue
-        for oldest in list(_cache)[: 1 - MAX_OPEN]:
-            _cache.pop(oldest, None)  # unless another thread did
-        _cache[key] = (state, index)
+            path = _find_index(runtime, skill.source)
+            state = _state(path, runtime)
+            index = _open(skill, setting, runtime, path) if state else None
+            if index is None:
+                continue
+            index.key, index.state = key, state
+        index.skill = skill.reference
         return index
     if not runtimes:
         paths.require_home()  # says what is missing
-    raise errors.IndexUnusable(skill.name)
+    raise errors.NotBuilt(skill.reference)
 
 
 def _find_index(runtime: str, source: str) -> str:
@@ -115,31 +141,31 @@ def _open(skill: Skill, setting: str, runtime: str, path: str) -> SectionIndex |
     """Open an index; return None for the index of another folder under its own name."""
     for _ in range(ATTEMPTS):
         manifest_data = read_manifest(runtime)  # before the index: a build writes it after the index
+        connection = None
         try:
-            connection = connect(path)
-            meta = read_meta(connection)
+            connection, meta = _connect_with_meta(path)
         except UnreadableIndex:
             meta = {}
-        if meta.get("skill_path") != utf8_text(skill.source):
-            if path != paths.index_file(runtime, skill.source):
-                return None
-            if meta:
-                raise errors.IndexCollision(paths.path_hash(skill.source))
-            raise errors.IndexUnusable(skill.name)
-        if not has_current_format(meta, setting):
-            raise errors.IndexUnusable(skill.name)
-        if is_of_build(meta, manifest_data):
-            return SectionIndex(path, runtime, connection, meta)
-        connection.close()
-    raise errors.IndexUnusable(skill.name)
+        is_ours = meta.get("skill_path") == utf8_text(skill.source)
+        is_usable = is_ours and has_current_format(meta, setting)
+        if connection is not None:
+            if is_usable and is_of_build(meta, manifest_data):
+                return SectionIndex(path, runtime, connection, meta)
+            connection.close()
+        if not is_ours and path != paths.index_file(runtime, skill.source):
+            return None
+        if not is_ours and meta:
+            raise errors.IndexCollision(paths.path_hash(skill.source))
+        if not is_usable:
+            break
+    raise errors.IndexUnusable(skill.reference)
 
 
 def open_stale_index(skill: Skill) -> Connection | None:
     """Open an index of a skill, current or not: for callers that check each file by its stamp."""
     for runtime in skill.runtimes():
         try:
-            connection = connect(_find_index(runtime, skill.source))
-            meta = read_meta(connection)
+            connection, meta = _connect_with_meta(_find_index(runtime, skill.source))
         except UnreadableIndex:
             continue
         if meta["skill_path"] == utf8_text(skill.source) and int(meta["schema_version"]) == SCHEMA_VERSION:
@@ -150,11 +176,9 @@ def open_stale_index(skill: Skill) -> Connection | None:
 
 def read_index_meta(runtime: str, source: str) -> dict[str, str]:
     """Return the metadata of an index without further checks; raises UnreadableIndex."""
-    connection = connect(paths.index_file(runtime, source))
-    try:
-        return read_meta(connection)
-    finally:
-        connection.close()
+    connection, meta = _connect_with_meta(paths.index_file(runtime, source))
+    connection.close()
+    return meta
 
 
 def segment(text: str) -> str:
@@ -176,10 +200,35 @@ def connect(path: str) -> Connection:
     if not os.path.exists(path):
         raise UnreadableIndex(path)
     try:
-        name = sqlite_uri(path, "mode=ro&immutable=1")
-        return sqlite.connect(name, uri=True, isolation_level=None, check_same_thread=False)
-    except DatabaseError as error:
+        return _open_file(path)
+    except (DatabaseError, OSError) as error:
         raise UnreadableIndex(str(error)) from None
+
+
+def _open_file(path: str) -> Connection:
+    is_own = paths.is_own_runtime(path)
+    if not is_own:
+        from skillc import databases  # only for an index that a clone may have brought
+
+        databases.check_database(path)
+    name = sqlite_uri(path, "mode=ro&immutable=1")
+    connection = sqlite.connect(name, uri=True, isolation_level=None, check_same_thread=False)
+    if not is_own:
+        try:
+            databases.check_schema(connection, TABLES)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _connect_with_meta(path: str) -> tuple[Connection, dict[str, str]]:
+    connection = connect(path)
+    try:
+        return connection, read_meta(connection)
+    except UnreadableIndex:
+        connection.close()
+        raise
 
 
 def read_meta(connection: Connection) -> dict[str, str]:
@@ -252,8 +301,7 @@ def render_manifest(skill: str, source: str, source_hash: str, built_at: str) ->
 def read_manifest(runtime: str) -> bytes:
     """Return the bytes of a runtime directory's manifest, empty where there is none."""
     try:
-        with open(paths.manifest_file(runtime), "rb") as file:
-            return file.read()
+        return paths.read_regular(paths.manifest_file(runtime), MAX_MANIFEST)
     except OSError:
         return b""
 

@@ -13,7 +13,7 @@ from skillc.errors import Diagnostic
 from skillc.index.cjk import segment
 from skillc.index.sections import reader
 from skillc.startup import sqlite
-from skillc.text import one_line, utf8_text
+from skillc.text import fold_line, one_line, utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,10 +87,17 @@ class SectionWriter:
         if copy_of is not None:
             _copy(copy_of, path)
         self._connection: Connection = sqlite.connect(path, isolation_level=None)
+        try:
+            self._begin(tokenizer, size, is_copy=copy_of is not None)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, tokenizer: str, size: int, *, is_copy: bool) -> None:
         # Only a complete index is renamed, so SQLite need not guard a half-written one.
         for pragma in ("journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE", "cache_size=-65536"):
             self._connection.execute(f"PRAGMA {pragma}").fetchall()
-        if copy_of is None:
+        if not is_copy:
             self._create(tokenizer, size >= LARGE)
         self._connection.execute("BEGIN")
         self._next_row = self._after("SELECT max(first_row + row_count) FROM files")
@@ -202,7 +209,7 @@ class SectionWriter:
         return references, len(others)
 
     def _title(self, path: str) -> str:
-        return next((text for level, text in self.headings_of(path) if level == 1 and text), "")
+        return next((text for level, text in self.headings_of(path) if level == 1 and fold_line(text)), "")
 
     def finish(self, meta: dict[str, str]) -> None:
         self._connection.execute(_HEADING_INDEX)
@@ -259,8 +266,17 @@ def index_metadata(
     }
 
 
-def is_reusable(meta: dict[str, str], setting: str, formats: frozenset[str]) -> bool:
-    """Return whether an index is complete and a build would write it the same way now."""
+def is_reusable(
+    meta: dict[str, str], setting: str, formats: frozenset[str], manifest_data: bytes = b""
+) -> bool:
+    """Return whether an index is complete, of the manifest's build, and a build would write it the same now.
+
+    A manifest without a hash is put right; one with another hash makes the index stale [RFC-0004:C-INDEX].
+    """
+    if reader.find_source_hash(manifest_data) and not reader.is_of_build(meta, manifest_data):
+        return False
+    if int(meta["schema_version"]) != reader.SCHEMA_VERSION:
+        return False
     complete = meta.get("builder") == str(BUILDER) and meta.keys() >= _BUILD_KEYS
     same_formats = meta.get("formats") == " ".join(sorted(formats))
     return complete and same_formats and reader.has_current_format(meta, setting)

@@ -9,6 +9,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.index.skills.database import read_note, write_note
     from skillc.index.skills.explain import FoundSkill, format_results
     from skillc.index.skills.find import Searchable, SkillIndex, skill_index
     from skillc.index.skills.folder import Folder, MemoryFolder
@@ -18,6 +19,7 @@ else:
     __getattr__ = front_door(
         __name__,
         {
+            "database": "read_note write_note",
             "find": "Searchable SkillIndex skill_index",
             "folder": "Folder MemoryFolder",
             "explain": "FoundSkill format_results",

@@ -6,12 +6,11 @@ What is parsed from a SKILL.md are plain values, because they may come from a wo
 from __future__ import annotations
 
 import os
-from time import time_ns
+from time import time, time_ns
 
 from skillc.errors import MissingField, warning
 from skillc.index import UNSETTLED, stamp_of
-from skillc.index.skills.database import select_in
-from skillc.index.skills.postings import MAX_SLOTS, SegmentLists, invert
+from skillc.index.skills.postings import MAX_SLOTS, SegmentLists, invert, read_counts
 from skillc.index.skills.scan import MAX_SKILL_FILE
 from skillc.index.skills.snapshot import Entry, find_folder
 from skillc.index.skills.tokens import Stemmer
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
 PARALLEL_FROM = 400  # files that are worth starting other processes
 CHUNK = 2000  # files that are inverted together
 GROUP = 50  # files whose words are stemmed together
+WORKERS_START = 3.0  # seconds; with less time left, other processes would start too late
 
 
 class Batch:
@@ -55,28 +55,30 @@ class Batch:
 def read_batch(
     root: str,
     strict: bool,
-    files: Iterable[SkillFile],
+    files: Sequence[SkillFile],
     statistics: Statistics | None,
     on_progress: Callable[[int], None],
+    until: float | None = None,
 ) -> Batch:
     """Read files; with `statistics` also their texts, as posting lists.
 
-    `on_progress` is called with how many are read.
+    `on_progress` is called with how many are read. At the time `until` the rest is left out.
     """
     batch = Batch()
-    todo = sorted(files, key=lambda file: (file.skill_id, file.path))
-    for start in range(0, len(todo), MAX_SLOTS):
-        group = todo[start : start + MAX_SLOTS]
+    for start in range(0, len(files), MAX_SLOTS):
+        group = files[start : start + MAX_SLOTS]
         jobs = [(slot, os.path.join(root, file.path), file.skill_id) for slot, file in enumerate(group)]
         values: list[tuple[int, Values]] = []
         lists = SegmentLists()
-        for chunk, chunk_lists in read_chunks(jobs, strict, statistics):
+        for chunk, chunk_lists in read_chunks(jobs, strict, statistics, until):
             values += chunk
             lists.add(chunk_lists)
             on_progress(start + len(values))
         values.sort(key=lambda pair: pair[0])
         batch.entries += [Entry(group[slot].path, group[slot].skill_id, *fields) for slot, fields in values]
         batch.lists.append(lists)
+        if until is not None and time() > until:
+            break
     return batch
 
 
@@ -101,7 +103,9 @@ def invert_texts(
     return batch
 
 
-def read_chunks(jobs: Sequence[Job], strict: bool, statistics: Statistics | None) -> Iterator[Chunk]:
+def read_chunks(
+    jobs: Sequence[Job], strict: bool, statistics: Statistics | None, until: float | None = None
+) -> Iterator[Chunk]:
     """Yield what the files say, chunk by chunk; see `read_batch`.
 
     Each chunk takes every n-th file, so that it is like all of them.
@@ -110,10 +114,10 @@ def read_chunks(jobs: Sequence[Job], strict: bool, statistics: Statistics | None
     chunks = [list(jobs[number::count]) for number in range(count)]
     workers = min(count_cores(), count) if can_spawn() else 0
     with_text = statistics is not None
-    if workers > 1:
-        return Pool(SkillReader, strict, with_text).run(chunks, workers, fork=False)
+    if workers > 1 and (until is None or until - time() > WORKERS_START):
+        return Pool(SkillReader, strict, with_text, 0, None, until).run(chunks, workers, fork=False)
     if statistics is None:
-        return map(SkillReader(strict, False), chunks)
+        return map(SkillReader(strict, False, until=until), chunks)
     return map(SkillReader(strict, True, statistics.skills, statistics.body_frequencies), chunks)
 
 
@@ -121,8 +125,15 @@ class SkillReader:
     """Reads SKILL.md files; called with the jobs of a chunk. For `others`, see `postings.invert`."""
 
     def __init__(
-        self, strict: bool, with_text: bool, others: int = 0, frequencies: Frequencies | None = None
+        self,
+        strict: bool,
+        with_text: bool,
+        others: int = 0,
+        frequencies: Frequencies | None = None,
+        until: float | None = None,
     ) -> None:
+        self._until = until
+        self._has_started = False
         self._strict = strict
         self._stemmer = Stemmer() if with_text else None
         self._statistics = others, frequencies
@@ -133,6 +144,9 @@ class SkillReader:
         for start in range(0, len(jobs), GROUP):
             slots, texts = [], []
             for slot, path, skill_id in jobs[start : start + GROUP]:
+                if self._is_late():
+                    break
+                self._has_started = True
                 fields, text = parse_skill_file(path, skill_id, self._strict, self._stemmer is not None)
                 values.append((slot, fields))
                 if text is not None:
@@ -141,6 +155,10 @@ class SkillReader:
             if self._stemmer is not None:
                 weights += zip(slots, weigh_terms(self._stemmer, texts), strict=True)
         return values, invert(weights, *self._statistics)
+
+    def _is_late(self) -> bool:
+        """Return whether to stop; one file is always read, so that every call gets further."""
+        return self._until is not None and self._has_started and time() > self._until
 
 
 class Statistics:
@@ -162,9 +180,8 @@ class Statistics:
 
         def query(execute: Any) -> dict[bytes, int]:
             counts: dict[bytes, int] = {}
-            sql = "SELECT term, bodies FROM postings WHERE segment = ? AND term"
             for segment, _ in self._segments(execute):
-                for term, skills in select_in(execute, sql, segment, values):
+                for term, (_, skills) in read_counts(execute, segment, values).items():
                     counts[term.encode()] = counts.get(term.encode(), 0) + skills
             return counts
 

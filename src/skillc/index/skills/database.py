@@ -2,11 +2,18 @@
 
 SQLite's write-ahead log lets many read while one writes, and each change is one transaction. Where no
 file can be used (no home, a full or read-only disk), the same tables live in memory as long as the process.
+
+SQLite notices damage to the structure of a file, not to what is in it. So checksums stand beside the
+values, and what is read is compared with them: `seal` is that of a folder's row and its segments, `digest`
+that of all its skills and directories, `checksum` that of a row. A term that is missing is missed by the
+term before it, which says what comes `next`, and a skill in a slot by the sum of its segment's `slots`.
 """
 
 from __future__ import annotations
 
 import os
+from marshal import dumps
+from zlib import crc32
 
 from skillc import atomic, paths
 from skillc.startup import RLock, sqlite
@@ -18,29 +25,29 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-VERSION = 3  # of the tables; a file with another one is rebuilt
+VERSION = 4  # of the tables; a file with another one is rebuilt
 LOCK_TIMEOUT = 30.0  # seconds to wait for another process that writes
 MAX_VALUES = 500  # in a statement
 IN_MEMORY = ":memory:"
 
 _TABLES = """
 CREATE TABLE folders (number INTEGER PRIMARY KEY, root TEXT, strict INTEGER, checked REAL, cost REAL,
-    revision INTEGER);
+    checksum INTEGER, revision INTEGER, digest INTEGER, seal INTEGER);
 CREATE UNIQUE INDEX folder_by_root ON folders (root, strict);
 CREATE TABLE directories (folder INTEGER, path TEXT, modified INTEGER, changed INTEGER,
     collection TEXT, collection_stamp TEXT, PRIMARY KEY (folder, path)) WITHOUT ROWID;
-CREATE TABLE skills (number INTEGER PRIMARY KEY, folder INTEGER, path TEXT, id TEXT, offered INTEGER,
+CREATE TABLE skills (number INTEGER PRIMARY KEY, folder INTEGER, path TEXT, id TEXT, offered TEXT,
     size INTEGER, modified INTEGER, changed INTEGER, description TEXT, capabilities TEXT, metadata TEXT,
-    noticed TEXT, segment INTEGER, slot INTEGER, digest INTEGER);
+    noticed TEXT, segment INTEGER, slot INTEGER, digest INTEGER, checksum INTEGER);
 CREATE UNIQUE INDEX skill_by_path ON skills (folder, path);
 CREATE INDEX skill_by_id ON skills (id, folder);
 CREATE INDEX skill_by_slot ON skills (segment, slot);
 CREATE INDEX skill_to_index ON skills (folder) WHERE segment IS NULL AND description IS NOT NULL;
 CREATE TABLE segments (number INTEGER PRIMARY KEY AUTOINCREMENT, folder INTEGER, size INTEGER,
-    skills INTEGER);
-CREATE TABLE postings (segment INTEGER, term TEXT, heads INTEGER, bodies INTEGER, head BLOB, body BLOB,
-    PRIMARY KEY (segment, term)) WITHOUT ROWID;
-CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+    skills INTEGER, slots INTEGER);
+CREATE TABLE postings (segment INTEGER, term TEXT, next TEXT, heads INTEGER, bodies INTEGER, lists INTEGER,
+    checksum INTEGER, head BLOB, body BLOB, PRIMARY KEY (segment, term)) WITHOUT ROWID;
+CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT, checksum INTEGER) WITHOUT ROWID;
 """
 
 
@@ -208,6 +215,38 @@ class Database:
             self._connection = self._connect()
         except sqlite.Error:
             self.move_to_memory()
+
+
+def checksum(*values: Any) -> int:
+    """Return a number that changes with any byte of some values."""
+    return crc32(dumps(values, 2))  # a version that writes equal values alike
+
+
+def verify(expected: object, *values: Any) -> None:
+    """Raise the error of damage unless values have their checksum."""
+    if expected != checksum(*values):
+        raise damage()
+
+
+def damage() -> sqlite.DatabaseError:
+    """Return the error for which `Database` makes the file anew."""
+    return sqlite.DatabaseError("a value is not as it was written")
+
+
+def read_note(execute: Any, key: str) -> str | None:
+    """Return what was noted under a key."""
+    row = execute("SELECT value, checksum FROM notes WHERE key = ?", (key,)).fetchone()
+    if row is None:
+        return None
+    verify(row[1], key, row[0])
+    return str(row[0])
+
+
+def write_note(execute: Any, key: str, value: str, limit: int) -> None:
+    """Note a value under a key; where there are as many notes as the limit, drop them all first."""
+    if execute("SELECT count(*) FROM notes").fetchone()[0] >= limit:
+        execute("DELETE FROM notes")
+    execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", (key, value, checksum(key, value)))
 
 
 def select_in(execute: Any, sql: str, key: Any, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:

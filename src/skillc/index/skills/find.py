@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Match = tuple[Candidate, list[tuple[str, str]]]  # a candidate, and repository and ID of its twins
 
 ATTEMPTS = 3  # when a folder changes while it is searched
+MAX_INDEXES = 4  # that stay open in a process
 SPARE = 6  # candidates beyond the limit that are examined first
 
 
@@ -95,15 +96,20 @@ class SkillIndex:
         return results
 
 
-_indexes: dict[tuple[str, int], SkillIndex] = {}  # a cache: one for each file and process, as SQLite wants
+# One for each file and process, as SQLite wants; of those for other homes than the last few, none.
+_indexes: dict[tuple[str, int], SkillIndex] = {}
+_lock = RLock()
 
 
 def skill_index() -> SkillIndex:
     """Return the skill index in the home directory; in memory where there is none."""
     key = library_file(), os.getpid()
-    if key not in _indexes:
-        _indexes.setdefault(key, SkillIndex(key[0]))
-    return _indexes[key]
+    with _lock:
+        index = _indexes.pop(key, None) or SkillIndex(key[0])
+        for oldest in list(_indexes)[: 1 - MAX_INDEXES]:
+            del _indexes[oldest]
+        _indexes[key] = index
+    return index
 
 
 class _Search:
@@ -199,12 +205,11 @@ class _Search:
         """Return the precedence of each repository that offers a candidate's ID, highest first."""
         if len(self._readers) == 1:
             return [0]
-        sql = "SELECT 1 FROM skills WHERE id = ? AND folder = ? AND offered"
         owners = []
         for precedence, reader in enumerate(self._readers):
             theirs = self._repositories[precedence].repository_id(candidate.skill_id)
             if precedence == candidate.precedence or (
-                theirs and reader.execute(sql, (theirs, reader.folder)).fetchone()
+                theirs and self._repositories[precedence].folder.offers(theirs, reader)
             ):
                 owners.append(precedence)
         return owners

@@ -10,7 +10,7 @@ import os
 from time import perf_counter, time
 
 from skillc.index import UNSETTLED, has_times, stamp_file
-from skillc.index.skills.database import IN_MEMORY, LOCK_TIMEOUT, Database
+from skillc.index.skills.database import IN_MEMORY, LOCK_TIMEOUT, Database, checksum, verify
 from skillc.index.skills.scan import MAX_SKILL_FILE, Walk
 from skillc.index.skills.snapshot import Snapshot, find_folder, load_snapshot, stored_path
 from skillc.startup import RLock
@@ -47,9 +47,10 @@ class Folder:
         self._in_index = False  # whether the index has the folder
         self._scan_seconds = 0.0
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self, until: float | None = None) -> Snapshot:
+        """Return the folder as it is, or what was read by the time `until`; the next call goes on."""
         with self._lock:
-            return self._scan(with_text=False)
+            return self._scan(with_text=False, until=until)
 
     def refresh(self, force: bool = False) -> int | None:
         """Bring the index up to date; return the folder's number there, None where it holds nothing.
@@ -63,14 +64,25 @@ class Folder:
             number = self._index()
             snapshot = self._snapshot
             if number is not None and snapshot is not None and len(snapshot.entries) > LARGE:
-                values = time(), self._scan_seconds, number
-                sql = "UPDATE folders SET checked = ?, cost = ? WHERE number = ?"
+                now, cost = time(), self._scan_seconds
+                values = now, cost, checksum(number, now, cost), number
+                sql = "UPDATE folders SET checked = ?, cost = ?, checksum = ? WHERE number = ?"
                 self.database.write(lambda execute: execute(sql, values), SHORT_TIMEOUT)
             return number
 
     def is_read_by(self, reader: FolderReader) -> bool:
         """Return whether an open index still has this folder under the reader's number."""
         return find_folder(reader.execute, self.root, self.strict)[0] == reader.folder
+
+    def offers(self, skill_id: str, reader: FolderReader) -> bool:
+        """Return whether a skill of this folder can be found under an ID.
+
+        After a scan, the snapshot says so, because an index can't show that nothing is missing in it.
+        """
+        snapshot = self._snapshot
+        if snapshot is not None and len(snapshot.entries) <= LARGE:
+            return skill_id in snapshot.skills
+        return reader.has_skill(skill_id)
 
     def is_current(self, path: str | bytes, stamp: Stamp) -> bool:
         """Return whether a SKILL.md is the one that was indexed."""
@@ -120,23 +132,25 @@ class Folder:
 
     def _number_if_recent(self, execute: Any) -> int | None:
         """Return the folder's number, if it was scanned so recently that it need not be again."""
-        sql = "SELECT number, checked, cost FROM folders WHERE root = ? AND strict = ?"
+        sql = "SELECT checked, cost, checksum, number FROM folders WHERE root = ? AND strict = ?"
         row = execute(sql, (stored_path(self.root), int(self.strict))).fetchone()
-        if row is None or row[1] is None or not 0 <= time() - row[1] < SCAN_SHARE * row[2]:
+        if row is None or row[0] is None or not 0 <= time() - row[0] < SCAN_SHARE * row[1]:
             return None
+        checked, cost, check, number = row
+        verify(check, number, checked, cost)
         sql = "SELECT path, modified, changed FROM directories WHERE folder = ? LIMIT ?"
-        directories = execute(sql, (row[0], FEW_DIRECTORIES + 1)).fetchall()
+        directories = execute(sql, (number, FEW_DIRECTORIES + 1)).fetchall()
         if len(directories) <= FEW_DIRECTORIES:
             for path, mtime, ctime in directories:
                 if not has_times(self._path(path), (mtime, ctime)):
                     return None
         return self._number_if_complete(execute)
 
-    def _scan(self, with_text: bool) -> Snapshot:
-        plan = self._plan(self._last_snapshot(), with_text)
+    def _scan(self, with_text: bool, until: float | None = None) -> Snapshot:
+        plan = self._plan(self._last_snapshot(), with_text, until)
         lock = self.database.lock() if with_text and len(plan[2]) > MANY else None
         if lock is None:
-            snapshot = self._carry_out(*plan, with_text)
+            snapshot = self._carry_out(*plan, with_text, until)
         else:
             with lock:
                 if lock.had_to_wait:  # for another process, which may have done the work
@@ -161,31 +175,55 @@ class Folder:
         self._in_index = last.revision is not None
         return last
 
-    def _plan(self, last: Snapshot, with_text: bool) -> Plan:
+    def _plan(self, last: Snapshot, with_text: bool, until: float | None = None) -> Plan:
         start = perf_counter()
-        walk = Walk(self.root, last.directories, last.entries)
+        on_progress = self.database.on_progress
+
+        def count_directories(count: int) -> None:
+            if on_progress:
+                on_progress(self.root, count, 0)
+
+        walk_until = None if until is None else (time() + until) / 2  # leave time to read what it finds
+        walk = Walk(self.root, last.directories, last.entries, walk_until, count_directories)
         self._scan_seconds = perf_counter() - start
         entries, todo = last.entries, walk.files
         if not with_text or last.revision is not None:  # else the index has nothing and needs all
             todo = [f for f in todo if f.path not in entries or entries[f.path].is_outdated(f, with_text)]
+        # New ones first, if time may end before all are read: each call gets further.
+        todo = sorted(todo, key=lambda f: (until is not None and f.path in entries, f.skill_id, f.path))
         return last, walk, todo
 
-    def _carry_out(self, last: Snapshot, walk: Walk, todo: list[SkillFile], with_text: bool) -> Snapshot:
+    def _carry_out(
+        self,
+        last: Snapshot,
+        walk: Walk,
+        todo: list[SkillFile],
+        with_text: bool,
+        until: float | None = None,
+    ) -> Snapshot:
         if walk.error is not None:
             return Snapshot({}, {}, [], walk.error, last.revision)
         same_directories = last.has_directories(walk.directories)
-        if not todo and len(walk.files) == len(last.entries) and same_directories and not walk.diagnostics:
-            if not last.diagnostics and last.error is None:
+        is_quiet = not walk.diagnostics and not walk.is_late
+        if not todo and len(walk.files) == len(last.entries) and same_directories and is_quiet:
+            if not last.diagnostics and last.error is None and not last.partial:
                 return last
             return Snapshot(last.directories, last.entries, [], None, last.revision)
-        batch = self._read(todo, with_text)
+        batch = self._read(todo, with_text, until)
         revision = last.revision
         # The first time, a folder is stored only as a whole.
         is_whole = revision is not None or len(todo) == len(walk.files)
-        if is_whole and (with_text or len(walk.files) > MANY or self._in_index):
+        entries = last.entries | {entry.path: entry for entry in batch.entries}
+        files = [file for file in walk.files if file.path in entries]
+        for file in walk.files if len(files) < len(walk.files) else ():
+            if file.path not in entries:
+                walk.leave_out(file)
+                same_directories = False
+        partial = _say_partial(len(files), len(walk.files), walk.is_late)
+        if is_whole and (with_text or len(walk.files) > MANY or self._in_index or partial):
             from skillc.index.skills.writer import update_folder  # most scans find no changes
 
-            paths = {file.path for file in walk.files}
+            paths = {file.path for file in files}
             directories = None if same_directories else walk.directories
             result = self.database.write(
                 lambda execute: update_folder(execute, self, last.revision, paths, directories, batch),
@@ -194,14 +232,13 @@ class Folder:
             self._in_index = self._in_index or result is not None
             revision = result or revision
             if result == 0:  # the index has another revision: plan again
-                return self._carry_out(*self._plan(self._load(), with_text), with_text)
+                return self._carry_out(*self._plan(self._load(), with_text, until), with_text, until)
         if len(todo) > MANY:
             self.database.checkpoint()
-        entries = {entry.path: entry for entry in batch.entries}
-        entries = {file.path: entries.get(file.path) or last.entries[file.path] for file in walk.files}
-        return Snapshot(walk.directories, entries, walk.diagnostics, None, revision)
+        entries = {file.path: entries[file.path] for file in files}
+        return Snapshot(walk.directories, entries, walk.diagnostics, None, revision, partial)
 
-    def _read(self, todo: list[SkillFile], with_text: bool) -> Batch:
+    def _read(self, todo: list[SkillFile], with_text: bool, until: float | None) -> Batch:
         from skillc.index.skills.batch import Batch, Statistics, read_batch
 
         if not todo:
@@ -214,7 +251,17 @@ class Folder:
 
         on_progress(0)
         statistics = Statistics(self.database, self.root, self.strict) if with_text else None
-        return read_batch(self.root, self.strict, todo, statistics, on_progress)
+        batch = read_batch(self.root, self.strict, todo, statistics, on_progress, until)
+        if len(batch.entries) < len(todo):
+            on_progress(len(todo))  # for this time it is all
+        return batch
+
+
+def _say_partial(read: int, there: int, is_late: bool) -> str:
+    """Say how many skills were read if time was not enough for all; empty if it was."""
+    if read == there and not is_late:
+        return ""
+    return f"{read} of {'at least ' if is_late else ''}{there} skills were read in time"
 
 
 class MemoryFolder:
@@ -233,18 +280,22 @@ class MemoryFolder:
     def replace(self, skills: list[MemorySkill]) -> None:
         """Hold these skills and no others; only new ones are indexed."""
         from skillc.index.skills.batch import invert_texts
+        from skillc.index.skills.snapshot import seal_folder
         from skillc.index.skills.writer import save_folder, write_batch
 
-        last, current = self._skills, {skill[0]: skill for skill in skills}
-        if current == last:
-            return
-        removals = [skill_id for skill_id in last if current.get(skill_id) != last[skill_id]]
-        new = sorted(skill for skill_id, skill in current.items() if last.get(skill_id) != skill)
+        current = {skill[0]: skill for skill in skills}
 
         def change(execute: Any) -> None:
-            write_batch(execute, save_folder(execute, *self.KEY, None, removals), batch)
+            number = save_folder(execute, *self.KEY, None, removals)
+            write_batch(execute, number, batch)
+            seal_folder(execute, number)
 
         with self._index.lock:
+            last = self._skills
+            if current == last:
+                return
+            removals = [skill_id for skill_id in last if current.get(skill_id) != last[skill_id]]
+            new = sorted(skill for skill_id, skill in current.items() if last.get(skill_id) != skill)
             batch = invert_texts(new, self._index.stemmer, self.database, *self.KEY)
             self.database.write(change)
             self._skills = current
@@ -255,6 +306,9 @@ class MemoryFolder:
     def is_read_by(self, reader: FolderReader) -> bool:
         return True
 
+    def offers(self, skill_id: str, reader: FolderReader) -> bool:
+        return reader.has_skill(skill_id)
+
     def is_current(self, path: str, stamp: object) -> bool:
         return True
 
@@ -262,4 +316,5 @@ class MemoryFolder:
         return ""
 
     def read_skill_file(self, path: str) -> bytes:
-        return (self._skills[path][4] or "").encode("utf-8", "replace") if path in self._skills else b""
+        skill = self._skills.get(path)
+        return (skill[4] or "").encode("utf-8", "replace") if skill else b""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from skillc.index.skills import postings
+from skillc.index.skills.database import checksum, verify
 from skillc.index.skills.postings import MAX_SEGMENTS, MAX_SLOTS, MIN_FREQUENCY
+from skillc.index.skills.snapshot import CONTENTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,18 +48,24 @@ def _merge(execute: Any, folder: int, segments: list[Segment]) -> None:
     """Replace some segments by one with the skills that are left, in the order of their IDs."""
     numbers = [segment[0] for segment in segments]
     marks = ", ".join("?" * len(numbers))
-    sql = f"SELECT segment, slot, number FROM skills WHERE segment IN ({marks}) ORDER BY id, path"  # noqa: S608
+    columns = f"number, checksum, segment, slot, {CONTENTS}"
+    sql = f"SELECT {columns} FROM skills WHERE segment IN ({marks}) ORDER BY id, path"  # noqa: S608 -- our own words
     skills = execute(sql, numbers).fetchall()
     new = next_segment(execute)
-    new_slots = {(segment, slot): place for place, (segment, slot, _) in enumerate(skills)}
+    new_slots = {(segment, slot): place for place, (_, _, segment, slot, *_) in enumerate(skills)}
     size = len(skills)
     if size:
-        for term, count, head, body in _merge_lists(execute, segments, new_slots):
-            lists = [postings.encode_list(postings.to_records(pairs), size) for pairs in (head, body)]
-            execute("INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?)", (new, term, len(head), count, *lists))
-        for place, (_, _, number) in enumerate(skills):
-            execute("UPDATE skills SET segment = ?, slot = ? WHERE number = ?", (new, place, number))
-        execute("INSERT INTO segments VALUES (?, ?, ?, ?)", (new, folder, size, size))
+        rows = (
+            (term, len(head), count, _encode(head, size), _encode(body, size))
+            for term, count, head, body in _merge_lists(execute, segments, new_slots)
+        )
+        postings.store_lists(execute, new, rows)
+        for place, (number, check, segment, slot, *contents) in enumerate(skills):
+            verify(check, segment, slot, *contents)
+            sql = "UPDATE skills SET segment = ?, slot = ?, checksum = ? WHERE number = ?"
+            execute(sql, (new, place, checksum(new, place, *contents), number))
+        slots = size * (size - 1) // 2
+        execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", (new, folder, size, size, slots))
     for number in numbers:
         execute("DELETE FROM postings WHERE segment = ?", (number,))
         execute("DELETE FROM segments WHERE number = ?", (number,))
@@ -68,11 +76,10 @@ def _merge_lists(
 ) -> Iterator[tuple[str, int, list[int], list[int]]]:
     """Yield each term with how many bodies have it and the postings of heads and bodies in the new slots."""
     sizes = {number: (slots, skills) for number, slots, skills in segments}
-    marks = ", ".join("?" * len(sizes))
     terms: dict[str, list[tuple[int, int, bytes, bytes]]] = {}
-    sql = f"SELECT term, segment, bodies, head, body FROM postings WHERE segment IN ({marks})"  # noqa: S608
-    for term, segment, count, head, body in execute(sql, list(sizes)):
-        terms.setdefault(term, []).append((segment, count, head, body))
+    for segment in sizes:
+        for term, _, count, head, body in postings.read_all_lists(execute, segment):
+            terms.setdefault(term, []).append((segment, count, head, body))
     for term in sorted(terms):
         heads: list[int] = []
         bodies: list[int] = []
@@ -87,6 +94,10 @@ def _merge_lists(
             total += len(new) + round(max(0, count - len(old)) * skills / slots)
         if heads or bodies or total >= MIN_FREQUENCY:
             yield term, total, heads, bodies
+
+
+def _encode(pairs: list[int], size: int) -> bytes:
+    return postings.encode_list(postings.to_records(pairs), size)
 
 
 def _move(pairs: Any, segment: int, new_slots: dict[tuple[int, int], int]) -> list[int]:

@@ -13,14 +13,17 @@ from __future__ import annotations
 
 import sys
 from array import array
+from itertools import chain
 from math import inf
 from operator import mul
 
+from skillc.index.skills.database import checksum, crc32, damage, select_in, verify
 from skillc.index.skills.weights import idf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
 
     from skillc.index.skills.weights import TermWeights
 
@@ -35,6 +38,8 @@ MAX_BODY_TERMS = 128  # the strongest terms of a body beside those of the head
 RECORD = 4  # bytes: a weight, two of the slot, one unused
 DENSE = 24  # where one skill in 24 has a term, a byte for each slot is better than a list of slots
 MIN_FREQUENCY = 3  # skills of a chunk with a term in the body, for it to be counted where none keeps it
+
+_COUNTS = "term, next, heads, bodies, lists, checksum"  # of a row of postings
 
 
 def invert(
@@ -130,6 +135,67 @@ class SegmentLists:
         for term, skills in sorted(self._body_counts.items()):
             head, body = heads.get(term, b""), bodies.get(term, b"")
             yield term.decode(), len(head) // RECORD, skills, encode_list(head, size), encode_list(body, size)
+
+
+def store_lists(execute: Any, segment: int, rows: Iterable[Row]) -> None:
+    """Store the lists of a segment, which come in the order of their terms, after an empty term."""
+    last = end = ("", 0, 0, b"", b"")
+    for row in chain(rows, [end]):
+        term, heads, bodies, head, body = last
+        values = segment, term, row[0], heads, bodies, _list_checksum(head, body)
+        sql = "INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        execute(sql, (*values, checksum(*values), head, body))
+        last = row
+
+
+def _list_checksum(head: bytes, body: bytes) -> int:
+    try:
+        return crc32(body, crc32(head))
+    except TypeError:  # of a value that is no list
+        raise damage() from None
+
+
+def read_counts(execute: Any, segment: int, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return how many heads and bodies of a segment have each of some terms, without those that none has."""
+    counts: dict[str, tuple[int, int]] = {}
+    sql = f"SELECT {_COUNTS} FROM postings WHERE segment = ? AND term"  # noqa: S608 -- our own words
+    for term, *values, check in select_in(execute, sql, segment, terms):
+        verify(check, segment, term, *values)
+        counts[term] = values[1], values[2]
+    return counts
+
+
+def verify_absence(execute: Any, segment: int, term: str) -> None:
+    """Raise DatabaseError if a segment should have a term that was not found."""
+    sql = f"SELECT {_COUNTS} FROM postings WHERE segment = ? AND term < ? ORDER BY term DESC LIMIT 1"  # noqa: S608
+    last, *values, check = execute(sql, (segment, term)).fetchone() or ("", None)
+    verify(check, segment, last, *values)
+    if values[0] and values[0] <= term:
+        raise damage()
+
+
+def read_lists(execute: Any, segment: int, terms: Sequence[str]) -> Iterator[tuple[str, tuple[bytes, bytes]]]:
+    """Yield the posting lists of terms, for head and body."""
+    sql = "SELECT term, lists, head, body FROM postings WHERE segment = ? AND term"
+    for term, check, head, body in select_in(execute, sql, segment, terms):
+        if check != _list_checksum(head, body):
+            raise damage()
+        yield term, (head, body)
+
+
+def read_all_lists(execute: Any, segment: int) -> Iterator[Row]:
+    """Yield all rows that were stored for a segment, in order."""
+    sql = f"SELECT {_COUNTS}, head, body FROM postings WHERE segment = ? ORDER BY term"  # noqa: S608
+    expected = ""
+    for term, follower, heads, bodies, lists, check, head, body in execute(sql, (segment,)):
+        verify(check, segment, expected, follower, heads, bodies, lists)
+        if term != expected or lists != _list_checksum(head, body):
+            raise damage()
+        if term:
+            yield term, heads, bodies, head, body
+        expected = follower
+    if expected:
+        raise damage()
 
 
 def encode_list(records: bytes | bytearray, size: int) -> bytes:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from math import sqrt
 
-from skillc.index.skills.database import select_in
+from skillc.index.skills.database import damage, select_in, verify
+from skillc.index.skills.postings import read_counts, read_lists, verify_absence
 from skillc.index.skills.score import top_slots
+from skillc.index.skills.snapshot import CONTENTS, HIDDEN, OFFERED
 from skillc.index.skills.tokens import STOP_WORDS, split_words
 from skillc.index.skills.weights import K1, idf
 
@@ -49,6 +51,10 @@ class FolderReader:
         for number, size in self.execute(sql, (self.folder,)).fetchall():
             yield self._cache.get(number) or self._cache.setdefault(number, Segment(number, size))
 
+    def has_skill(self, skill_id: str) -> bool:
+        sql = "SELECT 1 FROM skills WHERE id = ? AND folder = ? AND offered = ?"
+        return self.execute(sql, (skill_id, self.folder, OFFERED)).fetchone() is not None
+
 
 class Candidate:
     """A skill that may fit, with its row in the index. `precedence` is its repository's, from 0."""
@@ -81,7 +87,13 @@ class Segment:
         """Return how many heads and bodies have each of some terms."""
         if len(self._counts) > MAX_COUNTS:
             self._counts.clear()
-        self._fill(execute, "heads, bodies", terms, self._counts, (0, 0))
+        new = [term for term in terms if term not in self._counts]
+        counts = read_counts(execute, self.number, new)
+        for term in new:
+            if term not in counts:
+                verify_absence(execute, self.number, term)
+                counts[term] = 0, 0
+        self._counts |= counts
         return {term: self._counts[term] for term in terms}
 
     def lists(self, execute: Any, terms: Collection[str]) -> dict[str, tuple[bytes, bytes]]:
@@ -89,27 +101,30 @@ class Segment:
         if self._list_bytes > MAX_LISTS:
             self._lists.clear()
             self._list_bytes = 0
-        rows = self._fill(execute, "head, body", terms, self._lists, (b"", b""))
-        self._list_bytes += sum(len(head) + len(body) for head, body in rows)
+        new = [term for term in terms if term not in self._lists]
+        lists = dict.fromkeys(new, (b"", b"")) | dict(read_lists(execute, self.number, new))
+        self._lists |= lists
+        self._list_bytes += sum(len(head) + len(body) for head, body in lists.values())
         return self._lists
 
-    def _fill(
-        self, execute: Any, columns: str, terms: Collection[str], cache: dict[str, Any], default: Any
-    ) -> Collection[Any]:
-        """Select the terms that are not in a cache, add them, and return their rows."""
-        new = [term for term in terms if term not in cache]
-        sql = f"SELECT term, {columns} FROM postings WHERE segment = ? AND term"  # noqa: S608
-        rows = {term: pair for term, *pair in select_in(execute, sql, self.number, new)}
-        cache.update({term: rows.get(term, default) for term in new})
-        return rows.values()
+    def rows(self, execute: Any, slots: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+        """Return the rows of the offered skills in some slots, by slot."""
+        sql = f"SELECT offered, checksum, slot, {CONTENTS} FROM skills WHERE segment = ? AND slot"  # noqa: S608
+        found = list(select_in(execute, sql, self.number, slots))
+        for offered, check, *values in found:
+            verify(check, self.number, *values)
+            if offered not in (OFFERED, HIDDEN):
+                raise damage()
+        if len(found) < len(slots):
+            self._verify_slots(execute)
+        return {slot: tuple(row) for offered, _, slot, *row in found if offered == OFFERED}
 
-    def rows(self, execute: Any, slots: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of the offered skills in some slots, the slot first."""
-        sql = (
-            "SELECT slot, path, id, description, capabilities, digest, size, modified, changed "
-            "FROM skills WHERE segment = ? AND offered AND slot"
-        )
-        return select_in(execute, sql, self.number, slots)
+    def _verify_slots(self, execute: Any) -> None:
+        """Raise DatabaseError if a slot is empty of which no skill was removed."""
+        count = "SELECT count(*), coalesce(sum(slot), 0) FROM skills WHERE segment = ?"
+        sql = "SELECT skills, slots FROM segments WHERE number = ?"
+        if execute(count, (self.number,)).fetchone() != execute(sql, (self.number,)).fetchone():
+            raise damage()
 
 
 class Query:
@@ -150,7 +165,7 @@ class Query:
             ]
             slots = top_slots(segment.size, shares, limit)
             scores = {slot: round(SCALE * self._highest * score, 4) for slot, score in slots}
-            rows = {row[0]: row[1:] for row in segment.rows(execute, list(scores))}
+            rows = segment.rows(execute, list(scores))
             candidates += [Candidate(precedence, scores[slot], row) for slot, row in rows.items()]
             if len(slots) >= limit:
                 last = slots[-1][0]

@@ -8,7 +8,8 @@ it was listed, or that holds links, always is.
 from __future__ import annotations
 
 import os
-from time import time_ns
+from itertools import islice
+from time import time, time_ns
 
 from skillc.index import UNSETTLED, has_times, settle, stamp_of
 from skillc.paths import SKILL_FILES
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 COLLECTION_FILE = "COLLECTION.md"
 MAX_SKILL_FILE = 1 << 20  # bytes; a larger SKILL.md is quarantined
 MAX_DIRECTORIES = 100_000  # links to each other can make any number of a few
+MAX_ENTRIES = 2_000_000  # names of a walk
+STEP = 200  # directories after which a walk looks at the clock
 _FILE_TYPE, _REGULAR = 0o170000, 0o100000  # as in `stat`, which is not worth importing for two numbers
 
 
@@ -61,8 +64,16 @@ class SkillFile:
 class Walk:
     """A walk through a folder that starts from the last one's results. `error` is that of the root."""
 
-    def __init__(self, root: str, directories: dict[str, Directory], files: Mapping[str, SkillFile]) -> None:
+    def __init__(
+        self,
+        root: str,
+        directories: dict[str, Directory],
+        files: Mapping[str, SkillFile],
+        until: float | None = None,
+        on_progress: Callable[[int], None] = lambda count: None,
+    ) -> None:
         self._root = root
+        self._entries = 0
         self._last_directories = directories
         self._last_files = {path.rpartition("/")[0]: file for path, file in files.items()}
         self._start = time_ns()
@@ -72,14 +83,33 @@ class Walk:
         self.error: OSError | None = None
         stack: Stack = [("", "", frozenset({os.path.realpath(root)}))]
         count = 0
-        while stack and count < MAX_DIRECTORIES:
+        self.is_late = False  # whether time was not enough
+        while stack and count < MAX_DIRECTORIES and self._entries < MAX_ENTRIES and not self.is_late:
             stack += self._visit(*stack.pop())
             count += 1
-        if stack:
-            problem = f"over {MAX_DIRECTORIES} directories; the rest was not looked at"
+            if count % STEP == 0:
+                on_progress(count)
+                self.is_late = until is not None and time() > until
+        if count >= STEP:
+            on_progress(0)
+        for path, _, _ in stack:
+            self._unsettle_parent(path)
+        if stack and self.is_late:
+            self._keep_rest()
+        elif stack:
+            limit = f"{MAX_DIRECTORIES} directories" if count >= MAX_DIRECTORIES else f"{MAX_ENTRIES} names"
+            problem = f"over {limit}; the rest was not looked at"
             self.diagnostics.append(("", ("E999", "error", problem)))
-            for path, _, _ in stack:
-                self._unsettle_parent(path)
+
+    def _keep_rest(self) -> None:
+        """Take what was not visited from the last walk."""
+        visited = {file.path for file in self.files}
+        self.files += [file for file in self._last_files.values() if file.path not in visited]
+        self.directories = self._last_directories | self.directories
+
+    def leave_out(self, file: SkillFile) -> None:
+        """Let the next walk find a file again that was not read."""
+        self._unsettle_parent(file.path.rpartition("/")[0])
 
     def _visit(self, path: str, prefix: str, links: frozenset[str]) -> Stack:
         """Visit a directory; return the directories below it that are still to be visited."""
@@ -126,10 +156,11 @@ class Walk:
         try:
             status = os.stat(where)
             with os.scandir(where) as names:
-                entries = list(names)
+                entries = list(islice(names, MAX_ENTRIES))
+            self._entries += len(entries)
         except OSError as error:
             if not path:
-                self.error = error
+                self.error = error.with_traceback(None)  # whose frames would hold this walk in a cycle
             else:
                 self.diagnostics.append((path, ("E999", "error", f"cannot be read: {error.strerror}")))
                 self._unsettle_parent(path)

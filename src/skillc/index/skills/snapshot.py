@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from skillc.index import settle
+from skillc.index.skills.database import checksum, verify
 from skillc.index.skills.scan import Directory, SkillFile
 from skillc.text import utf8_text
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
     from skillc.index import Stamp
     from skillc.index.skills.scan import DiagnosticRow
+
+
+CONTENTS = "path, id, description, capabilities, digest, size, modified, changed"  # that a search reads
+OFFERED, HIDDEN = "yes", "no"  # whether a skill can be found; damage to one byte makes neither of the other
 
 
 class Entry(SkillFile):
@@ -64,12 +69,15 @@ class Entry(SkillFile):
         return with_text and self.digest is None and self.description is not None
 
     def columns(self, time_read: int) -> tuple[Any, ...]:
-        """Return the values of its row from `path` to `noticed`; it was read at `time_read` or later."""
+        """Return the values of its row from `path` to `noticed`; it was read at `time_read` or later.
+
+        It counts as offered as long as no other directory is known to have its ID.
+        """
         description = utf8_text(self.description, "replace") if self.description is not None else None
         return (
             stored_path(self.path),
             self.skill_id,
-            int(self.description is not None),
+            OFFERED if self.description is not None else HIDDEN,
             *settle(self.stamp, time_read),
             description,
             utf8_text("\n".join(self.capabilities), "replace") if self.capabilities else None,
@@ -83,7 +91,7 @@ class Snapshot:
 
     `skills` are the entries that can be used, by ID; `duplicates` are those that share an ID. `revision`
     is that of the folder in the index, None where the index has nothing of it. `diagnostics` are those
-    of directories; an entry has its own.
+    of directories; an entry has its own. `partial` says how much there is if time was not enough for all.
     """
 
     def __init__(
@@ -93,8 +101,10 @@ class Snapshot:
         diagnostics: list[tuple[str, DiagnosticRow]],
         error: OSError | None,
         revision: int | None,
+        partial: str = "",
     ) -> None:
         self.revision = revision
+        self.partial = partial
         self.directories = directories
         self.entries = entries
         self.diagnostics = diagnostics
@@ -119,30 +129,57 @@ class Snapshot:
         )
 
 
+_SEGMENTS = "SELECT number, size, skills, slots FROM segments WHERE folder = ? ORDER BY number"
+_SKILLS = (
+    "SELECT path, id, size, modified, changed, description, capabilities, metadata, noticed, digest "
+    "FROM skills WHERE folder = ? ORDER BY path"
+)
+_DIRECTORIES = """
+SELECT path, modified, changed, collection, collection_stamp FROM directories WHERE folder = ? ORDER BY path
+"""
+
+
 def find_folder(execute: Any, root: str, strict: bool) -> tuple[int | None, int | None]:
     """Return a folder's number and its revision, which changes with its rows; None where it has none."""
+    number, revision, _ = _find_folder(execute, root, strict)
+    return number, revision
+
+
+def _find_folder(execute: Any, root: str, strict: bool) -> tuple[int | None, int | None, int | None]:
+    """Return the number, the revision and the digest of a folder, and check them and its segments."""
     key = stored_path(root), int(strict)
-    row = execute("SELECT number, revision FROM folders WHERE root = ? AND strict = ?", key).fetchone()
-    return row or (None, None)
+    sql = "SELECT number, revision, digest, seal FROM folders WHERE root = ? AND strict = ?"
+    row = execute(sql, key).fetchone()
+    if row is None:
+        return None, None, None
+    number, revision, digest, seal = row
+    verify(seal, number, *key, revision, digest, execute(_SEGMENTS, (number,)).fetchall())
+    return number, revision, digest
+
+
+def seal_folder(execute: Any, number: int) -> None:
+    """Store the checksums of a folder after a change, in the same transaction."""
+    digest = checksum(*(execute(sql, (number,)).fetchall() for sql in (_SKILLS, _DIRECTORIES)))
+    sql = "SELECT root, strict, revision FROM folders WHERE number = ?"
+    row = execute(sql, (number,)).fetchone()
+    seal = checksum(number, *row, digest, execute(_SEGMENTS, (number,)).fetchall())
+    execute("UPDATE folders SET digest = ?, seal = ? WHERE number = ?", (digest, seal, number))
 
 
 def load_snapshot(execute: Any, root: str, strict: bool) -> Snapshot:
-    number, revision = find_folder(execute, root, strict)
+    number, revision, folder_digest = _find_folder(execute, root, strict)
     if number is None:
         return Snapshot({}, {}, [], None, None)
+    rows, directory_rows = (execute(sql, (number,)).fetchall() for sql in (_SKILLS, _DIRECTORIES))
+    verify(folder_digest, rows, directory_rows)
     entries: dict[str, Entry] = {}
-    for path, skill_id, size, mtime, ctime, description, needs, metadata, diagnostics, digest in execute(
-        "SELECT path, id, size, modified, changed, description, capabilities, metadata, noticed, digest "
-        "FROM skills WHERE folder = ?",
-        (number,),
-    ):
+    for path, skill_id, size, mtime, ctime, description, needs, metadata, diagnostics, digest in rows:
         capabilities = tuple(needs.split("\n")) if needs else ()
         stamp = size, mtime, ctime
         name = path if type(path) is str else os.fsdecode(path)
         entries[name] = Entry(name, skill_id, stamp, description, capabilities, metadata, diagnostics, digest)
     directories: dict[str, Directory] = {}
-    sql = "SELECT path, modified, changed, collection, collection_stamp FROM directories WHERE folder = ?"
-    for path, mtime, ctime, collection, stamp in execute(sql, (number,)):
+    for path, mtime, ctime, collection, stamp in directory_rows:
         name = path if type(path) is str else os.fsdecode(path)
         directories[name] = Directory((0, mtime, ctime), [], collection, stamp)
     for path in (*(path.rpartition("/")[0] for path in entries), *directories):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
+from skillc.index.skills.database import checksum
 from skillc.index.skills.merge import merge_if_due, next_segment
-from skillc.index.skills.postings import MAX_SLOTS
-from skillc.index.skills.snapshot import find_folder, stored_path
+from skillc.index.skills.postings import MAX_SLOTS, store_lists
+from skillc.index.skills.snapshot import HIDDEN, OFFERED, find_folder, seal_folder, stored_path
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 FEW = 500  # skills of a batch up to which each ID is checked by itself
 
-_INSERT = "INSERT INTO skills VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT INTO skills VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 def update_folder(
@@ -46,6 +47,7 @@ def update_folder(
     number = save_folder(execute, *key, directories, last - paths)
     if batch.entries:
         write_batch(execute, number, batch)
+    seal_folder(execute, number)
     return find_folder(execute, *key)[1] or 0
 
 
@@ -81,14 +83,20 @@ def write_batch(execute: Any, folder: int, batch: Batch) -> None:
         position: tuple[int | None, ...] = segment + place // MAX_SLOTS, place % MAX_SLOTS, entry.digest
         if entry.digest is None:
             position = None, None, None
-        execute(_INSERT, (number + place, folder, *entry.columns(batch.start), *position))
+        columns = entry.columns(batch.start)
+        path, skill_id, _, size, mtime, ctime, description, needs, *_ = columns
+        contents = path, skill_id, description, needs, entry.digest, size, mtime, ctime  # as CONTENTS
+        check = checksum(*position[:2], *contents)
+        execute(_INSERT, (number + place, folder, *columns, *position, check))
     for place, lists in enumerate(batch.lists):
         size = min(len(batch.entries) - place * MAX_SLOTS, MAX_SLOTS)
-        skills = execute("SELECT count(*) FROM skills WHERE segment = ?", (segment + place,)).fetchone()[0]
+        sql = "SELECT count(*), sum(slot) FROM skills WHERE segment = ?"
+        skills, slots = execute(sql, (segment + place,)).fetchone()
         if skills:
-            for row in lists.rows(size):
-                execute("INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?)", (segment + place, *row))
-            execute("INSERT INTO segments VALUES (?, ?, ?, ?)", (segment + place, folder, size, skills))
+            store_lists(execute, segment + place, lists.rows(size))
+            execute(
+                "INSERT INTO segments VALUES (?, ?, ?, ?, ?)", (segment + place, folder, size, skills, slots)
+            )
     ids = [entry.skill_id for entry in batch.entries]
     if len(ids) >= FEW:  # rows start as offered, so that only IDs that occur twice need a check
         sql = "SELECT id FROM skills WHERE folder = ? GROUP BY id HAVING count(*) > 1"
@@ -100,18 +108,22 @@ def write_batch(execute: Any, folder: int, batch: Batch) -> None:
 
 def _remove_skill(execute: Any, folder: int, path: str) -> None:
     key = folder, stored_path(path)
-    row = execute("SELECT number, id FROM skills WHERE folder = ? AND path = ?", key).fetchone()
+    sql = "SELECT number, id, segment, slot FROM skills WHERE folder = ? AND path = ?"
+    row = execute(sql, key).fetchone()
     if row:
-        execute("DELETE FROM skills WHERE number = ?", row[:1])
-        _mark_offered(execute, folder, row[1])
+        number, skill_id, segment, slot = row
+        execute("DELETE FROM skills WHERE number = ?", (number,))
+        sql = "UPDATE segments SET skills = skills - 1, slots = slots - ? WHERE number = ?"
+        execute(sql, (slot, segment))
+        _mark_offered(execute, folder, skill_id)
 
 
 def _mark_offered(execute: Any, folder: int, skill_id: str) -> None:
     """Offer a skill where it has a description and no other directory has its ID [D25]."""
     execute(
-        "UPDATE skills SET offered = (description IS NOT NULL AND 1 = "
-        "(SELECT count(*) FROM skills WHERE id = ?1 AND folder = ?2)) WHERE id = ?1 AND folder = ?2",
-        (skill_id, folder),
+        "UPDATE skills SET offered = iif(description IS NOT NULL AND 1 = "
+        "(SELECT count(*) FROM skills WHERE id = ? AND folder = ?), ?, ?) WHERE id = ? AND folder = ?",
+        (skill_id, folder, OFFERED, HIDDEN, skill_id, folder),
     )
 
 

@@ -23,11 +23,14 @@ import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
-from skillc import atomic
+from skillc import atomic, paths
 from skillc.errors import MissingExtra, RepositoryUnavailable, SkillcError, require_extra, unexpected
 from skillc.library.copies import evict
 from skillc.library.git.config import FetchError, GitSkillConfig, RefNotFound, invalid
+from skillc.library.source import to_seconds
 from skillc.text import one_line
+
+MAX_STATE = 1 << 18  # bytes of state.json
 
 log = logging.getLogger("skillc.library")
 
@@ -62,7 +65,7 @@ class Checkouts:
         state = self.read_state()
         if not state.commit:
             return self._clone()
-        interval = self._config.refresh_interval
+        interval = to_seconds(self._config.refresh_interval, "refresh_interval")
         due = interval < math.inf and not 0 <= time.time() - state.attempted < interval
         if self._config.git_ref.moves and (force or due):
             return self._refresh(state, force)
@@ -71,8 +74,7 @@ class Checkouts:
     def read_state(self) -> State:
         """Return the state on disk; an empty one where it can't be read or its checkout is gone."""
         try:
-            with open(os.path.join(self._directory, "state.json"), encoding="utf-8") as file:
-                data = json.load(file)
+            data = json.loads(paths.read_regular(os.path.join(self._directory, "state.json"), MAX_STATE))
             commit, error = str(data["commit"]), one_line(str(data["error"]))
             state = State(commit, float(data["fetched"]), float(data["attempted"]), error)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):

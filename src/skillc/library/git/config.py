@@ -7,11 +7,13 @@ import math
 import os
 import re
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from urllib.parse import unquote, urlsplit
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration
 from skillc.library.secrets import hide_secrets
+from skillc.library.source import require_text, to_seconds
 from skillc.skills import to_segment
 from skillc.startup import sha256_hex
 
@@ -40,14 +42,18 @@ class RefNotFound(Exception):
 class GitRef:
     """What to check out: the tip of a branch, which moves, or a tag or a commit, which never do.
 
+    Without arguments it is the branch `main`.
+
     >>> GitRef.tag("v1.2.0")
     GitRef(kind='tag', name='v1.2.0')
     """
 
-    kind: str
-    name: str
+    kind: str = "branch"
+    name: str = "main"
 
     def __post_init__(self) -> None:
+        require_text(self.kind, "the kind of a ref")
+        require_text(self.name, "the name of a ref")
         if self.kind not in ("branch", "tag", "commit"):
             raise invalid(f"a ref is a branch, a tag or a commit, not {self.kind!r}")
         if self.kind == "commit":
@@ -87,13 +93,24 @@ class HttpsToken:
 
     token: str = field(repr=False)
 
+    def __post_init__(self) -> None:
+        require_text(self.token, "the token")
+        if not self.token:
+            raise invalid("the token is empty")
+
 
 @dataclass(frozen=True, slots=True)
 class SshKey:
-    """A private key for SSH; one with a passphrase has to be in ssh-agent."""
+    """A private key for SSH. One with a passphrase works if ssh-agent holds it; a `passphrase` is refused."""
 
     private_key_path: str | os.PathLike[str]
     passphrase: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.private_key_path, str | os.PathLike):
+            raise TypeError(f"private_key_path must be a path, not {type(self.private_key_path).__name__}")
+        if self.passphrase:
+            raise invalid("the program 'ssh' can't be given a passphrase; add the key to ssh-agent")
 
 
 GitAuth = HttpsToken | SshKey
@@ -109,10 +126,10 @@ class GitSkillConfig:
     """
 
     repo_url: str
-    git_ref: GitRef = GitRef("branch", "main")
+    git_ref: GitRef = GitRef()
     cache_dir: str | os.PathLike[str] | None = None
     skills_root: str | None = None
-    refresh_interval: float = 300.0
+    refresh_interval: float | timedelta = 300.0  # seconds; a number once it is constructed
     auth: GitAuth | None = None
     depth: int | None = 1
     strict: bool = False
@@ -120,8 +137,15 @@ class GitSkillConfig:
     max_bytes: int = MAX_BYTES
 
     def __post_init__(self) -> None:
-        if not self.refresh_interval >= 0:
-            raise invalid("the refresh interval must not be negative")
+        require_text(self.repo_url, "repo_url")
+        for name, kind in (("git_ref", GitRef), ("auth", GitAuth | None), ("depth", int | None)):
+            if not isinstance(getattr(self, name), kind):
+                raise TypeError(f"{name} can't be of type {type(getattr(self, name)).__name__}")
+        try:
+            seconds = to_seconds(self.refresh_interval, "refresh_interval")
+            object.__setattr__(self, "refresh_interval", seconds)
+        except ValueError as error:
+            raise invalid(str(error)) from None
         if self.depth is not None and self.depth < 1:
             raise invalid("the depth must be positive")
         if not 0 < self.time_out < math.inf or self.max_bytes < 1:
@@ -139,7 +163,7 @@ class GitSkillConfig:
             return replace(remote, username=TOKEN_USER, password=self.auth.token)
         if isinstance(self.auth, SshKey) and remote.scheme == "ssh":
             key = os.path.abspath(os.path.expanduser(os.fspath(self.auth.private_key_path)))
-            return replace(remote, key=key, passphrase=self.auth.passphrase)
+            return replace(remote, key=key)
         if self.auth is not None:
             kind = "a token" if isinstance(self.auth, HttpsToken) else "an SSH key"
             raise invalid(f"{kind} does not go with a {remote.scheme}:// address")
@@ -170,7 +194,6 @@ class Remote:
     username: str | None = field(default=None, repr=False)
     password: str | None = field(default=None, repr=False)
     key: str | None = None
-    passphrase: str | None = field(default=None, repr=False)
     time_out: float = TIME_OUT
     max_bytes: int = MAX_BYTES
 
@@ -181,7 +204,7 @@ class Remote:
         return to_segment(last.removesuffix(".git")) or "skills"
 
     def hide(self, text: str) -> str:
-        secrets = [self.password, self.passphrase]
+        secrets = [self.password]
         if self.scheme in ("http", "https"):
             pair = f"{self.username or ''}:{self.password or ''}"
             secrets.append(base64.b64encode(pair.encode()).decode())

@@ -187,8 +187,6 @@ class _SshClient(SSHGitClient):
     """The program `ssh`; closes its connection in the end, also where dulwich forgets to."""
 
     def __init__(self, remote: Remote, watchdog: Watchdog, advertisement: Advertisement) -> None:
-        if remote.passphrase:
-            raise FetchError("the program 'ssh' can't be given a passphrase; add the key to ssh-agent")
         self._watchdog = watchdog
         super().__init__(
             remote.host,

@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -84,14 +85,17 @@ class HttpSkillSource(base.SkillSource):
         self,
         base_url: str,
         auth: BearerAuth | HeaderAuth | None = None,
-        cache_ttl: float = 60.0,
+        cache_ttl: float | timedelta = 60.0,
         *,
-        time_out: float = 10.0,
+        time_out: float | timedelta = 10.0,
         name: str = "",
     ) -> None:
+        base.require_text(base_url, "base_url")
+        if not isinstance(auth, BearerAuth | HeaderAuth | None):
+            raise TypeError(f"auth must be a BearerAuth or a HeaderAuth, not {type(auth).__name__}")
         self.base_url, user, self._problem = wire.parse_base_url(base_url)
-        self.cache_ttl = cache_ttl
-        self.time_out = time_out
+        self.cache_ttl = base.to_seconds(cache_ttl, "cache_ttl")
+        self.time_out = base.to_seconds(time_out, "time_out")
         self.name = name
         self.quarantined = 0  # entries of the last list that can't be used
         self._credentials = dict([auth.header()]) if auth else user

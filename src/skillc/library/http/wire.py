@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from skillc.errors import InvalidSkill, InvalidSkillId, SkillcError
-from skillc.library.source import SkillDescriptor, SkillDocument, SkillScope, SourceDiagnostic
+from skillc.library.source import SkillDescriptor, SkillDocument, SkillScope, SourceDiagnostic, require_text
 from skillc.skills import SkillId
 from skillc.text import one_line, utf8_text
 
@@ -30,6 +30,9 @@ class BearerAuth:
 
     token: str = field(repr=False)
 
+    def __post_init__(self) -> None:
+        require_text(self.token, "the token")
+
     def header(self) -> tuple[str, str]:
         return "Authorization", f"Bearer {self.token.strip()}"
 
@@ -40,6 +43,10 @@ class HeaderAuth:
 
     name: str
     value: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        require_text(self.name, "the name of a header")
+        require_text(self.value, "the value of a header")
 
     def header(self) -> tuple[str, str]:
         return self.name, self.value.strip()

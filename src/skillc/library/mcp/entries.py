@@ -209,6 +209,10 @@ class Listing:
     refusals: dict[str, str] = field(default_factory=dict)
     expires: float = 0.0
 
+    def all_entries(self) -> list[SkillEntry]:
+        """Return a copy: another thread may fetch an entry meanwhile."""
+        return list(self.entries.values())
+
 
 def read_listing(answers: list[Any]) -> Listing:
     """Read the entries by path; refuse both of two with one path."""

@@ -17,6 +17,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -69,16 +70,20 @@ class McpSkillSource(base.SkillSource):
         environment: Mapping[str, str] | None = None,
         cwd: str | None = None,
         cache_dir: str | os.PathLike[str] | None = None,
-        cache_ttl: float = 60.0,
-        time_out: float = TIME_OUT,
+        cache_ttl: float | timedelta = 60.0,
+        time_out: float | timedelta = TIME_OUT,
         problem: str = "",
     ) -> None:
+        base.require_text(label, "label")
+        base.require_text(url, "url")
+        if isinstance(command, str) or not all(isinstance(word, str) for word in command):
+            raise TypeError("command must be a list of words")
         if bool(command) == bool(url):
             raise InvalidConfiguration("mcp repository", "give either a command or a URL")
         self.label = label if is_segment(label) else to_segment(label)
         self.name = label
-        self.cache_ttl = cache_ttl
-        self.time_out = time_out
+        self.cache_ttl = base.to_seconds(cache_ttl, "cache_ttl")
+        self.time_out = base.to_seconds(time_out, "time_out")
         self._command, self._url, self._cwd = tuple(command), url, cwd
         self._auth, self._environment = auth, dict(environment or {})
         self._problem = problem or _check_url(url)
@@ -92,7 +97,7 @@ class McpSkillSource(base.SkillSource):
 
     async def list(self, filter: base.SkillFilter = base.ALL) -> builtins.list[base.SkillDescriptor]:
         listing = await asyncio.to_thread(self._list)
-        skills = [self._describe(entry) for entry in listing.entries.values()]
+        skills = [self._describe(entry) for entry in listing.all_entries()]
         return sorted((skill for skill in skills if filter.matches(skill)), key=lambda skill: skill.id)
 
     async def load(self, skill_id: SkillId) -> base.SkillDocument:
@@ -120,7 +125,7 @@ class McpSkillSource(base.SkillSource):
     async def diagnostics(self) -> builtins.list[base.SourceDiagnostic]:
         """Return what was refused, with the reason, and a warning where the list is stale."""
         listing = await asyncio.to_thread(self._list)
-        refusals = listing.refusals | {str(path): reason for path, reason in self._refusals.items()}
+        refusals = listing.refusals | {str(path): reason for path, reason in list(self._refusals.items())}
         diagnostics = [base.SourceDiagnostic(path, "E010", "error", why) for path, why in refusals.items()]
         if self.error:
             diagnostics.append(base.SourceDiagnostic("", "E200", "warning", self.error))
@@ -171,7 +176,7 @@ class McpSkillSource(base.SkillSource):
                 self.error = None
                 self._extra_entries.clear()
                 self._listing = listing
-                self._cache.sweep({file.digest for e in listing.entries.values() for file in e.files})
+                self._cache.sweep({file.digest for e in listing.all_entries() for file in e.files})
             listing.expires = time.monotonic() + self.cache_ttl
             return listing
 

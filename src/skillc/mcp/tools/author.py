@@ -1,17 +1,20 @@
 """The tools for authors of skills: init, list, build, lint, stats."""
 
 import json
+import os
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from skillc.compiler import PublishOptions, create_skill, create_store, find_targets, list_skills
+from skillc.errors import InvalidOption
 from skillc.library import Skill, stored_skills
 from skillc.lint import find_skill_of, summarise_reports
 from skillc.mcp.tools.definition import Answer, Call, Count, SkillName, tool
 from skillc.mcp.tools.results import BuildResult, InitResult, LintResult, ListResult, StatsResult
-from skillc.paths import require_home
+from skillc.paths import project_roots, require_home
 from skillc.usage import Filters, Stats, check_group, compute_stats
+from skillc.workspace import Workspace
 
 Global = Annotated[bool, Field(description="Use the home directory's store instead of the project's.")]
 
@@ -59,10 +62,10 @@ def skc_list(
 @tool("Build a skill", "gateway", BuildResult, slow=True, writes=True, destructive=True)
 def skc_build(
     call: Call,
-    skill: Annotated[str, Field(description="A skill's name, or a folder to import and build.")],
+    skill: Annotated[str, Field(description="A skill's name or ID.")],
     to_global: Annotated[Global, Field(alias="global")] = False,
     target: Annotated[
-        str, Field(description="Agents (claude, cursor, codex, ...) or paths, comma-separated.")
+        str, Field(description="Names of agents (claude, cursor, codex, ...), comma-separated.")
     ] = "claude",
     deploy: Annotated[
         Literal["user", "project"], Field(description="Use the agents' user or project directories.")
@@ -70,19 +73,29 @@ def skc_build(
     as_copy: Annotated[bool, Field(alias="copy", description="Deploy a copy instead of a link.")] = False,
     force: Annotated[
         bool,
-        Field(description="Start from nothing; replace what stands where the skill is imported or deployed."),
+        Field(description="Start from nothing; replace what skc deployed there from elsewhere."),
     ] = False,
 ) -> Answer:
     """Compile a skill into a stub with a search index, and deploy it to agents. Needed once before skc_show
     and skc_search, and again after its files changed."""
     here = call.workspace
-    options = PublishOptions(find_targets(target, deploy, here.cwd), to_global, as_copy, force)
+    targets = find_targets(target, deploy, here.cwd, may_be_path=False)
     publication = here.build(
-        here.locate(skill, index=False),
-        options,
+        _find_own(here, skill),
+        PublishOptions(targets, to_global, as_copy, force, own_only=True),
         progress=lambda done, total: call.progress(done, total, f"{done} of {total} files of '{skill}'"),
     )
     return Answer(publication.as_json(), publication.report(), failed=bool(publication.failures))
+
+
+def _find_own(here: Workspace, name: str) -> Skill:
+    """Return a skill of the stores or repositories; importing a folder is for people."""
+    skill = here.locate(name, index=False)
+    roots = {os.path.realpath(root) for root in (*project_roots(here.cwd), require_home())}
+    if skill.repository or (skill.is_stored and os.path.realpath(skill.root) in roots):
+        return skill
+    advice = f"import it in a terminal: skc build {skill.source}"
+    raise InvalidOption(f"'{name}' is a folder outside of the stores and repositories; {advice}")
 
 
 @tool("Check a skill", "gateway", LintResult, slow=True)
@@ -95,11 +108,14 @@ def skc_lint(
     """Check a skill against the Agent Skills format and good practice, and estimate what it costs a context.
     Changes nothing."""
     report = call.workspace.lint(find_skill_of(skill, call.workspace.cwd), force=force, strict=strict)
+    value = summarise_reports([report])
     if report.skipped:
-        text = f"info: skipping compiled skill '{report.skill.name}'"
-    else:
-        text = "\n".join([finding.text() for finding in report.findings] or ["nothing to fix"])
-    return Answer(summarise_reports([report]), text)
+        return Answer(value, f"info: skipping compiled skill '{report.skill.name}'")
+    lines = [finding.text() for finding in report.findings] or ["nothing to fix"]
+    tokens = value["skills"][0]["tokens"]
+    size = f", about {tokens['total']} tokens, {tokens['body']} of them in SKILL.md" if tokens else ""
+    lines.append(f"{value['errors']} errors, {value['warnings']} warnings{size}")
+    return Answer(value, "\n".join(lines))
 
 
 @tool("What agents used", "gateway", StatsResult, slow=True)

@@ -41,8 +41,9 @@ async def browse_skills(
     call: Call,
     path: Annotated[str, _description("browse_skills", "path")] = "",
     query: Annotated[str | None, _description("browse_skills", "query")] = None,
+    cursor: Annotated[str | None, _description("browse_skills", "cursor")] = None,
 ) -> Answer:
-    value = await call.workspace.engine().browse(path, query)
+    value = await call.workspace.engine().browse(path, query, cursor)
     return Answer(value, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 

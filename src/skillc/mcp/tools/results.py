@@ -95,6 +95,9 @@ BrowseResult = _record(
     path=NotRequired[str],
     query=NotRequired[str],
     subcollections=NotRequired[_Collections],
+    more=NotRequired[_about(int, "how many entries follow")],
+    next_cursor=NotRequired[str],
+    note=NotRequired[str],
 )
 _Result = _record(
     id=str,
@@ -121,5 +124,6 @@ EnvelopeResult = _record(
     duration_ms=int,
     sandbox=_about(str, "bubblewrap, landlock or none"),
     error=NotRequired[str],
+    code=NotRequired[_about(str, "of the error, such as E065")],
     parsed=NotRequired[_about(Any, "stdout, where it is JSON")],
 )

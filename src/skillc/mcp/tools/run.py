@@ -46,7 +46,10 @@ def run_tool(
     assert envelope is not None
     if envelope.interruption is not None:
         here.report(envelope.interruption.text())
-    text = envelope.output or envelope.error or "(no output)"
+    texts = [envelope.output or "(no output)"]
+    if not envelope.success:  # a model that reads the text alone has to know, too
+        texts += [f"exit code: {envelope.exit_code}", *([envelope.error] if envelope.error else [])]
+    text = "\n".join(texts)
     return Answer(envelope.as_json(), text, failed=not envelope.success)
 
 

@@ -181,16 +181,15 @@ def _read_quotes(mark: str, rest: Atoms, pieces: Atoms) -> None:
 def _resolve(pieces: Pieces, parameters: Mapping[str, ParameterDefinition]) -> Token:
     """Resolve the placeholders of a token; in a URL a variable must come after the authority."""
     in_url = isinstance(pieces[0], str) and pieces[0].lower().startswith(_SCHEMES)
-    prefix = ""
+    rest = pieces[0].partition("://")[2] if in_url and isinstance(pieces[0], str) else ""
     token: list[str | Variable] = []
     for piece in pieces:
         if isinstance(piece, str):
             if "\0" in piece:
                 raise InvalidTemplate("it has a NUL byte")
-            prefix += piece
             token.append(piece)
             continue
-        if in_url and not any(mark in prefix.partition("://")[2] for mark in "/?#"):
+        if in_url and not any(mark in rest for mark in "/?#"):
             raise InvalidTemplate(f"{{{{{piece.name}}}}} is in the host of a URL")
         token.append(_make_variable(piece, parameters, in_url))
     return tuple(token)

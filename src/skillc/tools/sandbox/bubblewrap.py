@@ -14,12 +14,14 @@ from contextlib import suppress
 from typing import Any
 
 from skillc.errors import CannotRun, SandboxUnavailable
-from skillc.tools.sandbox import seccomp
-from skillc.tools.sandbox.access import HIDE, WRITE, access_rules, home_directory
+from skillc.paths import is_inside
+from skillc.tools.sandbox import cgroup, seccomp
+from skillc.tools.sandbox.access import HIDE, WRITE, access_rules, list_homes, rule_for
 from skillc.tools.sandbox.process import PATIENCE, Launch, SandboxProcess, list_limits, spawn_with_pipes
 
 PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"  # not PATH, which may lead anywhere
 TEMPORARY = 4 << 30  # bytes in the private /tmp and home; beyond it writing fails
+SHARED = 1 << 30  # bytes in /dev/shm
 
 
 def find_bubblewrap() -> str | None:
@@ -41,13 +43,18 @@ class BubblewrapProcess(SandboxProcess):
         self._root = 0
         self._root_fd = -1
         self._error = ""
+        self._group = cgroup.create()
         try:
             self._root = int(self._read_status().get("child-pid", 0))
             if self._root:
                 self._root_fd = os.pidfd_open(self._root)
                 for kind, value in list_limits(processes=True):
                     resource.prlimit(self._root, kind, (value, value))
-        except ProcessLookupError:  # it failed to start; its status will say why
+                if self._group:
+                    cgroup.add(self._group, self._root)
+                with open(f"/proc/{self._root}/oom_score_adj", "w") as file:
+                    file.write("1000")  # where memory runs out, it is the first to go
+        except (ProcessLookupError, FileNotFoundError):  # it failed to start; its status will say why
             pass
         except OSError as error:  # without limits it does not start
             self._error = f"its limits could not be set: {error.strerror}"
@@ -88,6 +95,8 @@ class BubblewrapProcess(SandboxProcess):
             poll.register(self._root_fd, select.POLLIN)
             poll.poll(PATIENCE * 1000)  # it ends after all others of its namespace
             os.close(self._root_fd)
+        if self._group:
+            cgroup.remove(self._group)
 
 
 def start(launch: Launch) -> BubblewrapProcess:
@@ -113,21 +122,32 @@ def _options(launch: Launch) -> list[str]:
     options = ["--unshare-all", *(["--share-net"] if launch.network else [])]
     options += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     # Root may write /proc/sys without any capability, and a kernel setting can name a program to start.
-    options += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
-    home = home_directory(launch)
-    rules = access_rules(launch)
-    mounts = {path: _mount(path, mode) for path, mode in rules.items()}
-    for private in {home, _temporary_directory(launch)} - {"/"}:
-        if rules.get(private, HIDE) == HIDE:
-            mounts[private] = _mount_empty(private, TEMPORARY, "0700")
+    options += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"]
+    options += ["--dev", "/dev", *_mount_empty("/dev/shm", SHARED, "1777"), "--remount-ro", "/dev"]  # noqa: S108
+    mounts = _list_mounts(launch)
     for path in sorted(mounts):  # a directory comes before what is in it
         options += mounts[path]
-    name = os.path.normpath(launch.env.get("HOME", home))
-    if name != home:  # a link on the way to it
-        options += ["--symlink", home, name]
-    if launch.cwd == home:  # what is new at its top would be lost
-        options += ["--remount-ro", home]
+    if launch.cwd in list_homes(launch):  # what is new at its top would be lost
+        options += ["--remount-ro", launch.cwd]
     return [*options, "--remount-ro", "/", "--chdir", launch.cwd]
+
+
+def _list_mounts(launch: Launch) -> dict[str, list[str]]:
+    """Return the options for each path: what the rules open, and the private directories."""
+    rules = access_rules(launch)
+    in_use = [launch.cwd, *(path for path, mode in rules.items() if mode != HIDE)]
+    mounts = {path: _mount(path, mode, in_use) for path, mode in rules.items()}
+    private = [_temporary_directory(launch)]
+    for home in list_homes(launch)[:1]:  # the first is the command's own
+        name = os.path.normpath(launch.env.get("HOME", home))
+        if os.path.realpath(name) == home != name and rule_for(name, rules) in (None, HIDE):
+            mounts[name] = ["--symlink", home, name]  # HOME is a link, or has one on the way
+        if os.path.isdir(home) or rule_for(home, rules) is None:
+            private.append(home)
+    for path in private:
+        if rules.get(path, HIDE) == HIDE:
+            mounts[path] = _mount_empty(path, TEMPORARY, "0700")
+    return mounts
 
 
 def _mount_empty(path: str, size: int, mode: str) -> list[str]:
@@ -146,9 +166,10 @@ def read_version() -> tuple[int, ...]:
     return tuple(int(part) for part in words[-1].split(b".") if part.isdigit()) if words else ()
 
 
-def _mount(path: str, mode: str) -> list[str]:
+def _mount(path: str, mode: str, in_use: list[str]) -> list[str]:
+    """Return the options for one rule; `in_use` are the paths that have to be reached."""
     if mode == HIDE and os.path.isdir(path):
-        return _mount_empty(path, 4096, "0000")
+        return _mount_empty(path, 4096, "0555" if any(is_inside(other, path) for other in in_use) else "0000")
     if mode == HIDE:
         return ["--ro-bind", "/dev/null", path]
     if os.path.islink(path) and path.count("/") == 1:  # /bin, where systems have merged it with /usr/bin

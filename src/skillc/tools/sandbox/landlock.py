@@ -21,8 +21,8 @@ from typing import Any
 
 from skillc.errors import SandboxUnavailable
 from skillc.paths import is_inside
-from skillc.tools.sandbox import seccomp, supervisor
-from skillc.tools.sandbox.access import HIDE, WRITE, access_rules
+from skillc.tools.sandbox import cgroup, seccomp, supervisor
+from skillc.tools.sandbox.access import DEVICES, HIDE, WRITE, access_rules
 from skillc.tools.sandbox.process import (
     PATIENCE,
     Launch,
@@ -53,8 +53,6 @@ _WRITING = _ALL & ~_DEVICES
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 _TCP, _SCOPES = 0b11, 0b11  # bind and connect; abstract sockets and signals
 
-DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-
 
 def abi() -> int:
     """Return the version of Landlock that the kernel offers; 0 if none."""
@@ -78,11 +76,18 @@ class LandlockProcess(SandboxProcess):
     """A command below its supervisor, which ends everything when its pipe is closed."""
 
     def __init__(
-        self, launch: Launch, process: subprocess.Popen[bytes], status: int, control: int, private: str
+        self,
+        launch: Launch,
+        process: subprocess.Popen[bytes],
+        status: int,
+        control: int,
+        private: str,
+        group: str | None,
     ) -> None:
         super().__init__(launch, process, status)
         self._control = control
         self._private = private
+        self._group = group
 
     def kill(self) -> None:
         if self._control >= 0:
@@ -105,22 +110,29 @@ class LandlockProcess(SandboxProcess):
         except subprocess.TimeoutExpired:
             super().kill()
         super().close()
-        remove_tree(self._private)
+        _clean_up(self._private, self._group)
 
 
 def start(launch: Launch) -> LandlockProcess:
     """Start the command below a supervisor that confines it."""
     private = tempfile.mkdtemp(prefix="skillc-run-")
+    group = cgroup.create()
     try:
         env = dict(launch.env) | {"TMPDIR": private, "HOME": os.path.join(private, "home")}
         os.mkdir(env["HOME"], 0o700)
-        data = _supervisor_code() + marshal.dumps(_plan(launch, env, private))
+        data = _supervisor_code() + marshal.dumps(_plan(launch, env, private, group))
         start_python = [sys.executable, "-I", "-S", "-c", BEGIN]
         pipes = spawn_with_pipes(launch, data, {}, lambda *descriptors: [*start_python, *descriptors])
-        return LandlockProcess(launch, *pipes, private)
+        return LandlockProcess(launch, *pipes, private, group)
     except BaseException:
-        remove_tree(private)
+        _clean_up(private, group)
         raise
+
+
+def _clean_up(private: str, group: str | None) -> None:
+    remove_tree(private)
+    if group:
+        cgroup.remove(group)
 
 
 @functools.cache
@@ -131,7 +143,7 @@ def _supervisor_code() -> bytes:
     return marshal.dumps(loader.get_code(supervisor.__name__))
 
 
-def _plan(launch: Launch, env: dict[str, str], private: str) -> dict[str, Any]:
+def _plan(launch: Launch, env: dict[str, str], private: str, group: str | None) -> dict[str, Any]:
     """Return what the supervisor is to do, in values that marshal takes: no subclass of str, for one."""
     plain = str.__str__
     version = abi()
@@ -143,6 +155,7 @@ def _plan(launch: Launch, env: dict[str, str], private: str) -> dict[str, Any]:
         "env": {plain(name): plain(value) for name, value in env.items()},
         "cwd": plain(launch.cwd),
         "limits": list_limits(processes=False),
+        "members": os.path.join(group, cgroup.MEMBERS) if group else "",
         "restrictions": (files, tcp, scopes),
         "size": 24 if version >= 6 else 16 if version >= 4 else 8,
         "rules": [(plain(path), *rights) for path, *rights in _rules(launch, private)],
@@ -167,7 +180,10 @@ def _rules(launch: Launch, private: str) -> list[tuple[str, int, int]]:
 
 
 def _list_around(path: str, secrets: list[str]) -> list[str]:
-    """Return `path`, or, where something below it is to be hidden, everything else in it."""
+    """Return `path`, or, where something below it is to be hidden, everything else in it.
+
+    Links are left out: a rule for one would open what it leads to.
+    """
     if path in secrets:
         return []
     if not any(is_inside(other, path) for other in secrets):
@@ -176,7 +192,8 @@ def _list_around(path: str, secrets: list[str]) -> list[str]:
         names = os.listdir(path)
     except OSError:
         return []
-    return [part for name in sorted(names) for part in _list_around(os.path.join(path, name), secrets)]
+    entries = [os.path.join(path, name) for name in sorted(names)]
+    return [part for entry in entries if not os.path.islink(entry) for part in _list_around(entry, secrets)]
 
 
 def remove_tree(root: str) -> None:

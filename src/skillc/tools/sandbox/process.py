@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,8 +19,9 @@ PATIENCE = 10.0  # seconds that processes get to end after SIGKILL
 # What one command may use.
 PROCESSES = 512  # at once; beyond it the run is ended
 FILE = 4 << 30  # bytes in one file; beyond it writing fails and the process gets SIGXFSZ
-MEMORY = 8 << 30  # bytes of private memory a process; beyond it allocating fails
+MEMORY = 8 << 30  # bytes of private memory a process, and of shared memory in all of them
 FILES = 4096  # that a process has open; beyond it opening fails
+SEARCH = 1.0  # seconds between two searches for orphans among all processes of the machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,8 @@ class Process:
         self.launch = launch
         self.process = process
         self.streams = (process.stdout, process.stderr)
-        self._tasks_before = count_tasks()
+        self._tasks = count_tasks()
+        self._next_search = 0.0
 
     def has_ended(self) -> bool:
         """Return whether the process has ended; it stays a zombie, so that its number is not reused."""
@@ -74,13 +77,23 @@ class Process:
         except ChildProcessError:  # it has been waited for
             return True
 
+    def find_excess(self) -> str:
+        """Return which limit the command has passed, and has to be ended for; empty if none."""
+        number = len(self.list_processes(PROCESSES))
+        return f"it had more than {PROCESSES} processes at once" if number > PROCESSES else ""
+
     def list_processes(self, limit: int | None = None) -> list[int]:
         """Return the command's processes, without those that the sandbox needs for itself.
 
-        Orphans are found by their session, which is slow: only where there are many new processes.
+        Orphans are found by their session, which is slow: at once where there are many new processes,
+        otherwise once a second. The number on the machine alone says little, since others end meanwhile.
         """
         pids = [self.process.pid, *list_descendants(self.process.pid, limit)]
-        if limit is not None and count_tasks() - self._tasks_before > limit:
+        if limit is None:
+            return pids
+        tasks, now = count_tasks(), time.monotonic()
+        if tasks - self._tasks > limit or (tasks > limit and now >= self._next_search):
+            self._tasks, self._next_search = tasks, now + SEARCH
             pids = list({*pids, *list_session(self.process.pid)})
         return pids
 
@@ -130,6 +143,12 @@ class SandboxProcess(Process):
 
     def list_processes(self, limit: int | None = None) -> list[int]:
         return list_descendants(self._root, limit) if self._root else []
+
+    def find_excess(self) -> str:
+        pids = self.list_processes(PROCESSES)
+        if len(pids) <= PROCESSES and count_shared_memory(pids) > MEMORY:
+            return f"it had more than {MEMORY >> 30} GiB of shared memory"
+        return super().find_excess()
 
     def terminate(self) -> None:
         signal_each(self.list_processes(), signal.SIGTERM)
@@ -231,6 +250,29 @@ def list_session(leader: int) -> list[int]:
     numbers = [name for name in os.listdir("/proc") if name.isdigit()]
     fields = {name: read_bytes(f"/proc/{name}/stat").rpartition(b")")[2].split() for name in numbers}
     return [int(name) for name in numbers if fields[name][3:4] == [b"%d" % leader]]
+
+
+def count_shared_memory(pids: Iterable[int]) -> int:
+    """Return how many bytes of memory without a file processes share; RLIMIT_DATA does not count them.
+
+    Sizes count, not what is in use: pages stay in memory when all processes have let go of them.
+    """
+    sizes = {pid: read_bytes(f"/proc/{pid}/statm").partition(b" ")[0] for pid in pids}
+    bounds = {pid: int(size) * resource.getpagesize() for pid, size in sizes.items() if size}
+    if sum(bounds.values()) <= MEMORY:  # the usual case, and the fast one
+        return 0
+    unknown = 0
+    ends: dict[bytes, int] = {}  # by inode, since several processes have the same memory
+    for pid, bound in bounds.items():
+        lines = read_bytes(f"/proc/{pid}/maps").splitlines()
+        if not lines and os.path.exists(f"/proc/{pid}"):
+            unknown += bound
+        for addresses, mode, offset, _, inode, *name in (line.split(None, 5) for line in lines):
+            if mode.endswith(b"s") and name and name[0].startswith(b"/dev/zero"):
+                first, _, last = addresses.partition(b"-")
+                end = int(offset, 16) + int(last, 16) - int(first, 16)
+                ends[inode] = max(ends.get(inode, 0), end)
+    return unknown + sum(ends.values())
 
 
 def signal_each(pids: Iterable[int], number: int, send: Callable[[int, int], None] = os.kill) -> None:

@@ -29,20 +29,19 @@ REFUSED = {
     "clock_settime": (227, 112), "sethostname": (170, 161), "setdomainname": (171, 162),
     "syslog": (103, 116), "iopl": (172, None), "ioperm": (173, None), "vhangup": (153, 58),
     "fanotify_init": (300, 262),
-}
-# Answered as if the kernel did not have them: programs then take the older calls, which can be checked.
-UNKNOWN = {
-    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
-    "clone3": (435, 435),
-}
-# What Landlock does not cover: memory and queues that processes share by number or name.
-SHARED = {
+    # Memory and queues that processes share by number or name, which no limit counts.
     "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "msgget": (68, 186),
     "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187), "semget": (64, 190),
     "semop": (65, 193), "semctl": (66, 191), "semtimedop": (220, 192), "mq_open": (240, 180),
     "mq_unlink": (241, 181),
 }
-# Nor does it cover a file's mode, owner and attributes.
+# Answered as if the kernel did not have them: programs then take the older calls, which can be checked,
+# and files in /dev/shm or /tmp in place of memory without a name.
+UNKNOWN = {
+    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
+    "clone3": (435, 435), "memfd_create": (319, 279), "memfd_secret": (447, 447),
+}
+# What Landlock does not cover: a file's mode, owner and attributes.
 METADATA = {
     "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452),
     "chown": (92, None), "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54),
@@ -83,7 +82,7 @@ def build_filter(*, network: bool, alone: bool, read_only: bool) -> bytes:
     def numbers(table: Mapping[str, tuple[int, int | None]]) -> list[int]:
         return [pair[column] for pair in table.values() if pair[column] is not None]  # type: ignore[misc]
 
-    calls = REFUSED | (SHARED if alone else {}) | (METADATA if alone and read_only else {})
+    calls = REFUSED | (METADATA if alone and read_only else {})
     load = [(_LOAD, 0, 0, _ARGUMENTS + 8 * number) for number in (0, 1)]  # the low half; it comes first
     code = [
         (_LOAD, 0, 0, _ARCHITECTURE),

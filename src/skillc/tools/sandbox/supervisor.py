@@ -92,6 +92,8 @@ def become(plan: dict[str, Any], status: int, supervisor: int) -> NoReturn:
         for number in (SIGPIPE, SIGXFSZ):  # which Python had set to be ignored
             libc.signal(number, None)
         os.chdir(plan["cwd"])
+        write("/proc/self/oom_score_adj", b"1000")  # where memory runs out, the command is the first to go
+        write(plan["members"], b"0")  # of its control group; 0 is this process
         confine(plan)
         stage = "exec"
         os.execve(plan["argv"][0], plan["argv"], plan["env"])  # noqa: S606 - what it is for
@@ -100,6 +102,15 @@ def become(plan: dict[str, Any], status: int, supervisor: int) -> NoReturn:
         os.write(status, text.encode())
     finally:
         os._exit(1)
+
+
+def write(path: str, data: bytes) -> None:
+    """Write to a file of the kernel, if it is there and can be written."""
+    try:
+        with open(path, "wb", buffering=0) as file:
+            file.write(data)
+    except OSError:
+        pass
 
 
 def descendants(pid: int) -> set[int]:

@@ -1,0 +1,57 @@
+"""What a title may mean that is no heading as the source has it: as it is shown, cut, or spelt alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from skillc.gateway.freshness import Heading
+from skillc.text import fold_line, one_line, suggest
+
+MAX_SUGGESTIONS = 5
+MAX_DASHES = 64  # at which a title is cut, one after the other
+_DASH = " \N{EM DASH} "
+
+
+def map_as_shown(headings: Iterable[Heading], files: Iterable[str]) -> dict[str, list[Heading]]:
+    """Return headings by what a stub or an outline shows for them, case-folded.
+
+    White space is folded there, what can't be printed is left out or written out, and a stub lists a file
+    without a title by its path.
+    """
+    shown: dict[str, list[Heading]] = {}
+    titles = set()
+    for heading in headings:
+        for form in {fold_line(heading.heading), fold_line(one_line(heading.heading))}:
+            shown.setdefault(form.casefold(), []).append(heading)
+        if heading.level == 1 and fold_line(heading.heading):
+            titles.add(heading.file)
+    for name in files:
+        if name not in titles:
+            shown.setdefault(fold_line(name).casefold(), []).append(Heading(name, name, 0, 1, 0))
+    return shown
+
+
+def suggest_titles(query: str, headings: Sequence[Heading]) -> list[tuple[str, str]]:
+    """Return headings with their files: those that start with the query, contain it or look like it."""
+    if not query:
+        return []
+    every = dict.fromkeys((heading.heading, heading.file) for heading in headings)
+    texts = [text for text in every if query in text[0].casefold()]
+    texts.sort(key=lambda text: not text[0].casefold().startswith(query))
+    if len(texts) < MAX_SUGGESTIONS:
+        # A slash would stand for a collection.
+        names = {heading.replace("/", "-"): (heading, file) for heading, file in reversed(every)}
+        nearest = suggest(query.replace("/", "-"), names, MAX_SUGGESTIONS)
+        texts += [names[name] for name in nearest if names[name] not in texts]
+    return texts[:MAX_SUGGESTIONS]
+
+
+def parts_before_dashes(title: str) -> Iterator[str]:
+    """Yield the parts before a dash, the longest first; of many, some and the shortest."""
+    position = title.rfind(_DASH)
+    for _ in range(MAX_DASHES):
+        if position < 0:
+            return
+        yield title[:position].strip()
+        position = title.rfind(_DASH, 0, position + 2)  # two dashes may share a space
+    yield title.partition(_DASH)[0].strip()

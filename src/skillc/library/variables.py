@@ -1,0 +1,169 @@
+"""Variables of the environment that a project's skills.toml asks for, and those that the user allowed.
+
+A project that was cloned must not send the user's secrets to a host that it names. `${VAR}` in a project's
+file counts only after the user allowed this project to use this variable for this host. The user's own
+skills.toml needs no permission.
+
+    <home>/.skillc/variables.json
+        {"version": 1, "variables": [{"project": "/home/you/app", "host": "https://h", "variable": "TOKEN"}]}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from urllib.parse import urlsplit
+
+from skillc import atomic, paths
+from skillc.errors import InvalidConfiguration
+from skillc.library.config import VARIABLE, SkillRepositoryConfig, SkillsConfig
+from skillc.text import shell_quote
+
+VERSION = 1
+MAX_FILE = 1 << 20  # bytes of variables.json
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class VariableUse:
+    """A project that sends a variable to a host.
+
+    `host` has a scheme, and a port if it is not the usual one. Where it depends on a variable, it is the
+    whole address as the file has it.
+    """
+
+    project: str
+    host: str
+    variable: str
+
+    def command(self) -> str:
+        """Return the command that allows it."""
+        return f"skc trust allow --variable {shell_quote(self.variable)} --host {shell_quote(self.host)}"
+
+    def as_json(self) -> dict[str, str]:
+        return asdict(self)
+
+
+def variables_asked_for(config: SkillsConfig) -> list[VariableUse]:
+    """Return what the project's repositories would send now and the user has not allowed."""
+    uses = variables_used(config)
+    allowed = allowed_variables() if uses else []
+    return [use for use in uses if use not in allowed and os.environ.get(use.variable)]
+
+
+def variables_used(config: SkillsConfig) -> list[VariableUse]:
+    """Return what the project's repositories use, but for those that can't be allowed."""
+    uses: dict[VariableUse, None] = {}
+    for repository in config.repositories:
+        try:
+            uses |= dict.fromkeys(uses_of(repository))
+        except InvalidConfiguration:
+            continue  # it is unavailable, and says why when it is used
+    return list(uses)
+
+
+def check_variables(repository: SkillRepositoryConfig) -> None:
+    """Raise InvalidConfiguration for a variable that the repository's project may not use."""
+    uses = uses_of(repository)
+    allowed = allowed_variables() if uses else []
+    for use in uses:
+        if use not in allowed:
+            what = f"the project may not send the variable {use.variable} to {use.host}"
+            raise _invalid(repository, f"{what}; to allow it, run there: {use.command()}")
+
+
+def uses_of(repository: SkillRepositoryConfig) -> list[VariableUse]:
+    """Return the variables that a project's repository uses; none for one that the user configured."""
+    names = repository.variables()
+    if not names or not repository.of_project:
+        return []
+    host = _host(repository)
+    project = os.path.realpath(repository.base)
+    return [VariableUse(project, host, name) for name in names]
+
+
+def _host(repository: SkillRepositoryConfig) -> str:
+    """Return where the variables go, by the parser that also opens the connection.
+
+    A value can move the host: `https://one.example${PWD}@other.example` leads to the first one.
+    """
+    address = repository.settings.get("url", "")
+    host = _origin(repository.type, VARIABLE.sub("x", address))
+    values = VARIABLE.sub(lambda match: os.environ.get(match[1]) or "x", address)
+    if host and host == _origin(repository.type, values):
+        return host
+    if "@" in address:
+        raise _invalid(repository, "a variable in its address may change the host; write the host out")
+    return address
+
+
+def _origin(kind: str, address: str) -> str:
+    """Return scheme, host and port of an address; empty for one without a host."""
+    if kind == "git":
+        from skillc.library.git.config import parse_address  # 20 ms, for projects with variables alone
+
+        try:
+            remote = parse_address(address)
+        except InvalidConfiguration:
+            return ""
+        scheme, host, port = remote.scheme, remote.host, remote.port
+    else:
+        try:
+            parts = urlsplit(address.strip())
+            scheme, host, port = parts.scheme, parts.hostname or "", parts.port
+        except ValueError:
+            return ""
+    place = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{place}{f':{port}' if port else ''}" if host else ""
+
+
+def _invalid(repository: SkillRepositoryConfig, reason: str) -> InvalidConfiguration:
+    return InvalidConfiguration(repository.file, f"repository '{repository.name}': {reason}")
+
+
+def allowed_variables() -> list[VariableUse]:
+    """Return what the user allowed; raises InvalidConfiguration for a file that can't be trusted."""
+    home = paths.home()
+    if home is None:
+        return []
+    path = paths.variables_file(home)
+    try:
+        data = paths.read_regular(path, MAX_FILE)
+        if os.name == "posix" and os.stat(path).st_mode & 0o022:
+            raise InvalidConfiguration(path, "others can write it; check it, then run 'chmod 600' on it")
+        content = json.loads(data)
+        if content["version"] != VERSION:
+            raise ValueError(VERSION)
+        uses = [VariableUse(**entry) for entry in content["variables"]]
+        if not all(isinstance(getattr(use, field.name), str) for use in uses for field in fields(use)):
+            raise TypeError(uses)
+        return uses
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise InvalidConfiguration(path, error.strerror or str(error)) from None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise InvalidConfiguration(path, "damaged; mend it, or delete it and allow anew") from None
+
+
+def allow_variables(uses: list[VariableUse]) -> None:
+    """Let projects use variables from now on."""
+    _change(lambda allowed: {*allowed, *uses})
+
+
+def forget_variables(matches: Callable[[VariableUse], bool]) -> list[VariableUse]:
+    """Take back what matches, and return it."""
+    removals = [use for use in allowed_variables() if matches(use)]
+    if removals:
+        _change(lambda allowed: {use for use in allowed if not matches(use)})
+    return removals
+
+
+def _change(change: Callable[[list[VariableUse]], set[VariableUse]]) -> None:
+    path = paths.variables_file(paths.require_home())
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with atomic.Lock(f"{path}.lock"):
+        uses = sorted(change(allowed_variables()))
+        content = {"version": VERSION, "variables": [use.as_json() for use in uses]}
+        atomic.write(path, json.dumps(content, indent=1).encode(), durable=True, private=True)

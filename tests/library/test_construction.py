@@ -1,0 +1,97 @@
+"""Arguments of public sources are checked when they are constructed, with a plain message."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import skillc
+from skillc import (
+    BearerAuth,
+    CompositeSkillSource,
+    FilesystemSkillSource,
+    GitRef,
+    GitSkillConfig,
+    HeaderAuth,
+    HttpSkillSource,
+    HttpsToken,
+    InvalidConfiguration,
+    McpSkillSource,
+    NamedSource,
+    SkillcError,
+    SkillRepositoryConfig,
+    SshKey,
+)
+
+ANY: Any = None
+SECRET = "hunter2-hunter2"
+WRONG: dict[str, Callable[[], object]] = {
+    "a ref's name": lambda: GitRef("branch", ANY),
+    "a ref's kind": lambda: GitRef("head"),
+    "an address": lambda: GitSkillConfig(ANY),
+    "a ref as text": lambda: GitSkillConfig("https://h/x", "main"),  # type: ignore[arg-type]
+    "credentials": lambda: GitSkillConfig("https://h/x", auth=SECRET),  # type: ignore[arg-type]
+    "an interval": lambda: GitSkillConfig("https://h/x", refresh_interval="5m"),  # type: ignore[arg-type]
+    "a negative interval": lambda: GitSkillConfig("https://h/x", refresh_interval=timedelta(-1)),
+    "no number": lambda: GitSkillConfig("https://h/x", refresh_interval=math.nan),
+    "a depth": lambda: GitSkillConfig("https://h/x", depth=0),
+    "a token": lambda: HttpsToken(ANY),
+    "an empty token": lambda: HttpsToken(""),
+    "a key": lambda: SshKey(ANY),
+    "a passphrase": lambda: SshKey("key", SECRET),
+    "a URL": lambda: HttpSkillSource(ANY),
+    "a token alone": lambda: HttpSkillSource("https://h", SECRET),  # type: ignore[arg-type]
+    "a TTL": lambda: HttpSkillSource("https://h", cache_ttl=-1),
+    "a bearer": lambda: BearerAuth(ANY),
+    "a header": lambda: HeaderAuth("X", ANY),
+    "a command": lambda: McpSkillSource("x", command="server --stdio"),
+    "a label": lambda: McpSkillSource(ANY, url="https://h"),
+    "an MCP TTL": lambda: McpSkillSource("x", url="https://h", cache_ttl=ANY),
+    "a folder": lambda: FilesystemSkillSource(ANY),
+    "a time-out": lambda: CompositeSkillSource([], time_out=-1),
+    "no source": lambda: NamedSource("x", object()),  # type: ignore[arg-type]
+    "a name": lambda: NamedSource(ANY, FilesystemSkillSource(".")),
+    "a repository's type": lambda: SkillRepositoryConfig("x", "svn"),
+    "a repository's name": lambda: SkillRepositoryConfig("", "http", {"url": "https://h"}),
+    "a missing setting": lambda: SkillRepositoryConfig("x", "git"),
+    "a setting's type": lambda: SkillRepositoryConfig("x", "git", {"url": ANY}),
+    "an unknown setting": lambda: SkillRepositoryConfig("x", "http", {"url": "https://h", "depth": 1}),
+    "a repository's time-out": lambda: SkillRepositoryConfig("x", "http", {"url": "u"}, time_out=0),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_arguments(what: str) -> None:
+    """[D33] a wrong type or value fails at construction, in plain words and without secrets."""
+    with pytest.raises((SkillcError, TypeError, ValueError)) as caught:
+        WRONG[what]()
+    assert str(caught.value)
+    assert SECRET not in str(caught.value)
+
+
+def test_defaults_and_intervals(tmp_path: Path) -> None:
+    """[LIB: GitSkillSource (feature-gated)] [D33] a ref is `main` by default; a timedelta is an interval."""
+    assert GitRef() == GitRef.branch("main") == GitSkillConfig("https://h/x").git_ref
+    config = GitSkillConfig("https://h/x", refresh_interval=timedelta(minutes=2), cache_dir=tmp_path)
+    assert config.refresh_interval == 120.0
+    assert HttpSkillSource("https://h", cache_ttl=timedelta(seconds=5)).cache_ttl == 5.0
+    assert McpSkillSource("x", url="https://h", cache_ttl=timedelta(1)).cache_ttl == 86400.0
+
+
+def test_passphrase_is_refused() -> None:
+    """[D29] a passphrase can't be used, so it is refused at once, with what to do."""
+    with pytest.raises(InvalidConfiguration, match="add the key to ssh-agent"):
+        SshKey("~/.ssh/id", SECRET)
+    assert SshKey("~/.ssh/id").passphrase is None
+
+
+def test_repositories_in_python() -> None:
+    """[D33] a repository can be configured without a file; its type is public."""
+    config = skillc.SkillsConfig(repositories=(SkillRepositoryConfig("x", "http", {"url": "https://h"}),))
+    (first, *_) = skillc.resolve_repositories(config).sources
+    assert (first.name, getattr(first.source, "kind", "")) == ("x", "http")

@@ -1,0 +1,167 @@
+"""What connections may cost: clients that connect and send nothing, too little, or read nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import resource
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import httpx2
+import pytest
+
+from skillc.library import InMemorySkillSource
+from skillc.library.source import ALL, SkillDescriptor, SkillDocument, SkillFilter
+from skillc.server import connections
+from skillc.skills import SkillId
+from tests.conftest import World
+from tests.support.servers import live
+
+LARGE = SkillDocument(SkillDescriptor(SkillId("large"), description="x"), "x" * (16 << 20))
+GET = b"GET /skills/large HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a second for everything."""
+    for name in ("HEAD_TIME", "BODY_TIME", "READ_TIME"):
+        monkeypatch.setattr(connections, name, 0.5)
+
+
+@contextmanager
+def connected(api: httpx2.Client, count: int = 1) -> Iterator[list[socket.socket]]:
+    with ExitStack() as stack:
+        address = ("127.0.0.1", api.base_url.port or 0)
+        connect: Callable[[], socket.socket] = lambda: socket.create_connection(address, timeout=20)  # noqa: E731
+        yield [stack.enter_context(connect()) for _ in range(count)]
+
+
+def ends(client: socket.socket) -> bool:
+    """Whether the server closes the connection, after whatever it sends."""
+    try:
+        while client.recv(1 << 20):
+            pass
+    except ConnectionResetError:
+        pass
+    return True
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET /heal",
+        b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n",
+        b"POST /turns HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n1",
+        b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /hea",
+        b"GET /healthz HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 9\r\n\r\n",
+    ],
+)
+def test_half_requests(short: None, sent: bytes) -> None:
+    """[SURFACES: Serving] a request that never arrives whole ends the connection, byte by byte too."""
+    with live(InMemorySkillSource([])) as api, connected(api) as (client,):
+        client.sendall(sent)
+        client.settimeout(0.1)
+        for _ in range(50):  # five seconds: a byte each tenth of a second does not extend the time
+            try:
+                if not client.recv(65536):
+                    return
+                client.sendall(b"a")
+            except TimeoutError:
+                client.sendall(b"a")
+            except OSError:
+                return
+        raise AssertionError("still connected")
+
+
+@pytest.mark.slow
+def test_clients_that_do_not_read(short: None) -> None:
+    """[SURFACES: Serving] a client that reads nothing of a large response is cut off."""
+    with live(InMemorySkillSource([LARGE])) as api, connected(api, 2) as (slow, steady):
+        for client in (slow, steady):
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+            client.sendall(GET + b"\r\n")
+        size = 0
+        while size < len(LARGE.body):
+            size += len(steady.recv(1 << 16))
+        time.sleep(1.5)
+        assert ends(slow)
+        assert api.get("/healthz").status_code == 200
+
+
+def test_a_new_connection_takes_the_place_of_an_idle_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Serving] idle connections up to the limit keep no client out; the oldest one goes."""
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 8)
+    with live(InMemorySkillSource([])) as api, connected(api, 20) as clients:
+        for _ in range(20):
+            assert httpx2.get(f"{api.base_url}/healthz", trust_env=False).status_code == 200
+        assert ends(clients[0])
+        assert ends(clients[11])
+
+
+class Stuck(InMemorySkillSource):
+    """A source whose list takes until the test has seen enough."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.started, self.over = threading.Event(), threading.Event()
+
+    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+        self.started.set()
+        await asyncio.to_thread(self.over.wait, 20)
+        return []
+
+
+def test_all_places_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Serving] where every place has a request at work, a new client gets 503 at once."""
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 1)
+    source = Stuck()
+    with live(source) as api, connected(api) as (busy,):
+        busy.sendall(b"GET /skills HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert source.started.wait(20)
+        with connected(api) as (client,):
+            assert client.recv(100).startswith(b"HTTP/1.1 503 ")
+            assert ends(client)
+        source.over.set()
+        assert busy.recv(100).startswith(b"HTTP/1.1 200 ")
+
+
+SERVERS = {
+    "serve": (["serve", "--read-only", "--port", "0"], "/healthz"),
+    "mcp": (["mcp", "--http", "127.0.0.1:0"], ""),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SERVERS)
+def test_2000_idle_connections(world: World, name: str) -> None:
+    """[SURFACES: Serving] 2,000 idle connections to a process with 1,024 files block neither server."""
+    words, path = SERVERS[name]
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= hard < 4000:
+        pytest.skip("too few files")
+    command = ["sh", "-c", 'ulimit -n 1024; exec "$@"', "sh", sys.executable, "-m", "skillc", *words]
+    env = world.env | {"SKILLC_MCP_TOKEN": "t"}
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    with (
+        subprocess.Popen(command, cwd=world.project, env=env, stdout=subprocess.PIPE, text=True) as process,
+        ExitStack() as stack,
+    ):
+        stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        stack.callback(process.kill)
+        assert process.stdout is not None
+        url = next(word for word in process.stdout if "http://" in word).split()[-1]
+        address = ("127.0.0.1", httpx2.URL(url).port or 0)
+        for _ in range(2000):
+            stack.enter_context(socket.create_connection(address, timeout=20))
+        for _ in range(3):
+            answer = httpx2.get(url + path, timeout=20, trust_env=False)
+            assert answer.status_code == (200 if path else 401)

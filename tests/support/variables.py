@@ -1,0 +1,17 @@
+"""Allow what a project's skills.toml uses, as its user would have done."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from skillc.library import SkillsConfig, variables_used
+
+
+def allow_all(home: Path, project: Path) -> None:
+    """Allow every variable that the project uses now."""
+    uses = variables_used(SkillsConfig.load_from_paths(None, project / ".skillc" / "skills.toml"))
+    file = home / ".skillc" / "variables.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps({"version": 1, "variables": [use.as_json() for use in uses]}))
+    file.chmod(0o600)
