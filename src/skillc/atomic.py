@@ -53,15 +53,20 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def replace(new: str, path: str, *, keep: Callable[[str], object] | None = None) -> None:
-    """Rename `new` to `path`, whatever each is, and then discard what was at `path`, or give it to `keep`."""
-    if keep is None or not os.path.lexists(path):
-        try:
-            os.replace(new, path)
-            return
-        except OSError as error:
-            # A directory can't be renamed over one with files in it, nor over a link, nor a link over it.
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EACCES):
-                raise
+    """Rename `new` to `path`, whatever each is, and then discard what was at `path`.
+
+    With `keep`, which moves a path to another place, what was there goes there first: then the name is
+    missing for a moment, and a process that is killed loses nothing.
+    """
+    if keep is not None and os.path.lexists(path):
+        keep(path)
+    try:
+        os.replace(new, path)
+        return
+    except OSError as error:
+        # A directory can't be renamed over one with files in it, nor over a link, nor a link over it.
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EACCES):
+            raise
     old = new
     if not _exchange(new, path):
         old = temporary_path(path)
@@ -71,7 +76,7 @@ def replace(new: str, path: str, *, keep: Callable[[str], object] | None = None)
         except BaseException:
             os.rename(old, path)
             raise
-    (keep or discard)(old)
+    discard(old)
 
 
 def symlink(target: str, path: str, *, keep: Callable[[str], object] | None = None) -> None:
@@ -81,8 +86,7 @@ def symlink(target: str, path: str, *, keep: Callable[[str], object] | None = No
     try:
         replace(temporary, path, keep=keep)
     except BaseException:
-        if os.path.islink(temporary):  # else it is what was at `path` and could not be kept
-            discard(temporary)
+        discard(temporary)
         raise
 
 

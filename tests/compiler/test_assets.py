@@ -53,11 +53,12 @@ def test_assets_follow_the_source(world: World, source: Path) -> None:
     assert (runtime / "assets" / "deep" / "form.txt").is_file()
 
 
-def test_a_store_behind_a_link(world: World, source: Path) -> None:
+def test_a_project_behind_a_link(world: World, source: Path) -> None:
     """[D49] a relative link starts from where the runtime directory really is."""
-    elsewhere = world.root / "elsewhere" / "deep"
-    elsewhere.mkdir(parents=True)
-    world.runtime.symlink_to(elsewhere)
+    deep = world.root / "elsewhere" / "deep"
+    deep.parent.mkdir()
+    world.project.rename(deep)
+    world.project.symlink_to(deep)
     world.ok("build", "pdf")
     assert (world.runtime / "pdf" / "scripts" / "fill.py").is_file()
 

@@ -366,11 +366,14 @@ def test_a_damaged_record(world: World, folder: Path, damage: str) -> None:
 
 
 def test_no_home_for_the_record(world: World, folder: Path) -> None:
-    """[D53] a home that can't be written, or none, stops no import into a project."""
+    """[D53] a home that can't be written stops no import; without one nothing is replaced [D52]."""
     target = ("--target", str(world.root / "agent"))
     (world.home / ".skillc").write_text("a file")
     world.ok("build", str(folder), *target)
-    world.ok("build", str(folder), "--force", *target, env={"HOME": ""})
+    edit = world.store / "pdf" / "edit.md"
+    edit.write_text("mine")
+    world.fails("E999", "build", str(folder), "--force", *target, env={"HOME": ""})
+    assert edit.read_text() == "mine"
 
 
 # Read what was built

@@ -95,9 +95,11 @@ def record_of(skill: Skill, runtime: str, source_hash: str, deployment: Deployme
 
 
 def digest_folder(path: str) -> str:
-    """Return a digest of all files and links in a folder."""
+    """Return a digest of all files and links in a folder, without the manifest."""
     entries: list[tuple[str, str]] = []
     for directory, folders, files in os.walk(path):
+        if directory == path and paths.DIRECTORY in folders:
+            folders.remove(paths.DIRECTORY)
         for name in (*folders, *files):
             place = os.path.join(directory, name)
             relative = os.path.relpath(place, path)
@@ -123,7 +125,7 @@ def _is_deployed(skill: Skill, path: str, in_project: bool) -> bool:
 
 def _is_generated(path: str) -> bool:
     """Return whether a folder has nothing but a stub with its manifest, and links."""
-    if not is_compiled(path):
+    if not parse_manifest(read_manifest(path)).get("source"):
         return False
     with os.scandir(path) as entries:
         others = [
@@ -202,10 +204,9 @@ def _write_folder(
             with open(part(runtime), "rb") as source, open(part(temporary), "xb") as copy:
                 copy.write(source.read())
         add_assets(skill.source, temporary, assets)
-    except BaseException:
+        atomic.replace(temporary, path, keep=keep)
+    finally:
         atomic.discard(temporary)
-        raise
-    atomic.replace(temporary, path, keep=keep)
 
 
 def _is_foreign(path: str) -> bool:

@@ -55,17 +55,23 @@ def read_deployments() -> list[DeploymentRecord]:
 
 
 def record_deployments(records: Iterable[DeploymentRecord]) -> None:
-    """Add deployments to the record; each replaces the one at its path. Without a home there is no record."""
+    """Add deployments to the record; each replaces the one at its path.
+
+    Without a home that can be written there is no record, and nothing fails: the skills are deployed.
+    """
     changes = {record.path: record for record in records}
     home = paths.home()
     if home is None or not changes:
         return
-    os.makedirs(os.path.join(home, paths.DIRECTORY), exist_ok=True)
-    with atomic.Lock(f"{_file(home)}.lock"):
-        last = {record.path: record for record in read_deployments()}
-        entries = {path: record for path, record in last.items() if path not in changes} | changes
-        if entries != last or list(entries) != list(last):
-            _write(home, entries.values())
+    try:
+        os.makedirs(os.path.join(home, paths.DIRECTORY), exist_ok=True)
+        with atomic.Lock(f"{_file(home)}.lock"):
+            last = {record.path: record for record in read_deployments()}
+            entries = {path: record for path, record in last.items() if path not in changes} | changes
+            if entries != last or list(entries) != list(last):
+                _write(home, entries.values())
+    except OSError:
+        pass
 
 
 def forget_deployments(places: Iterable[str]) -> None:

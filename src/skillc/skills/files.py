@@ -189,9 +189,8 @@ def make_folder(
 ) -> None:
     """Replace the folder at `path` atomically by the files of `copy_of` and by `files`, contents by name.
 
-    The old folder is discarded, or given to `keep` under a temporary name.
-    Copies hidden files too. A link inside the folder becomes the file it points to; one that leaves it
-    is PathEscapes.
+    The old folder is discarded, or moved away by `keep`. Copies hidden files too. A link inside the folder
+    becomes the file it points to; one that leaves it is PathEscapes.
     """
     import shutil  # here, because the reading commands only list files
 
@@ -208,7 +207,6 @@ def make_folder(
             atomic.discard(os.path.join(temporary, name))
             with open(os.path.join(temporary, name), "xb") as new:
                 new.write(data)
-    except BaseException:
+        atomic.replace(temporary, path, keep=keep)
+    finally:
         atomic.discard(temporary)
-        raise
-    atomic.replace(temporary, path, keep=keep)
