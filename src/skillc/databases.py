@@ -17,6 +17,14 @@ LOG_TABLES = (  # of an access log, with its trigger, and tables that SQLite add
 )
 
 
+class RefusedLog(Exception):
+    """A log that this program did not write, such as a project that was cloned can bring."""
+
+    def __init__(self, path: str, reason: str | None) -> None:
+        self.path = path
+        super().__init__(reason)
+
+
 def check_database(path: str, depth: int = 4) -> None:
     """Raise OSError for a database that SQLite must not open; one that does not exist yet is fine.
 

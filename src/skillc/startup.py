@@ -176,50 +176,49 @@ def import_fast() -> None:
     """
     is_usual = isinstance(globals()["__loader__"], SourceFileLoader)
     if is_usual and not sys.flags.optimize and not sys.pycache_prefix:
-        sys.meta_path.insert(0, _Finder)
+        finder: Any = type(sys.implementation)()  # an empty namespace is cheaper than a class
+        finder.find_spec = _find_spec
+        sys.meta_path.insert(0, finder)
 
 
-class _Finder:
-    @staticmethod
-    def find_spec(name: str, path: Sequence[str] | None, target: object = None) -> ModuleSpec | None:
-        if path is None or not name.startswith("skillc."):
+def _find_spec(name: str, path: Sequence[str] | None, target: object = None) -> ModuleSpec | None:
+    if path is None or not name.startswith("skillc."):
+        return None
+    folder, module, search = path[0], name[name.rindex(".") + 1 :], None
+    try:
+        source = os.stat(file := f"{folder}/{module}.py")
+    except OSError:
+        folder, module, search = f"{folder}/{module}", "__init__", [f"{folder}/{module}"]
+        try:
+            source = os.stat(file := f"{folder}/__init__.py")
+        except OSError:
             return None
-        folder, module, search = path[0], name[name.rindex(".") + 1 :], None
-        try:
-            loader = _Loader(name, file := f"{folder}/{module}.py", os.stat(file))
-        except OSError:
-            folder, module, search = f"{folder}/{module}", "__init__", [f"{folder}/{module}"]
-            try:
-                loader = _Loader(name, file := f"{folder}/__init__.py", os.stat(file))
-            except OSError:
-                return None
-        spec = ModuleSpec(name, loader, origin=file)
-        spec.cached = loader.compiled = f"{folder}/__pycache__/{module}.{sys.implementation.cache_tag}.pyc"
-        spec.submodule_search_locations = search
-        spec.has_location = True
-        return spec
+    loader = SourceFileLoader(name, file)
+    spec = ModuleSpec(name, loader, origin=file)
+    spec.cached = compiled = f"{folder}/__pycache__/{module}.{sys.implementation.cache_tag}.pyc"
+    spec.submodule_search_locations = search
+    spec.has_location = True
+    read = loader.get_code
+    vars(loader)["get_code"] = lambda name: _read_code(compiled, source) or read(name)
+    return spec
 
 
-class _Loader(SourceFileLoader):
-    def __init__(self, name: str, path: str, source: os.stat_result) -> None:
-        self.name, self.path, self.source = name, path, source
-        self.compiled = ""
-
-    def get_code(self, fullname: str) -> CodeType | None:
-        try:
-            file = os.open(self.compiled, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-        except OSError:
-            return super().get_code(fullname)
-        try:
-            data = os.read(file, LARGE)
-        finally:
-            os.close(file)
-        fields = (0, int(self.source.st_mtime), self.source.st_size)
-        header = b"".join((field & 0xFFFFFFFF).to_bytes(4, "little") for field in fields)
-        if len(data) == LARGE or data[:16] != MAGIC_NUMBER + header:
-            return super().get_code(fullname)
-        code: CodeType = loads(memoryview(data)[16:])
-        return code
+def _read_code(compiled: str, source: os.stat_result) -> CodeType | None:
+    """Return what a compiled file holds, None if it is not of the source as it is now."""
+    try:
+        file = os.open(compiled, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    except OSError:
+        return None
+    try:
+        data = os.read(file, LARGE)
+    finally:
+        os.close(file)
+    fields = (0, int(source.st_mtime), source.st_size)
+    header = b"".join([(field & 0xFFFFFFFF).to_bytes(4, "little") for field in fields])
+    if len(data) == LARGE or data[:16] != MAGIC_NUMBER + header:
+        return None
+    code: CodeType = loads(memoryview(data)[16:])
+    return code
 
 
 def json_quote(text: str) -> str:

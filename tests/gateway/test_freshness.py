@@ -510,7 +510,8 @@ def test_large_with_other_names(large: Skill, walks: list[str], change: str) -> 
 def test_large_with_an_index_of_an_older_version(large: Skill, walks: list[str]) -> None:
     """[D18] an index without directories, or with damaged ones, means that every file is asked."""
     for statement in ("UPDATE directories SET modified_ns = 'x'", "DROP TABLE directories"):
-        connection = sqlite3.connect(open_index(large, "ascii").path)
+        with open_index(large, "ascii") as index:
+            connection = sqlite3.connect(index.path)
         connection.execute(statement)
         connection.commit()
         connection.close()

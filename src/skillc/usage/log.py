@@ -59,14 +59,6 @@ def fallback_lock(project: str) -> str:
     return os.path.join(fallback_directory(project), ".lock")
 
 
-class RefusedLog(Exception):
-    """A log that this program did not write, such as a project that was cloned can bring."""
-
-    def __init__(self, path: str, reason: str | None) -> None:
-        self.path = path
-        super().__init__(reason)
-
-
 def record_access(skill: Skill, command: str, arguments: Fields, error: str | None, cwd: str) -> Diagnostics:
     """Log an access. Never fails: a row that can't be written is a diagnostic."""
     now = time()
@@ -85,6 +77,8 @@ def record_access(skill: Skill, command: str, arguments: Fields, error: str | No
     try:
         append_row(log_file(find_runtime(skill)), row)
     except Exception as problem:  # of any kind: logging never fails a command
+        from skillc.databases import RefusedLog
+
         if isinstance(problem, RefusedLog):
             diagnostics += (warning("W006", problem.path, problem),)
         try:
@@ -170,6 +164,8 @@ def _append_to_fallback(cwd: str, skill: str, row: Row) -> None:
 
     path = fallback_file(cwd, skill)
     if not paths.is_own(os.path.join(cwd, paths.DIRECTORY)):
+        from skillc.databases import RefusedLog
+
         raise RefusedLog(path, "it belongs to another user")
     os.makedirs(fallback_directory(cwd), exist_ok=True)
     with Lock(fallback_lock(cwd)):
@@ -207,12 +203,12 @@ def _open_foreign(path: str) -> Connection:
     try:
         databases.check_log_file(path)
     except OSError as error:
-        raise RefusedLog(path, error.strerror) from None
+        raise databases.RefusedLog(path, error.strerror) from None
     connection = _open(path)
     try:
         databases.check_log(connection)
     except OSError as error:
-        raise RefusedLog(path, error.strerror) from None
+        raise databases.RefusedLog(path, error.strerror) from None
     return connection
 
 

@@ -7,6 +7,7 @@ from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING
 
 from skillc import atomic, paths
+from skillc.databases import RefusedLog
 from skillc.errors import NoLocalLogs, SkillcError, SyncNotReadable, SyncNotWritable
 from skillc.library import at_path, locate_skill, resolve
 from skillc.startup import sqlite
@@ -54,7 +55,7 @@ def _transfer(project: str, name: str, transfer: Callable[[str, list[Row]], int]
     for target, rows in _group_by_target(project, name).items():
         try:
             count += transfer(target, rows)
-        except (OSError, sqlite.Error, log.RefusedLog):
+        except (OSError, sqlite.Error, RefusedLog):
             raise SyncNotWritable(target) from None
     return count
 
