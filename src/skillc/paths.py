@@ -34,7 +34,11 @@ def user_home() -> str | None:
 def home() -> str | None:
     """Return the directory that holds the global `.skillc`: SKILLC_HOME, else the user's home."""
     override = os.environ.get("SKILLC_HOME")
-    return os.path.abspath(override) if override else user_home()
+    if override:
+        return os.path.abspath(override)
+    directory = os.environ.get("HOME", "")
+    is_odd = "/." in directory or "//" in directory or directory[-1:] == "/" or os.name != "posix"
+    return directory if directory[:1] == "/" and not is_odd else user_home()  # most are as they should be
 
 
 def require_home() -> str:
@@ -67,7 +71,7 @@ def _walk_up(start: str) -> Iterator[str]:
     """Yield the directories from `start` upwards, without the home directory."""
     root = home()
     home_path = os.path.realpath(root) if root is not None else None
-    directory = os.path.realpath(start)
+    directory = start if start == _cwd() else os.path.realpath(start)
     while True:
         if directory != home_path:
             yield directory
@@ -75,6 +79,14 @@ def _walk_up(start: str) -> Iterator[str]:
         if parent == directory:
             return
         directory = parent
+
+
+def _cwd() -> str | None:
+    """Return the working directory, which is a canonical path; None where it has been deleted."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
 
 
 def _is_project(directory: str) -> bool:

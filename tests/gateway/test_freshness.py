@@ -518,3 +518,16 @@ def test_large_with_an_index_of_an_older_version(large: Skill, walks: list[str])
         walks.clear()
         assert lines_of(large, "Title 4").startswith("# Title 4\n")
         assert walks
+
+
+def test_the_next_build_settles_directories(large: Skill, walks: list[str]) -> None:
+    """[D18] after a change just before a build, every file is asked until a later build knows better."""
+    save(Path(large.source, "part2", "new.md"), "# New\n")
+    build_skill(large)
+    assert lines_of(large, "Title 4").startswith("# Title 4\n")
+    assert walks
+    settle()
+    assert build_skill(large).status == "unchanged"
+    walks.clear()
+    assert lines_of(large, "New") == "# New\n"
+    assert not walks

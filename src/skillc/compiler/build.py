@@ -13,7 +13,7 @@ from time import gmtime, strftime, time_ns
 from skillc import atomic, paths
 from skillc.compiler.assets import attach_assets, find_assets
 from skillc.errors import IndexCollision, InvalidSkill, SkillcError, warning
-from skillc.index import sections, settle, stamp_of
+from skillc.index import UNSETTLED, sections, settle, stamp_of
 from skillc.library import is_compiled
 from skillc.settings import load_settings
 from skillc.skills import list_tree, main_file, read_main_file
@@ -126,6 +126,7 @@ class _Build:
         # The last index; empty if there is none to start from.
         self.meta: dict[str, str] = {}
         self.records: dict[str, FileState] = {}
+        self.has_unsettled = False  # a directory that changed just before the last build
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self.fields: dict[str, str] = {}  # the YAML of the frontmatter besides name and description
         self.main_digest = ""  # of the SKILL.md that name and description were read from
@@ -140,12 +141,18 @@ class _Build:
         last_stamps = {name: stamp for name, (_, stamp) in self.records.items()}
         suspects = [file for file in self.files if last_stamps.get(utf8_text(file.name)) != file.stamp]
         removals = self.records.keys() - {utf8_text(file.name) for file in self.files}
-        if not suspects and not removals:
+        if not suspects and not removals and not self._can_settle():
             self._write_beside_index(self.meta["stub"].encode(), self.meta["manifest"].encode())
             return BuildResult(self, "unchanged", 0, self.meta["source_hash"])
         changes, stamps = self._compare(suspects)
         copy = sum(file.size for file in changes) <= sum(file.size for file in self.files) * MAX_COPY
         return self._write(changes if copy else self.files, stamps, removals, copy=copy)
+
+    def _can_settle(self) -> bool:
+        """Return whether the last index lacks the times of directories that can be trusted by now."""
+        return self.has_unsettled and all(
+            settle(stamp_of(status), self.time)[1] != UNSETTLED for status in self.directories.values()
+        )
 
     def _read_last_index(self) -> None:
         """Read the last index, unless it is unreadable or would be written differently now."""
@@ -161,6 +168,7 @@ class _Build:
                 sections.probe_index(connection)
                 self.records = sections.read_file_states(connection)
                 self.diagnostics = sections.read_diagnostics(connection)
+                self.has_unsettled = sections.has_unsettled_directories(connection)
                 self.meta = meta
         except (sections.UnreadableIndex, sections.DatabaseError):
             pass

@@ -189,7 +189,6 @@ def connect(path: str) -> Connection:
     connection = _open(path) if paths.is_own_runtime(path) else _open_foreign(path)
     try:
         connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute("PRAGMA wal_autocheckpoint=0")
     except BaseException:
         connection.close()
         raise
