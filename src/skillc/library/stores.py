@@ -115,8 +115,8 @@ def resolve(name: str, cwd: str) -> Skill:
     from skillc.library import deployments  # names are mostly in a store
 
     source = deployments.source_of_name(name)
-    if source is not None and is_skill(source):
-        return at_path(source)
+    if source is not None and is_skill(source) and not (skill := at_path(source)).is_copy:
+        return skill  # a copy of a repository's skill is for the repository to bring up to date
     if incomplete is not None:
         raise errors.InvalidSkill(incomplete)
     raise errors.SkillNotFound(name)

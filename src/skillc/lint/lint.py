@@ -27,11 +27,16 @@ _FOREIGN = (".git", ".hg", ".svn", ".skillc-meta", ".venv", "node_modules", "__p
 
 
 def find_skill_of(name: str, cwd: str) -> Skill:
-    """Find a skill by its name, a path to its folder, or a path to one of its files."""
+    """Find a skill by its name, a path to its folder, or a path to one of its files.
+
+    A compiled folder means itself, so that it can be skipped, not its source as in other commands [D51].
+    """
+    path = os.path.join(cwd, name)
+    if "\0" not in name and is_skill(path) and is_compiled(path):
+        return at_path(path)
     try:
         return locate_skill(name, cwd)
     except SkillNotFound:
-        path = os.path.join(cwd, name)
         if not name or "\0" in name or not os.path.lexists(path):
             raise
     for directory in map(str, Path(os.path.abspath(path)).parents):
