@@ -83,6 +83,7 @@ def test_without_its_note(world: World) -> None:
     (found,) = trash.items()
     assert (found.id, found.origin) == (item.id, "")
     assert "can't be read" in world.ok("trash", "list", "--format", "json").stdout
+    assert found.path in world.fails("E999", "restore", item.id).stderr
 
 
 def test_force_keeps_what_was_there(world: World) -> None:
@@ -114,6 +115,7 @@ def test_an_edited_copy_is_kept(world: World) -> None:
     assert "W007" not in world.ok("build", "pdf", "--copy").stderr
     agent = world.home / ".claude" / "skills" / "pdf"
     save(agent / "notes.txt", "mine\n")
+    world.ok("build", "pdf", "--copy")  # nothing changed in the source: the edit does not become ours
     save(folder / "more.md", "# Much more\n")
     assert "warning[W007]" in world.ok("build", "pdf", "--copy").stderr
     (item,) = trash.items()

@@ -14,7 +14,7 @@ import shutil
 from time import gmtime, strftime, time_ns
 
 from skillc import atomic, paths
-from skillc.errors import NotInTrash, PlaceTaken
+from skillc.errors import NotInTrash, PlaceTaken, SkillcError
 from skillc.startup import value
 
 NOTE, CONTENT = "note.json", "content"
@@ -86,6 +86,8 @@ def find(name: str) -> TrashItem:
 
 def restore(item: TrashItem) -> str:
     """Put an item back where it was and return that path; raise PlaceTaken if something else is there now."""
+    if not item.origin:
+        raise SkillcError(f"it is not known where '{item.id}' was; copy it from '{item.path}'")
     if os.path.lexists(item.origin):
         raise PlaceTaken(item.origin, f"hint: move it away first; '{item.id}' stays in the trash")
     os.makedirs(os.path.dirname(item.origin), exist_ok=True)

@@ -48,6 +48,8 @@ def test_assets_follow_the_source(world: World, source: Path) -> None:
     save(runtime / "mine.txt", "mine\n")
     world.ok("build", "pdf")
     assert names(runtime) == {"SKILL.md", "assets", "LICENSE.txt", "more", "mine.txt"}
+    world.ok("build", "pdf", "--copy", "--target", "./agent")
+    assert names(world.project / "agent" / "pdf") == {"SKILL.md", "assets", "LICENSE.txt", "more"}
     (runtime / "assets").unlink()
     world.ok("build", "pdf")  # nothing changed, and the link is back
     assert (runtime / "assets" / "deep" / "form.txt").is_file()

@@ -33,12 +33,16 @@ if TYPE_CHECKING:
 
 @value
 class Deployment:
-    """What `build` put into an agent's folder; `method` is `symlink`, `junction` or `copy`."""
+    """What `build` put into an agent's folder; `method` is `symlink`, `junction` or `copy`.
+
+    A copy that was left as it was is not `is_new`: a person may have changed it since it was written.
+    """
 
     target: str
     path: str
     method: str
     diagnostics: tuple[Diagnostic, ...] = ()
+    is_new: bool = True
 
 
 def deploy_skill(
@@ -74,8 +78,8 @@ def deploy_skill(
 
     keep = put_in_trash if is_foreign else None
     if in_project and not copy and _is_ignored(runtime):
-        _write_folder(skill, runtime, path, attach_assets, keep)
-        return Deployment(name, path, "copy", tuple(diagnostics))
+        is_new = _write_folder(skill, runtime, path, attach_assets, keep)
+        return Deployment(name, path, "copy", tuple(diagnostics), is_new)
     if not copy:
         try:
             method = _link(runtime, path, in_project, keep)
@@ -83,8 +87,8 @@ def deploy_skill(
         except (OSError, NotImplementedError, AttributeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             diagnostics.append(warning("W030", path, f"links can't be made there ({reason})"))
-    _write_folder(skill, runtime, path, copy_assets, keep)
-    return Deployment(name, path, "copy", tuple(diagnostics))
+    is_new = _write_folder(skill, runtime, path, copy_assets, keep)
+    return Deployment(name, path, "copy", tuple(diagnostics), is_new)
 
 
 def record_of(skill: Skill, runtime: str, source_hash: str, deployment: Deployment) -> DeploymentRecord:
@@ -190,13 +194,17 @@ def _write_folder(
     path: str,
     add_assets: Callable[[str, str, list[str]], object],
     keep: Keep,
-) -> None:
-    """Make a folder with stub, manifest and assets; index and logs stay in the runtime directory."""
+) -> bool:
+    """Make a folder with stub, manifest and assets, unless it is there; return whether it was made.
+
+    Index and logs stay in the runtime directory, and so does what a person put there.
+    """
     parts = [paths.stub_file, paths.manifest_file]
-    assets = [name for name in sorted(os.listdir(runtime)) if name[0] != "." and name != paths.SKILL_FILE]
+    names = [name for name in sorted(os.listdir(runtime)) if name[0] != "." and name != paths.SKILL_FILE]
+    assets = [name for name in names if os.path.exists(os.path.join(skill.source, name))]
     is_same = not _is_link(path) and all(_same(part(runtime), part(path)) for part in parts)
     if is_same and set(assets) <= set(os.listdir(path)):
-        return
+        return False
     temporary = atomic.temporary_path(path)
     try:
         for part in parts:
@@ -207,6 +215,7 @@ def _write_folder(
         atomic.replace(temporary, path, keep=keep)
     finally:
         atomic.discard(temporary)
+    return True
 
 
 def _is_foreign(path: str) -> bool:

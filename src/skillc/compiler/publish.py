@@ -56,9 +56,9 @@ class Publication:
         return (*self.build.diagnostics, *(d for each in self.deployments for d in each.diagnostics))
 
     def records(self) -> list[DeploymentRecord]:
-        """Return the deployments as they go on record [D51]."""
-        build = self.build
-        return [record_of(build.skill, build.runtime, build.source_hash, each) for each in self.deployments]
+        """Return the deployments as they go on record [D51]; a copy that was left alone is there already."""
+        build, new = self.build, [each for each in self.deployments if each.is_new]
+        return [record_of(build.skill, build.runtime, build.source_hash, each) for each in new]
 
     def as_json(self) -> dict[str, Any]:
         deployments = [{"target": d.target, "path": d.path, "method": d.method} for d in self.deployments]
