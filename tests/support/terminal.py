@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
+import struct
 import subprocess
 import sys
+import termios
 from collections.abc import Mapping
 
 from tests.conftest import World
 
 
 def on_terminal(
-    world: World, answer: str, *words: str, env: Mapping[str, str] | None = None
+    world: World, answer: str, *words: str, env: Mapping[str, str] | None = None, columns: int = 500
 ) -> tuple[int, str, str]:
     """Return the status, stdout, and what the terminal showed."""
     controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     process = subprocess.Popen(
         [sys.executable, "-m", "skillc", *words],
         cwd=world.project,

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import pty
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import time
 from pathlib import Path
 from typing import Any
@@ -19,6 +14,7 @@ import pytest
 
 from skillc.tools import sandbox
 from tests.conftest import World
+from tests.support.terminal import on_terminal
 from tests.support.tools import executable, tool
 
 SAY = tool(
@@ -236,34 +232,6 @@ def test_runs_are_logged(world: World, mine: Path) -> None:
 
 
 # --- On a terminal -----------------------------------------------------------------------------------
-
-
-def on_terminal(world: World, answer: str, *words: str, columns: int = 500) -> tuple[int, str, str]:
-    """Run with a terminal for questions and answers; status, stdout, and what the terminal showed."""
-    controller, terminal = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "skillc", *words],
-        cwd=world.project,
-        env=world.env,
-        stdin=terminal,
-        stderr=terminal,
-        stdout=subprocess.PIPE,
-    )
-    os.close(terminal)
-    os.write(controller, answer.encode())
-    out = process.communicate(timeout=120)[0].decode()
-    shown = b""
-    while True:
-        try:
-            piece = os.read(controller, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(controller)
-    return process.returncode, out, shown.decode().replace("\r\n", "\n")
 
 
 def test_asking(world: World, mine: Path) -> None:
