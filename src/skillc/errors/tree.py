@@ -8,7 +8,8 @@
     │   ├── DirectoryNotFound       E022
     │   ├── NoLocalLogs             E040
     │   ├── NotInTrash              E051
-    │   └── ToolNotFound            E061
+    │   ├── ToolNotFound            E061
+    │   └── OriginNotFound          E080
     ├── Invalid
     │   ├── EmptyQuery              E004
     │   ├── InvalidSkill            E010
@@ -19,6 +20,7 @@
     │   ├── InvalidParameter        E062
     │   ├── InvalidSkillId          E070
     │   ├── InvalidConfiguration    E071
+    │   ├── ArchiveRefused          E083
     │   ├── InvalidOption           E100
     │   └── LintFailed              E300
     ├── Unavailable
@@ -29,16 +31,19 @@
     │   ├── CannotRun               E064
     │   ├── TimedOut                E065
     │   ├── SandboxUnavailable      E066
+    │   ├── LockUnsatisfied         E081
     │   ├── RepositoryUnavailable   E200
     │   └── MissingExtra            E201
     ├── Denied
     │   ├── PathEscapes             E012
-    │   └── ApprovalRequired        E063
+    │   ├── ApprovalRequired        E063
+    │   └── AuditBlocked            E084
     └── Conflict
         ├── IndexCollision          E003
         ├── TargetExists            E013
         ├── SkillExists             E050
-        └── PlaceTaken              E052
+        ├── PlaceTaken              E052
+        └── MergeConflict           E082
 
 >>> error = SkillNotFound("pdf")
 >>> error.line()
@@ -265,6 +270,49 @@ class InvalidConfiguration(Invalid):
 
     def __init__(self, file: str, message: str) -> None:
         super().__init__(f"invalid configuration: {file}: {message}")
+
+
+class OriginNotFound(NotFound):
+    """What a person gave to `skc add` does not exist or can't be read."""
+
+    code = "E080"
+
+    def __init__(self, origin: str, reason: str, details: str = "") -> None:
+        super().__init__(f"can't get skills from '{origin}': {reason}", details)
+        self.reason = reason
+
+
+class LockUnsatisfied(Unavailable):
+    code = "E081"
+
+    def __init__(self, skill: str, reason: str, details: str = "") -> None:
+        super().__init__(f"skills-lock.json can't be satisfied for '{skill}': {reason}", details)
+        self.reason = reason
+
+
+class MergeConflict(Conflict):
+    """The files with conflicts hold both texts between marks; the version before the update is kept."""
+
+    code = "E082"
+
+    def __init__(self, skill: str, *files: str) -> None:
+        names = ", ".join(f"'{name}'" for name in files)
+        super().__init__(f"your edits of '{skill}' conflict with the update in {names}")
+        self.files = files
+
+
+class ArchiveRefused(Invalid):
+    code = "E083"
+
+    def __init__(self, archive: str, reason: str) -> None:
+        super().__init__(f"archive refused: '{archive}': {reason}")
+
+
+class AuditBlocked(Denied):
+    code = "E084"
+
+    def __init__(self, skill: str, reason: str, details: str = "") -> None:
+        super().__init__(f"'{skill}' is blocked: {reason}", details)
 
 
 class InvalidOption(Invalid):

@@ -1,0 +1,20 @@
+"""In and out: bring skills in, keep them current, take them out again.
+
+Stands above the operations, because it puts them together: a skill is downloaded, audited, put into a store,
+built and deployed. Commands for reading skills never load it.
+"""
+
+from __future__ import annotations
+
+from skillc.startup import front_door
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.install.origin import Candidate, Download, Origin
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "origin": "Candidate Download Origin",
+        },
+    )
