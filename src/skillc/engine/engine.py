@@ -18,7 +18,8 @@ from skillc.errors import FileNotFound, SkillcError, SkillNotFound, warning
 from skillc.index.skills import FoundSkill
 from skillc.library import SkillCollection, SkillDescriptor, SkillScope
 from skillc.skills import SkillId, list_files, open_inside
-from skillc.text import cut, suggest
+from skillc.spelling import suggest
+from skillc.text import cut
 
 MAX_READ = 256 * 1024  # bytes of a file that enter a context
 MAX_ENTRIES = 50  # collections and skills of one answer of `browse`

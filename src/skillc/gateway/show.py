@@ -187,7 +187,7 @@ class _Headings:
         if name in self._files:
             return {name: self._files[name]}
         from skillc.skills import list_files  # only on the way to an error
-        from skillc.text import suggest
+        from skillc.spelling import suggest
 
         if any(utf8_text(file.name) == name for file in list_files(skill.source)):
             return {}

@@ -21,7 +21,7 @@ from skillc.errors import Diagnostic
 from skillc.lint.config import Settings
 from skillc.lint.report import Problem
 from skillc.skills import MAX_FRONTMATTER, NAME_CHARACTERS, Frontmatter, NotYaml, load_yaml, parse_yaml_events
-from skillc.text import suggest
+from skillc.spelling import suggest
 
 if TYPE_CHECKING:
     from skillc.lint.page import Page

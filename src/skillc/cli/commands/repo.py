@@ -10,7 +10,7 @@ from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
 from skillc.paths import current_directory, library_roots
-from skillc.text import shell_quote
+from skillc.quotes import shell_quote
 
 TYPES = ("filesystem", "git", "http", "mcp", "well-known")
 

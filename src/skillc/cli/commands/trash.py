@@ -7,8 +7,9 @@ import os
 from skillc import trash
 from skillc.cli import show
 from skillc.cli.approval import confirm, terminal
+from skillc.cli.mistakes import see
 from skillc.cli.output import table
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
 from skillc.text import one_line
 
