@@ -60,6 +60,13 @@ class EngineOptions:
     enabled: bool = True
     suggest: bool = True
 
+    @classmethod
+    def from_config(cls, config: library.SkillsConfig, capabilities: Iterable[str] = ()) -> Self:
+        """Return what skills.toml says; `capabilities` are there besides those that it names."""
+        words = frozenset((*config.capabilities, *capabilities))
+        limits = (config.max_injection_bytes, config.inventory_threshold)
+        return cls(*limits, capabilities=words, enabled=config.enabled)
+
 
 class SkillEngine(Protocol):
     """What a turn and an agent need of an engine: any object with these methods is one.

@@ -155,7 +155,7 @@ class ServedSkills:
         """Return the folders of all skills that have one here, by ID; none if skills are switched off."""
         if self._workspace.switched_off_by():
             return {}
-        return await self._workspace.library().source.directories()
+        return await self._workspace.library().directories()
 
     async def entry(self, skill_id: SkillId) -> SkillEntry:
         """Return one skill's entry; raises SkillNotFound or NotServed."""
@@ -172,7 +172,7 @@ class ServedSkills:
 
         Skills of other MCP servers are left to those servers.
         """
-        library = self._workspace.library().source
+        library = self._workspace.library()
         others = {part.name for part in library.sources if getattr(part.source, "kind", "") == "mcp"}
         return {skill.id for skill in await library.list() if skill.source_name not in others}
 
