@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ABANDONED_AFTER = 3600.0  # seconds; no write takes this long
+LOCK_PAUSE = 0.05  # seconds between two tries, where the time for a lock is limited
+_HELD = (errno.EAGAIN, errno.EACCES)  # of a lock that another process holds
 
 
 def temporary_path(path: str) -> str:
@@ -139,13 +141,16 @@ class Lock:
 
     The path is that of a file, which is created, or (except on Windows) of a directory; a link is refused.
     Where the system can't lock (some network file systems) it locks nothing: writes are atomic all the same,
-    and the last one wins. `had_to_wait` says whether another process held it.
+    and the last one wins. `had_to_wait` says whether another process held it; `is_late`, whether it still did
+    at the time `until`, so that nothing is locked.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, until: float | None = None) -> None:
         self._path = path
+        self._until = until
         self._descriptor = -1
         self.had_to_wait = False
+        self.is_late = False
 
     def __enter__(self) -> None:
         flags = os.O_RDONLY if os.path.isdir(self._path) else os.O_RDWR | os.O_CREAT
@@ -160,10 +165,18 @@ class Lock:
             self._take(wait=False)
         except OSError:
             self.had_to_wait = True
+            self._wait()
+
+    def _wait(self) -> None:
+        while not self.is_late:
             try:
-                self._take(wait=True)
-            except OSError:
-                pass
+                self._take(wait=self._until is None)
+                return
+            except OSError as error:
+                if self._until is None or error.errno not in _HELD:
+                    return
+            self.is_late = time.time() >= self._until
+            time.sleep(LOCK_PAUSE)
 
     def _take(self, wait: bool) -> None:
         if sys.platform == "win32":

@@ -11,6 +11,7 @@ import os
 import sys
 
 from skillc import paths
+from skillc.errors import warning
 from skillc.index.skills import Searchable, read_note, skill_index, write_note
 
 TYPE_CHECKING = False
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
     from skillc.errors import Diagnostic
     from skillc.index.skills import FoundSkill
 
-    Row = tuple[str, str, bool, bool]  # a repository's name, its folder, whether strict, whether required
+    # A repository's name, its folder, whether it is strict, whether it is required, its time-out in seconds.
+    Row = tuple[str, str, bool, bool, float]
 
-FORMAT = 2  # of the cached lists
+FORMAT = 3  # of the cached lists
 MAX_LISTS = 200  # cached lists, one for each directory; at the limit all are dropped
 
 
@@ -49,11 +51,16 @@ def find_skills(
     parts = list_folders(cwd)
     if parts is None:
         return _find_in_repositories(cwd, task, limit, may_use, rerank, tell)
-    if not rerank:
-        return skill_index().find(parts, task, limit, may_use)
-    from skillc.index.meaning import find_by_meaning
+    if rerank:
+        from skillc.index.meaning import find_by_meaning
 
-    return find_by_meaning(skill_index(), parts, task, limit, may_use, tell=tell)
+        results = find_by_meaning(skill_index(), parts, task, limit, may_use, tell=tell)
+    else:
+        results = skill_index().find(parts, task, limit, may_use)
+    for part in parts:
+        if part.folder.partial:
+            tell(warning("W203", part.name, part.folder.partial))
+    return results
 
 
 def _find_in_repositories(
@@ -66,7 +73,6 @@ def _find_in_repositories(
 ) -> list[FoundSkill]:
     import asyncio  # together they take longer to import than a search of folders
 
-    from skillc.errors import warning
     from skillc.library.config import SkillsConfig
     from skillc.library.repositories import resolve_repositories
     from skillc.library.source import find_in_source
@@ -101,10 +107,13 @@ def list_folders(cwd: str) -> list[Searchable] | None:
         return None
     if key and not note:
         index.database.write(lambda execute: _store(execute, key, rows), 0.05)
-    required = [root for _, root, _, is_required in rows if is_required]
+    required = [root for _, root, _, is_required, _ in rows if is_required]
     if not all(os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root) for root in required):
         return None
-    return [Searchable(name, index.folder(root, strict)) for name, root, strict, _ in rows]
+    return [
+        Searchable(name, index.folder(root, strict), None, time_out)
+        for name, root, strict, _, time_out in rows
+    ]
 
 
 def _key(cwd: str) -> str:
@@ -127,12 +136,18 @@ def _stamp(path: str) -> tuple[int, int, int] | None:
 
 
 def _parse(text: str) -> list[Row]:
-    rows = [line.split("\t", 3) for line in text.split("\n")]
-    return [(name, root, strict == "1", required == "1") for name, strict, required, root in rows]
+    rows = [line.split("\t", 4) for line in text.split("\n")]
+    return [
+        (name, root, strict == "1", required == "1", float(time_out))
+        for name, strict, required, time_out, root in rows
+    ]
 
 
 def _store(execute: Any, key: str, rows: list[Row]) -> None:
-    lines = [f"{name}\t{strict:d}\t{required:d}\t{root}" for name, root, strict, required in rows]
+    lines = [
+        f"{name}\t{strict:d}\t{required:d}\t{time_out}\t{root}"
+        for name, root, strict, required, time_out in rows
+    ]
     write_note(execute, key, "\n".join(lines), MAX_LISTS)
 
 
@@ -145,12 +160,14 @@ def _resolve(cwd: str) -> list[Row] | None:
     if config.diagnostics or config.capabilities or not config.enabled:
         return None  # the diagnostics are to be shown each time, and the list has no place for the others
     rows: list[Row] = []
-    for member in resolve_repositories(config, next(paths.library_roots(cwd), None)).sources:
+    library = resolve_repositories(config, next(paths.library_roots(cwd), None))
+    for member in library.sources:
         source = member.source
         for folder in source.sources if isinstance(source, EmbeddedSkillSource) else [source]:
             if not isinstance(folder, FilesystemSkillSource):
                 return None
             if any(c in member.name + folder.root for c in "\t\n"):
                 return None
-            rows.append((member.name, folder.root, folder.strict, folder.required))
+            time_out = member.time_out or library.time_out
+            rows.append((member.name, folder.root, folder.strict, folder.required, time_out))
     return rows

@@ -98,7 +98,11 @@ class CompositeSkillSource(SnapshotSource):
         answers, failures = await self.ask_all(self.sources, lambda m: base.parts_of(m.source, ""))
         self.failures = failures
         self.check(failures)
-        return [Searchable(member.name, p.folder, p.names) for member, parts in answers for p in parts]
+        return [
+            Searchable(member.name, part.folder, part.names, member.time_out or self.time_out)
+            for member, parts in answers
+            for part in parts
+        ]
 
     async def states(self) -> builtins.list[SourceState]:
         """Return how each source is doing, in order of precedence."""

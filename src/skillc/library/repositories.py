@@ -58,6 +58,10 @@ class EmbeddedSkillSource(SnapshotSource):
     async def snapshot(self) -> SkillSource:
         return _EmbeddedSnapshot([await source.snapshot() for source in self.sources])
 
+    @property
+    def partial(self) -> str:
+        return next((source.partial for source in self.sources if source.partial), "")
+
     async def parts(self, name: str) -> builtins.list[Searchable]:
         return [part for source in self.sources for part in await source.parts(name)]
 

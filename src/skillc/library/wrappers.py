@@ -111,7 +111,7 @@ class _Wrapper(base.SkillSource):
         self._source = source
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("kind", "status", "error", "unused", "quarantined", "diagnostics"):
+        if name in ("kind", "status", "error", "unused", "quarantined", "partial", "diagnostics"):
             return getattr(self._source, name)
         raise AttributeError(name)
 

@@ -29,7 +29,7 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    here = workspace()
+    here = workspace(progress=True)
     listing = list_skills(
         here.cwd,
         scope=arguments.text("scope"),

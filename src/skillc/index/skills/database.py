@@ -126,13 +126,16 @@ class Database:
                 except sqlite.Error:
                     pass
 
-    def lock(self) -> atomic.Lock | None:
-        """Return a lock for reading many files into the index, so that two processes don't both do it."""
+    def lock(self, until: float | None = None) -> atomic.Lock | None:
+        """Return a lock for reading many files into the index, so that two processes don't both do it.
+
+        It waits for another process until the time `until`.
+        """
         if not self.persistent or not self._make_directory():
             return None
         path = f"{self.path}.lock"
         writable = os.access(path if os.path.exists(path) else os.path.dirname(path), os.W_OK)
-        return atomic.Lock(path) if writable else None
+        return atomic.Lock(path, until) if writable else None
 
     def close(self) -> None:
         if self._connection is not None:
