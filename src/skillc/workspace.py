@@ -258,7 +258,7 @@ class Workspace:
 
     # Operations on the library.
 
-    def find(self, task: str, limit: int = 10, *, rerank: bool = True) -> list[FoundSkill]:
+    def find(self, task: str, limit: int = 10) -> list[FoundSkill]:
         """Return the skills that fit a task, best first."""
         from skillc.library import find_skills
 
@@ -266,7 +266,6 @@ class Workspace:
             self.cwd,
             task,
             limit,
-            rerank=rerank,
             capabilities=self.capabilities,
             tell=lambda diagnostic: self.tell((diagnostic,)),
         )

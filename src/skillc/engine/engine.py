@@ -185,10 +185,10 @@ class DefaultSkillEngine:
         direct = [skill for skill in skills if skill.collection == path]
         return _page({"type": "listing", "path": path}, below, direct, cursor)
 
-    async def find(self, task: str, limit: int = 10, *, rerank: bool = True) -> builtins.list[FoundSkill]:
+    async def find(self, task: str, limit: int = 10) -> builtins.list[FoundSkill]:
         """Return the skills that fit a task, described in any number of words, best first, with reasons.
 
-        Raises EmptyQuery for a task without words. `rerank` only matters if the extra `rerank` is installed.
+        Raises EmptyQuery for a task without words.
         """
         if not self.options.enabled:
             return []
@@ -196,7 +196,7 @@ class DefaultSkillEngine:
         def may_use(skill_id: str, capabilities: tuple[str, ...]) -> bool:
             return self._is_allowed(skill_id) and all(c in self.options.capabilities for c in capabilities)
 
-        return await library.find_in_source(self.source, task, limit, may_use, rerank)
+        return await library.find_in_source(self.source, task, limit, may_use)
 
     async def load(self, skill_id: str) -> library.SkillDocument:
         """Return a skill with its body; raises InvalidSkillId or SkillNotFound."""

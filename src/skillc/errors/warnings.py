@@ -41,7 +41,6 @@ WARNINGS = {
     "W073": "'{}' belongs to another user and is not used; if you trust it, set SKILLC_SAFE_DIRECTORIES={}",
     "W200": "repository '{}' is left out: {}",
     "W201": "repository '{}' is served as it was: {}",
-    "W202": "skills are not re-ranked: {}; install 'skillc[rerank]' again, or without it",
     "W203": "repository '{}' is served in part: {}; the next call goes on from there",
     "W300": "{} {}: {}",
 }

@@ -34,15 +34,14 @@ def find_skills(
     task: str,
     limit: int = 10,
     *,
-    rerank: bool = True,
     capabilities: Collection[str] = (),
     tell: Callable[[Diagnostic], None] = lambda diagnostic: None,
 ) -> list[FoundSkill]:
     """Return the skills of all repositories of `cwd` that fit a task, best first; raises EmptyQuery.
 
     Skills that need a capability besides `capabilities` are left out.
-    `tell` is called with each warning: about skills.toml, re-ranking, repositories that did not answer. Don't
-    call this from a running event loop: repositories that are no folders are asked in one of their own.
+    `tell` is called with each warning: about skills.toml, and repositories that did not answer. Don't call
+    this from a running event loop: repositories that are no folders are asked in one of their own.
     """
 
     def may_use(skill_id: str, needs: tuple[str, ...]) -> bool:
@@ -50,13 +49,8 @@ def find_skills(
 
     parts = list_folders(cwd)
     if parts is None:
-        return _find_in_repositories(cwd, task, limit, may_use, rerank, tell)
-    if rerank:
-        from skillc.index.meaning import find_by_meaning
-
-        results = find_by_meaning(skill_index(), parts, task, limit, may_use, tell=tell)
-    else:
-        results = skill_index().find(parts, task, limit, may_use)
+        return _find_in_repositories(cwd, task, limit, may_use, tell)
+    results = skill_index().find(parts, task, limit, may_use)
     for part in parts:
         if part.folder.partial:
             tell(warning("W203", part.name, part.folder.partial))
@@ -68,7 +62,6 @@ def _find_in_repositories(
     task: str,
     limit: int,
     may_use: Callable[[str, tuple[str, ...]], bool],
-    rerank: bool,
     tell: Callable[[Diagnostic], None],
 ) -> list[FoundSkill]:
     import asyncio  # together they take longer to import than a search of folders
@@ -88,7 +81,7 @@ def _find_in_repositories(
     def is_usable(skill_id: str, needs: tuple[str, ...]) -> bool:
         return may_use(skill_id, tuple(need for need in needs if need not in config.capabilities))
 
-    results = asyncio.run(find_in_source(source, task, limit, is_usable, rerank, tell))
+    results = asyncio.run(find_in_source(source, task, limit, is_usable))
     for diagnostic in source.warnings():
         tell(diagnostic)
     return results

@@ -39,8 +39,7 @@ from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
-from skillc.errors import Diagnostic, SkillNotFound
-from skillc.index.meaning import find_by_meaning
+from skillc.errors import SkillNotFound
 from skillc.index.skills import FoundSkill, MemoryFolder, Searchable, skill_index
 from skillc.skills import SkillId
 
@@ -254,14 +253,10 @@ async def find_in_source(
     task: str,
     limit: int,
     may_use: Callable[[str, tuple[str, ...]], bool],
-    rerank: bool = True,
-    tell: Callable[[Diagnostic], None] | None = None,
 ) -> builtins.list[FoundSkill]:
     """Return the skills of a source that fit a task, best first; raises EmptyQuery."""
     parts = await parts_of(source, "")
-    if not rerank:
-        return await asyncio.to_thread(skill_index().find, parts, task, limit, may_use)
-    return await asyncio.to_thread(find_by_meaning, skill_index(), parts, task, limit, may_use, tell=tell)
+    return await asyncio.to_thread(skill_index().find, parts, task, limit, may_use)
 
 
 async def parts_of(source: SkillSource, name: str) -> builtins.list[Searchable]:
