@@ -58,6 +58,40 @@ def test_what_is_told_to_read_can_be_read(library: World) -> None:
     assert library.ok(*found[0]["read"].split()[1:]).stdout.startswith("## Attachments\n")
 
 
+def test_copies(library: World) -> None:
+    """[SURFACES: Library] [D27] a copy in another store is named with the skill; `--all` shows both."""
+    text = (library.store / "invoices" / "SKILL.md").read_text()
+    skill(library.global_store, "bills/invoices", text)
+    first = results(library, "invoice", "--limit", "1")[0]
+    assert first["copies"] == [{"id": "bills/invoices", "source_name": "user"}]
+    shown = library.ok("find", "invoice").stdout
+    assert "\n  and 1 copy in user: bills/invoices\n" in shown
+    assert "bills/invoices" not in [found["id"] for found in results(library, "invoice")]
+    every = results(library, "invoice", "--all")
+    assert {"invoices", "bills/invoices"} <= {found["id"] for found in every}
+    assert all(found["copies"] == [] for found in every)
+
+
+def test_limits(library: World) -> None:
+    """[SURFACES: Library] a repository, a collection, a tag and a capability limit what is found."""
+    text = "---\ndescription: Print an invoice\ntags: [Paper, office work]\n---\n# Printing\n"
+    skill(library.store, "office/printing", text)
+    skill(library.global_store, "office/extra/scan", text.replace("Print", "Scan").replace("tags", "keys"))
+    ids = lambda *words: [found["id"] for found in results(library, "invoice", *words)]  # noqa: E731
+    assert ids("--repository", "user") == ["office/extra/scan"]
+    assert sorted(ids("--collection", "office")) == ["office/extra/scan", "office/printing"]
+    assert ids("--collection", "office/extra/") == ["office/extra/scan"]
+    assert ids("--collection", "off") == []
+    assert ids("--tag", "paper") == ["office/printing"]
+    assert ids("--tag", "Office Work", "--repository", "project") == ["office/printing"]
+    assert ids("--tag", "paper", "--repository", "user") == []
+    assert ids("--capability", "vault") == []
+    (library.project / ".skillc" / "skills.toml").write_text('capabilities = ["vault"]\n')
+    assert ids("--capability", "vault") == ["secret"]
+    refusal = library.fails("E100", "find", "invoice", "--repository", "usr").stderr
+    assert 'there is no repository "usr"; there is project, ' in refusal
+
+
 def test_refusals(library: World) -> None:
     """[D21] [D22] no words are E004, bad options E100, before anything is read."""
     library.fails("E004", "find", "")

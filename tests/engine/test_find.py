@@ -136,7 +136,8 @@ def test_the_tool_finds_nothing(world: World) -> None:
 def test_the_tool_is_brief(world: World) -> None:
     """[LIB: Builtin Tools (meerkat-tools)] five results without a limit, descriptions and reasons bounded."""
     words = [f"w{n}x" for n in range(30)]
-    source = InMemorySkillSource([document(f"s{n}", " ".join(words), "long words " * 400) for n in range(9)])
+    skills = [document(f"s{n}", " ".join(words), f"{'long words ' * 400}{n}") for n in range(9)]
+    source = InMemorySkillSource(skills)
     agent = AgentFactory().skill_source(source).build_agent_sync()
     found = json.loads(run(agent.call_tool("find_skills", {"task": " ".join(words)})).text)["skills"]
     assert len(found) == 5

@@ -22,7 +22,7 @@ from skillc.index.skills import batch, folder, scan, score as scoring, tokens as
 from skillc.index.skills.batch import Statistics
 from skillc.index.skills.database import IN_MEMORY, Database, read_note, write_note
 from skillc.index.skills.explain import FoundSkill
-from skillc.index.skills.find import Searchable, SkillIndex
+from skillc.index.skills.find import Scope, Searchable, SkillIndex
 from skillc.index.skills.folder import MANY, Folder
 from skillc.index.skills.postings import (
     MAX_SEGMENTS,
@@ -52,12 +52,15 @@ class Shelf:
         self.path = root / "cache" / "library.db"
         self.library = SkillIndex(str(self.path))
 
-    def find(self, task: str, limit: int = 10, library: SkillIndex | None = None) -> list[FoundSkill]:
+    def find(
+        self, task: str, limit: int = 10, library: SkillIndex | None = None, every: bool = False
+    ) -> list[FoundSkill]:
         shared = library or self.library
-        return shared.find([Searchable("shelf", shared.folder(str(self.root), False))], task, limit)
+        parts = [Searchable("shelf", shared.folder(str(self.root), False))]
+        return shared.find(parts, task, limit, scope=Scope(every=every))
 
-    def ids(self, task: str, limit: int = 10) -> list[str]:
-        return [found.id for found in self.find(task, limit)]
+    def ids(self, task: str, limit: int = 10, every: bool = False) -> list[str]:
+        return [found.id for found in self.find(task, limit, every=every)]
 
     def anew(self) -> SkillIndex:
         """The library as another process sees it."""
@@ -170,8 +173,8 @@ def test_limit_and_ties(shelf: Shelf) -> None:
         skill(shelf.root, f"ties/{name}", text("Quantum entanglement"))
         shelf.find("quantum")
     skill(shelf.root, "at1", text("Quantum entanglement"))
-    assert shelf.ids("quantum entanglement") == ["at1", "ties/t3", "ties/t5", "ties/t9"]
-    assert shelf.ids("quantum entanglement", 2) == ["at1", "ties/t3"]
+    assert shelf.ids("quantum entanglement", every=True) == ["at1", "ties/t3", "ties/t5", "ties/t9"]
+    assert shelf.ids("quantum entanglement", 2, every=True) == ["at1", "ties/t3"]
 
 
 def test_more_equals_than_are_looked_at(shelf: Shelf) -> None:
@@ -179,11 +182,11 @@ def test_more_equals_than_are_looked_at(shelf: Shelf) -> None:
     for number in random.Random(4).sample(range(1000), 1000):
         skill(shelf.root, f"c{number % 7}/s{number:03}", text("Quantum entanglement"))
     every = sorted(f"c{number % 7}/s{number:03}" for number in range(1000))
-    assert shelf.ids("quantum entanglement") == every[:10]
+    assert shelf.ids("quantum entanglement", every=True) == every[:10]
     skill(shelf.root, "c0/a", text("Quantum entanglement"))
-    assert shelf.ids("quantum entanglement", 3) == ["c0/a", *every[:2]]
+    assert shelf.ids("quantum entanglement", 3, every=True) == ["c0/a", *every[:2]]
     skill(shelf.root, "z", text("Quantum zebra"))
-    assert shelf.ids("quantum zebra", 3) == ["z", "c0/a", every[0]]
+    assert shelf.ids("quantum zebra", 3, every=True) == ["z", "c0/a", every[0]]
 
 
 @pytest.mark.slow
@@ -376,7 +379,7 @@ def test_readers_of_files_are_processes(shelf: Shelf, monkeypatch: pytest.Monkey
 
     def read() -> list[object]:
         chunks = batch.read_chunks(jobs, False, Statistics(shelf.library.database, str(shelf.root), False))
-        return [(values, sorted(zip(*lists, strict=True))) for values, lists in chunks]
+        return [(values, sketches, sorted(zip(*lists, strict=True))) for values, sketches, lists in chunks]
 
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
     here = read()
@@ -418,7 +421,8 @@ def test_equals_under_other_names(tmp_path: Path) -> None:
         skill(tmp_path / "a", f"s{number:02}", text("zebra"))
     names = {f"s{number:02}": f"t{39 - number:02}" for number in range(40)}
     part = Searchable("a", library.folder(str(tmp_path / "a"), False), names)
-    assert [found.id for found in library.find([part], "zebra", 3)] == ["t00", "t01", "t02"]
+    found = library.find([part], "zebra", 3, scope=Scope(every=True))
+    assert [skill.id for skill in found] == ["t00", "t01", "t02"]
 
 
 def test_counts_do_not_grow(shelf: Shelf) -> None:
@@ -533,7 +537,7 @@ def test_a_question_that_is_cut_off(shelf: Shelf) -> None:
 
 
 def test_precedence_and_duplicates(tmp_path: Path) -> None:
-    """[D27] an ID is the first folder's; the same file under other names is one result that names them."""
+    """[D27] an ID is the first folder's; the same file under another ID is no result of its own."""
     library = SkillIndex(str(tmp_path / "library.db"))
     same = text("Prune roses in spring", "# Roses\n")
     skill(tmp_path, "first/roses", text("Only about thorns"))
@@ -546,7 +550,7 @@ def test_precedence_and_duplicates(tmp_path: Path) -> None:
     ]
     found = library.find(parts, "prune roses spring", 10)
     assert [(f.id, f.source_name) for f in found] == [("garden/pruning", "first"), ("roses", "first")]
-    assert found[0].also == (("second", "vendor/rose-care"),)
+    assert (found[0].also, found[0].copies) == ((), (("second", "vendor/rose-care"),))
     assert found[1].also == (("second", "roses"), ("third", "roses"))
     assert [
         f.id for f in library.find(parts, "prune", 10, lambda skill_id, needs: skill_id == "garden/pruning")
@@ -794,4 +798,4 @@ def test_a_search_does_not_wait_for_ever(shelf: Shelf) -> None:
         assert shelf.library.find([part], "zebra", 1) == []
         assert part.folder.partial == "another process is still reading it"
         other.communicate()
-    assert len(shelf.find("zebra", 500)) == MANY + 10
+    assert len(shelf.find("zebra", 500, every=True)) == MANY + 10

@@ -219,7 +219,8 @@ def test_time_out_of_find(
 ) -> None:
     """[D27] find serves what it could index in time, says so (W203), and the next call goes on."""
     for number in range(30):
-        skill(tmp_path / "many", f"skill-{number}", "---\ndescription: Stripes of a zebra\n---\n# Zebra\n")
+        text = f"---\ndescription: Stripe {number} of a zebra\n---\n# Zebra\n"
+        skill(tmp_path / "many", f"skill-{number}", text)
     tables = [f'[[repositories]]\nname = "big"\ntype = "filesystem"\npath = "{tmp_path}/many"\n']
     if other_kinds:
         tables.append('[[repositories]]\nname = "down"\ntype = "http"\nurl = "http://127.0.0.1:9"\n')

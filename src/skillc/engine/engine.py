@@ -15,7 +15,7 @@ from skillc import library
 from skillc.engine import inventory
 from skillc.engine.pages import find_key, make_cursor
 from skillc.errors import FileNotFound, SkillcError, SkillNotFound, warning
-from skillc.index.skills import FoundSkill
+from skillc.index.skills import FoundSkill, Scope
 from skillc.library import SkillCollection, SkillDescriptor, SkillScope
 from skillc.skills import SkillId, list_files, open_inside
 from skillc.spelling import suggest
@@ -185,18 +185,31 @@ class DefaultSkillEngine:
         direct = [skill for skill in skills if skill.collection == path]
         return _page({"type": "listing", "path": path}, below, direct, cursor)
 
-    async def find(self, task: str, limit: int = 10) -> builtins.list[FoundSkill]:
+    async def find(
+        self,
+        task: str,
+        limit: int = 10,
+        *,
+        repository: str = "",
+        collection: str = "",
+        capability: str = "",
+        tag: str = "",
+        every: bool = False,
+    ) -> builtins.list[FoundSkill]:
         """Return the skills that fit a task, described in any number of words, best first, with reasons.
 
-        Raises EmptyQuery for a task without words.
+        They can be limited to those of a repository, those of a collection and below, those that need a
+        capability, and those with a tag. With `every`, copies are results of their own. Raises EmptyQuery for
+        a task without words, InvalidOption for a repository that is not there.
         """
+        scope = Scope(repository, collection, capability, tag, every)
         if not self.options.enabled:
             return []
 
         def may_use(skill_id: str, capabilities: tuple[str, ...]) -> bool:
             return self._is_allowed(skill_id) and all(c in self.options.capabilities for c in capabilities)
 
-        return await library.find_in_source(self.source, task, limit, may_use)
+        return await library.find_in_source(self.source, task, limit, may_use, scope)
 
     async def load(self, skill_id: str) -> library.SkillDocument:
         """Return a skill with its body; raises InvalidSkillId or SkillNotFound."""

@@ -24,6 +24,7 @@ MAX_LISTED = 500  # files of a skill; beyond that only their number
 FOUND = 5  # skills that a search returns unless the model says how many
 MAX_FOUND = 50
 MAX_MATCHED = 8  # words that say why a skill fits
+MAX_COPIES = 5  # of a skill that are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,8 @@ TOOLS = (
     ToolDefinition(
         "find_skills",
         "Find the skills that fit a task, best first, by their whole text in all collections. Each comes with"
-        " the words of the task that it has, and the section of its instructions to read first. Start here"
+        " the words of the task that it has, and the section of its instructions to read first; copies of it"
+        " are named with it. Start here"
         " when there are many skills; then use load_skill.",
         object_schema(
             ("task",),
@@ -76,6 +78,10 @@ TOOLS = (
             limit=property_schema(
                 "integer", f"At most so many skills; {FOUND} without it.", minimum=1, maximum=MAX_FOUND
             ),
+            repository=_text("Only skills of this repository."),
+            collection=_text("Only skills of this collection and below."),
+            capability=_text("Only skills that need this capability."),
+            tag=_text("Only skills with this tag."),
         ),
     ),
     ToolDefinition(
@@ -151,8 +157,8 @@ class SkillTools:
             self._observer(SkillsResolved((skill.id,), skill.byte_size))
         return skill.rendered_body
 
-    async def _find_skills(self, task: str, limit: int = FOUND) -> str:
-        results = await self._engine.find(task, limit)
+    async def _find_skills(self, task: str, limit: int = FOUND, **scope: str) -> str:
+        results = await self._engine.find(task, limit, **scope)
         answer: dict[str, Any] = {"skills": await asyncio.to_thread(_reasons, results)}
         if not results:
             answer["note"] = "no skill has any of these words; browse_skills lists what there is"
@@ -176,8 +182,12 @@ def _reasons(results: Sequence[FoundSkill]) -> list[dict[str, Any]]:
     for skill in results:
         words = [word for word, _ in skill.matched[:MAX_MATCHED]]
         about = cut(skill.description, MAX_DESCRIPTION)
-        fields = {"id": skill.id, "description": about, "matched": words}
-        skills.append(fields | {"section": skill.section} if skill.section else fields)
+        fields: dict[str, Any] = {"id": skill.id, "description": about, "matched": words}
+        if skill.section:
+            fields["section"] = skill.section
+        if skill.copies:
+            fields["copies"] = [{"id": i, "source_name": name} for name, i in skill.copies[:MAX_COPIES]]
+        skills.append(fields)
     return skills
 
 

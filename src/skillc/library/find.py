@@ -12,7 +12,7 @@ import sys
 
 from skillc import paths
 from skillc.errors import warning
-from skillc.index.skills import Searchable, read_note, skill_index, write_note
+from skillc.index.skills import EVERYTHING, Searchable, read_note, skill_index, write_note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.errors import Diagnostic
-    from skillc.index.skills import FoundSkill
+    from skillc.index.skills import FoundSkill, Scope
 
     # A repository's name, its folder, whether it is strict, whether it is required, its time-out in seconds.
     Row = tuple[str, str, bool, bool, float]
@@ -34,6 +34,7 @@ def find_skills(
     task: str,
     limit: int = 10,
     *,
+    scope: Scope = EVERYTHING,
     capabilities: Collection[str] = (),
     tell: Callable[[Diagnostic], None] = lambda diagnostic: None,
 ) -> list[FoundSkill]:
@@ -49,8 +50,8 @@ def find_skills(
 
     parts = list_folders(cwd)
     if parts is None:
-        return _find_in_repositories(cwd, task, limit, may_use, tell)
-    results = skill_index().find(parts, task, limit, may_use)
+        return _find_in_repositories(cwd, task, limit, may_use, scope, tell)
+    results = skill_index().find(parts, task, limit, may_use, scope)
     for part in parts:
         if part.folder.partial:
             tell(warning("W203", part.name, part.folder.partial))
@@ -62,6 +63,7 @@ def _find_in_repositories(
     task: str,
     limit: int,
     may_use: Callable[[str, tuple[str, ...]], bool],
+    scope: Scope,
     tell: Callable[[Diagnostic], None],
 ) -> list[FoundSkill]:
     import asyncio  # together they take longer to import than a search of folders
@@ -81,7 +83,7 @@ def _find_in_repositories(
     def is_usable(skill_id: str, needs: tuple[str, ...]) -> bool:
         return may_use(skill_id, tuple(need for need in needs if need not in config.capabilities))
 
-    results = asyncio.run(find_in_source(source, task, limit, is_usable))
+    results = asyncio.run(find_in_source(source, task, limit, is_usable, scope))
     for diagnostic in source.warnings():
         tell(diagnostic)
     return results

@@ -40,7 +40,15 @@ from typing import Any, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
 from skillc.errors import SkillNotFound
-from skillc.index.skills import FoundSkill, MemoryFolder, Searchable, skill_index
+from skillc.index.skills import (
+    EVERYTHING,
+    FoundSkill,
+    MemoryFolder,
+    Scope,
+    Searchable,
+    read_tags,
+    skill_index,
+)
 from skillc.skills import SkillId
 
 
@@ -253,10 +261,11 @@ async def find_in_source(
     task: str,
     limit: int,
     may_use: Callable[[str, tuple[str, ...]], bool],
+    scope: Scope = EVERYTHING,
 ) -> builtins.list[FoundSkill]:
     """Return the skills of a source that fit a task, best first; raises EmptyQuery."""
     parts = await parts_of(source, "")
-    return await asyncio.to_thread(skill_index().find, parts, task, limit, may_use)
+    return await asyncio.to_thread(skill_index().find, parts, task, limit, may_use, scope)
 
 
 async def parts_of(source: SkillSource, name: str) -> builtins.list[Searchable]:
@@ -271,7 +280,17 @@ async def parts_of(source: SkillSource, name: str) -> builtins.list[Searchable]:
     skills = await source.list()
     bodies_at_hand = getattr(source, "bodies_at_hand", None)
     bodies: Mapping[str, str] = bodies_at_hand() if bodies_at_hand else {}
-    rows = [(str(s.id), s.name, s.description, (*s.requires_capabilities,), bodies.get(s.id)) for s in skills]
+    rows = [
+        (
+            str(skill.id),
+            skill.name,
+            skill.description,
+            (*skill.requires_capabilities,),
+            read_tags({"metadata": skill.metadata}),
+            bodies.get(skill.id),
+        )
+        for skill in skills
+    ]
 
     def index() -> MemoryFolder:
         documents = _documents.get(source)

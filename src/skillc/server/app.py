@@ -24,6 +24,7 @@ MAX_READ = 8 << 20  # bytes that are read and dropped, so that the client gets t
 REQUEST_TIME = 30.0  # seconds for a request's body to arrive
 MAX_LIMIT = 1000  # skills on a page
 MAX_ITEMS = 100  # in a list of a turn: skills, capabilities
+SCOPE = ("repository", "collection", "capability", "tag")  # what a search can be limited to
 DEFAULT_LIMIT = 10  # results of a search without a limit
 
 
@@ -94,7 +95,9 @@ class _Api:
         """Return what `skc find` prints: the skills that fit a task, best first."""
         task = request.query_params.get("q", "")
         limit = _limit(request.query_params.get("limit", "")) or DEFAULT_LIMIT
-        skills = await self._reader.find(task, limit)
+        scope = {name: request.query_params.get(name, "") for name in SCOPE}
+        every = _switch(request.query_params.get("all", ""))
+        skills = await self._reader.find(task, limit, **scope, every=every)
         return respond({"query": task, "results": [skill.as_json() for skill in skills]})
 
     async def turn(self, request: Request) -> Response:
@@ -128,6 +131,12 @@ def _limit(text: str) -> int | None:
     if text.isascii() and text.isdigit() and len(text) <= 4 and 1 <= int(text) <= MAX_LIMIT:
         return int(text)
     raise Refusal(400, f"'limit' must be a number from 1 to {MAX_LIMIT}")
+
+
+def _switch(text: str) -> bool:
+    if text.lower() in ("", "0", "false", "1", "true"):
+        return text.lower() in ("1", "true")
+    raise Refusal(400, "'all' must be true or false")
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """`skc find`: which skills fit a task, over all repositories.
 
 JSON: `{"query", "results"}`, each result `{"id", "name", "description", "score", "source_name", "also",
-"matched", "section", "read"}`, best first.
+"copies", "matched", "section", "read"}`, best first.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from skillc.cli import show, workspace
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 
 MAX_LIMIT = 1000
+LIMITS = ("repository", "collection", "capability", "tag")
 MAX_TASK = 16 << 20  # characters that are read from standard input
 
 COMMAND = Command(
@@ -25,20 +26,27 @@ COMMAND = Command(
     ),
     options=(
         Option("--limit", "Maximum number of results.", kind="count", default=10, maximum=MAX_LIMIT),
+        Option("--all", "Show copies and near-copies of a skill as results of their own."),
+        Option("--repository", "Only skills of this repository.", value="<name>"),
+        Option("--collection", "Only skills of this collection, and of those below it.", value="<path>"),
+        Option("--capability", "Only skills that need this capability.", value="<name>"),
+        Option("--tag", "Only skills with this tag in their frontmatter.", value="<tag>"),
         FORMAT,
     ),
     description="Any word of the task may match. Names and descriptions count more than the text below them.",
-    examples=('skc find "fill in a PDF form"', "skc find -"),
+    examples=('skc find "fill in a PDF form"', "skc find deploy --collection cloud --tag aws", "skc find -"),
 )
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.index.skills import format_results
+    from skillc.index.skills import Scope, format_results
 
     task, limit = arguments.text("task"), arguments.count("limit") or 10
     if task == "-":
         task = sys.stdin.read(MAX_TASK)
-    skills = workspace(progress=True).find(task, limit)
+    limits = {name: arguments.optional(name) or "" for name in LIMITS}
+    scope = Scope(every=arguments.has("all"), **limits)
+    skills = workspace(progress=True).find(task, limit, scope)
     return show(
         arguments,
         lambda: {"query": task, "results": [skill.as_json() for skill in skills]},

@@ -9,9 +9,10 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.index.skills.batch import read_tags
     from skillc.index.skills.database import read_note, write_note
     from skillc.index.skills.explain import FoundSkill, format_results
-    from skillc.index.skills.find import Searchable, SkillIndex, skill_index
+    from skillc.index.skills.find import EVERYTHING, Scope, Searchable, SkillIndex, skill_index
     from skillc.index.skills.folder import Folder, MemoryFolder
     from skillc.index.skills.scan import MAX_SKILL_FILE, id_prefix
     from skillc.index.skills.snapshot import Entry, Snapshot, stored_path
@@ -19,8 +20,9 @@ else:
     __getattr__ = front_door(
         __name__,
         {
+            "batch": "read_tags",
             "database": "read_note write_note",
-            "find": "Searchable SkillIndex skill_index",
+            "find": "EVERYTHING Scope Searchable SkillIndex skill_index",
             "folder": "Folder MemoryFolder",
             "explain": "FoundSkill format_results",
             "scan": "MAX_SKILL_FILE id_prefix",

@@ -6,6 +6,8 @@ What is parsed from a SKILL.md are plain values, because they may come from a wo
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from itertools import chain
 from time import time, time_ns
 
 from skillc.errors import MissingField, warning
@@ -14,6 +16,7 @@ from skillc.index.skills.postings import MAX_SLOTS, SegmentLists, invert, read_c
 from skillc.index.skills.scan import MAX_SKILL_FILE
 from skillc.index.skills.snapshot import Entry, find_folder
 from skillc.index.skills.tokens import Stemmer
+from skillc.index.skills.twins import make_sketch
 from skillc.index.skills.weights import SkillText, weigh_terms
 from skillc.index.workers import Pool, can_spawn, count_cores
 
@@ -29,13 +32,20 @@ if TYPE_CHECKING:
     from skillc.index.skills.scan import DiagnosticRow, SkillFile
     from skillc.index.skills.weights import TermWeights
 
-    # Stamp, description, capabilities, metadata, diagnostics, digest: the last arguments of an Entry.
+    # Stamp, description, capabilities, metadata, diagnostics, digest, tags: the last arguments of an Entry.
     Values = tuple[
-        Stamp, str | None, tuple[str, ...], dict[str, str] | None, tuple[DiagnosticRow, ...], int | None
+        Stamp,
+        str | None,
+        tuple[str, ...],
+        dict[str, str] | None,
+        tuple[DiagnosticRow, ...],
+        int | None,
+        tuple[str, ...],
     ]
     Contents = tuple[Values, SkillText | None]  # of a SKILL.md: what it says, and its text for searching
     Job = tuple[int, str, str]  # a slot, the path of a SKILL.md, and the ID of its skill
-    Chunk = tuple[list[tuple[int, Values]], InvertedLists]  # what the files say, by slot, and their lists
+    # What files say, by slot; the sketches of their texts, by slot; and their posting lists.
+    Chunk = tuple[list[tuple[int, Values]], dict[int, bytes], InvertedLists]
 
 PARALLEL_FROM = 400  # files that are worth starting other processes
 CHUNK = 2000  # files that are inverted together
@@ -44,11 +54,12 @@ WORKERS_START = 3.0  # seconds; with less time left, other processes would start
 
 
 class Batch:
-    """Skills that were read, in the order of their IDs, with the posting lists of each segment."""
+    """Skills that were read, in the order of their IDs, with their sketches and the lists of each segment."""
 
     def __init__(self) -> None:
         self.start = time_ns()  # a file that changed since then may have changed after it was read
         self.entries: list[Entry] = []
+        self.sketches: list[bytes | None] = []  # None without a text
         self.lists: list[SegmentLists] = []
 
 
@@ -73,9 +84,11 @@ def read_batch(
             (slots[number], os.path.join(root, file.path), file.skill_id) for number, file in enumerate(group)
         ]
         values: list[tuple[int, Values]] = []
+        sketches: dict[int, bytes] = {}
         lists = SegmentLists()
-        for chunk, chunk_lists in read_chunks(jobs, strict, statistics, until):
+        for chunk, chunk_sketches, chunk_lists in read_chunks(jobs, strict, statistics, until):
             values += chunk
+            sketches |= chunk_sketches
             lists.add(chunk_lists)
             on_progress(start + len(values))
         values.sort(key=lambda pair: pair[0])
@@ -83,6 +96,7 @@ def read_batch(
             lists.renumber([slot for slot, _ in values])
         files_read = [(group[order[slot]], fields) for slot, fields in values]
         batch.entries += [Entry(file.path, file.skill_id, *fields) for file, fields in files_read]
+        batch.sketches += [sketches.get(slot) for slot, _ in values]
         batch.lists.append(lists)
         if until is not None and time() > until:
             break
@@ -98,14 +112,16 @@ def invert_texts(
     for start in range(0, len(skills), MAX_SLOTS):
         group = skills[start : start + MAX_SLOTS]
         texts = [
-            SkillText(name, text, (body or "").encode("utf-8", "replace")) for _, name, text, _, body in group
+            SkillText(name, text, (body or "").encode("utf-8", "replace"))
+            for _, name, text, _, _, body in group
         ]
         lists = SegmentLists()
         weights = list(enumerate(weigh_terms(stemmer, texts)))
         lists.add(invert(weights, statistics.skills, statistics.body_frequencies))
         batch.lists.append(lists)
+        batch.sketches += [make_sketch(chain(w.head_terms, w.body_terms)) for _, w in weights]
         batch.entries += [
-            Entry(i, i, (0, 0, 0), text, needs, None, None, 0) for i, _, text, needs, _ in group
+            Entry(i, i, (0, 0, 0), text, needs, None, None, 0, tags) for i, _, text, needs, tags, _ in group
         ]
     return batch
 
@@ -161,7 +177,8 @@ class SkillReader:
                     texts.append(text)
             if self._stemmer is not None:
                 weights += zip(slots, weigh_terms(self._stemmer, texts), strict=True)
-        return values, invert(weights, *self._statistics)
+        sketches = {slot: make_sketch(chain(w.head_terms, w.body_terms)) for slot, w in weights}
+        return values, sketches, invert(weights, *self._statistics)
 
     def _is_late(self) -> bool:
         """Return whether to stop; one file is always read, so that every call gets further."""
@@ -214,7 +231,7 @@ def parse_skill_file(path: str, skill_id: str, strict: bool, with_text: bool) ->
 
 
 def _quarantine(stamp: Stamp, diagnostics: list[DiagnosticRow]) -> tuple[Values, None]:
-    return (stamp, None, (), None, tuple(diagnostics), None), None
+    return (stamp, None, (), None, tuple(diagnostics), None, ()), None
 
 
 def _parse(path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, with_text: bool) -> Contents:
@@ -253,8 +270,22 @@ def _parse(path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, wit
         _text_map(fields.fields.get("metadata")),
         tuple(diagnostics),
         text.digest if text else None,
+        read_tags(fields.fields),
     )
     return values, text
+
+
+def read_tags(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the tags in frontmatter: `tags`, and those of `metadata`; as a list, or as text with commas."""
+    metadata = fields.get("metadata")
+    tags: list[str] = []
+    for value in (fields.get("tags"), metadata.get("tags") if isinstance(metadata, Mapping) else None):
+        if isinstance(value, str):
+            tags += value.strip("[]").split(",")
+        elif isinstance(value, list | tuple):
+            tags += [str(item) for item in value]
+    names = (" ".join(tag.strip(" \"'").split()) for tag in tags)
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _words(value: Any) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ file can be used (no home, a full or read-only disk), the same tables live in me
 SQLite notices damage to the structure of a file, not to what is in it. So checksums stand beside the
 values, and what is read is compared with them: `seal` is that of a folder's row and its segments, `digest`
 that of all its skills and directories, `checksum` that of a row. A term that is missing is missed by the
-term before it, which says what comes `next`, and a skill in a slot by the sum of its segment's `slots`.
+term before it, which says what comes `next`, a skill in a slot by the sum of its segment's `slots`, a twin by
+the `members` of its group, and a row of `kin`, by which twins are found, by the checksum of their sums.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-VERSION = 4  # of the tables; a file with another one is rebuilt
+VERSION = 5  # of the tables; a file with another one is rebuilt
 LOCK_TIMEOUT = 30.0  # seconds to wait for another process that writes
 MAX_VALUES = 500  # in a statement
 IN_MEMORY = ":memory:"
@@ -38,7 +39,8 @@ CREATE TABLE directories (folder INTEGER, path TEXT, modified INTEGER, changed I
     collection TEXT, collection_stamp TEXT, PRIMARY KEY (folder, path)) WITHOUT ROWID;
 CREATE TABLE skills (number INTEGER PRIMARY KEY, folder INTEGER, path TEXT, id TEXT, offered TEXT,
     size INTEGER, modified INTEGER, changed INTEGER, description TEXT, capabilities TEXT, metadata TEXT,
-    noticed TEXT, segment INTEGER, slot INTEGER, digest INTEGER, checksum INTEGER);
+    noticed TEXT, tags TEXT, segment INTEGER, slot INTEGER, digest INTEGER, sketch BLOB, twins INTEGER,
+    checksum INTEGER);
 CREATE UNIQUE INDEX skill_by_path ON skills (folder, path);
 CREATE INDEX skill_by_id ON skills (id, folder);
 CREATE INDEX skill_by_slot ON skills (segment, slot);
@@ -47,6 +49,8 @@ CREATE TABLE segments (number INTEGER PRIMARY KEY AUTOINCREMENT, folder INTEGER,
     skills INTEGER, slots INTEGER);
 CREATE TABLE postings (segment INTEGER, term TEXT, next TEXT, heads INTEGER, bodies INTEGER, lists INTEGER,
     checksum INTEGER, head BLOB, body BLOB, PRIMARY KEY (segment, term)) WITHOUT ROWID;
+CREATE TABLE twins (number INTEGER PRIMARY KEY, members TEXT, checksum INTEGER);
+CREATE TABLE kin (key INTEGER, skill INTEGER, PRIMARY KEY (key, skill)) WITHOUT ROWID;
 CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT, checksum INTEGER) WITHOUT ROWID;
 """
 

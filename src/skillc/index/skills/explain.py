@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Weights = dict[str, tuple[float, float]]  # of terms in head and body
 
 MAX_WORDS = 12  # that `format_results` names
+MAX_COPIES = 8  # likewise
 SECTION_LENGTH = 60  # words of a section, as a rule
 IN_HEADING = 2.0  # what a term in a section's heading counts
 
@@ -32,7 +33,8 @@ IN_HEADING = 2.0  # what a term in a section's heading counts
 class FoundSkill:
     """A skill that fits a task, and why: the task's words it has, and the section to read first.
 
-    `also` names where else it is: repository and ID. `directory` is its folder, where it has one.
+    `also` says where else its ID is, `copies` where copies and near-copies of it are: repository and ID.
+    `directory` is its folder, where it has one.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class FoundSkill:
         candidate: Candidate,
         source_name: str,
         also: list[tuple[str, str]],
+        copies: list[tuple[str, str]],
         directory: str,
         explain: Callable[[], Explanation],
     ) -> None:
@@ -49,6 +52,7 @@ class FoundSkill:
         self.score = candidate.score
         self.source_name = source_name
         self.also = tuple(also)
+        self.copies = tuple(copies)
         self.directory = directory
         self._explain = explain  # reads the file, so it runs on first use
         self._explanation: Explanation | None = None
@@ -88,6 +92,7 @@ class FoundSkill:
             "score": self.score,
             "source_name": self.source_name,
             "also": [{"source_name": name, "id": skill_id} for name, skill_id in self.also],
+            "copies": [{"id": skill_id, "source_name": name} for name, skill_id in self.copies],
             "matched": [{"term": word, "fields": list(fields)} for word, fields in self.matched],
             "section": self.section,
             "read": self.read,
@@ -101,11 +106,26 @@ def format_results(results: Sequence[FoundSkill]) -> Iterator[str]:
         yield f"  {one_line(' '.join(skill.description.split()))}"
         words = ", ".join(word for word, _ in skill.matched[:MAX_WORDS])
         yield f"  matched: {one_line(words)}"
-        if skill.also:
-            yield f"  also: {one_line(', '.join(f'{skill_id} ({name})' for name, skill_id in skill.also))}"
+        if skill.copies:
+            yield f"  {one_line(_name_copies(skill.copies))}"
+        also = [
+            f"{skill_id} ({name})" for name, skill_id in skill.also if (name, skill_id) not in skill.copies
+        ]
+        if also:
+            yield f"  also: {one_line(', '.join(also))}"
         yield f"  read: {one_line(skill.read)}"
     if not results:
         yield "No skills fit."
+
+
+def _name_copies(copies: Sequence[tuple[str, str]]) -> str:
+    """Say where copies are: `and 3 copies in user: a, b; team: c`."""
+    places: dict[str, list[str]] = {}
+    for name, skill_id in copies[:MAX_COPIES]:
+        places.setdefault(name, []).append(skill_id)
+    text = "; ".join(f"{name}: {', '.join(ids)}" for name, ids in places.items())
+    more = f"; {len(copies) - MAX_COPIES} more" if len(copies) > MAX_COPIES else ""
+    return f"and {len(copies)} {'copy' if len(copies) == 1 else 'copies'} in {text}{more}"
 
 
 def explain(

@@ -1,7 +1,7 @@
 """Find the skills that fit a task in several folders, in order of precedence.
 
-A skill whose ID a folder of higher precedence has, too, is that folder's; the same SKILL.md under other
-IDs in other folders is one result that names them all.
+A skill whose ID a folder of higher precedence has, too, is that folder's. Copies and near-copies are one
+result, that of the highest precedence, which names the others.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from skillc import errors
 from skillc.index.skills.database import Database, library_file
 from skillc.index.skills.explain import FoundSkill, explain
 from skillc.index.skills.folder import Folder, MemoryFolder
-from skillc.index.skills.query import Candidate, FolderReader, Query
+from skillc.index.skills.query import Candidate, FolderReader, Query, traits_of
 from skillc.index.skills.tokens import Stemmer
 from skillc.startup import RLock
 
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from skillc.index.skills.query import Order
 
     MayUse = Callable[[str, tuple[str, ...]], bool]
-    Match = tuple[Candidate, list[tuple[str, str]]]  # a candidate, and repository and ID of its twins
+    Match = list[Candidate]  # skills that are twins, best first
+    Places = list[tuple[str, str]]  # repositories and IDs
+    Group = tuple[Candidate, Places, Places]  # a skill, where else its ID is, and its copies
 
 ATTEMPTS = 3  # when a folder changes while it is searched
 MAX_INDEXES = 4  # that stay open in a process
@@ -67,6 +69,41 @@ class Searchable:
         return self._repository_ids.get(skill_id) if self._repository_ids is not None else skill_id
 
 
+class Scope:
+    """What a search is limited to; empty texts are no limit. With `every`, copies are results of their own.
+
+    A skill is in its collection and in those above; `capability` is one that it needs.
+    """
+
+    __slots__ = ("capability", "collection", "every", "repository", "tag")
+
+    def __init__(
+        self,
+        repository: str = "",
+        collection: str = "",
+        capability: str = "",
+        tag: str = "",
+        every: bool = False,
+    ) -> None:
+        self.repository = repository
+        self.collection = collection.strip("/")
+        self.capability = capability
+        self.tag = tag.casefold()
+        self.every = every
+
+    def has(self, candidate: Candidate, repository: str) -> bool:
+        """Return whether a skill of a repository is in it."""
+        return (
+            (not self.repository or self.repository == repository)
+            and (not self.collection or candidate.skill_id.startswith(f"{self.collection}/"))
+            and (not self.capability or self.capability in candidate.capabilities)
+            and (not self.tag or self.tag in map(str.casefold, candidate.tags))
+        )
+
+
+EVERYTHING: Scope = Scope()
+
+
 class SkillIndex:
     """The index of all skills in one file, and its folders. Safe to use from any thread."""
 
@@ -87,14 +124,22 @@ class SkillIndex:
         task: str,
         limit: int,
         may_use: MayUse = lambda skill_id, needs: True,
+        scope: Scope = EVERYTHING,
     ) -> list[FoundSkill]:
-        """Return the skills that fit a task, best first, equals by ID; raises EmptyQuery for no words."""
+        """Return the skills that fit a task, best first, equals by ID.
+
+        Raises EmptyQuery for no words, InvalidOption for a scope with a repository that is not there.
+        """
         if not any(map(str.isalnum, task)):
             raise errors.EmptyQuery
+        names = dict.fromkeys(repository.name for repository in repositories)
+        if scope.repository and scope.repository not in names:
+            there = ", ".join(names) or "none"
+            raise errors.InvalidOption(f'there is no repository "{scope.repository}"; there is {there}')
         for attempt in range(ATTEMPTS):
             numbers = [r.folder.refresh(attempt > 0, r.time_out) for r in repositories]
             pairs = [(r, n) for r, n in zip(repositories, numbers, strict=True) if n is not None]
-            search = _Search(self, pairs, task, max(limit, 0), may_use)
+            search = _Search(self, pairs, task, max(limit, 0), may_use, scope)
             with self.lock:
                 results, is_current = search.run()
             if is_current or any(repository.folder.partial for repository in repositories):
@@ -122,12 +167,18 @@ class _Search:
     """One search through repositories, each with the number of its folder in its database."""
 
     def __init__(
-        self, index: SkillIndex, pairs: list[tuple[Searchable, int]], task: str, limit: int, may_use: MayUse
+        self,
+        index: SkillIndex,
+        pairs: list[tuple[Searchable, int]],
+        task: str,
+        limit: int,
+        may_use: MayUse,
+        scope: Scope,
     ) -> None:
         self._index = index
         self._repositories = [repository for repository, _ in pairs]
         self._numbers = [number for _, number in pairs]
-        self._task, self._limit, self._may_use = task, limit, may_use
+        self._task, self._limit, self._may_use, self._scope = task, limit, may_use, scope
         self._readers: list[FolderReader] = []
 
     def run(self) -> tuple[list[FoundSkill], bool]:
@@ -161,9 +212,9 @@ class _Search:
             if end is None or self._count_certain(matches, end) >= self._limit:
                 break
             limit *= 8
-        matches = matches[: self._limit]
-        is_current = all(self._folder(match).is_current(match.path, match.stamp) for match, _ in matches)
-        return [self._result(query, candidate, also) for candidate, also in matches], is_current
+        groups = [self._complete(query, match) for match in matches[: self._limit]]
+        is_current = all(self._folder(first).is_current(first.path, first.stamp) for first, *_ in groups)
+        return [self._result(query, group) for group in groups], is_current
 
     def _folder(self, candidate: Candidate) -> Folder | MemoryFolder:
         return self._repositories[candidate.precedence].folder
@@ -172,28 +223,71 @@ class _Search:
         """Return how many matches come before every skill that was not examined, which is after `end`."""
         if any(r.names is not None for r in self._repositories):  # equals have another order when renamed
             end = end[0], "", 0
-        return sum(1 for candidate, _ in matches if candidate.order() <= end)
+        return sum(1 for match in matches if match[0].order() <= end)
 
     def _match(self, candidates: list[Candidate]) -> list[Match]:
-        """Return the candidates that are neither shadowed nor forbidden, each with its twins."""
+        """Return the candidates that are neither shadowed nor forbidden, twins together."""
         matches: list[Match] = []
-        positions: dict[int, int] = {}  # of a digest in matches
+        groups: dict[object, Match] = {}
         for candidate in self._rename(candidates):
-            owners = self._owners(candidate)
-            may_use = self._may_use(candidate.skill_id, candidate.capabilities)
-            if owners[0] != candidate.precedence or not may_use:
+            if not self._is_wanted(candidate):
                 continue
-            also = [(self._readers[owner].name, candidate.skill_id) for owner in owners[1:]]
-            at = positions.get(candidate.digest) if candidate.digest else None
-            if at is None or matches[at][0].precedence == candidate.precedence:
-                positions.setdefault(candidate.digest, len(matches))
-                matches.append((candidate, also))
-                continue
-            twin, others = matches[at]
-            first, second = sorted((twin, candidate), key=lambda one: one.precedence)
-            first.score = max(first.score, second.score)  # the better one's place
-            matches[at] = first, [*others, (self._readers[second.precedence].name, second.skill_id), *also]
+            key = self._group(candidate)
+            match = None if self._scope.every else groups.get(key) or self._foreign_twin(candidate, matches)
+            if match is None:
+                match = groups[key] = []
+                matches.append(match)
+            match.append(candidate)
         return matches
+
+    def _is_wanted(self, candidate: Candidate) -> bool:
+        is_in_scope = self._scope.has(candidate, self._readers[candidate.precedence].name)
+        return is_in_scope and self._may_show(candidate)
+
+    def _may_show(self, candidate: Candidate) -> bool:
+        if self._owners(candidate)[0] != candidate.precedence:
+            return False
+        return self._may_use(candidate.skill_id, candidate.capabilities)
+
+    def _group(self, candidate: Candidate) -> object:
+        """Return what identifies its group; a skill without twins may be in two repositories of a folder."""
+        reader = self._readers[candidate.precedence]
+        return id(reader.execute), candidate.group or (reader.folder, candidate.path)
+
+    def _foreign_twin(self, candidate: Candidate, matches: list[Match]) -> Match | None:
+        """Return the match whose skill in another database is a twin: groups are within one."""
+        execute = self._readers[candidate.precedence].execute
+        if all(reader.execute is execute for reader in self._readers):
+            return None
+        traits = traits_of(candidate)
+        others = (match for match in matches if self._readers[match[0].precedence].execute is not execute)
+        return next((match for match in others if traits.are_of_twin(traits_of(match[0]))), None)
+
+    def _complete(self, query: Query, match: Match) -> Group:
+        """Return the twin of the highest precedence, where else its ID is, and all others."""
+        first = match[0]
+        if len(match) == 1 and (first.group is None or self._scope.every):
+            return first, self._also(first), []
+        members = {(found.precedence, found.path): found for found in match}
+        groups = {self._group(found): found for found in match if found.group}
+        for found in groups.values():
+            for twin in self._rename(query.twins(found)):
+                members.setdefault((twin.precedence, twin.path), twin)
+        wanted = filter(self._is_wanted, members.values())
+        first = min(wanted, key=lambda member: (member.precedence, *member.order()))
+        first.score = match[0].score  # the best one's place
+        visible = {member.skill_id for member in members.values() if self._may_show(member)}
+        copies = [
+            (self._readers[member.precedence].name, member.skill_id)
+            for member in sorted(members.values(), key=lambda member: (member.precedence, member.skill_id))
+            if member is not first and member.skill_id in visible
+        ]
+        return first, self._also(first), copies
+
+    def _also(self, candidate: Candidate) -> Places:
+        """Return where else an ID is."""
+        owners = self._owners(candidate)[1:]
+        return [(self._readers[owner].name, candidate.skill_id) for owner in owners]
 
     def _rename(self, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates under their local IDs, without hidden ones."""
@@ -220,7 +314,8 @@ class _Search:
                 owners.append(precedence)
         return owners
 
-    def _result(self, query: Query, candidate: Candidate, also: list[tuple[str, str]]) -> FoundSkill:
+    def _result(self, query: Query, group: Group) -> FoundSkill:
+        candidate, also, copies = group
         folder, index = self._folder(candidate), self._index
 
         def explain_match() -> Explanation:
@@ -232,4 +327,4 @@ class _Search:
             return tuple((query.word(term), fields) for term, fields in terms), section
 
         name, directory = self._readers[candidate.precedence].name, folder.skill_directory(candidate.path)
-        return FoundSkill(candidate, name, also, directory, explain_match)
+        return FoundSkill(candidate, name, also, copies, directory, explain_match)

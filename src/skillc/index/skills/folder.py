@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from skillc.index.skills.query import FolderReader
     from skillc.index.skills.scan import SkillFile
 
-    MemorySkill = tuple[str, str, str, tuple[str, ...], str | None]  # ID, name, description, needs, body
+    # ID, name, description, needs, tags, body
+    MemorySkill = tuple[str, str, str, tuple[str, ...], tuple[str, ...], str | None]
     Plan = tuple[Snapshot, Walk, list[SkillFile]]  # the last snapshot, what is there, what must be read
 
 SHORT_TIMEOUT = 0.05  # seconds that listing waits for a process that writes; else it stores nothing this time
@@ -304,15 +305,9 @@ class MemoryFolder:
     def replace(self, skills: list[MemorySkill]) -> None:
         """Hold these skills and no others; only new ones are indexed."""
         from skillc.index.skills.batch import invert_texts
-        from skillc.index.skills.snapshot import seal_folder
-        from skillc.index.skills.writer import save_folder, write_batch
+        from skillc.index.skills.writer import write_change
 
         current = {skill[0]: skill for skill in skills}
-
-        def change(execute: Any) -> None:
-            number = save_folder(execute, *self.KEY, None, removals)
-            write_batch(execute, number, batch)
-            seal_folder(execute, number)
 
         with self._index.lock:
             last = self._skills
@@ -321,7 +316,7 @@ class MemoryFolder:
             removals = [skill_id for skill_id in last if current.get(skill_id) != last[skill_id]]
             new = sorted(skill for skill_id, skill in current.items() if last.get(skill_id) != skill)
             batch = invert_texts(new, self._index.stemmer, self.database, *self.KEY)
-            self.database.write(change)
+            self.database.write(lambda execute: write_change(execute, *self.KEY, None, removals, batch))
             self._skills = current
 
     def refresh(self, force: bool = False, time_out: float | None = None) -> int | None:
@@ -341,4 +336,4 @@ class MemoryFolder:
 
     def read_skill_file(self, path: str) -> bytes:
         skill = self._skills.get(path)
-        return (skill[4] or "").encode("utf-8", "replace") if skill else b""
+        return (skill[5] or "").encode("utf-8", "replace") if skill else b""

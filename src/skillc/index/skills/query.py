@@ -14,6 +14,7 @@ from skillc.index.skills.postings import read_counts, read_lists, verify_absence
 from skillc.index.skills.score import top_slots
 from skillc.index.skills.snapshot import CONTENTS, HIDDEN, OFFERED
 from skillc.index.skills.tokens import STOP_WORDS, split_words
+from skillc.index.skills.twins import Traits, read_group
 from skillc.index.skills.weights import K1, idf
 
 TYPE_CHECKING = False
@@ -57,18 +58,30 @@ class FolderReader:
 
 
 class Candidate:
-    """A skill that may fit, with its row in the index. `precedence` is its repository's, from 0."""
+    """A skill that may fit, with its row in the index. `precedence` is its repository's, from 0.
+
+    `group` is that of its twins, None if it has none.
+    """
 
     def __init__(self, precedence: int, score: float, row: Sequence[Any]) -> None:
         self.precedence = precedence
         self.score = score
-        self.path, self.skill_id, self.description, needs, self.digest, size, mtime, ctime = row
+        path, self.skill_id, self.description, needs, tags, digest, size, mtime, ctime, sketch, group = row
+        self.path = path
         self.stamp = size, mtime, ctime
         self.capabilities = tuple(needs.split("\n")) if needs else ()
+        self.tags = tuple(tags.split("\n")) if tags else ()
+        self.digest = digest
+        self.sketch = sketch
+        self.group = group
 
     def order(self) -> Order:
         """Return its sort key: best first, equals by ID, then by precedence."""
         return -self.score, self.skill_id, self.precedence
+
+
+def traits_of(candidate: Candidate) -> Traits:
+    return Traits(candidate.skill_id, candidate.description, candidate.digest, candidate.sketch)
 
 
 class Segment:
@@ -140,6 +153,7 @@ class Query:
             for term in terms.decode().split():
                 self._words.setdefault(term, word)
                 self._counts[term] = self._counts.get(term, 0) + count
+        self._readers = readers
         self._segments = [
             (precedence, reader.execute, segment)
             for precedence, reader in enumerate(readers)
@@ -172,6 +186,27 @@ class Query:
                 ends.append((-scores[last], rows[last][1] if last in rows else "", precedence))
         candidates.sort(key=Candidate.order)
         return candidates, min(ends, default=None)
+
+    def twins(self, candidate: Candidate) -> list[Candidate]:
+        """Return the group of a candidate in all folders, itself included, without scores."""
+        execute = self._readers[candidate.precedence].execute
+        numbers = read_group(execute, candidate.group)
+        sql = f"SELECT offered, checksum, segment, slot, {CONTENTS} FROM skills WHERE ? AND number"  # noqa: S608
+        rows = list(select_in(execute, sql, 1, numbers))
+        if len(rows) < len(numbers):
+            raise damage()
+        twins = []
+        for offered, check, segment, slot, *row in rows:
+            verify(check, segment, slot, *row)
+            if offered not in (OFFERED, HIDDEN):
+                raise damage()
+            if offered == OFFERED:
+                twins += [
+                    Candidate(precedence, 0.0, row)
+                    for precedence, its_execute, its in self._segments
+                    if its.number == segment and its_execute is execute
+                ]
+        return twins
 
     def word(self, term: str) -> str:
         """Return the task's own word for a term."""

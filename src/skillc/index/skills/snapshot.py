@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from skillc.index.skills.scan import DiagnosticRow
 
 
-CONTENTS = "path, id, description, capabilities, digest, size, modified, changed"  # that a search reads
+# The columns that a search reads, after segment and slot; they are in a row's checksum.
+CONTENTS = "path, id, description, capabilities, tags, digest, size, modified, changed, sketch, twins"
 OFFERED, HIDDEN = "yes", "no"  # whether a skill can be found; damage to one byte makes neither of the other
 
 
@@ -25,9 +26,10 @@ class Entry(SkillFile):
     """A SKILL.md and what it says. Without a description it is quarantined; `diagnostics` say why.
 
     `digest` is that of a file whose text is in the index for searching.
+    Only one that was just read has `tags`.
     """
 
-    __slots__ = ("_diagnostics", "_metadata", "capabilities", "description", "digest")
+    __slots__ = ("_diagnostics", "_metadata", "capabilities", "description", "digest", "tags")
 
     def __init__(
         self,
@@ -39,6 +41,7 @@ class Entry(SkillFile):
         metadata: dict[str, str] | str | None,
         diagnostics: tuple[DiagnosticRow, ...] | str | None,
         digest: int | None,
+        tags: tuple[str, ...] = (),
     ) -> None:
         self.path = path
         self.skill_id = skill_id
@@ -46,6 +49,7 @@ class Entry(SkillFile):
         self.description = description
         self.capabilities = capabilities
         self.digest = digest
+        self.tags = tags
         self._metadata = metadata  # JSON until it is used
         self._diagnostics = diagnostics
 
@@ -69,7 +73,7 @@ class Entry(SkillFile):
         return with_text and self.digest is None and self.description is not None
 
     def columns(self, time_read: int) -> tuple[Any, ...]:
-        """Return the values of its row from `path` to `noticed`; it was read at `time_read` or later.
+        """Return the values of its row from `path` to `tags`; it was read at `time_read` or later.
 
         It counts as offered as long as no other directory is known to have its ID.
         """
@@ -80,9 +84,10 @@ class Entry(SkillFile):
             OFFERED if self.description is not None else HIDDEN,
             *settle(self.stamp, time_read),
             description,
-            utf8_text("\n".join(self.capabilities), "replace") if self.capabilities else None,
+            _join_lines(self.capabilities),
             _to_json(self._metadata),
             _to_json(self._diagnostics),
+            _join_lines(self.tags),
         )
 
 
@@ -200,6 +205,10 @@ def stored_path(path: str) -> str | bytes:
     except UnicodeEncodeError:
         return os.fsencode(path)
     return path
+
+
+def _join_lines(values: tuple[str, ...]) -> str | None:
+    return utf8_text("\n".join(values), "replace") if values else None
 
 
 def _to_json(value: object) -> str | None:

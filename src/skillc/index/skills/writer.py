@@ -8,6 +8,7 @@ from skillc.index.skills.database import checksum
 from skillc.index.skills.merge import merge_if_due, next_segment
 from skillc.index.skills.postings import MAX_SLOTS, store_lists
 from skillc.index.skills.snapshot import HIDDEN, OFFERED, find_folder, seal_folder, stored_path
+from skillc.index.skills.twins import Traits, TwinChange
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 FEW = 500  # skills of a batch up to which each ID is checked by itself
 
-_INSERT = "INSERT INTO skills VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT INTO skills VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 def update_folder(
@@ -44,25 +45,37 @@ def update_folder(
     last = {path if type(path) is str else os.fsdecode(path) for (path,) in rows}
     if not last:
         _remove_vanished_folders(execute, os.path.dirname(folder.database.path))
-    number = save_folder(execute, *key, directories, last - paths)
-    if batch.entries:
-        write_batch(execute, number, batch)
-    seal_folder(execute, number)
+    write_change(execute, *key, directories, last - paths, batch)
     return find_folder(execute, *key)[1] or 0
 
 
-def save_folder(
-    execute: Any, root: str, strict: bool, directories: dict[str, Directory] | None, removals: Iterable[str]
-) -> int:
-    """Save a folder's directories, where they changed, and remove skills; return its number."""
+def write_change(
+    execute: Any,
+    root: str,
+    strict: bool,
+    directories: dict[str, Directory] | None,
+    removals: Iterable[str],
+    batch: Batch,
+) -> None:
+    """Save a folder's directories, where they changed, remove skills, and add those of a batch."""
+    twins = TwinChange(execute)
+    number = _save_folder(execute, root, strict, directories)
+    for path in removals:
+        _remove_skill(execute, twins, number, path)
+    if batch.entries:
+        _write_batch(execute, twins, number, batch)
+    twins.store()
+    seal_folder(execute, number)
+
+
+def _save_folder(execute: Any, root: str, strict: bool, directories: dict[str, Directory] | None) -> int:
+    """Save a folder's directories, where they changed; return its number."""
     number, _ = find_folder(execute, root, strict)
     if number is None:
         # A random first revision: a rebuilt index must not be taken for the one before.
         sql = "INSERT INTO folders (root, strict, revision) VALUES (?, ?, random() & 0xFFFFFFFFFFFF)"
         number = int(execute(sql, (stored_path(root), int(strict))).lastrowid)
     execute("UPDATE folders SET revision = revision + 1 WHERE number = ?", (number,))
-    for path in removals:
-        _remove_skill(execute, number, path)
     if directories is not None:
         execute("DELETE FROM directories WHERE folder = ?", (number,))
         for path, directory in directories.items():
@@ -72,22 +85,24 @@ def save_folder(
     return number
 
 
-def write_batch(execute: Any, folder: int, batch: Batch) -> None:
+def _write_batch(execute: Any, twins: TwinChange, folder: int, batch: Batch) -> None:
     """Insert the skills of a batch, mark which are offered, and merge segments where that is due."""
     if execute("SELECT 1 FROM skills WHERE folder = ? LIMIT 1", (folder,)).fetchone():
         for entry in batch.entries:
-            _remove_skill(execute, folder, entry.path)
+            _remove_skill(execute, twins, folder, entry.path)
     segment = next_segment(execute)
     number = execute("SELECT coalesce(max(number), 0) FROM skills").fetchone()[0] + 1
-    for place, entry in enumerate(batch.entries):
-        position: tuple[int | None, ...] = segment + place // MAX_SLOTS, place % MAX_SLOTS, entry.digest
+    for place, (entry, sketch) in enumerate(zip(batch.entries, batch.sketches, strict=True)):
+        position: tuple[int | None, int | None] = segment + place // MAX_SLOTS, place % MAX_SLOTS
         if entry.digest is None:
-            position = None, None, None
+            position = None, None
         columns = entry.columns(batch.start)
-        path, skill_id, _, size, mtime, ctime, description, needs, *_ = columns
-        contents = path, skill_id, description, needs, entry.digest, size, mtime, ctime  # as CONTENTS
-        check = checksum(*position[:2], *contents)
-        execute(_INSERT, (number + place, folder, *columns, *position, check))
+        path, skill_id, _, size, mtime, ctime, description, needs, _, _, tags = columns
+        contents = path, skill_id, description, needs, tags, entry.digest, size, mtime, ctime, sketch, None
+        check = checksum(*position, *contents)  # as CONTENTS
+        execute(_INSERT, (number + place, folder, *columns, *position, entry.digest, sketch, None, check))
+        if sketch is not None and entry.digest is not None:
+            twins.add(number + place, Traits(skill_id, description, entry.digest, sketch))
     for place, lists in enumerate(batch.lists):
         size = min(len(batch.entries) - place * MAX_SLOTS, MAX_SLOTS)
         sql = "SELECT count(*), sum(slot) FROM skills WHERE segment = ?"
@@ -106,12 +121,13 @@ def write_batch(execute: Any, folder: int, batch: Batch) -> None:
     merge_if_due(execute, folder)
 
 
-def _remove_skill(execute: Any, folder: int, path: str) -> None:
+def _remove_skill(execute: Any, twins: TwinChange, folder: int, path: str) -> None:
     key = folder, stored_path(path)
     sql = "SELECT number, id, segment, slot FROM skills WHERE folder = ? AND path = ?"
     row = execute(sql, key).fetchone()
     if row:
         number, skill_id, segment, slot = row
+        twins.remove(number)
         execute("DELETE FROM skills WHERE number = ?", (number,))
         sql = "UPDATE segments SET skills = skills - 1, slots = slots - ? WHERE number = ?"
         execute(sql, (slot, segment))
@@ -132,8 +148,12 @@ def _remove_vanished_folders(execute: Any, cache: str) -> None:
     for number, root in execute("SELECT number, root FROM folders").fetchall():
         path = os.fsdecode(root)
         if path.startswith(cache + os.sep) and not os.path.exists(path):
+            twins = TwinChange(execute)
+            for (skill,) in execute("SELECT number FROM skills WHERE folder = ?", (number,)).fetchall():
+                twins.remove(skill)
             segments = "SELECT number FROM segments WHERE folder = ?"
             execute(f"DELETE FROM postings WHERE segment IN ({segments})", (number,))  # noqa: S608
             for table in ("skills", "segments", "directories"):
                 execute(f"DELETE FROM {table} WHERE folder = ?", (number,))  # noqa: S608 -- our own words
+            twins.store()
             execute("DELETE FROM folders WHERE number = ?", (number,))

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from skillc.engine import TOOLS
-from skillc.index.skills import format_results
+from skillc.index.skills import Scope, format_results
 from skillc.mcp.tools.definition import Answer, Call, tool, whole_number
 from skillc.mcp.tools.results import BrowseResult, FindResult, LoadResult
 
@@ -29,10 +29,17 @@ def skc_find(
         Field(ge=1, le=MAX_RESULTS, description="Maximum number of skills."),
         BeforeValidator(whole_number),
     ] = 10,
+    repository: Annotated[str, Field(description="Only skills of this repository.")] = "",
+    collection: Annotated[str, Field(description="Only skills of this collection and below.")] = "",
+    capability: Annotated[str, Field(description="Only skills that need this capability.")] = "",
+    tag: Annotated[str, Field(description="Only skills with this tag.")] = "",
+    all: Annotated[bool, Field(description="Show copies of a skill as results of their own.")] = False,
 ) -> Answer:
     """Find the skills that fit a task, over all repositories, best first, each with the reasons and the
-    section to read first. Start here when there are many skills; then load_skill."""
-    skills = call.workspace.find(task, limit)
+    section to read first. Copies of a skill are one result. Start here when there are many skills; then
+    load_skill."""
+    scope = Scope(repository, collection, capability, tag, all)
+    skills = call.workspace.find(task, limit, scope)
     value = {"query": task, "results": [skill.as_json() for skill in skills]}
     return Answer(value, "\n".join(format_results(skills)))
 

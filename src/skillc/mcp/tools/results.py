@@ -105,7 +105,8 @@ _Result = _record(
     description=str,
     score=float,
     source_name=str,
-    also=_about(_list(_record(source_name=str, id=str)), "where else the same skill is"),
+    also=_about(_list(_record(source_name=str, id=str)), "other repositories that have its ID"),
+    copies=_about(_list(_record(id=str, source_name=str)), "where copies and near-copies of it are"),
     matched=_about(
         _list(_record(term=str, fields=list[str])), "the words of the task that it has, strongest first"
     ),
