@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from skillc.engine import DefaultSkillEngine
     from skillc.errors import Diagnostic
     from skillc.gateway import Heading, OpenFile, SearchResults, Section, SourceTree
-    from skillc.index.skills import FoundSkill, Scope
+    from skillc.index.skills import FoundSkills, Scope
     from skillc.library import CompositeSkillSource, Skill, SkillsConfig
     from skillc.lint import Report
     from skillc.settings import Settings
@@ -258,7 +258,7 @@ class Workspace:
 
     # Operations on the library.
 
-    def find(self, task: str, limit: int = 10, scope: Scope | None = None) -> list[FoundSkill]:
+    def find(self, task: str, limit: int = 10, scope: Scope | None = None) -> FoundSkills:
         """Return the skills that fit a task, best first."""
         from skillc.index.skills import EVERYTHING
         from skillc.library import find_skills

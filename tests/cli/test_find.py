@@ -72,6 +72,14 @@ def test_copies(library: World) -> None:
     assert all(found["copies"] == [] for found in every)
 
 
+def test_typos(library: World) -> None:
+    """[SURFACES: Library] a word that no skill has is replaced by the nearest, and the answer says so."""
+    shown = library.ok("find", "incoice").stdout
+    assert shown.startswith("incoice: showing invoice\ninvoices  (")
+    fields = json.loads(library.ok("find", "incoice", "--format", "json").stdout)
+    assert (fields["query"], fields["corrections"]) == ("incoice", {"incoice": "invoice"})
+
+
 def test_limits(library: World) -> None:
     """[SURFACES: Library] a repository, a collection, a tag and a capability limit what is found."""
     text = "---\ndescription: Print an invoice\ntags: [Paper, office work]\n---\n# Printing\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -121,6 +122,27 @@ def test_the_tool(world: World, tmp_path: Path) -> None:
     denied = factory.build_agent_sync(AgentBuildConfig(deny=("documents/pdf",)))
     left = run(denied.call_tool("find_skills", {"task": "extract tables"}))
     assert [found["id"] for found in json.loads(left.text)["skills"]] == ["documents/letters"]
+
+
+def test_the_tool_in_a_part(world: World, tmp_path: Path) -> None:
+    """[LIB: Builtin Tools (meerkat-tools)] limits, copies and typos: five skills are five different ones."""
+    for name in ("pdf", "copies/pdf", "other/report"):
+        skill(tmp_path, name, PDF.replace("forms", "charts") if name == "other/report" else PDF)
+    agent = AgentFactory().skill_source(FilesystemSkillSource(tmp_path)).build_agent_sync(AgentBuildConfig())
+
+    def call(**arguments: str) -> dict[str, Any]:
+        value: dict[str, Any] = json.loads(run(agent.call_tool("find_skills", arguments)).text)
+        return value
+
+    found = call(task="extract tables")["skills"]
+    assert [skill["id"] for skill in found] == ["copies/pdf", "other/report"]
+    assert found[0]["copies"] == [{"id": "pdf", "source_name": ""}]
+    assert [skill["id"] for skill in call(task="tables", collection="other")["skills"]] == ["other/report"]
+    assert call(task="extarct tables")["corrections"] == {"extarct": "extract"}
+    assert "corrections" not in call(task="extract")
+    refusal = run(agent.call_tool("find_skills", {"task": "tables", "repository": "none"}))
+    assert refusal.is_error
+    assert "there is no repository" in refusal.text
 
 
 def test_the_tool_finds_nothing(world: World) -> None:

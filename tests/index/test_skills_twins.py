@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from skillc.index.skills import FoundSkill, MemoryFolder, Scope, Searchable, SkillIndex
 from skillc.index.skills.database import IN_MEMORY
-from skillc.index.skills.explain import format_results
+from skillc.index.skills.explain import FoundSkills, format_results
 from skillc.index.skills.twins import ALIKE, are_alike, make_sketch
 from tests.support.skills import skill
 
@@ -82,7 +82,7 @@ def test_near_copies_are_one_result(shelves: Shelves) -> None:
     assert roses.copies == (("two", "copies/rose-care-2"), ("two", "garden/roses"), ("three", "rose-care"))
     assert (lilies.id, lilies.copies) == ("lilies", ())
     assert roses.as_json()["copies"][0] == {"id": "copies/rose-care-2", "source_name": "two"}
-    lines = list(format_results([roses]))
+    lines = list(format_results(FoundSkills([roses])))
     assert "  and 3 copies in two: copies/rose-care-2, garden/roses; three: rose-care" in lines
     everything = shelves.find("prune roses zebra", every=True)
     assert len(everything) == 5
@@ -113,7 +113,7 @@ def test_a_copy_that_is_shadowed(shelves: Shelves) -> None:
     (found,) = shelves.find()
     assert found.also == (("two", "roses"), ("three", "roses"))
     assert found.copies == (("two", "roses"),)
-    lines = list(format_results([found]))
+    lines = list(format_results(FoundSkills([found])))
     assert "  and 1 copy in two: roses" in lines
     assert "  also: roses (three)" in lines
 
@@ -128,7 +128,7 @@ def test_many_copies_do_not_fill_the_list(shelves: Shelves) -> None:
     assert found[0].id == "copies/c000"
     assert len({f.id for f in found}) == 5
     assert len(found[0].copies) == 299
-    text = "\n".join(format_results(found[:1]))
+    text = "\n".join(format_results(FoundSkills(found[:1])))
     assert "and 299 copies in one: copies/c001, " in text
     assert "; 291 more" in text
 

@@ -67,6 +67,12 @@ SAME: list[tuple[str, dict[str, Any], list[str]]] = [
     ("skc_search", {"skill": "pdf", "query": "fields"}, ["search", "pdf", "fields"]),
     ("skc_search", {"skill": "pdf", "query": "one x", "mode": "any"}, ["search", "pdf", "one x", "--any"]),
     ("skc_find", {"task": "fill in a form", "limit": 3}, ["find", "fill in a form", "--limit", "3"]),
+    (
+        "skc_find",
+        {"task": "fill in a form", "all": True, "tag": "x"},
+        ["find", "fill in a form", "--all", "--tag", "x"],
+    ),
+    ("skc_find", {"task": "fileds", "repository": "project"}, ["find", "fileds", "--repository", "project"]),
     ("browse_skills", {}, ["browse"]),
     ("browse_skills", {"query": "forms"}, ["browse", "--query", "forms"]),
     ("load_skill", {"id": "pdf"}, ["load", "pdf"]),

@@ -449,3 +449,29 @@ def test_search(world: World) -> None:
         empty = client.get("/search")
         assert (empty.status_code, empty.json()["error"]["code"]) == (400, "E004")
         assert client.get("/search", params={"q": "broth", "limit": "0"}).status_code == 400
+
+
+def test_search_in_a_part(world: World) -> None:
+    """[SURFACES: Serving] limits, copies and typos are those of `skc find`."""
+    for name in ("soup", "food/soup", "food/stew"):
+        tag = "tags: hot\n" if name == "food/stew" else ""
+        skill(world.store, name, f"---\ndescription: Cook {name[-4:]}\n{tag}---\n# Broth\n")
+    with live(FilesystemSkillSource(world.store)) as client:
+
+        def ids(**parameters: str) -> list[str]:
+            found = client.get("/search", params={"q": "broth", **parameters}).json()["results"]
+            return [result["id"] for result in found]
+
+        assert sorted(ids()) == ["food/soup", "food/stew"]
+        assert sorted(ids(all="true")) == ["food/soup", "food/stew", "soup"]
+        assert (ids(tag="hot"), ids(tag="cold")) == (["food/stew"], [])
+        assert (ids(collection="food", all="1", tag=""), ids(capability="x")) == (
+            ["food/soup", "food/stew"],
+            [],
+        )
+        assert client.get("/search", params={"q": "broth", "all": "maybe"}).status_code == 400
+        unknown = client.get("/search", params={"q": "broth", "repository": "other"})
+        assert (unknown.status_code, unknown.json()["error"]["code"]) == (400, "E100")
+        told = client.get("/search", params={"q": "brotth"}).json()
+        assert told["corrections"] == {"brotth": "broth"}
+        assert told["results"][0]["copies"] == [{"id": "soup", "source_name": ""}]

@@ -15,7 +15,7 @@ from skillc import library
 from skillc.engine import inventory
 from skillc.engine.pages import find_key, make_cursor
 from skillc.errors import FileNotFound, SkillcError, SkillNotFound, warning
-from skillc.index.skills import FoundSkill, Scope
+from skillc.index.skills import FoundSkills, Scope
 from skillc.library import SkillCollection, SkillDescriptor, SkillScope
 from skillc.skills import SkillId, list_files, open_inside
 from skillc.spelling import suggest
@@ -195,16 +195,17 @@ class DefaultSkillEngine:
         capability: str = "",
         tag: str = "",
         every: bool = False,
-    ) -> builtins.list[FoundSkill]:
+    ) -> FoundSkills:
         """Return the skills that fit a task, described in any number of words, best first, with reasons.
 
         They can be limited to those of a repository, those of a collection and below, those that need a
-        capability, and those with a tag. With `every`, copies are results of their own. Raises EmptyQuery for
-        a task without words, InvalidOption for a repository that is not there.
+        capability, and those with a tag. A word that no skill has is replaced by the nearest that some have;
+        `corrections` of the result says so. With `every`, copies are results of their own.
+        Raises EmptyQuery for a task without words, InvalidOption for a repository that is not there.
         """
         scope = Scope(repository, collection, capability, tag, every)
         if not self.options.enabled:
-            return []
+            return FoundSkills()
 
         def may_use(skill_id: str, capabilities: tuple[str, ...]) -> bool:
             return self._is_allowed(skill_id) and all(c in self.options.capabilities for c in capabilities)

@@ -160,6 +160,8 @@ class SkillTools:
     async def _find_skills(self, task: str, limit: int = FOUND, **scope: str) -> str:
         results = await self._engine.find(task, limit, **scope)
         answer: dict[str, Any] = {"skills": await asyncio.to_thread(_reasons, results)}
+        if getattr(results, "corrections", None):  # an engine of another kind may return any list
+            answer["corrections"] = results.corrections
         if not results:
             answer["note"] = "no skill has any of these words; browse_skills lists what there is"
         return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))

@@ -12,7 +12,7 @@ import sys
 
 from skillc import paths
 from skillc.errors import warning
-from skillc.index.skills import EVERYTHING, Searchable, read_note, skill_index, write_note
+from skillc.index.skills import EVERYTHING, FoundSkills, Searchable, read_note, skill_index, write_note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.errors import Diagnostic
-    from skillc.index.skills import FoundSkill, Scope
+    from skillc.index.skills import Scope
 
     # A repository's name, its folder, whether it is strict, whether it is required, its time-out in seconds.
     Row = tuple[str, str, bool, bool, float]
@@ -37,7 +37,7 @@ def find_skills(
     scope: Scope = EVERYTHING,
     capabilities: Collection[str] = (),
     tell: Callable[[Diagnostic], None] = lambda diagnostic: None,
-) -> list[FoundSkill]:
+) -> FoundSkills:
     """Return the skills of all repositories of `cwd` that fit a task, best first; raises EmptyQuery.
 
     Skills that need a capability besides `capabilities` are left out.
@@ -65,7 +65,7 @@ def _find_in_repositories(
     may_use: Callable[[str, tuple[str, ...]], bool],
     scope: Scope,
     tell: Callable[[Diagnostic], None],
-) -> list[FoundSkill]:
+) -> FoundSkills:
     import asyncio  # together they take longer to import than a search of folders
 
     from skillc.library.config import SkillsConfig
@@ -77,7 +77,7 @@ def _find_in_repositories(
         tell(diagnostic)
     if not config.enabled:
         tell(warning("W072", config.enabled_by))
-        return []
+        return FoundSkills()
     source = resolve_repositories(config, next(paths.library_roots(cwd), None))
 
     def is_usable(skill_id: str, needs: tuple[str, ...]) -> bool:

@@ -42,7 +42,7 @@ from weakref import WeakKeyDictionary
 from skillc.errors import SkillNotFound
 from skillc.index.skills import (
     EVERYTHING,
-    FoundSkill,
+    FoundSkills,
     MemoryFolder,
     Scope,
     Searchable,
@@ -262,7 +262,7 @@ async def find_in_source(
     limit: int,
     may_use: Callable[[str, tuple[str, ...]], bool],
     scope: Scope = EVERYTHING,
-) -> builtins.list[FoundSkill]:
+) -> FoundSkills:
     """Return the skills of a source that fit a task, best first; raises EmptyQuery."""
     parts = await parts_of(source, "")
     return await asyncio.to_thread(skill_index().find, parts, task, limit, may_use, scope)

@@ -98,7 +98,7 @@ class _Api:
         scope = {name: request.query_params.get(name, "") for name in SCOPE}
         every = _switch(request.query_params.get("all", ""))
         skills = await self._reader.find(task, limit, **scope, every=every)
-        return respond({"query": task, "results": [skill.as_json() for skill in skills]})
+        return respond(skills.as_json(task))
 
     async def turn(self, request: Request) -> Response:
         """Return what `skc turn` prints; a preload that fails is a client error, a reference an event."""

@@ -1,7 +1,7 @@
 """`skc find`: which skills fit a task, over all repositories.
 
-JSON: `{"query", "results"}`, each result `{"id", "name", "description", "score", "source_name", "also",
-"copies", "matched", "section", "read"}`, best first.
+JSON: `{"query", "results", "corrections"}`, each result `{"id", "name", "description", "score",
+"source_name", "also", "copies", "matched", "section", "read"}`, best first.
 """
 
 from __future__ import annotations
@@ -49,6 +49,6 @@ def run(arguments: Arguments) -> int:
     skills = workspace(progress=True).find(task, limit, scope)
     return show(
         arguments,
-        lambda: {"query": task, "results": [skill.as_json() for skill in skills]},
+        lambda: skills.as_json(task),
         lambda: format_results(skills),
     )

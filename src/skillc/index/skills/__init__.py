@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.index.skills.batch import read_tags
     from skillc.index.skills.database import read_note, write_note
-    from skillc.index.skills.explain import FoundSkill, format_results
+    from skillc.index.skills.explain import FoundSkill, FoundSkills, format_results
     from skillc.index.skills.find import EVERYTHING, Scope, Searchable, SkillIndex, skill_index
     from skillc.index.skills.folder import Folder, MemoryFolder
     from skillc.index.skills.scan import MAX_SKILL_FILE, id_prefix
@@ -24,7 +24,7 @@ else:
             "database": "read_note write_note",
             "find": "EVERYTHING Scope Searchable SkillIndex skill_index",
             "folder": "Folder MemoryFolder",
-            "explain": "FoundSkill format_results",
+            "explain": "FoundSkill FoundSkills format_results",
             "scan": "MAX_SKILL_FILE id_prefix",
             "snapshot": "Entry Snapshot stored_path",
         },

@@ -15,7 +15,7 @@ from skillc.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from skillc.index.skills.query import Candidate
@@ -84,7 +84,7 @@ class FoundSkill:
         return self._explanation
 
     def as_json(self) -> dict[str, Any]:
-        """Return the wire format of `skc find`, of `GET /search` and of the tools."""
+        """Return it as one of the results in the wire format."""
         return {
             "id": self.id,
             "name": self.name,
@@ -99,8 +99,26 @@ class FoundSkill:
         }
 
 
-def format_results(results: Sequence[FoundSkill]) -> Iterator[str]:
+class FoundSkills(list[FoundSkill]):
+    """The skills that fit a task, best first. `corrections` has the words that no skill has, with those
+    that were searched for in their place."""
+
+    def __init__(
+        self, skills: Iterable[FoundSkill] = (), corrections: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(skills)
+        self.corrections = dict(corrections or {})
+
+    def as_json(self, task: str) -> dict[str, Any]:
+        """Return the wire format of `skc find`, of `GET /search` and of the tools."""
+        value: dict[str, Any] = {"query": task, "results": [skill.as_json() for skill in self]}
+        return value | {"corrections": self.corrections} if self.corrections else value
+
+
+def format_results(results: FoundSkills) -> Iterator[str]:
     """Yield a few lines for each skill, best first: the text of `skc find` and of the tool."""
+    for typed, word in results.corrections.items():
+        yield f"{typed}: showing {word}"
     for skill in results:
         yield f"{one_line(skill.id)}  ({skill.score:.1f}, {one_line(skill.source_name)})"
         yield f"  {one_line(' '.join(skill.description.split()))}"

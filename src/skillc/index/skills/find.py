@@ -7,13 +7,15 @@ result, that of the highest precedence, which names the others.
 from __future__ import annotations
 
 import os
+from itertools import chain
 
 from skillc import errors
 from skillc.index.skills.database import Database, library_file
-from skillc.index.skills.explain import FoundSkill, explain
+from skillc.index.skills.explain import FoundSkill, FoundSkills, explain
 from skillc.index.skills.folder import Folder, MemoryFolder
 from skillc.index.skills.query import Candidate, FolderReader, Query, traits_of
-from skillc.index.skills.tokens import Stemmer
+from skillc.index.skills.tokens import Stemmer, split_words
+from skillc.index.skills.typos import count_edits
 from skillc.startup import RLock
 
 TYPE_CHECKING = False
@@ -125,7 +127,7 @@ class SkillIndex:
         limit: int,
         may_use: MayUse = lambda skill_id, needs: True,
         scope: Scope = EVERYTHING,
-    ) -> list[FoundSkill]:
+    ) -> FoundSkills:
         """Return the skills that fit a task, best first, equals by ID.
 
         Raises EmptyQuery for no words, InvalidOption for a scope with a repository that is not there.
@@ -181,7 +183,7 @@ class _Search:
         self._task, self._limit, self._may_use, self._scope = task, limit, may_use, scope
         self._readers: list[FolderReader] = []
 
-    def run(self) -> tuple[list[FoundSkill], bool]:
+    def run(self) -> tuple[FoundSkills, bool]:
         """Return the results, and whether they are what the folders hold now.
 
         All databases are open at once, each in one transaction. The file comes last, so that after damage
@@ -190,7 +192,7 @@ class _Search:
         databases = list({id(r.folder.database): r.folder.database for r in self._repositories}.values())
         return self._open(sorted(databases, key=lambda database: database.persistent), {})
 
-    def _open(self, databases: list[Database], transactions: dict[int, Any]) -> tuple[list[FoundSkill], bool]:
+    def _open(self, databases: list[Database], transactions: dict[int, Any]) -> tuple[FoundSkills, bool]:
         if databases:
             first, *rest = databases
             return first.read(lambda execute: self._open(rest, {**transactions, id(first): execute}))
@@ -200,11 +202,11 @@ class _Search:
         ]
         return self._find()
 
-    def _find(self) -> tuple[list[FoundSkill], bool]:
+    def _find(self) -> tuple[FoundSkills, bool]:
         query = Query(self._readers, self._task, self._index.stemmer)
         pairs = zip(self._repositories, self._readers, strict=True)
         if not all(repository.folder.is_read_by(reader) for repository, reader in pairs):
-            return [], False  # an index was damaged and rebuilt since it was refreshed
+            return FoundSkills(), False  # an index was damaged and rebuilt since it was refreshed
         limit = self._limit + SPARE
         while True:
             candidates, end = query.candidates(limit)
@@ -214,7 +216,28 @@ class _Search:
             limit *= 8
         groups = [self._complete(query, match) for match in matches[: self._limit]]
         is_current = all(self._folder(first).is_current(first.path, first.stamp) for first, *_ in groups)
-        return [self._result(query, group) for group in groups], is_current
+        corrections = self._spell(query, [first for first, *_ in groups]) if query.corrections else {}
+        return FoundSkills([self._result(query, group) for group in groups], corrections), is_current
+
+    def _spell(self, query: Query, results: list[Candidate]) -> dict[str, str]:
+        """Return the corrections in words of the results; a term is only the stem of a word."""
+        corrections = {}
+        for typed, term in query.corrections.items():
+            heads = (f"{result.skill_id} {result.description}".encode() for result in results)
+            files = (self._folder(result).read_skill_file(result.path) for result in results)
+            words = (self._find_word(term, typed, text) for text in chain(heads, files))
+            word = next(filter(None, words), None)
+            if word is not None:
+                corrections[typed] = word
+                query.spell(term, word)
+        return corrections
+
+    def _find_word(self, term: str, typed: str, text: bytes) -> str | None:
+        """Return the word of a text for a term, the one that is nearest to what was typed."""
+        words = [word for word in split_words(text) if word.startswith(term[:2].encode())]
+        stems = self._index.stemmer.stem(words)
+        found = [word.decode() for word, stem in zip(words, stems, strict=True) if stem == term.encode()]
+        return min(found, key=lambda word: count_edits(typed, word, len(typed)), default=None)
 
     def _folder(self, candidate: Candidate) -> Folder | MemoryFolder:
         return self._repositories[candidate.precedence].folder

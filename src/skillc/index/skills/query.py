@@ -15,6 +15,7 @@ from skillc.index.skills.score import top_slots
 from skillc.index.skills.snapshot import CONTENTS, HIDDEN, OFFERED
 from skillc.index.skills.tokens import STOP_WORDS, split_words
 from skillc.index.skills.twins import Traits, read_group
+from skillc.index.skills.typos import choose_term, nearest_terms
 from skillc.index.skills.weights import K1, idf
 
 TYPE_CHECKING = False
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 MAX_TERMS = 64  # of a task: the strongest
 MAX_WORDS = 20_000  # of a task that are read
+MAX_TYPED = 16  # words of a task whose typos are corrected: in a longer one others say enough
 BODY = 0.8  # what the body counts against name and description
 STOP_WORD_SKILLS = 200  # that are assumed to have a stop word, beside those that do
 MAX_SEGMENTS = 100  # whose caches are kept
@@ -141,7 +143,10 @@ class Segment:
 
 
 class Query:
-    """A task put to some folders. `weights` has the strongest terms with their weights in head and body."""
+    """A task put to some folders. `weights` has the strongest terms with their weights in head and body.
+
+    `corrections` has the words that no skill has, with the terms that are searched for in their place.
+    """
 
     def __init__(self, readers: Sequence[FolderReader], task: str, stemmer: Stemmer) -> None:
         self._words: dict[str, bytes] = {}  # the task's first word for a term
@@ -159,7 +164,11 @@ class Query:
             for precedence, reader in enumerate(readers)
             for segment in reader.segments()
         ]
-        self.weights = self._weigh()
+        self.corrections: dict[str, str] = {}
+        counts = self._count_skills(self._counts)
+        if len(words) <= MAX_TYPED:
+            counts |= self._count_skills(self._correct([term for term in counts if counts[term] == (0, 0)]))
+        self.weights = self._weigh(counts)
         self._highest = max((max(pair) for pair in self.weights.values()), default=0.0) or 1.0
 
     def candidates(self, limit: int) -> tuple[list[Candidate], Order | None]:
@@ -212,15 +221,42 @@ class Query:
         """Return the task's own word for a term."""
         return self._words[term].decode("utf-8", "replace")
 
-    def _weigh(self) -> dict[str, tuple[float, float]]:
-        """Return the weights of the strongest terms in head and body."""
-        total = sum(segment.size for _, _, segment in self._segments)
-        counts: dict[str, tuple[int, int]] = {}  # in heads and bodies of all segments
+    def spell(self, term: str, word: str) -> None:
+        """Set the word for a term that the task has in another spelling."""
+        self._words[term] = word.encode()
+
+    def _correct(self, terms: Sequence[str]) -> list[str]:
+        """Replace terms that no skill has by the nearest that some have; return those."""
+        found = []
+        for term in terms:
+            word = self._words[term]
+            if not word.isalpha() or not word.isascii() or word in STOP_WORDS:
+                continue
+            near = choose_term(
+                pair
+                for _, execute, segment in self._segments
+                for pair in nearest_terms(execute, segment.number, segment.size, word.decode(), term).items()
+            )
+            if near is not None:
+                self._counts[near] = self._counts.get(near, 0) + self._counts.pop(term)
+                self._words.setdefault(near, near.encode())
+                self.corrections[word.decode()] = near
+                found.append(near)
+        return found
+
+    def _count_skills(self, terms: Collection[str]) -> dict[str, tuple[int, int]]:
+        """Return how many heads and bodies of all segments have each of some terms."""
+        counts: dict[str, tuple[int, int]] = {}
         for _, execute, segment in self._segments:
-            more = segment.counts(execute, self._counts)
+            more = segment.counts(execute, terms)
             if counts:
                 more = {t: (counts[t][0] + h, counts[t][1] + b) for t, (h, b) in more.items()}
             counts = more
+        return counts
+
+    def _weigh(self, counts: dict[str, tuple[int, int]]) -> dict[str, tuple[float, float]]:
+        """Return the weights of the strongest terms in head and body, by how many skills have each."""
+        total = sum(segment.size for _, _, segment in self._segments)
         weights, strength = {}, {}
         for term, count in self._counts.items():
             heads, bodies = counts.get(term, (0, 0))

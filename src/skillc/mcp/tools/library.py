@@ -40,8 +40,7 @@ def skc_find(
     load_skill."""
     scope = Scope(repository, collection, capability, tag, all)
     skills = call.workspace.find(task, limit, scope)
-    value = {"query": task, "results": [skill.as_json() for skill in skills]}
-    return Answer(value, "\n".join(format_results(skills)))
+    return Answer(skills.as_json(task), "\n".join(format_results(skills)))
 
 
 async def browse_skills(

@@ -113,7 +113,13 @@ _Result = _record(
     section=_about(str | None, "the heading to read first"),
     read=_about(str, "the command that shows it"),
 )
-FindResult = _record(query=str, results=_list(_Result))
+FindResult = _record(
+    query=str,
+    results=_list(_Result),
+    corrections=NotRequired[
+        _about(dict[str, str], "words that no skill has, with those that were searched for instead")
+    ],
+)
 LoadResult = _record(id=str, name=str, body=str, byte_size=int)
 
 # Run

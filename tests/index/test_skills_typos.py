@@ -1,0 +1,98 @@
+"""A misspelt word finds what the right one finds, and the answer says which word that is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from skillc.index.skills import Searchable, SkillIndex, format_results
+from skillc.index.skills.explain import FoundSkills
+from skillc.index.skills.typos import count_edits
+from tests.support.skills import skill
+
+SKILLS = {
+    "k8s": ("Deploy to Kubernetes clusters", "# Deploy\n\nUse kubectl to roll out.\n"),
+    "migrate": ("Database migrations", "# Migrations\n\nRun each migration once. PostgreSQL only.\n"),
+    "pdf": ("Fill in forms", "# Forms\n\nAcroForm fields and annotations.\n"),
+    "mail": ("Read letters", "# Letters\n\nAttachments are saved first.\n"),
+}
+
+
+class Shelf:
+    def __init__(self, root: Path) -> None:
+        for name, (description, body) in SKILLS.items():
+            skill(root / "skills", name, f"---\ndescription: {description}\n---\n{body}")
+        self.index = SkillIndex(str(root / "library.db"))
+        self.part = Searchable("shelf", self.index.folder(str(root / "skills"), False))
+
+    def find(self, task: str) -> FoundSkills:
+        return self.index.find([self.part], task, 10)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    return Shelf(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("typed", "word", "skill_id"),
+    [
+        ("kuberntes", "kubernetes", "k8s"),
+        ("Kubernetis", "kubernetes", "k8s"),
+        ("deplyo", "deploy", "k8s"),
+        ("databse", "database", "migrate"),
+        ("migratoin", "migrations", "migrate"),
+        ("annotatoins", "annotations", "pdf"),  # which is in the body alone
+        ("lettters", "letters", "mail"),
+        ("attachmnets", "attachments", "mail"),
+    ],
+)
+def test_a_misspelt_word(shelf: Shelf, typed: str, word: str, skill_id: str) -> None:
+    """[LIB: SkillEngine trait (revised)] the nearest word that some skill has is searched for, and told."""
+    found = shelf.find(typed)
+    assert found[0].id == skill_id
+    assert found.corrections == {typed.lower(): word}
+    assert found[0].matched[0][0] == word
+    assert next(iter(format_results(found))) == f"{typed.lower()}: showing {word}"
+    assert found.as_json(typed)["corrections"] == {typed.lower(): word}
+
+
+def test_words_that_are_left_alone(shelf: Shelf) -> None:
+    """[LIB: SkillEngine trait (revised)] right, short, far-off and foreign words are what they are."""
+    for task in ("kubernetes", "kubernet", "from", "foms", "xubernetes", "quantum", "форма", "k8", "mailbox"):
+        assert shelf.find(task).corrections == {}, task
+    assert "corrections" not in shelf.find("kubernetes").as_json("kubernetes")
+    mixed = shelf.find("fill in a fomrs please")
+    assert (mixed[0].id, mixed.corrections) == ("pdf", {"fomrs": "forms"})
+    page = " ".join(f"unknown{chr(97 + n)}" for n in range(20))
+    assert shelf.find(f"{page} kuberntes fill").corrections == {}
+
+
+def test_a_word_of_what_may_not_be_used(shelf: Shelf) -> None:
+    """[D32] a word that only a hidden skill has is not told."""
+    found = shelf.index.find([shelf.part], "kuberntes", 10, lambda skill_id, needs: skill_id != "k8s")
+    assert (found, found.corrections) == ([], {})
+
+
+def test_rare_words_of_many_skills(tmp_path: Path) -> None:
+    """[LIB: SkillEngine trait (revised)] of many skills, the word that more of them have is meant."""
+    index = SkillIndex(str(tmp_path / "library.db"))
+    for number in range(1100):
+        word = "terraform" if number % 50 == 0 else f"plain{number}"
+        text = f"Work with {word} number {number}" + (" terrafrom" if number == 7 else "")
+        skill(tmp_path / "skills", f"s{number}", f"---\ndescription: {text}\n---\n")
+    part = Searchable("many", index.folder(str(tmp_path / "skills"), False))
+    assert index.find([part], "terrraform", 3).corrections == {"terrraform": "terraform"}
+    assert index.find([part], "terrafrom", 3).corrections == {}
+
+
+@given(st.text("abc", max_size=7), st.text("abc", max_size=7))
+def test_edits(first: str, second: str) -> None:
+    """[LIB: SkillEngine trait (revised)] edits are counted the same both ways, up to the limit."""
+    edits = count_edits(first, second, 9)
+    assert edits == count_edits(second, first, 9)
+    assert (edits == 0) == (first == second)
+    assert abs(len(first) - len(second)) <= edits <= max(len(first), len(second))
+    assert (count_edits(first, second, 2) <= 2) == (edits <= 2)
