@@ -85,7 +85,10 @@ def test_limits(library: World) -> None:
     text = "---\ndescription: Print an invoice\ntags: [Paper, office work]\n---\n# Printing\n"
     skill(library.store, "office/printing", text)
     skill(library.global_store, "office/extra/scan", text.replace("Print", "Scan").replace("tags", "keys"))
-    ids = lambda *words: [found["id"] for found in results(library, "invoice", *words)]  # noqa: E731
+
+    def ids(*words: str) -> list[str]:
+        return [found["id"] for found in results(library, "invoice", *words)]
+
     assert ids("--repository", "user") == ["office/extra/scan"]
     assert sorted(ids("--collection", "office")) == ["office/extra/scan", "office/printing"]
     assert ids("--collection", "office/extra/") == ["office/extra/scan"]
@@ -98,6 +101,27 @@ def test_limits(library: World) -> None:
     assert ids("--capability", "vault") == ["secret"]
     refusal = library.fails("E100", "find", "invoice", "--repository", "usr").stderr
     assert 'there is no repository "usr"; there is project, ' in refusal
+
+
+def test_the_section_to_read_is_named_by_id(library: World) -> None:
+    """[SURFACES: Library] a skill is named by its ID, or by its folder if the ID is another skill's here."""
+    body = "---\ndescription: Invoice\n---\n# Bill\n\n## Total\n\nInvoice sum.\n"
+    for name in ("office/billing", "invoices"):
+        skill(library.project, f"elsewhere/{name}", body.replace("Bill", f"Bill of {name}"))
+    toml = library.project / ".skillc" / "skills.toml"
+    toml.write_text('[[repositories]]\nname = "own"\ntype = "filesystem"\npath = "elsewhere"\n')
+    reads = {found["id"]: found["read"] for found in results(library, "invoice sum", "--all")}
+    assert reads["office/billing"] == "skc show office/billing --section Total"
+    assert reads["invoices"] == f"skc show {library.project}/elsewhere/invoices --section Total"
+    for command in reads.values():
+        assert library.ok(*command.split()[1:]).stdout.startswith("## Total\n")
+
+
+def test_words_that_say_nothing(library: World) -> None:
+    """[SURFACES: Library] reasons have no stop words, unless a task has no others."""
+    found = results(library, "write an invoice for the customer")[0]
+    assert [word["term"] for word in found["matched"]] == ["invoice", "write"]
+    assert [word["term"] for word in results(library, "an")[0]["matched"]] == ["an"]
 
 
 def test_refusals(library: World) -> None:

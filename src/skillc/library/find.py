@@ -11,7 +11,7 @@ import os
 import sys
 
 from skillc import paths
-from skillc.errors import warning
+from skillc.errors import InvalidSkill, SkillNotFound, warning
 from skillc.index.skills import EVERYTHING, FoundSkills, Searchable, read_note, skill_index, write_note
 
 TYPE_CHECKING = False
@@ -50,12 +50,26 @@ def find_skills(
 
     parts = list_folders(cwd)
     if parts is None:
-        return _find_in_repositories(cwd, task, limit, may_use, scope, tell)
-    results = skill_index().find(parts, task, limit, may_use, scope)
-    for part in parts:
-        if part.folder.partial:
-            tell(warning("W203", part.name, part.folder.partial))
+        results = _find_in_repositories(cwd, task, limit, may_use, scope, tell)
+    else:
+        results = skill_index().find(parts, task, limit, may_use, scope)
+        for part in parts:
+            if part.folder.partial:
+                tell(warning("W203", part.name, part.folder.partial))
+    for skill in results:
+        skill.refer = lambda skill_id, directory: _refer_to(skill_id, directory, cwd)
     return results
+
+
+def _refer_to(skill_id: str, directory: str, cwd: str) -> str:
+    """Return what `skc show` takes for a skill: its ID, unless a store or `cwd` has another under it."""
+    from skillc.library.stores import resolve  # for results that are shown
+
+    try:
+        found = resolve(skill_id, cwd).source
+    except (InvalidSkill, SkillNotFound):
+        return skill_id  # which the repositories are asked for next
+    return skill_id if found == os.path.realpath(directory) else directory
 
 
 def _find_in_repositories(

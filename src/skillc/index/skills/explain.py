@@ -34,7 +34,7 @@ class FoundSkill:
     """A skill that fits a task, and why: the task's words it has, and the section to read first.
 
     `also` says where else its ID is, `copies` where copies and near-copies of it are: repository and ID.
-    `directory` is its folder, where it has one.
+    `directory` is its folder, where it has one; `refer` returns what `skc show` takes for an ID in a folder.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class FoundSkill:
         self.also = tuple(also)
         self.copies = tuple(copies)
         self.directory = directory
+        self.refer: Callable[[str, str], str] = _refer_to_folder
         self._explain = explain  # reads the file, so it runs on first use
         self._explanation: Explanation | None = None
 
@@ -72,9 +73,7 @@ class FoundSkill:
         """Return the command that shows its best section, or all of it."""
         if not self.section or not self.directory:
             return f"skc load {self.id}"
-        parent, name = os.path.split(self.directory)
-        in_store = parent.replace("\\", "/").endswith("/.skillc/skills")
-        skill = shell_quote(name if in_store else self.directory, '"')
+        skill = shell_quote(self.refer(self.id, self.directory), '"')
         section = shell_quote(self.section, '"')
         return f"skc show {skill} --section {section}"
 
@@ -97,6 +96,12 @@ class FoundSkill:
             "section": self.section,
             "read": self.read,
         }
+
+
+def _refer_to_folder(skill_id: str, directory: str) -> str:
+    """Return what `skc show` takes wherever it runs: a name in a store, else the folder."""
+    parent, name = os.path.split(directory)
+    return name if parent.replace("\\", "/").endswith("/.skillc/skills") else directory
 
 
 class FoundSkills(list[FoundSkill]):

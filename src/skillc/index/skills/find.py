@@ -14,7 +14,7 @@ from skillc.index.skills.database import Database, library_file
 from skillc.index.skills.explain import FoundSkill, FoundSkills, explain
 from skillc.index.skills.folder import Folder, MemoryFolder
 from skillc.index.skills.query import Candidate, FolderReader, Query, traits_of
-from skillc.index.skills.tokens import Stemmer, split_words
+from skillc.index.skills.tokens import STOP_WORDS, Stemmer, split_words
 from skillc.index.skills.typos import count_edits
 from skillc.startup import RLock
 
@@ -347,7 +347,9 @@ class _Search:
                 terms, section = explain(
                     candidate.skill_id, candidate.description, data, query.weights, index.stemmer
                 )
-            return tuple((query.word(term), fields) for term, fields in terms), section
+            words = tuple((query.word(term), fields) for term, fields in terms)
+            telling = tuple(pair for pair in words if pair[0].encode() not in STOP_WORDS)
+            return telling or words, section
 
         name, directory = self._readers[candidate.precedence].name, folder.skill_directory(candidate.path)
         return FoundSkill(candidate, name, also, copies, directory, explain_match)
