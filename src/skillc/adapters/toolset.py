@@ -76,7 +76,7 @@ async def _locate(snapshot: SourceSnapshot, descriptor: SkillDescriptor) -> tool
     source, repository = snapshot.origin, descriptor.source_name
     if isinstance(source, CompositeSkillSource):  # trust depends on the repository that gives the folder
         repository = (await snapshot.load(descriptor.id)).descriptor.source_name
-        source = next(named.source for named in source.sources if named.name == repository)
+        source = next(member.source for member in source.sources if member.name == repository)
     directory = await snapshot.directory(descriptor.id)
     if directory is None:
         raise SkillNotFound(descriptor.id, "it is in no folder")

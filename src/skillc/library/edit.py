@@ -171,8 +171,8 @@ def append_tables(file: str, tables: Sequence[Table]) -> None:
             lines = [f"[[{REPOSITORIES}]]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
             new += (end if new else "") + "".join(line + end for line in lines)
         config.parse(file, new)
-        expected = {**data, REPOSITORIES: [*data.get(REPOSITORIES, []), *map(dict, tables)]}
-        return _check(file, new, expected)
+        result = {**data, REPOSITORIES: [*data.get(REPOSITORIES, []), *map(dict, tables)]}
+        return _check(file, new, result)
 
     _change(file, edit)
 
@@ -223,8 +223,8 @@ def _names(data: Mapping[str, Any]) -> list[str]:
     return [name for table in data.get(REPOSITORIES, []) if isinstance(name := table.get("name"), str)]
 
 
-def _check(file: str, new: str, expected: Mapping[str, Any]) -> str:
-    if _parse(file, new) != expected:
+def _check(file: str, new: str, data: Mapping[str, Any]) -> str:
+    if _parse(file, new) != data:
         raise InvalidConfiguration(file, "it can't be changed safely; edit it by hand")
     return new
 
