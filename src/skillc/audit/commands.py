@@ -294,6 +294,8 @@ class Machine:
         texts = [word.text for word in arguments]
         if flags & {SECRET} and name not in _NO_READERS:
             self.trace.report("A20", f"'{name}' reads a store of secrets", line, name)
+        if name not in _NO_READERS and any(map(words.is_agent_secret, texts)):
+            self.trace.report("A20", f"'{name}' reads the keys of an agent's skills", line, name, "note")
         if name in ("echo", "printf"):
             start = 1 if texts[:1] and re.fullmatch(r"-[neE]+", texts[0]) else 0
             joined = " ".join(texts[start:])
@@ -311,7 +313,7 @@ class Machine:
             return Word(decoded, stdin.flags | flags | {DECODED})
         if name == "cat" and not texts:
             return stdin
-        return Word("", (stdin.flags | flags) - {DECODED} if name in _COUNTERS else stdin.flags | flags)
+        return Word("", (stdin.flags | flags) - _LOSSES.get(name, NOTHING))
 
 
 _SHELL_VARIABLES = word_set(
@@ -329,7 +331,13 @@ _NO_READERS = word_set(
 )
 _ENVIRONMENT = re.compile(r"(?:env|printenv)(?:\s+-0)?|(?:export|declare)\s+-[px]")
 _TEMPORARY = ("/tmp/", "/var/tmp/")  # noqa: S108 -- paths in skills
-_COUNTERS = frozenset(("wc", "md5sum", "sha256sum", "shasum"))
+# What is lost on the way: those that take a part, such as one key, and those that count or hash.
+_LOSSES = {
+    **dict.fromkeys(word_set("grep egrep rg cut awk gawk sed jq yq"), frozenset((DOTENV,))),
+    **dict.fromkeys(
+        word_set("wc md5sum sha256sum shasum"), frozenset((SECRET, DOTENV, ENVIRONMENT, DECODED))
+    ),
+}
 
 
 def note_write(trace: Trace, path: str, line: int) -> None:

@@ -66,7 +66,7 @@ def read_markdown(document: Document, text: str, trace: Trace, read: Read) -> No
     for match in _REFERENCE.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         _check_hidden_text(match[1], "a reference that is not shown", trace, line)
-    check_prose(text, trace)
+    check_prose(text, trace, sentences=_blank_code(document))
 
 
 def _find_blocks(document: Document) -> Iterator[tuple[int, str, str]]:
@@ -86,6 +86,17 @@ def _find_blocks(document: Document) -> Iterator[tuple[int, str, str]]:
         if language:
             line = element.line + (1 if fenced else 0)
             yield line, language, _strip_prompts(code) if language == "shell" else code
+
+
+def _blank_code(document: Document) -> str:
+    """Return a page with blanks in place of its code blocks."""
+    pieces: list[bytes] = []
+    end = 0
+    for element in walk(document.data, document.body, ("CodeBlock",)):
+        newlines = document.data.count(b"\n", element.start, element.end)
+        pieces += [document.data[end : element.start], b"\n" * newlines]
+        end = max(end, element.end)
+    return b"".join([*pieces, document.data[end:]]).decode("utf-8", "replace")
 
 
 def _strip_prompts(code: str) -> str:

@@ -95,7 +95,7 @@ _STORE = re.compile(
     r"|\b(?:all|any|every|full|entire|complete|whole"
     r"|user'?s?)\s+(?:of\s+)?(?:the\s+)?(?:environment\s+variables?|env\s+vars?|credentials?|secrets?"
     r"|tokens?|passwords?|api[\s_-]?keys?|cookies)"
-    r"|\benvironment\s+variables?\b|\b(?:conversation|chat)\s+(?:history|log|transcript|context)"
+    r"|\b(?:conversation|chat)\s+(?:history|log|transcript|context)"
     r"|\bsystem\s+prompt\b|\bseed\s+phrases?\b|\bmnemonic\b|\bbrowser\s+(?:cookies|passwords|history)"
     r"|\bkeychain\b|\bwallet\s+files?\b|\bsaved\s+passwords\b"
     r"|环境变量|私钥|对话历史|聊天记录|助记词|系统提示",
@@ -135,8 +135,13 @@ _MARKS = str.maketrans("", "", "*`\u00ad\u200b\u200c\u200d\u2060\ufeff")
 _CONFUSABLE = str.maketrans("аеорсухіјѕԁһѵ’‘ʼ", "aeopcyxijsdhv'''")
 
 
-def check_prose(text: str, trace: Trace, line: int = 1, *, is_script: bool = False) -> None:
-    """Report instructions in a text; in scripts, where words are about other things, only the plainest."""
+def check_prose(
+    text: str, trace: Trace, line: int = 1, *, is_script: bool = False, sentences: str | None = None
+) -> None:
+    """Report instructions in a text; in scripts, where words are about other things, only the plainest.
+
+    `sentences` is the same text with blanks in place of code, if there is code in it.
+    """
     plain = _plain(text)
     if _SOME.search(plain):
         if not is_script:
@@ -144,7 +149,7 @@ def check_prose(text: str, trace: Trace, line: int = 1, *, is_script: bool = Fal
             _search(_OTHERS, "A42", "is about other skills", plain, trace, line)
         _search(_OVERRIDE, "A41", "is against other instructions", plain, trace, line)
     if not is_script:
-        for start, sentence in _sentences(plain):
+        for start, sentence in _sentences(plain if sentences is None else _plain(sentences)):
             _check_sentence(sentence, trace, line + start)
 
 

@@ -72,6 +72,7 @@ _READERS = word_set(
 _BARREN = word_set(
     "len exists isfile isdir is_file is_dir bool int print isinstance hasattr mkdir makedirs chmod stat"
 )
+_PICKERS = word_set("split splitlines partition rpartition get match search findall group dotenv_values")
 _CREDENTIAL_KEYWORDS = word_set(
     "headers auth cert verify timeout params_auth api_key token key_filename pkey"
 )
@@ -299,7 +300,7 @@ class _Reader:
             return self._environment(key, node)
         if isinstance(node.slice, ast.Slice) and isinstance(node.slice.step, ast.UnaryOp):
             return Word(base.text[::-1], base.flags | {DECODED} if base.text else base.flags)
-        return Word("", base.flags)
+        return Word("", base.flags - {DOTENV})
 
     def _value_comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Word:
         for generator in node.generators:
@@ -379,7 +380,10 @@ class _Reader:
                 frozenset(flag for flag in function.returns if not flag.startswith("param:"))
                 | (flags if any(f.startswith("param:") for f in function.returns) else NOTHING),
             )
-        return Word("", NOTHING if method in _BARREN else flags | self._secret_flags(method, everything.text))
+        if method in _BARREN:
+            return EMPTY
+        lost = {DOTENV} if method in _PICKERS else NOTHING  # a part, such as one key
+        return Word("", (flags | self._secret_flags(method, everything.text)) - lost)
 
     def _secret_flags(self, method: str, text: str) -> frozenset[str]:
         return self.machine.flags_of(text) if method in _READERS else NOTHING
@@ -480,6 +484,8 @@ class _Reader:
     def _note_reads(self, method: str, everything: Word, line: int) -> None:
         if method in _READERS and words.is_secret(everything.text):
             self.trace.report("A20", f"'{method}' reads a store of secrets", line)
+        elif method in _READERS and words.is_agent_secret(everything.text):
+            self.trace.report("A20", f"'{method}' reads the keys of an agent's skills", line, level="note")
 
     def _note_writes(
         self, name: str, method: str, base: Word, arguments: list[Word], keywords: dict[str, Word], line: int

@@ -181,6 +181,8 @@ def _flags_in(statement: str, names: dict[str, frozenset[str]]) -> frozenset[str
         flags.add(SECRET)
     if words.is_dotenv(statement) and re.search(r"read|open|cat|File", statement):
         flags.add(DOTENV)
+    if re.search(r"\.(?:split|match|find|get)\(|\[['\"\w]", statement):
+        flags.discard(DOTENV)  # a part, such as one key
     if _ENV_ALL.search(statement) and not _ENV_PASS.search(statement):
         flags.add(ENVIRONMENT)
     if _FETCH.search(statement):

@@ -30,9 +30,7 @@ _SECRET = re.compile(
     r"|kube[/\\]config|docker[/\\]config\.json"
     r"|config[/\\](?:gcloud(?![\w-])|gh[/\\]hosts\.yml|solana[/\\]id\.json|git[/\\]credentials)"
     r"|azure(?=[/\\])|electrum|bitcoin|ethereum|monero|exodus|mozilla[/\\]firefox|thunderbird|vault-token"
-    r"|claude[/\\]\.?credentials(?:\.json)?|codex[/\\]auth\.json"
-    r"|openclaw[/\\](?:\.env|openclaw\.json|credentials)"
-    rf"|clawdbot[/\\](?:\.env|clawdbot\.json|credentials)){_NAME_END}"
+    rf"|claude[/\\]\.?credentials(?:\.json)?|codex[/\\]auth\.json){_NAME_END}"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)(?![\w.])"
     rf"|(?:etc[/\\])(?:g?shadow|sudoers){_NAME_END}"
     r"|Library[/\\]Keychains|login\.keychain"
@@ -41,6 +39,10 @@ _SECRET = re.compile(
     r"|Exodus[/\\]exodus\.wallet|MetaMask(?=[/\\])|logins\.json|key4\.db|cookies\.sqlite"
     r")",
     re.IGNORECASE,
+)
+# Where an agent keeps the keys of all its skills: a skill reads its own there, which is what it is for.
+_AGENT_SECRET = re.compile(
+    r"\.(?:openclaw|clawdbot|moltbot)[/\\](?:\.env|openclaw\.json|clawdbot\.json|moltbot\.json|credentials)"
 )
 _DOTENV = re.compile(
     r"(?:^|[/\\\s\"'@=])\.env(?:\.(?:local|production|prod|development|dev))?(?=$|[\"'\s;,)])"
@@ -123,9 +125,15 @@ def is_secret(text: str) -> bool:
     return bool(_SECRET.search(text)) and not text.endswith(".pub")
 
 
+def is_agent_secret(text: str) -> bool:
+    """Return whether a path is where an agent keeps the keys of its skills."""
+    return bool(_AGENT_SECRET.search(text[:MAX_WORD]))
+
+
 def is_dotenv(text: str) -> bool:
     """Return whether a path is a file of settings that holds secrets, `.env`."""
-    return bool(_DOTENV.search(text[:MAX_WORD]))
+    text = text[:MAX_WORD]
+    return bool(_DOTENV.search(text)) and not _AGENT_SECRET.search(text)
 
 
 def is_persistent(path: str) -> bool:
