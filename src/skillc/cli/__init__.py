@@ -34,6 +34,9 @@ GROUPS = {
         "build": "Compile a skill into a stub with a section index, and deploy it to agents.",
         "list": "List the skills of this project and of the home directory, with their build status.",
     },
+    "Know what skills ask for": {
+        "audit": "Say what skills ask for, and what to look at before they are used.",
+    },
     "Take back what skc did": {
         "trash": "List, restore or delete what skc replaced or removed.",
         "restore": "Bring something back from the trash.",
