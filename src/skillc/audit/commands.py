@@ -136,7 +136,7 @@ class Machine:
         for host in words.find_hosts(text):
             self.trace.ask("hosts", host, line)
         check_command(name, text, self.trace, line)
-        flags = frozenset().union(*(self.flags_of(word.text) | word.flags for word in arguments))
+        paths = frozenset().union(*(self.flags_of(word.text) for word in arguments))
         if (
             name in _SHELLS
             or name in _INTERPRETERS
@@ -149,7 +149,7 @@ class Machine:
             self._send(name, arguments, stdin, text, line)
         note_packages(name, [word.text for word in arguments], self.trace, line)
         self._note_writes(name, arguments, stdin, line)
-        return self._output(name, arguments, stdin, flags, line)
+        return self._output(name, arguments, stdin, paths, line)
 
     def _strip_prefixes(self, argv: Sequence[Word], line: int) -> list[Word]:
         rest = list(argv)
@@ -289,13 +289,15 @@ class Machine:
     # What flows on
 
     def _output(
-        self, name: str, arguments: Sequence[Word], stdin: Word, flags: frozenset[str], line: int
+        self, name: str, arguments: Sequence[Word], stdin: Word, paths: frozenset[str], line: int
     ) -> Word:
+        """Return what a command prints as far as it is known; `paths` are the flags of files it names."""
         texts = [word.text for word in arguments]
-        if flags & {SECRET} and name not in _NO_READERS:
+        if name not in _NO_READERS and SECRET in paths:
             self.trace.report("A20", f"'{name}' reads a store of secrets", line, name)
-        if name not in _NO_READERS and any(map(words.is_agent_secret, texts)):
+        elif name not in _NO_READERS and any(map(words.is_agent_secret, texts)):
             self.trace.report("A20", f"'{name}' reads the keys of an agent's skills", line, name, "note")
+        flags = paths.union(*(word.flags for word in arguments))
         if name in ("echo", "printf"):
             start = 1 if texts[:1] and re.fullmatch(r"-[neE]+", texts[0]) else 0
             joined = " ".join(texts[start:])

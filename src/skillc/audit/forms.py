@@ -8,7 +8,7 @@ from skillc.audit.findings import Trace
 from skillc.audit.words import word_set
 
 _ROOTS = (
-    r"(?:/|/\*|~|~/|~/\*|\$\{?HOME\}?/?\*?|/(?:home|usr|etc|var|boot|Users|System|Library)(?:/\*?)?"
+    r"(?:/|/\*|\.\./\*|~|~/|~/\*|\$\{?HOME\}?/?\*?|/(?:home|usr|etc|var|boot|Users|System|Library)(?:/\*?)?"
     r"|[A-Z]:\\?\*?)"
 )
 _DISK = r"/dev/(?:sd|nvme|hd|disk|vd|mmcblk)"

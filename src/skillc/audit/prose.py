@@ -15,6 +15,7 @@ from skillc.audit import words
 from skillc.audit.findings import Trace
 
 MAX_SENTENCE = 1000
+WINDOW = 6  # sentences, or steps of a list, that belong together
 MAX_MATCHES = 20  # of one kind in a text
 
 _USER = (
@@ -37,7 +38,7 @@ _SECRECY = re.compile(
     rf"|without\s+(?:telling|informing|notifying|alerting)\s+{_USER}"
     rf"|without\s+{_USER}(?:'s)?\s+(?:knowledge|knowing|noticing|consent|awareness|permission|approval)"
     rf"|(?:hide|conceal|keep)\s+(?:this|it|these|that|the\s+\w+)\b.{{0,40}}\bfrom\s+{_USER}"
-    rf"|{_USER}\s+(?:must|should|shall|does|do|need|will|may|can)\s?(?:not|n'?t"
+    rf"|{_USER}\s+(?:must|should|shall)\s?(?:not|n'?t"
     rf"|never)\s+(?:need\s+to\s+)?(?:see|know|notice|learn|be\s+(?:told|aware|informed"
     rf"|notified))\s+(?:about|of|this|that|it)?"
     r"|(?:silently|secretly|covertly|quietly|discreetly|stealthily)\s+(?:\w+\s+){0,2}?(?:send|upload|post"
@@ -113,6 +114,20 @@ _NEGATED = re.compile(
     r"|ies)\s+to|could|would|might|risk|block\w*|whether|looks?\s+for|e\.g\.|example)\b|禁止|不要|切勿|不得|请勿|❌|🚫|⛔",
     re.IGNORECASE,
 )
+# A step that is to be done each time, and what sends: as a backup, for a log, for quality.
+_STANDING = re.compile(
+    r"\b(?:after|before|whenever|always|every|each)\b[^.]{0,60}?\b(?:task|operation|change|edit\w*|commit\w*|request"
+    r"|tool\s?calls?|answer|response|run|session|completing|finishing|making|adding|submitting|step|event|file)s?\b",
+    re.IGNORECASE,
+)
+_SENDING = re.compile(
+    r"\b(?:send|upload|forward|POST|transmit|submit|back\s?up|backup|sync|mirror|exfiltrate|ship)s?\b",
+    re.IGNORECASE,
+)
+_OURS = re.compile(
+    r"\bour\s+(?:\w+\s+){0,2}(?:server|endpoint|service|backup|intranet|bucket|cloud)\b", re.IGNORECASE
+)
+_RUN = re.compile(r"\b(?:run|execute|paste|terminal|install)\b", re.IGNORECASE)
 _FETCH = re.compile(
     r"\b(?:download|install|run|execute|paste|copy|open|launch|extract|unzip)\b", re.IGNORECASE
 )
@@ -149,8 +164,7 @@ def check_prose(
             _search(_OTHERS, "A42", "is about other skills", plain, trace, line)
         _search(_OVERRIDE, "A41", "is against other instructions", plain, trace, line)
     if not is_script:
-        for start, sentence in _sentences(plain if sentences is None else _plain(sentences)):
-            _check_sentence(sentence, trace, line + start)
+        _check_sentences(plain if sentences is None else _plain(sentences), trace, line)
 
 
 def _plain(text: str) -> str:
@@ -185,7 +199,9 @@ _QUOTED = re.compile(
 def _sentences(text: str) -> Iterator[tuple[int, str]]:
     """Yield the sentences with the number of their first line from 0; a list's item is one."""
     line = position = 0
-    for match in re.finditer(r"(?:[^.!?。！？\n]|[.!?](?!\s)|\n(?!\s*(?:[-*+#>|]|\d+[.)]|\n|```)))+", text):
+    for match in re.finditer(
+        r"(?:[^.!?。！？\n]|[.!?](?!\s)|\n(?![ \t]{0,20}(?:[-*+#>|\n]|\d{1,9}[.)]|```)))+", text
+    ):
         line += text.count("\n", position, match.start())
         position = match.start()
         if len(match[0]) > 20:
@@ -193,26 +209,40 @@ def _sentences(text: str) -> Iterator[tuple[int, str]]:
             yield line + match[0].count("\n", 0, lead), match[0][:MAX_SENTENCE]
 
 
-def _check_sentence(sentence: str, trace: Trace, line: int) -> None:
-    hosts = words.find_hosts(sentence) if "://" in sentence else []
-    if (
-        _STORE.search(sentence)
-        and _VERB.search(sentence)
-        and _PLACE.search(sentence)
-        and not _NEGATED.search(sentence)
-    ):
+def _check_sentences(text: str, trace: Trace, line: int) -> None:
+    store = -WINDOW  # the number of the last sentence about secrets
+    for number, (start, sentence) in enumerate(_sentences(text)):
+        if _NEGATED.search(sentence):
+            store = -WINDOW
+            continue
+        hosts = words.find_hosts(sentence) if "://" in sentence else []
+        sends = bool(_SENDING.search(sentence)) and bool(hosts)
+        if _STORE.search(sentence):
+            store = number
+            _check_theft(sentence, hosts, trace, line + start)
+        elif sends and number - store < WINDOW:
+            message = f"a step sends something to {hosts[0]}, and one before it is about secrets"
+            trace.report("A43", message, line + start, hosts[0], "review")
+        elif _STANDING.search(sentence) and (sends or (_SENDING.search(sentence) and _OURS.search(sentence))):
+            place = hosts[0] if hosts else "a server"
+            trace.report(
+                "A45", f"tells the agent to send its work to {place}, again and again", line + start, place
+            )
+        _check_download(sentence, hosts, trace, line + start)
+
+
+def _check_theft(sentence: str, hosts: list[str], trace: Trace, line: int) -> None:
+    if _VERB.search(sentence) and _PLACE.search(sentence):
         place = hosts[0] if hosts else "a place outside"
         level = "" if hosts or "@" in sentence or "://" in sentence else "review"
-        trace.report(
-            "A43", f"tells the agent to send secrets or the conversation to {place}", line, place, level
-        )
+        message = f"tells the agent to send secrets or the conversation to {place}"
+        trace.report("A43", message, line, place, level)
+
+
+def _check_download(sentence: str, hosts: list[str], trace: Trace, line: int) -> None:
     odd = words.describe_odd(sentence) if hosts else ""
-    if odd and _FETCH.search(sentence) and not _NEGATED.search(sentence):
-        level = (
-            "block"
-            if re.search(r"\b(?:run|execute|paste|terminal|install)\b", sentence, re.IGNORECASE)
-            else ""
-        )
+    if odd and _FETCH.search(sentence):
+        level = "block" if _RUN.search(sentence) else ""
         trace.report("A44", f"tells the reader to get something {odd}", line, hosts[0], level)
     if _PASSWORD.search(sentence) and _EXTRACT.search(sentence) and (_PACKAGE.search(sentence) or hosts):
         level = "block" if hosts and _PACKAGE.search(sentence) else ""

@@ -410,7 +410,7 @@ class _Reader:
             return EMPTY
         lost = {DOTENV} if call.method in _PICKERS else NOTHING  # a part, such as one key
         found = self.machine.flags_of(call.text) if call.method in _READERS else NOTHING
-        decoded = {DECODED} if call.name in _LOADERS else NOTHING
+        decoded = {DECODED} if call.name in _LOADERS else self.look_up(call.name).flags & {DECODED, DOWNLOAD}
         return Word("", (call.flags | found | decoded) - lost)
 
     def _fold(self, call: _Call) -> Word | None:
