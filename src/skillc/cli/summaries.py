@@ -43,7 +43,12 @@ GROUPS = {
         "stats": "Show what agents used: sections, files, searches, errors.",
         "sync": "Move access logs kept in the project into the skills' own logs.",
     },
-    "Set up skc": {"completion": "Print the completion script for a shell."},
+    "Set up skc": {
+        "completion": "Print the completion script for a shell.",
+    },
+    "Know what skills ask for": {
+        "audit": "Say what skills ask for, and what to look at before they are used.",
+    },
 }
 SUMMARIES = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
 NAMES = tuple(SUMMARIES)

@@ -10,11 +10,13 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.install.origin import Candidate, Download, Origin
+    from skillc.install.download import open_download
+    from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "origin": "Candidate Download Origin",
+            "download": "open_download",
+            "origin": "Candidate Download Origin parse_origin recall_origin",
         },
     )
