@@ -115,6 +115,8 @@ WARNINGS = {
     "W073": "'{}' belongs to another user and is not used; if you trust it, set SKILLC_SAFE_DIRECTORIES={}",
     "W080": "'{}' is left out: {}",
     "W081": "'{}' leads out of the repository or nowhere, and is left out",
+    "W082": "'{}' is not read: its format '{}' is not known here",
+    "W083": "the registry holds '{}' for suspicious: {}",
     "W200": "repository '{}' is left out: {}",
     "W201": "repository '{}' is served as it was: {}",
     "W202": "skills are not re-ranked: {}; install 'skillc[rerank]' again, or without it",
