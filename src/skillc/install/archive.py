@@ -92,6 +92,23 @@ def unpack_data(data: bytes, folder: str, label: str) -> None:
         atomic.discard(packed)
 
 
+def find_root(folder: str) -> str:
+    """Return the one folder in which an archive has all it has; else the folder itself."""
+    names = os.listdir(folder)
+    inner = os.path.join(folder, names[0]) if len(names) == 1 else folder
+    return inner if os.path.isdir(inner) and not os.path.islink(inner) else folder
+
+
+def unwrap(folder: str) -> None:
+    """Move up what an archive of one skill has in a folder of its own."""
+    root = find_root(folder)
+    if root != folder:
+        inner = f"{folder}.inner"
+        os.rename(root, inner)
+        os.rmdir(folder)
+        os.rename(inner, folder)
+
+
 @contextmanager
 def _refuse_damage() -> Iterator[None]:
     try:

@@ -23,7 +23,7 @@ from skillc.errors import (
     require_extra,
     warning,
 )
-from skillc.install.archive import MAX_PACKED, unpack_archive
+from skillc.install.archive import MAX_PACKED, find_root, unpack_archive
 from skillc.install.discover import Found, discover, walk_folder
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.registry import open_registry
@@ -185,17 +185,10 @@ def _open_archive(origin: Origin, folder: str, wanted: Sequence[str], report: Re
     elif not os.path.isfile(packed):
         raise OriginNotFound(origin.label(), "there is no such file")
     unpack_archive(packed, files, origin.label())
-    root = os.path.realpath(_single_folder(files))
+    inner = find_root(files)
+    root = os.path.realpath(files if library.is_skill(inner) else inner)
     with _open_folder(origin, wanted, report, root) as found:
         yield replace(found, resolved=origin.url)
-
-
-def _single_folder(folder: str) -> str:
-    """Return the one folder in which an archive has all it has, unless that is a skill; else the folder."""
-    names = os.listdir(folder)
-    inner = os.path.join(folder, names[0]) if len(names) == 1 else folder
-    is_wrapper = os.path.isdir(inner) and not os.path.islink(inner) and not library.is_skill(inner)
-    return inner if is_wrapper else folder
 
 
 @contextmanager

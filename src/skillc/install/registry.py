@@ -19,10 +19,11 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from skillc import atomic
 from skillc.errors import AuditBlocked, Diagnostic, WrongDigest, warning
-from skillc.install.archive import MAX_PACKED, unpack_data
+from skillc.install.archive import MAX_PACKED, unpack_data, unwrap
 from skillc.install.discover import choose_by_name
 from skillc.install.origin import CLAWHUB, REGISTRY, Candidate, Download, Origin
 from skillc.install.web import Web
+from skillc.library import is_skill
 from skillc.skills import is_name, list_files, to_segment
 from skillc.startup import file_sha256_hex, sha256_hex
 
@@ -91,6 +92,9 @@ class Registry:
         temporary = atomic.temporary_path(candidate.folder)
         try:
             unpack_data(self.web.get_file(candidate.resolved, MAX_PACKED).data, temporary, candidate.resolved)
+            unwrap(temporary)
+            if not is_skill(temporary):
+                raise self.web.failure(f"'{slug}' has no SKILL.md")
             _verify(candidate.name, temporary, version)
             os.rename(temporary, candidate.folder)
         finally:

@@ -19,10 +19,11 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from skillc import atomic
 from skillc.errors import Diagnostic, WrongDigest, warning
-from skillc.install.archive import MAX_PACKED, split_name, unpack_data
+from skillc.install.archive import MAX_PACKED, split_name, unpack_data, unwrap
 from skillc.install.discover import choose_by_name
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.web import Web
+from skillc.library import is_skill
 from skillc.skills import is_name
 from skillc.startup import sha256_hex
 
@@ -158,6 +159,9 @@ def _get(web: Web, entry: Entry, folder: str) -> None:
                 _write_files(temporary, [("SKILL.md", data)])
             else:
                 unpack_data(data, temporary, entry.url)
+                unwrap(temporary)
+            if not is_skill(temporary):
+                raise web.failure(f"'{entry.url}' has no SKILL.md")
         os.rename(temporary, folder)
     finally:
         atomic.discard(temporary)
