@@ -114,6 +114,8 @@ WARNINGS = {
     "W072": "skills are switched off in {}",
     "W073": "'{}' belongs to another user and is not used; if you trust it, set SKILLC_SAFE_DIRECTORIES={}",
     "W085": "'{}' is not kept in step: {}",
+    "W080": "'{}' is left out: {}",
+    "W081": "'{}' leads out of the repository or nowhere, and is left out",
     "W200": "repository '{}' is left out: {}",
     "W201": "repository '{}' is served as it was: {}",
     "W202": "skills are not re-ranked: {}; install 'skillc[rerank]' again, or without it",

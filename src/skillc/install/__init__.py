@@ -10,10 +10,11 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.install.download import open_download
     from skillc.install.entry import LockEntry, make_entry, without_credentials
     from skillc.install.hash import compute_hash
     from skillc.install.lock import change_lock, lock_file, read_lock
-    from skillc.install.origin import Candidate, Download, Origin
+    from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
 else:
     __getattr__ = front_door(
         __name__,
@@ -21,6 +22,7 @@ else:
             "entry": "LockEntry make_entry without_credentials",
             "hash": "compute_hash",
             "lock": "change_lock lock_file read_lock",
-            "origin": "Candidate Download Origin",
+            "download": "open_download",
+            "origin": "Candidate Download Origin parse_origin recall_origin",
         },
     )

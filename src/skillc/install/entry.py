@@ -73,16 +73,9 @@ class LockEntry:
 
     def origin(self, base: str) -> Origin:
         """Return where the skill comes from; a local path is relative to `base`, the folder of the lock."""
-        from skillc.install.origin import Origin  # an 'install' that has nothing to do needs none
+        from skillc.install.origin import recall_origin  # an 'install' that has nothing to do needs none
 
-        kind, source = self.text("sourceType"), self.text("source")
-        url = self.text("sourceUrl")
-        if kind == "local":
-            source = url = os.path.normpath(os.path.join(base, source))
-        elif kind == "github" and not url:
-            url = f"https://github.com/{source}.git"
-        folder = os.path.dirname(self.text("skillPath"))
-        return Origin(kind, source, url or source, self.text("ref"), folder)
+        return recall_origin(self.fields, base)
 
 
 def make_entry(
@@ -113,7 +106,7 @@ def make_entry(
         "sourceType": origin.type,
         "skillPath": "" if is_local else candidate.path,
         "computedHash": computed_hash,
-        "wellKnownDigest": download.digest,
+        "wellKnownDigest": candidate.digest,
     }
     ours = {
         "v": VERSION,
@@ -121,8 +114,8 @@ def make_entry(
         "tree": candidate.tree,
         "digest": f"sha256:{digest}",
         "installed": installed if installed != computed_hash else "",
-        "version": download.version,
-        "resolved": "" if is_local else without_credentials(download.resolved),
+        "version": candidate.version,
+        "resolved": "" if is_local else without_credentials(candidate.resolved or download.resolved),
         "targets": sorted(targets),
         "mode": mode,
         "pinned": pinned,

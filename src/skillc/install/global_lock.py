@@ -72,19 +72,21 @@ def _read(path: str) -> dict[str, Any]:
 
 def _fields(entry: LockEntry, old: dict[str, Any]) -> dict[str, Any]:
     """Return an entry of the global file: the old one where nothing changed, else with the time."""
-    kind = entry.text("sourceType")
-    origin = entry.origin(os.path.join(paths.require_home(), paths.DIRECTORY))
+    kind, source = entry.text("sourceType"), entry.text("source")
+    url = entry.text("sourceUrl") or (f"https://github.com/{source}.git" if kind == "github" else source)
+    if kind == "local":
+        source = url = os.path.normpath(os.path.join(paths.require_home(), paths.DIRECTORY, source))
     content = {
-        "source": origin.source,
+        "source": source,
         "sourceType": kind,
-        "sourceUrl": origin.url,
+        "sourceUrl": url,
         "ref": entry.text("ref"),
         "skillPath": entry.text("skillPath"),
         "skillFolderHash": entry.own_text("tree") if kind == "github" else entry.hash,
         "wellKnownDigest": entry.text("wellKnownDigest"),
     }
     if kind == "well-known":
-        content |= {"skillFolderHash": "", "sourceBaseUrl": origin.url}
+        content |= {"skillFolderHash": "", "sourceBaseUrl": url}
     fields = {key: text for key, text in content.items() if text or key == "skillFolderHash"}
     if all(old.get(key, "") == content[key] for key in KEYS):
         return old
