@@ -10,11 +10,19 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.install.disable import Disablement, Enablement, disable_skill, enable_skill
+    from skillc.install.intake import Intake, bring_in, preview
     from skillc.install.origin import Candidate, Download, Origin
+    from skillc.install.removal import Ghost, Removal, find_removable, preview_removal, remove_skill
+    from skillc.install.survey import Plan, count_agent_skills, plan_import
 else:
     __getattr__ = front_door(
         __name__,
         {
+            "disable": "Disablement Enablement disable_skill enable_skill",
+            "intake": "Intake bring_in preview",
             "origin": "Candidate Download Origin",
+            "removal": "Ghost Removal find_removable preview_removal remove_skill",
+            "survey": "Plan count_agent_skills plan_import",
         },
     )
