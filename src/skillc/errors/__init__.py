@@ -114,6 +114,8 @@ WARNINGS = {
     "W072": "skills are switched off in {}",
     "W073": "'{}' belongs to another user and is not used; if you trust it, set SKILLC_SAFE_DIRECTORIES={}",
     "W085": "'{}' is not kept in step: {}",
+    "W098": "shell scripts are read word by word; their syntax is read with: pip install 'skillc[audit]'",
+    "W099": "the judge '{}' did not answer: {}",
     "W080": "'{}' is left out: {}",
     "W081": "'{}' leads out of the repository or nowhere, and is left out",
     "W090": "'{0}' is disabled for {1} and was not deployed there; 'skc enable {0}' enables it",
