@@ -140,7 +140,9 @@ def _download_git(
             raise OriginNotFound(origin.label(), f"there is no folder '{origin.path}' in it")
         found = discover(origin, names, read, wanted, report)
         candidates = [_candidate(each, files, tree.id_of(each.folder)) for each in found]
-        yield Download(origin, files, tuple(candidates), tree.commit, remote.url, complete)
+        yield Download(
+            origin, files, tuple(candidates), tree.commit, remote.url, complete, tree.time, tree.is_tag
+        )
 
 
 def _open_tree(

@@ -110,6 +110,8 @@ class Download:
     commit: str = ""
     resolved: str = ""
     complete: Callable[[Sequence[Candidate]], None] = field(default=lambda _: None, repr=False)
+    time: int = 0  # of the commit, in seconds since 1970
+    is_tag: bool = False  # whether the ref that was asked for is a tag
 
     def origin_of(self, candidate: Candidate) -> Origin:
         """Return the origin of one candidate, as the lock file keeps it."""

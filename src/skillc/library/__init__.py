@@ -64,8 +64,10 @@ if TYPE_CHECKING:
         is_compiled,
         is_skill,
         resolve,
+        roots,
         stored_skills,
     )
+    from skillc.library.switches import Switch, change_switch, find_switch, read_switches
     from skillc.library.variables import (
         VariableUse,
         allow_variables,
@@ -86,7 +88,8 @@ else:
         __name__,
         {
             "stores": (  # first: what agents use most
-                "GLOBAL ORIGIN PROJECT Skill at_path import_root is_compiled is_skill resolve stored_skills"
+                "GLOBAL ORIGIN PROJECT Skill at_path import_root is_compiled is_skill resolve roots "
+                "stored_skills"
             ),
             "find": "find_skills",
             "addresses": "guess_type",
@@ -115,6 +118,7 @@ else:
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
                 "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"
             ),
+            "switches": "Switch change_switch find_switch read_switches",
             "variables": (
                 "VariableUse allow_variables allowed_variables forget_variables variables_asked_for "
                 "variables_used"

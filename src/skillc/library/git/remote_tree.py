@@ -68,6 +68,8 @@ class RemoteTree:
     _store: PackCapableObjectStore = field(repr=False)
     _fetch: Fetch | None = field(repr=False)
     _limit: int = field(repr=False)
+    time: int = 0  # of the commit, in seconds since 1970
+    is_tag: bool = False  # whether `ref` is a tag
     _paths: list[str] = field(init=False, repr=False)  # sorted
 
     def __post_init__(self) -> None:
@@ -200,15 +202,20 @@ def open_tree(remote: Remote, ref: str, path: str, folder: str, *, commit: str =
     if remote.scheme == "file":
         with _open_local(remote) as repository:
             store = repository.object_store
-            tip, ref, path = _choose(repository.get_refs(), ref, path) if not commit else (commit, ref, path)
-            yield _read(store, tip or _find_commit(store, ref), ref, path, None, remote)
+            refs = repository.get_refs()
+            tip, ref, path = _choose(refs, ref, path) if not commit else (commit, ref, path)
+            tree = _read(store, tip or _find_commit(store, ref), ref, path, None, remote)
+            tree.is_tag = not commit and _is_tag(refs, ref)
+            yield tree
         return
     objects = os.path.join(folder, "objects")
     store = DiskObjectStore.init(objects)
     try:
         fetch = Fetch(remote, store, filter=NO_FILES)
-        tip, ref, path = _fetch(fetch, commit, ref, path)
-        yield _read(store, tip, ref, path, fetch, remote)
+        tip, ref, path, is_tag = _fetch(fetch, commit, ref, path)
+        tree = _read(store, tip, ref, path, fetch, remote)
+        tree.is_tag = is_tag
+        yield tree
     finally:
         store.close()
         atomic.discard(objects)
@@ -228,21 +235,26 @@ def _open_local(remote: Remote) -> Iterator[Repo]:
         repository.close()
 
 
-def _fetch(fetch: Fetch, commit: str, ref: str, path: str) -> tuple[str, str, str]:
-    """Fetch a commit without its files; return the tip and how ref and path are to be divided."""
+def _fetch(fetch: Fetch, commit: str, ref: str, path: str) -> tuple[str, str, str, bool]:
+    """Fetch a commit without its files; return the tip, how ref and path are divided, and if it is a tag."""
     if commit:
-        return fetch.fetch_commit(commit, 1), ref, path
-    chosen: list[tuple[str, str, str]] = []
+        return fetch.fetch_commit(commit, 1), ref, path, False
+    chosen: list[tuple[str, str, str, bool]] = []
 
     def want(refs: Refs, depth: int | None = None) -> list[ObjectID]:
-        chosen.append(_choose(refs, ref, path))
-        tip = chosen[0][0]
+        tip, name, folder = _choose(refs, ref, path)
+        chosen.append((tip, name, folder, _is_tag(refs, name)))
         return [ObjectID(tip.encode())] if tip else []
 
     names = [f"refs/{kind}/{ref}".encode() for kind in ("heads", "tags")] if ref else []
     fetch.request(want, 1, [b"HEAD", *names])
-    tip, ref, path = chosen[0]
-    return tip or fetch.fetch_commit(ref, 1), ref, path
+    tip, ref, path, is_tag = chosen[0]
+    return tip or fetch.fetch_commit(ref, 1), ref, path, is_tag
+
+
+def _is_tag(refs: Refs, ref: str) -> bool:
+    names = [Ref(f"refs/{kind}/{ref}".encode()) for kind in ("heads", "tags")]
+    return names[0] not in refs and names[1] in refs
 
 
 def _choose(refs: Refs, ref: str, path: str) -> tuple[str, str, str]:
@@ -294,7 +306,8 @@ def _read(
                 queue.append((f"{place}/", inner))
         if len(entries) > MAX_ENTRIES:
             raise FetchError(f"the repository has over {MAX_ENTRIES} files")
-    return RemoteTree(commit.id.decode(), ref, path, entries, store, fetch, remote.max_bytes)
+    time = commit.commit_time
+    return RemoteTree(commit.id.decode(), ref, path, entries, store, fetch, remote.max_bytes, time)
 
 
 def _is_inside(path: str, folder: str) -> bool:
