@@ -298,6 +298,7 @@ class WrongDigest(LockUnsatisfied):
         reason = f"its digest is {actual}, not {digest}"
         super().__init__(skill, reason, "hint: it changed on the way, or after the index was written")
         self.message = f"'{file}' of the skill '{skill}' is not what was asked for: {reason}"
+        self.args = (self.message,)
 
 
 class MergeConflict(Conflict):

@@ -20,6 +20,7 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 from skillc import atomic
 from skillc.errors import AuditBlocked, Diagnostic, WrongDigest, warning
 from skillc.install.archive import MAX_PACKED, unpack_data, unwrap
+from skillc.install.collation import sort_names
 from skillc.install.discover import choose_by_name
 from skillc.install.origin import CLAWHUB, REGISTRY, Candidate, Download, Origin
 from skillc.install.web import Web
@@ -179,7 +180,7 @@ def _verify(skill: str, folder: str, version: Mapping[str, Any]) -> None:
 def fingerprint_of(digests: Mapping[str, str]) -> str:
     """Return ClawHub's fingerprint: over the lines `path:sha256` of all files but the hidden ones."""
     names = [name for name in digests if not any(word.startswith(".") for word in name.split("/"))]
-    lines = [f"{name}:{digests[name]}" for name in sorted(names)]
+    lines = [f"{name}:{digests[name]}" for name in sort_names(names)]
     return sha256_hex("\n".join(lines).encode())
 
 
