@@ -49,6 +49,12 @@ GROUPS = {
     "Know what skills ask for": {
         "audit": "Say what skills ask for, and what to look at before they are used.",
     },
+    "Bring skills in and take them out": {
+        "import": "Bring the skills of agents and of folders into a store, all at once.",
+        "remove": "Take a skill away from agents and out of its store.",
+        "disable": "Take a skill away from agents, and keep it.",
+        "enable": "Give a disabled skill back to agents.",
+    },
 }
 SUMMARIES = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
 NAMES = tuple(SUMMARIES)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from skillc.library.git.config import FetchError, RefNotFound, Remote, parse_address
     from skillc.library.git.remote_tree import RemoteTree, open_tree
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
+    from skillc.library.http.client import Response, fetch
+    from skillc.library.http.wire import LOOPBACK, Failure
     from skillc.library.imports import adopt_import, find_import, import_origin, read_import, record_import
     from skillc.library.library import CompositeSkillSource, NamedSource
     from skillc.library.locate import locate_skill
@@ -62,8 +64,10 @@ if TYPE_CHECKING:
         is_compiled,
         is_skill,
         resolve,
+        roots,
         stored_skills,
     )
+    from skillc.library.switches import Switch, change_switch, find_switch, read_switches
     from skillc.library.variables import (
         VariableUse,
         allow_variables,
@@ -84,7 +88,8 @@ else:
         __name__,
         {
             "stores": (  # first: what agents use most
-                "GLOBAL ORIGIN PROJECT Skill at_path import_root is_compiled is_skill resolve stored_skills"
+                "GLOBAL ORIGIN PROJECT Skill at_path import_root is_compiled is_skill resolve roots "
+                "stored_skills"
             ),
             "find": "find_skills",
             "addresses": "guess_type",
@@ -101,6 +106,8 @@ else:
             "git.config": "FetchError RefNotFound Remote parse_address",
             "git.remote_tree": "RemoteTree open_tree",
             "http": "BearerAuth HeaderAuth HttpSkillSource",
+            "http.client": "Response fetch",
+            "http.wire": "LOOPBACK Failure",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
             "repositories": (
@@ -111,6 +118,7 @@ else:
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
                 "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"
             ),
+            "switches": "Switch change_switch find_switch read_switches",
             "variables": (
                 "VariableUse allow_variables allowed_variables forget_variables variables_asked_for "
                 "variables_used"

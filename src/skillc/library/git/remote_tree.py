@@ -25,7 +25,7 @@ from skillc import atomic
 from skillc.library.git.config import FetchError, RefNotFound, Refusal, Remote
 from skillc.library.git.fetch import Fetch, peel
 from skillc.library.git.transport import NO_REPOSITORY
-from skillc.library.git.tree import is_safe, read_blob
+from skillc.library.git.tree import is_safe, read_blob, read_object
 
 MAX_ENTRIES = 1_000_000  # files and folders of a repository
 MAX_FILES = 100_000  # of one folder that is written
@@ -68,6 +68,8 @@ class RemoteTree:
     _store: PackCapableObjectStore = field(repr=False)
     _fetch: Fetch | None = field(repr=False)
     _limit: int = field(repr=False)
+    time: int = 0  # of the commit, in seconds since 1970
+    is_tag: bool = False  # whether `ref` is a tag
     _paths: list[str] = field(init=False, repr=False)  # sorted
 
     def __post_init__(self) -> None:
@@ -96,12 +98,14 @@ class RemoteTree:
             self._collect(path, path, (), files, broken)
         self._require(entry.id for entry in files.values())
         for path, entry in files.items():
+            place = os.path.join(folder, *path.split("/"))
+            if os.path.lexists(place):
+                continue  # written for a folder around it, or inside
+            os.makedirs(os.path.dirname(place), exist_ok=True)
             data = read_blob(self._store, entry.id)
             self._limit -= len(data)
             if self._limit < 0:
                 raise FetchError("the files are too large")
-            place = os.path.join(folder, *path.split("/"))
-            os.makedirs(os.path.dirname(place), exist_ok=True)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
             with os.fdopen(os.open(place, flags, 0o755 if entry.mode & 0o111 else 0o644), "wb") as file:
                 file.write(data)
@@ -198,15 +202,20 @@ def open_tree(remote: Remote, ref: str, path: str, folder: str, *, commit: str =
     if remote.scheme == "file":
         with _open_local(remote) as repository:
             store = repository.object_store
-            tip, ref, path = _choose(repository.get_refs(), ref, path) if not commit else (commit, ref, path)
-            yield _read(store, tip or _find_commit(store, ref), ref, path, None, remote)
+            refs = repository.get_refs()
+            tip, ref, path = _choose(refs, ref, path) if not commit else (commit, ref, path)
+            tree = _read(store, tip or _find_commit(store, ref), ref, path, None, remote)
+            tree.is_tag = not commit and _is_tag(refs, ref)
+            yield tree
         return
     objects = os.path.join(folder, "objects")
     store = DiskObjectStore.init(objects)
     try:
         fetch = Fetch(remote, store, filter=NO_FILES)
-        tip, ref, path = _fetch(fetch, commit, ref, path)
-        yield _read(store, tip, ref, path, fetch, remote)
+        tip, ref, path, is_tag = _fetch(fetch, commit, ref, path)
+        tree = _read(store, tip, ref, path, fetch, remote)
+        tree.is_tag = is_tag
+        yield tree
     finally:
         store.close()
         atomic.discard(objects)
@@ -226,21 +235,26 @@ def _open_local(remote: Remote) -> Iterator[Repo]:
         repository.close()
 
 
-def _fetch(fetch: Fetch, commit: str, ref: str, path: str) -> tuple[str, str, str]:
-    """Fetch a commit without its files; return the tip and how ref and path are to be divided."""
+def _fetch(fetch: Fetch, commit: str, ref: str, path: str) -> tuple[str, str, str, bool]:
+    """Fetch a commit without its files; return the tip, how ref and path are divided, and if it is a tag."""
     if commit:
-        return fetch.fetch_commit(commit, 1), ref, path
-    chosen: list[tuple[str, str, str]] = []
+        return fetch.fetch_commit(commit, 1), ref, path, False
+    chosen: list[tuple[str, str, str, bool]] = []
 
     def want(refs: Refs, depth: int | None = None) -> list[ObjectID]:
-        chosen.append(_choose(refs, ref, path))
-        tip = chosen[0][0]
+        tip, name, folder = _choose(refs, ref, path)
+        chosen.append((tip, name, folder, _is_tag(refs, name)))
         return [ObjectID(tip.encode())] if tip else []
 
     names = [f"refs/{kind}/{ref}".encode() for kind in ("heads", "tags")] if ref else []
     fetch.request(want, 1, [b"HEAD", *names])
-    tip, ref, path = chosen[0]
-    return tip or fetch.fetch_commit(ref, 1), ref, path
+    tip, ref, path, is_tag = chosen[0]
+    return tip or fetch.fetch_commit(ref, 1), ref, path, is_tag
+
+
+def _is_tag(refs: Refs, ref: str) -> bool:
+    names = [Ref(f"refs/{kind}/{ref}".encode()) for kind in ("heads", "tags")]
+    return names[0] not in refs and names[1] in refs
 
 
 def _choose(refs: Refs, ref: str, path: str) -> tuple[str, str, str]:
@@ -280,10 +294,7 @@ def _read(
     queue = [("", commit.tree)]
     while queue:
         prefix, sha = queue.pop()
-        try:
-            folder = store[sha]
-        except KeyError:
-            raise FetchError("the server did not send what was asked for") from None
+        folder = read_object(store, sha)
         if not isinstance(folder, Tree):
             raise FetchError("a folder in the repository is none")
         for name, mode, inner in folder.items():
@@ -295,7 +306,8 @@ def _read(
                 queue.append((f"{place}/", inner))
         if len(entries) > MAX_ENTRIES:
             raise FetchError(f"the repository has over {MAX_ENTRIES} files")
-    return RemoteTree(commit.id.decode(), ref, path, entries, store, fetch, remote.max_bytes)
+    time = commit.commit_time
+    return RemoteTree(commit.id.decode(), ref, path, entries, store, fetch, remote.max_bytes, time)
 
 
 def _is_inside(path: str, folder: str) -> bool:
