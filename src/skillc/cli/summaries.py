@@ -54,6 +54,9 @@ GROUPS = {
         "remove": "Take a skill away from agents and out of its store.",
         "disable": "Take a skill away from agents, and keep it.",
         "enable": "Give a disabled skill back to agents.",
+        "install": "Make the store equal to skills-lock.json.",
+        "verify": "Check that every installed file is what skills-lock.json says.",
+        "lock": "Show skills-lock.json, or check the store against it.",
     },
 }
 SUMMARIES = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
