@@ -250,6 +250,13 @@ class DefaultSkillEngine:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")  # drops half a character at the end
         return f"{decoder.decode(data[:MAX_READ])}\n[truncated]"
 
+    async def directories(self) -> dict[SkillId, str]:
+        """Return the folders of the skills this agent can use, by ID; without those that have none here."""
+        engine = self.snapshot()
+        skills = {skill.id for skill in await engine.list_skills()}
+        folders = await library.snapshot_of(engine.source).directories() if skills else {}
+        return {skill_id: folder for skill_id, folder in folders.items() if skill_id in skills}
+
     async def _directory(self, skill_id: str) -> str | None:
         engine = self.snapshot()
         document = await engine.load(skill_id)
