@@ -59,6 +59,15 @@ class EngineOptions:
     enabled: bool = True
     suggest: bool = True
 
+    def __post_init__(self) -> None:
+        for name in ("capabilities", "allow", "deny"):
+            if isinstance(getattr(self, name), str):  # its letters would be taken for names
+                raise TypeError(f"{name} must be several texts, such as ('pdf',), not one")
+        for name in ("max_injection_bytes", "inventory_threshold", "inventory_budget"):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < 0):
+                raise ValueError(f"{name} must be a whole number from 0")
+
 
 class SkillEngine(Protocol):
     """What a turn and an agent need of an engine: any object with these methods is one.
