@@ -71,6 +71,15 @@ class LockEntry:
         targets = self.own.get("targets")
         return [each for each in targets if isinstance(each, str)] if isinstance(targets, list) else []
 
+    def with_own(self, **content: object) -> LockEntry:
+        """Return the same entry with other values of ours; an empty one is left out."""
+        own = {k: v for k, v in {"v": VERSION, **self.own, **content}.items() if v != "" and v != {}}
+        return LockEntry(self.name, {**self.fields, OWN: own})
+
+    def with_store_hash(self, digest: str) -> LockEntry:
+        """Return the same entry for a folder in the store that has this `computedHash`."""
+        return self.with_own(installed="" if digest == self.hash else digest)
+
     def origin(self, base: str) -> Origin:
         """Return where the skill comes from; a local path is relative to `base`, the folder of the lock."""
         from skillc.install.origin import recall_origin  # an 'install' that has nothing to do needs none

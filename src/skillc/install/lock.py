@@ -32,9 +32,21 @@ MAX_BYTES = 16 << 20
 _ADVICE = "mend it, or bring back the last good one with git"
 
 
+def find_root(cwd: str, *, is_global: bool = False) -> str:
+    """Return the project whose lock counts in a directory: the nearest one with a lock, else the nearest.
+
+    Without a project, or with `is_global`, it is the home.
+    """
+    if not is_global:
+        for roots in (paths.lock_roots(cwd), paths.project_roots(cwd)):
+            for root in roots:
+                return root
+    return paths.require_home()
+
+
 def lock_file(root: str) -> str:
     """Return the lock of a project, or of the home."""
-    folder = os.path.join(root, paths.DIRECTORY) if _is_home(root) else root
+    folder = os.path.join(root, paths.DIRECTORY) if is_home(root) else root
     return os.path.join(folder, paths.LOCK_FILE)
 
 
@@ -61,7 +73,7 @@ def change_lock(
         for entry in changes:
             entries[entry.name] = _merge(entries.get(entry.name, {}), entry.fields)
         _write_if_changed(path, root, _text_of(last, entries), needed=bool(entries))
-    if not _is_home(root):
+    if not is_home(root):
         return []
     from skillc.install.global_lock import change_global_lock  # only for the home
 
@@ -97,7 +109,7 @@ def _write_if_changed(path: str, root: str, text: str, *, needed: bool) -> None:
 def _place(path: str, root: str) -> str:
     """Return the file to replace: a link is followed, but not out of the project."""
     real = os.path.realpath(path)
-    if os.path.islink(path) and not _is_home(root) and not paths.is_inside(real, os.path.realpath(root)):
+    if os.path.islink(path) and not is_home(root) and not paths.is_inside(real, os.path.realpath(root)):
         raise errors.InvalidConfiguration(
             path, f"it is a link to '{real}', outside of the project; remove the link"
         )
@@ -140,6 +152,7 @@ def _entries(path: str, content: Fields) -> dict[str, Fields]:
     return dict(entries)
 
 
-def _is_home(root: str) -> bool:
+def is_home(root: str) -> bool:
+    """Return whether a root is the home, not a project."""
     home = paths.home()
     return home is not None and os.path.realpath(root) == os.path.realpath(home)
