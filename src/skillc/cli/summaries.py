@@ -57,6 +57,7 @@ GROUPS = {
         "install": "Make the store equal to skills-lock.json.",
         "verify": "Check that every installed file is what skills-lock.json says.",
         "lock": "Show skills-lock.json, or check the store against it.",
+        "add": "Get skills from repositories, sites, registries, archives and folders.",
     },
 }
 SUMMARIES = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
