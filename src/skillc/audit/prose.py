@@ -36,7 +36,7 @@ _SECRECY = re.compile(
     rf"|answer|report))"
     rf"|{_NOT}\s+(?:mention|reveal|disclose)\s+(?:this|these\s+instructions|it)\s*(?:$|[.!,;\n])"
     rf"|without\s+(?:telling|informing|notifying|alerting)\s+{_USER}"
-    rf"|without\s+{_USER}(?:'s)?\s+(?:knowledge|knowing|noticing|consent|awareness|permission|approval)"
+    rf"|without\s+{_USER}(?:'s)?\s+(?:knowledge|knowing|noticing|awareness)"
     rf"|(?:hide|conceal|keep)\s+(?:this|it|these|that|the\s+\w+)\b.{{0,40}}\bfrom\s+{_USER}"
     rf"|{_USER}\s+(?:must|should|shall)\s?(?:not|n'?t"
     rf"|never)\s+(?:need\s+to\s+)?(?:see|know|notice|learn|be\s+(?:told|aware|informed"
@@ -46,7 +46,8 @@ _SECRECY = re.compile(
     r"|submit|add\s+(?:the|a)\s+\w*\s*(?:key|hook|line))"
     rf"|(?:suppress|omit)\s+(?:all\s+|any\s+)?(?:output|mention|evidence"
     rf"|traces?)\b.{{0,40}}\b(?:so\s+(?:that\s+)?{_USER}|from\s+{_USER})"
-    r"|(?:不要|请勿|不得|别|切勿|无需|不能)(?:告诉|告知|通知|让|向)用户(?:知道|透露|提及|说明|察觉)?"
+    r"|(?:不要|请勿|不得|切勿|无需|不能)(?:告诉|告知|通知)用户(?!去|自行|自己|手动|如何|运行|使用|需要)"
+    r"|(?:不要|请勿|不得|切勿|不能)(?:让用户(?:知道|察觉|发现)|向用户(?:透露|提及|披露))"
     r"|(?:悄悄|偷偷|暗中|静默)地?(?:发送|上传|执行|收集|读取|下载)",
     re.IGNORECASE,
 )
@@ -65,7 +66,7 @@ _OVERRIDE = re.compile(
     r"|(?:bypass|disable|circumvent|turn\s+off|skip)\s+(?:all\s+|any\s+|the\s+|your\s+)*(?:safety"
     r"|security|content|permission)\s+(?:checks?|filters?|guardrails?|restrictions?|measures?|prompts?"
     r"|confirmations?|policies)"
-    r"|<\|(?:im_start|system)\|>|\[/?(?:SYSTEM|INST)\](?!\()|<\s*system(?:[-_](?:reminder|prompt|override"
+    r"|<\|(?:im_start|system)\|>|(?-i:\[/?(?:SYSTEM|INST)\])(?!\()|<\s*system(?:[-_](?:reminder|prompt|override"
     r"|message))?\s*>|###\s*system\s+override"
     r"|(?:new|updated)\s+system\s+(?:prompt|instructions?)\s*:"
     r"|(?:忽略|无视|忘记|覆盖)(?:之前|以上|前面|先前|所有|一切|系统)[^。\n]{0,8}(?:指令|指示|提示|规则|限制)",
@@ -86,7 +87,7 @@ _OTHERS = re.compile(
 )
 _VERB = re.compile(
     r"\b(?:send|posts?|upload|transmit|forward|exfiltrate|submit|e-?mail|leak|share|push|relay|deliver"
-    r"|append|attach|include|encode|embed|add|pass|sync|back\s*up|report|curl|copy)\b(?!\s+(?:request"
+    r"|append|attach|include|encode|embed|sync|back\s*up|report|curl)\b(?!\s+(?:request"
     r"|method)\b)",
     re.IGNORECASE,
 )
