@@ -115,7 +115,9 @@ class Machine:
 
     def flags_of(self, text: str) -> frozenset[str]:
         """Return the flags of a path: those of secrets, and of what the script put there."""
-        flags = set(self.files.get(_plain_path(text.lstrip("@")), NOTHING)) if self.files else set()
+        flags: set[str] = set()
+        for path in (text, text.rpartition("@")[2], text.rpartition("=")[2]) if self.files else ():
+            flags |= self.files.get(_plain_path(path), NOTHING)  # -F file=@path, --post-file=path
         if words.is_secret(text):
             flags.add(SECRET)
         if words.is_dotenv(text):
@@ -328,7 +330,8 @@ _SHELL_VARIABLES = word_set(
 # Rules that make decoded code dangerous: more than what any script does.
 _DANGERS = word_set("A10 A11 A12 A13 A14 A16 A19 A20 A21 A23 A31 A40 A41 A43 A50 A51 A52")
 _NO_READERS = word_set(
-    "chmod chown mkdir ls test [ [[ cd rm touch stat export echo printf find git mv eval ln file du alias install"
+    "chmod chown mkdir ls test [ [[ cd rm touch stat export echo printf find git mv eval ln file du alias"
+    " install"
     " ssh scp sftp rsync ssh-add ssh-keygen ssh-copy-id"
 )
 _ENVIRONMENT = re.compile(r"(?:env|printenv)(?:\s+-0)?|(?:export|declare)\s+-[px]")

@@ -128,9 +128,9 @@ _SENDING = re.compile(
 _OURS = re.compile(
     r"\bour\s+(?:\w+\s+){0,2}(?:server|endpoint|service|backup|intranet|bucket|cloud)\b", re.IGNORECASE
 )
-_RUN = re.compile(r"\b(?:run|execute|paste|terminal|install)\b", re.IGNORECASE)
-_FETCH = re.compile(
-    r"\b(?:download|install|run|execute|paste|copy|open|launch|extract|unzip)\b", re.IGNORECASE
+_RUN = re.compile(
+    r"\b(?:run|execute|paste|terminal|install)\b|运行|执行|粘贴|终端|安装|ejecut|instal|exécut|ausführ|запуст|実行",
+    re.IGNORECASE,
 )
 _PASSWORD = re.compile(
     r"\b(?:password|passphrase|pass|pwd)\b\s*(?:is|for\s+\w+|to\s+\w+)?\s*[:=(`'\"]"
@@ -140,7 +140,7 @@ _PASSWORD = re.compile(
 _PACKAGE = re.compile(
     r"\.(?:zip|rar|7z|exe|dmg|pkg|msi|scr|bat|jar|app)\b|releases/(?:download|latest)", re.IGNORECASE
 )
-_EXTRACT = re.compile(r"\b(?:extract|unzip|unpack|archive|zip)\b", re.IGNORECASE)
+_EXTRACT = re.compile(r"\b(?:extract|unzip|unpack|archive|zip)\b|解压", re.IGNORECASE)
 _SOME = re.compile(
     r"user|human|owner|operator|silent|secret|covert|quiet|ignore|disregard|forget|override|bypass|system"
     r"|skill|you are|disable|skip|circumvent|turn\s+off|mention|reveal|disclose|\[INST|im_start|take"
@@ -148,7 +148,7 @@ _SOME = re.compile(
     re.IGNORECASE,
 )
 _MARKS = str.maketrans("", "", "*`\u00ad\u200b\u200c\u200d\u2060\ufeff")
-_CONFUSABLE = str.maketrans("аеорсухіјѕԁһѵ’‘ʼ", "aeopcyxijsdhv'''")
+_CONFUSABLE = str.maketrans("аеорсухіјѕԁһѵАВЕКМНОРСТУХІЈЅ’‘ʼ", "aeopcyxijsdhvABEKMHOPCTYXIJS'''")
 
 
 def check_prose(
@@ -242,7 +242,7 @@ def _check_theft(sentence: str, hosts: list[str], trace: Trace, line: int) -> No
 
 def _check_download(sentence: str, hosts: list[str], trace: Trace, line: int) -> None:
     odd = words.describe_odd(sentence) if hosts else ""
-    if odd and _FETCH.search(sentence):
+    if odd:
         level = "block" if _RUN.search(sentence) else ""
         trace.report("A44", f"tells the reader to get something {odd}", line, hosts[0], level)
     if _PASSWORD.search(sentence) and _EXTRACT.search(sentence) and (_PACKAGE.search(sentence) or hosts):

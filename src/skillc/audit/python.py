@@ -606,7 +606,12 @@ def _choose(value: Word, loop: ast.AST) -> Word:
     """Return the elements of a loop: of the environment only where the loop looks for secrets, or for all."""
     if ENVIRONMENT not in value.flags:
         return value
-    conditions = [node for node in ast.walk(loop) if isinstance(node, ast.If | ast.IfExp | ast.Compare)]
+    conditions: list[ast.AST] = [
+        node for node in ast.walk(loop) if isinstance(node, ast.If | ast.IfExp | ast.Compare)
+    ]
+    conditions += [
+        test for node in ast.walk(loop) if isinstance(node, ast.comprehension) for test in node.ifs
+    ]
     texts = [node.value for node in ast.walk(loop) if isinstance(node, ast.Constant)]
     if not conditions or any(isinstance(text, str) and _SECRET_NAME.search(text) for text in texts):
         return value
