@@ -115,7 +115,9 @@ class Machine:
 
     def flags_of(self, text: str) -> frozenset[str]:
         """Return the flags of a path: those of secrets, and of what the script put there."""
-        flags = set(self.files.get(_plain_path(text.lstrip("@")), NOTHING)) if self.files else set()
+        flags: set[str] = set()
+        for path in (text, text.rpartition("@")[2], text.rpartition("=")[2]) if self.files else ():
+            flags |= self.files.get(_plain_path(path), NOTHING)  # -F file=@path, --post-file=path
         if words.is_secret(text):
             flags.add(SECRET)
         if words.is_dotenv(text):
@@ -240,14 +242,14 @@ class Machine:
             else:
                 body |= flags
             before = word.text if word.text.startswith("-") and len(word.text) <= 20 else ""
-        if name == "ssh":
-            body = stdin.flags
+        if name == "ssh" or (name in ("scp", "rsync") and not re.search(r"\s[\w.@{}$-]{2,}:", text)):
+            body = stdin.flags  # nothing but what flows in leaves the machine
         if body & {SECRET, ENVIRONMENT}:
             what = "secrets" if SECRET in body else "the whole environment"
             self.trace.report("A21", f"'{name}' sends {what}{_whereto(text)}", line, name)
         elif DOTENV in body:
             self.trace.report("A21", f"'{name}' sends a file of secrets (.env){_whereto(text)}", line, name)
-        elif header & {SECRET, ENVIRONMENT}:
+        elif header & {SECRET, ENVIRONMENT} and name not in _NO_READERS:
             self.trace.report("A20", f"'{name}' uses a stored secret as its credential", line, name)
         check_credentials(self.trace, text, line)
 
@@ -330,6 +332,7 @@ _DANGERS = word_set("A10 A11 A12 A13 A14 A16 A19 A20 A21 A23 A31 A40 A41 A43 A50
 _NO_READERS = word_set(
     "chmod chown mkdir ls test [ [[ cd rm touch stat export echo printf find git mv eval ln file du alias"
     " install"
+    " ssh scp sftp rsync ssh-add ssh-keygen ssh-copy-id"
 )
 _ENVIRONMENT = re.compile(r"(?:env|printenv)(?:\s+-0)?|(?:export|declare)\s+-[px]")
 _TEMPORARY = ("/tmp/", "/var/tmp/")  # noqa: S108 -- paths in skills

@@ -36,7 +36,7 @@ _SECRECY = re.compile(
     rf"|answer|report))"
     rf"|{_NOT}\s+(?:mention|reveal|disclose)\s+(?:this|these\s+instructions|it)\s*(?:$|[.!,;\n])"
     rf"|without\s+(?:telling|informing|notifying|alerting)\s+{_USER}"
-    rf"|without\s+{_USER}(?:'s)?\s+(?:knowledge|knowing|noticing|consent|awareness|permission|approval)"
+    rf"|without\s+{_USER}(?:'s)?\s+(?:knowledge|knowing|noticing|awareness)"
     rf"|(?:hide|conceal|keep)\s+(?:this|it|these|that|the\s+\w+)\b.{{0,40}}\bfrom\s+{_USER}"
     rf"|{_USER}\s+(?:must|should|shall)\s?(?:not|n'?t"
     rf"|never)\s+(?:need\s+to\s+)?(?:see|know|notice|learn|be\s+(?:told|aware|informed"
@@ -46,7 +46,8 @@ _SECRECY = re.compile(
     r"|submit|add\s+(?:the|a)\s+\w*\s*(?:key|hook|line))"
     rf"|(?:suppress|omit)\s+(?:all\s+|any\s+)?(?:output|mention|evidence"
     rf"|traces?)\b.{{0,40}}\b(?:so\s+(?:that\s+)?{_USER}|from\s+{_USER})"
-    r"|(?:不要|请勿|不得|别|切勿|无需|不能)(?:告诉|告知|通知|让|向)用户(?:知道|透露|提及|说明|察觉)?"
+    r"|(?:不要|请勿|不得|切勿|无需|不能)(?:告诉|告知|通知)用户(?!去|自行|自己|手动|如何|运行|使用|需要)"
+    r"|(?:不要|请勿|不得|切勿|不能)(?:让用户(?:知道|察觉|发现)|向用户(?:透露|提及|披露))"
     r"|(?:悄悄|偷偷|暗中|静默)地?(?:发送|上传|执行|收集|读取|下载)",
     re.IGNORECASE,
 )
@@ -65,7 +66,7 @@ _OVERRIDE = re.compile(
     r"|(?:bypass|disable|circumvent|turn\s+off|skip)\s+(?:all\s+|any\s+|the\s+|your\s+)*(?:safety"
     r"|security|content|permission)\s+(?:checks?|filters?|guardrails?|restrictions?|measures?|prompts?"
     r"|confirmations?|policies)"
-    r"|<\|(?:im_start|system)\|>|\[/?(?:SYSTEM|INST)\](?!\()|<\s*system(?:[-_](?:reminder|prompt|override"
+    r"|<\|(?:im_start|system)\|>|(?-i:\[/?(?:SYSTEM|INST)\])(?!\()|<\s*system(?:[-_](?:reminder|prompt|override"
     r"|message))?\s*>|###\s*system\s+override"
     r"|(?:new|updated)\s+system\s+(?:prompt|instructions?)\s*:"
     r"|(?:忽略|无视|忘记|覆盖)(?:之前|以上|前面|先前|所有|一切|系统)[^。\n]{0,8}(?:指令|指示|提示|规则|限制)",
@@ -86,7 +87,7 @@ _OTHERS = re.compile(
 )
 _VERB = re.compile(
     r"\b(?:send|posts?|upload|transmit|forward|exfiltrate|submit|e-?mail|leak|share|push|relay|deliver"
-    r"|append|attach|include|encode|embed|add|pass|sync|back\s*up|report|curl|copy)\b(?!\s+(?:request"
+    r"|append|attach|include|encode|embed|sync|back\s*up|report|curl)\b(?!\s+(?:request"
     r"|method)\b)",
     re.IGNORECASE,
 )
@@ -127,9 +128,9 @@ _SENDING = re.compile(
 _OURS = re.compile(
     r"\bour\s+(?:\w+\s+){0,2}(?:server|endpoint|service|backup|intranet|bucket|cloud)\b", re.IGNORECASE
 )
-_RUN = re.compile(r"\b(?:run|execute|paste|terminal|install)\b", re.IGNORECASE)
-_FETCH = re.compile(
-    r"\b(?:download|install|run|execute|paste|copy|open|launch|extract|unzip)\b", re.IGNORECASE
+_RUN = re.compile(
+    r"\b(?:run|execute|paste|terminal|install)\b|运行|执行|粘贴|终端|安装|ejecut|instal|exécut|ausführ|запуст|実行",
+    re.IGNORECASE,
 )
 _PASSWORD = re.compile(
     r"\b(?:password|passphrase|pass|pwd)\b\s*(?:is|for\s+\w+|to\s+\w+)?\s*[:=(`'\"]"
@@ -139,7 +140,7 @@ _PASSWORD = re.compile(
 _PACKAGE = re.compile(
     r"\.(?:zip|rar|7z|exe|dmg|pkg|msi|scr|bat|jar|app)\b|releases/(?:download|latest)", re.IGNORECASE
 )
-_EXTRACT = re.compile(r"\b(?:extract|unzip|unpack|archive|zip)\b", re.IGNORECASE)
+_EXTRACT = re.compile(r"\b(?:extract|unzip|unpack|archive|zip)\b|解压", re.IGNORECASE)
 _SOME = re.compile(
     r"user|human|owner|operator|silent|secret|covert|quiet|ignore|disregard|forget|override|bypass|system"
     r"|skill|you are|disable|skip|circumvent|turn\s+off|mention|reveal|disclose|\[INST|im_start|take"
@@ -147,7 +148,7 @@ _SOME = re.compile(
     re.IGNORECASE,
 )
 _MARKS = str.maketrans("", "", "*`\u00ad\u200b\u200c\u200d\u2060\ufeff")
-_CONFUSABLE = str.maketrans("аеорсухіјѕԁһѵ’‘ʼ", "aeopcyxijsdhv'''")
+_CONFUSABLE = str.maketrans("аеорсухіјѕԁһѵАВЕКМНОРСТУХІЈЅ’‘ʼ", "aeopcyxijsdhvABEKMHOPCTYXIJS'''")
 
 
 def check_prose(
@@ -241,7 +242,7 @@ def _check_theft(sentence: str, hosts: list[str], trace: Trace, line: int) -> No
 
 def _check_download(sentence: str, hosts: list[str], trace: Trace, line: int) -> None:
     odd = words.describe_odd(sentence) if hosts else ""
-    if odd and _FETCH.search(sentence):
+    if odd:
         level = "block" if _RUN.search(sentence) else ""
         trace.report("A44", f"tells the reader to get something {odd}", line, hosts[0], level)
     if _PASSWORD.search(sentence) and _EXTRACT.search(sentence) and (_PACKAGE.search(sentence) or hosts):

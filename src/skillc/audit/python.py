@@ -81,6 +81,7 @@ _SAME_METHODS = word_set("encode decode strip lower format dumps copy items valu
 _COPIERS = word_set(
     "shutil.copy shutil.copy2 shutil.copyfile shutil.move os.rename os.symlink shutil.copytree"
 )
+_SECRET_NAME = re.compile(r"key|token|secret|pass|cred|auth", re.IGNORECASE)
 _WRITING = re.compile(r"[rbt]*[wax+]")
 _SENDERS = re.compile(r"\b(?:curl|wget|nc|scp)\b")
 _CREDENTIAL_KEYWORDS = word_set(
@@ -234,7 +235,7 @@ class _Reader:
         self.assign(node.target, self.look_up(_name_of(node.target)).join(value))
 
     def _visit_For(self, node: ast.For | ast.AsyncFor) -> None:  # noqa: N802
-        self.assign(node.target, self.value(node.iter))
+        self.assign(node.target, _choose(self.value(node.iter), node))
         self.visit_all([*node.body, *node.orelse])
 
     _visit_AsyncFor = _visit_For  # noqa: N815
@@ -342,7 +343,7 @@ class _Reader:
 
     def _value_comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Word:
         for generator in node.generators:
-            self.assign(generator.target, self.value(generator.iter))
+            self.assign(generator.target, _choose(self.value(generator.iter), node))
             for condition in generator.ifs:
                 self.value(condition)
         return self.value(node.elt)
@@ -351,7 +352,7 @@ class _Reader:
 
     def _value_DictComp(self, node: ast.DictComp) -> Word:  # noqa: N802
         for generator in node.generators:
-            self.assign(generator.target, self.value(generator.iter))
+            self.assign(generator.target, _choose(self.value(generator.iter), node))
         return self.value(node.key).join(self.value(node.value))
 
     def _value_Lambda(self, node: ast.Lambda) -> Word:  # noqa: N802
@@ -599,6 +600,22 @@ class _Reader:
 
     def at(self, node: ast.expr) -> int:
         return self.offset + node.lineno
+
+
+def _choose(value: Word, loop: ast.AST) -> Word:
+    """Return the elements of a loop: of the environment only where the loop looks for secrets, or for all."""
+    if ENVIRONMENT not in value.flags:
+        return value
+    conditions: list[ast.AST] = [
+        node for node in ast.walk(loop) if isinstance(node, ast.If | ast.IfExp | ast.Compare)
+    ]
+    conditions += [
+        test for node in ast.walk(loop) if isinstance(node, ast.comprehension) for test in node.ifs
+    ]
+    texts = [node.value for node in ast.walk(loop) if isinstance(node, ast.Constant)]
+    if not conditions or any(isinstance(text, str) and _SECRET_NAME.search(text) for text in texts):
+        return value
+    return Word(value.text, value.flags - {ENVIRONMENT})
 
 
 def _is_sending(call: _Call) -> bool:
