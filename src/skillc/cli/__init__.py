@@ -37,6 +37,10 @@ GROUPS = {
     "Bring skills in and take them out": {
         "import": "Bring the skills of agents and of folders into a store, all at once.",
         "install": "Make the store equal to skills-lock.json.",
+        "outdated": "List the locked skills of which there is a newer version.",
+        "update": "Bring skills up to date; your edits are merged.",
+        "pin": "Keep a skill at its version.",
+        "unpin": "Let a pinned skill be updated again.",
         "verify": "Check that every installed file is what skills-lock.json says.",
         "lock": "Show skills-lock.json, or check the store against it.",
         "remove": "Take a skill away from agents and out of its store.",

@@ -117,7 +117,7 @@ def _verify(base: str, entry: LockEntry, download: Download, fetch: Fetch) -> Fe
         raise LockUnsatisfied(entry.name, f"it is not in {download.origin.label()} any more")
     label = download.origin.label()
     whole, digest = compute_hash(candidate.folder), compute_digest(candidate.folder)
-    if entry.own:
+    if entry.is_complete:
         tree = entry.own_text("tree")
         if (
             whole != entry.hash
@@ -140,7 +140,8 @@ def _verify(base: str, entry: LockEntry, download: Download, fetch: Fetch) -> Fe
         computed_hash=whole,
         digest=digest,
         targets=entry.targets,
-        mode=LINK,
+        mode=entry.own_text("mode") or LINK,
+        pinned=entry.is_pinned,
     )
     return Fetched(new, candidate.folder, label)
 
