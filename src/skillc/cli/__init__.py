@@ -35,6 +35,7 @@ GROUPS = {
         "list": "List the skills of this project and of the home directory, with their build status.",
     },
     "Bring skills in and take them out": {
+        "add": "Get skills from repositories, sites, registries, archives and folders.",
         "import": "Bring the skills of agents and of folders into a store, all at once.",
         "install": "Make the store equal to skills-lock.json.",
         "outdated": "List the locked skills of which there is a newer version.",

@@ -10,6 +10,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.install.add import Addition, Offer, add_skill, check_offers, choose_store, make_offers
     from skillc.install.disable import Disablement, Enablement, disable_skill, enable_skill
     from skillc.install.download import open_download
     from skillc.install.entry import LockEntry, make_entry, without_credentials
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from skillc.install.removal import Ghost, Removal, find_removable, preview_removal, remove_skill
     from skillc.install.restoration import Restoration
     from skillc.install.restore import restore_locked
-    from skillc.install.survey import Plan, count_agent_skills, plan_import
+    from skillc.install.survey import Plan, Store, count_agent_skills, plan_import
     from skillc.install.update import Update, Updates, list_latest, update_locked
     from skillc.install.verify import LockProblem, check_lock, verify_store
     from skillc.install.versions import find_version, installed_versions, keep_version, note_versions
@@ -40,9 +41,10 @@ else:
             "lock": "change_lock find_root lock_file read_lock",
             "download": "open_download",
             "origin": "Candidate Download Origin parse_origin recall_origin",
+            "add": "Addition Offer add_skill check_offers choose_store make_offers",
             "disable": "Disablement Enablement disable_skill enable_skill",
             "intake": "Intake bring_in preview",
             "removal": "Ghost Removal find_removable preview_removal remove_skill",
-            "survey": "Plan count_agent_skills plan_import",
+            "survey": "Plan Store count_agent_skills plan_import",
         },
     )

@@ -12,6 +12,7 @@ import os
 import posixpath
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from skillc.errors import Diagnostic, OriginNotFound, SkillcError, warning
 from skillc.install.origin import Origin
@@ -21,6 +22,7 @@ from skillc.text import suggest
 
 MAX_DEPTH = 8  # folders between the root and a skill that is named nowhere
 MAX_SKILLS = 20_000
+MAX_NAMES = 10  # in a hint
 MAX_MANIFEST = 1 << 20  # bytes of a plugin's or a marketplace's file
 FIRST = ("", "skills", f"{DIRECTORY}/skills", ".claude/skills", ".agents/skills")
 MANIFESTS = (
@@ -30,6 +32,7 @@ MANIFESTS = (
 )  # fmt: skip
 SKIPPED = frozenset((".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv"))
 
+T = TypeVar("T")
 Read = Callable[[Sequence[str], Sequence[str]], Mapping[str, bytes]]
 
 
@@ -73,15 +76,27 @@ def discover(
         skills = _read_skills((*order, *nested), read, (), report)
     chosen, missing = _choose(skills, wanted)
     if missing:
-        raise _not_there(origin, missing, skills)
+        raise _not_there(origin, missing, [skill.name for skill in skills])
     return chosen
 
 
-def _not_there(origin: Origin, names: Sequence[str], skills: Sequence[Found]) -> OriginNotFound:
-    all_names = sorted({skill.name for skill in skills})
-    close = suggest(names[0], all_names) or all_names[:10]
-    more = f" (and {len(all_names) - len(close)} more)" if len(close) < len(all_names) else ""
-    hint = f"hint: there are {', '.join(close)}{more}" if close else ""
+def choose_by_name(origin: Origin, skills: Mapping[str, T], wanted: Sequence[str]) -> list[T]:
+    """Return the skills of an index that are wanted, or all; raises OriginNotFound if one is missing."""
+    if not skills:
+        raise OriginNotFound(origin.label(), "there is no skill in it")
+    missing = [name for name in wanted if name not in skills]
+    if missing:
+        raise _not_there(origin, missing, skills)
+    return [skills[name] for name in dict.fromkeys(wanted or skills)]
+
+
+def _not_there(origin: Origin, names: Sequence[str], there: Iterable[str]) -> OriginNotFound:
+    all_names = sorted(set(there))
+    close = suggest(names[0], all_names)
+    more = f" and {len(all_names) - MAX_NAMES} more" if len(all_names) > MAX_NAMES else ""
+    hint = f"hint: there are {', '.join(all_names[:MAX_NAMES])}{more}" if all_names else ""
+    if close:
+        hint = f"hint: did you mean {' or '.join(close)}?"
     return OriginNotFound(origin.label(), f"there is no skill '{names[0]}' in it", hint)
 
 

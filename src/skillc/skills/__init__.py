@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from skillc.skills.files import (
         MAX_FILES,
         SourceFile,
+        digest_files,
         hash_source,
         list_files,
         list_tree,
@@ -56,7 +57,8 @@ else:
         {
             "document": "Document Metadata main_file read_main_file parse read_metadata",
             "files": (
-                "MAX_FILES SourceFile hash_source list_files list_tree make_folder open_inside resolve_inside"
+                "MAX_FILES SourceFile digest_files hash_source list_files list_tree make_folder open_inside"
+                " resolve_inside"
             ),
             "format": "KNOWN_FIELDS LIMITS find_violations",
             "frontmatter": "Frontmatter MAX_FRONTMATTER",
