@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 
 from skillc.install.collation import sort_names
-from skillc.skills import hash_source, list_files
 from skillc.startup import MUCH, file_sha256_hex, new_sha256
 
 TYPE_CHECKING = False
@@ -41,15 +40,6 @@ def walk_files(folder: str, prefix: str = "") -> Iterator[tuple[str, str]]:
                 yield from walk_files(entry.path, f"{prefix}{entry.name}/")
         elif entry.is_file(follow_symlinks=False):
             yield prefix + entry.name, entry.path
-
-
-def compute_digest(folder: str) -> str:
-    """Return the source hash of a skill's folder, without dot-files [D1, D3]."""
-    digests = []
-    for source in list_files(folder):
-        with open(source.path, "rb") as file:
-            digests.append((source.name, file_sha256_hex(file, source.size)))
-    return hash_source(digests)
 
 
 def hash_files(folder: str) -> dict[str, str]:

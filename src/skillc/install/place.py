@@ -32,6 +32,7 @@ def put_folder(
     a person adopts it.
     """
     path = store_folder(root, name)
+    check_store(root)
     create_store(root)
     atomic.sweep(os.path.dirname(path))
     is_kept = os.path.lexists(path) and is_edited(path)
@@ -41,6 +42,14 @@ def put_folder(
     )
     make_folder(path, copy_of=folder)
     return diagnostics
+
+
+def check_store(root: str) -> None:
+    """Refuse a project's store that is a link out of the project: a clone may bring it."""
+    folder = paths.skills_store(root)
+    real = os.path.realpath(folder)
+    if not is_home(root) and not paths.is_inside(real, os.path.realpath(root)):
+        raise SkillcError(f"'{folder}' leads to '{real}', outside of the project; remove the link")
 
 
 def keep_in_trash(path: str, reason: str) -> Diagnostic:

@@ -27,14 +27,15 @@ from skillc.errors import (
 )
 from skillc.install.entry import LockEntry, make_entry
 from skillc.install.fetch import fetch_locked
-from skillc.install.hash import compute_digest, compute_hash
+from skillc.install.hash import compute_hash
 from skillc.install.latest import Latest, find_latest
 from skillc.install.lock import change_lock, lock_file
 from skillc.install.merge import Merge, is_text, merge_trees, read_tree
 from skillc.install.names import store_folder
-from skillc.install.place import keep_in_trash, put_folder
+from skillc.install.place import check_store, keep_in_trash, put_folder
 from skillc.install.reinstall import publish_entries
 from skillc.install.versions import find_version, keep_version, note_versions
+from skillc.skills import digest_files
 from skillc.text import shell_quote
 
 REASON = "the version before 'skc update'"
@@ -104,6 +105,7 @@ def update_locked(
     """
     result = Updates()
     base = os.path.dirname(lock_file(root))
+    check_store(root)
     free = [entry for entry in entries if not entry.is_pinned]
     for entry in entries:
         if entry.is_pinned:
@@ -205,12 +207,12 @@ def _apply(
     old, download, candidate = latest.entry, latest.download, latest.candidate
     version = keep_version(candidate.folder)
     folder = find_version(version) or candidate.folder
-    digest = compute_digest(candidate.folder)
+    digest = digest_files(candidate.folder)
     accepted = sorted({*blocks, *_accepted(old)})
     note = {"rules": str(RULES_VERSION), "asks": audit.asks_digest(), "accepted": accepted}
     entry = make_entry(
         os.path.dirname(lock_file(root)),
-        download.origin,
+        download.origin_of(candidate),
         replace(candidate, name=old.name),
         download,
         computed_hash=compute_hash(candidate.folder),
