@@ -58,6 +58,10 @@ GROUPS = {
         "verify": "Check that every installed file is what skills-lock.json says.",
         "lock": "Show skills-lock.json, or check the store against it.",
         "add": "Get skills from repositories, sites, registries, archives and folders.",
+        "outdated": "List the locked skills of which there is a newer version.",
+        "update": "Bring skills up to date; your edits are merged.",
+        "pin": "Keep a skill at its version.",
+        "unpin": "Let a pinned skill be updated again.",
     },
 }
 SUMMARIES = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
