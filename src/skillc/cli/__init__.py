@@ -36,6 +36,9 @@ GROUPS = {
     },
     "Bring skills in and take them out": {
         "import": "Bring the skills of agents and of folders into a store, all at once.",
+        "install": "Make the store equal to skills-lock.json.",
+        "verify": "Check that every installed file is what skills-lock.json says.",
+        "lock": "Show skills-lock.json, or check the store against it.",
         "remove": "Take a skill away from agents and out of its store.",
         "disable": "Take a skill away from agents, and keep it.",
         "enable": "Give a disabled skill back to agents.",

@@ -11,17 +11,33 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.install.disable import Disablement, Enablement, disable_skill, enable_skill
+    from skillc.install.download import open_download
+    from skillc.install.entry import LockEntry, make_entry, without_credentials
+    from skillc.install.hash import compute_hash
     from skillc.install.intake import Intake, bring_in, preview
-    from skillc.install.origin import Candidate, Download, Origin
+    from skillc.install.lock import change_lock, find_root, lock_file, read_lock
+    from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
     from skillc.install.removal import Ghost, Removal, find_removable, preview_removal, remove_skill
+    from skillc.install.restoration import Restoration
+    from skillc.install.restore import restore_locked
     from skillc.install.survey import Plan, count_agent_skills, plan_import
+    from skillc.install.verify import LockProblem, check_lock, verify_store
+    from skillc.install.versions import find_version, installed_versions, keep_version, note_versions
 else:
     __getattr__ = front_door(
         __name__,
         {
+            "entry": "LockEntry make_entry without_credentials",
+            "hash": "compute_hash",
+            "restoration": "Restoration",
+            "restore": "restore_locked",
+            "verify": "LockProblem check_lock verify_store",
+            "versions": "find_version installed_versions keep_version note_versions",
+            "lock": "change_lock find_root lock_file read_lock",
+            "download": "open_download",
+            "origin": "Candidate Download Origin parse_origin recall_origin",
             "disable": "Disablement Enablement disable_skill enable_skill",
             "intake": "Intake bring_in preview",
-            "origin": "Candidate Download Origin",
             "removal": "Ghost Removal find_removable preview_removal remove_skill",
             "survey": "Plan count_agent_skills plan_import",
         },
