@@ -117,6 +117,8 @@ WARNINGS = {
     "W099": "the judge '{}' did not answer: {}",
     "W080": "'{}' is left out: {}",
     "W081": "'{}' leads out of the repository or nowhere, and is left out",
+    "W082": "'{}' is not read: its format '{}' is not known here",
+    "W083": "the registry holds '{}' for suspicious: {}",
     "W085": "'{}' is not kept in step: {}",
     "W086": "another tool wrote the lock's entry of '{}'; it was resolved again: {}",
     "W087": "the tag '{}' of {} moved: {} is locked, and it is {} now; the locked commit is used",

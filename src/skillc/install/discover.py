@@ -12,6 +12,7 @@ import os
 import posixpath
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from skillc.errors import Diagnostic, OriginNotFound, SkillcError, warning
 from skillc.install.origin import Origin
@@ -30,6 +31,7 @@ MANIFESTS = (
 )  # fmt: skip
 SKIPPED = frozenset((".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv"))
 
+T = TypeVar("T")
 Read = Callable[[Sequence[str], Sequence[str]], Mapping[str, bytes]]
 
 
@@ -73,12 +75,22 @@ def discover(
         skills = _read_skills((*order, *nested), read, (), report)
     chosen, missing = _choose(skills, wanted)
     if missing:
-        raise _not_there(origin, missing, skills)
+        raise _not_there(origin, missing, [skill.name for skill in skills])
     return chosen
 
 
-def _not_there(origin: Origin, names: Sequence[str], skills: Sequence[Found]) -> OriginNotFound:
-    all_names = sorted({skill.name for skill in skills})
+def choose_by_name(origin: Origin, skills: Mapping[str, T], wanted: Sequence[str]) -> list[T]:
+    """Return the skills of an index that are wanted, or all; raises OriginNotFound if one is missing."""
+    if not skills:
+        raise OriginNotFound(origin.label(), "there is no skill in it")
+    missing = [name for name in wanted if name not in skills]
+    if missing:
+        raise _not_there(origin, missing, skills)
+    return [skills[name] for name in dict.fromkeys(wanted or skills)]
+
+
+def _not_there(origin: Origin, names: Sequence[str], there: Iterable[str]) -> OriginNotFound:
+    all_names = sorted(set(there))
     close = suggest(names[0], all_names) or all_names[:10]
     more = f" (and {len(all_names) - len(close)} more)" if len(close) < len(all_names) else ""
     hint = f"hint: there are {', '.join(close)}{more}" if close else ""

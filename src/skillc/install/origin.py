@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from skillc.errors import OriginNotFound
-from skillc.library import guess_type, hide_secrets
+from skillc.library import LOOPBACK, guess_type, hide_secrets
 
 ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
 REGISTRY = "clawhub:"  # before the slug of a skill in a registry
@@ -31,7 +31,6 @@ _TREES = (
     ("-", "tree"), ("-", "blob"), ("tree",), ("blob",), ("commit",), ("-", "commit"),
     ("src", "branch"), ("src", "tag"), ("src", "commit"), ("src",),
 )  # fmt: skip
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +93,7 @@ class Candidate:
     version: str = ""
     digest: str = ""
     resolved: str = ""
+    source: str = ""  # the origin's name in the lock file, of a registry that was found at an address
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,12 @@ class Download:
     complete: Callable[[Sequence[Candidate]], None] = field(default=lambda _: None, repr=False)
     time: int = 0  # of the commit, in seconds since 1970
     is_tag: bool = False  # whether the ref that was asked for is a tag
+
+    def origin_of(self, candidate: Candidate) -> Origin:
+        """Return the origin of one candidate, as the lock file keeps it."""
+        if not candidate.source or self.origin.is_registry:
+            return self.origin
+        return Origin("download", candidate.source, self.origin.url, secret_url=self.origin.secret_url)
 
 
 def parse_origin(text: str, cwd: str) -> Origin:
@@ -234,7 +240,7 @@ def _parse_url(text: str) -> Origin:
         raise OriginNotFound(shown, "addresses are https://, ssh:// or file://, git@host:path or a path")
     if not host and scheme != "file":
         raise OriginNotFound(shown, "the address has no host")
-    if scheme == "http" and host not in _LOOPBACK:
+    if scheme == "http" and host not in LOOPBACK:
         raise OriginNotFound(shown, "http is for this machine alone; use https")
     if scheme in ("ssh", "file"):
         return _parse_git_url(shown, parts)
@@ -244,8 +250,9 @@ def _parse_url(text: str) -> Origin:
         return _parse_github(shown, parts)
     address, ref, path = _split_tree(parts)
     is_lab = host == "gitlab.com" or "/-/" in parts.path
-    if prefix or is_lab or ref or guess_type(address) == "git":
-        origin = _parse_git_url(shown, urlsplit(address))
+    is_git = re.search(r"\.git(@|$)", parts.path) or guess_type(address) == "git"
+    if prefix or is_lab or ref or is_git:
+        origin = _parse_git_url(shown, urlsplit(address), suffix=".git" if is_lab else "")
         kind = "gitlab" if is_lab else "git"
         return replace(origin, type=kind, ref=_check_ref(shown, ref) or origin.ref, path=_clean(shown, path))
     plain = _without_user(parts)
@@ -253,8 +260,11 @@ def _parse_url(text: str) -> Origin:
     return Origin("well-known", f"wellknown/{host}", site, unquote(parts.fragment), secret_url=_secret(parts))
 
 
-def _parse_git_url(shown: str, parts: SplitResult) -> Origin:
-    """Return a git repository; the ref follows as `#ref` or, after the last slash, as `@ref`."""
+def _parse_git_url(shown: str, parts: SplitResult, suffix: str = "") -> Origin:
+    """Return a git repository; the ref follows as `#ref` or, after the last slash, as `@ref`.
+
+    A path without `suffix` gets it.
+    """
     path, ref = parts.path, unquote(parts.fragment)
     if not ref:
         head, slash, last = path.rpartition("/")
@@ -266,7 +276,7 @@ def _parse_git_url(shown: str, parts: SplitResult) -> Origin:
             path = f"{head}{slash}{last}"
     if parts.query:
         raise OriginNotFound(shown, "the address of a git repository has no query")
-    address = parts._replace(path=path.rstrip("/") or "/", fragment="")
+    address = parts._replace(path=(path.rstrip("/").removesuffix(suffix) + suffix) or "/", fragment="")
     # The user of an ssh address is part of it.
     plain = address if parts.scheme == "ssh" else _without_user(address)
     if parts.scheme == "ssh" and parts.password:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from skillc.library.git.config import FetchError, RefNotFound, Remote, parse_address
     from skillc.library.git.remote_tree import RemoteTree, open_tree
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
+    from skillc.library.http.client import Response, fetch
+    from skillc.library.http.wire import LOOPBACK, Failure
     from skillc.library.imports import adopt_import, find_import, import_origin, read_import, record_import
     from skillc.library.library import CompositeSkillSource, NamedSource
     from skillc.library.locate import locate_skill
@@ -104,6 +106,8 @@ else:
             "git.config": "FetchError RefNotFound Remote parse_address",
             "git.remote_tree": "RemoteTree open_tree",
             "http": "BearerAuth HeaderAuth HttpSkillSource",
+            "http.client": "Response fetch",
+            "http.wire": "LOOPBACK Failure",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
             "repositories": (

@@ -22,7 +22,7 @@ from dulwich.refs import Ref
 from skillc import atomic
 from skillc.library.git.config import FetchError, GitRef, RefNotFound, Refusal, Remote
 from skillc.library.git.transport import Advertisement, Watchdog, explain, open_client
-from skillc.library.git.tree import sync_to_disk, write_tree
+from skillc.library.git.tree import read_object, sync_to_disk, write_tree
 from skillc.library.secrets import private_logs
 
 MAX_OBJECT = 256 << 20  # bytes of one file, uncompressed
@@ -57,12 +57,9 @@ def check_out(
 
 def peel(store: PackCapableObjectStore, tip: str, name: str) -> Commit:
     """Follow tags to the commit that they point to."""
-    try:
-        target = store[ObjectID(tip.encode())]
-        while isinstance(target, Tag):
-            target = store[target.object[1]]
-    except KeyError:
-        raise FetchError("the server did not send what was asked for") from None
+    target = read_object(store, ObjectID(tip.encode()))
+    while isinstance(target, Tag):
+        target = read_object(store, target.object[1])
     if not isinstance(target, Commit):
         raise FetchError(f"'{name}' is not a commit")
     return target

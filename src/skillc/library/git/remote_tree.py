@@ -25,7 +25,7 @@ from skillc import atomic
 from skillc.library.git.config import FetchError, RefNotFound, Refusal, Remote
 from skillc.library.git.fetch import Fetch, peel
 from skillc.library.git.transport import NO_REPOSITORY
-from skillc.library.git.tree import is_safe, read_blob
+from skillc.library.git.tree import is_safe, read_blob, read_object
 
 MAX_ENTRIES = 1_000_000  # files and folders of a repository
 MAX_FILES = 100_000  # of one folder that is written
@@ -98,12 +98,14 @@ class RemoteTree:
             self._collect(path, path, (), files, broken)
         self._require(entry.id for entry in files.values())
         for path, entry in files.items():
+            place = os.path.join(folder, *path.split("/"))
+            if os.path.lexists(place):
+                continue  # written for a folder around it, or inside
+            os.makedirs(os.path.dirname(place), exist_ok=True)
             data = read_blob(self._store, entry.id)
             self._limit -= len(data)
             if self._limit < 0:
                 raise FetchError("the files are too large")
-            place = os.path.join(folder, *path.split("/"))
-            os.makedirs(os.path.dirname(place), exist_ok=True)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
             with os.fdopen(os.open(place, flags, 0o755 if entry.mode & 0o111 else 0o644), "wb") as file:
                 file.write(data)
@@ -292,10 +294,7 @@ def _read(
     queue = [("", commit.tree)]
     while queue:
         prefix, sha = queue.pop()
-        try:
-            folder = store[sha]
-        except KeyError:
-            raise FetchError("the server did not send what was asked for") from None
+        folder = read_object(store, sha)
         if not isinstance(folder, Tree):
             raise FetchError("a folder in the repository is none")
         for name, mode, inner in folder.items():

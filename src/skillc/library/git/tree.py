@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from dulwich.index import validate_path_element_default, validate_path_element_hfs, validate_path_element_ntfs
 from dulwich.object_store import DiskObjectStore, PackCapableObjectStore
-from dulwich.objects import S_ISGITLINK, Blob, ObjectID, Tree
+from dulwich.objects import S_ISGITLINK, Blob, ObjectID, ShaFile, Tree
 
 from skillc.library.git.config import FetchError
 
@@ -54,7 +54,7 @@ def _walk(store: DiskObjectStore, tree: ObjectID) -> Iterator[tuple[bytes, int, 
     count = 0
     while queue:
         prefix, sha = queue.pop()
-        folder = store[sha]
+        folder = read_object(store, sha)
         if not isinstance(folder, Tree):
             raise FetchError("a folder in the repository is none")
         for name, mode, sha in folder.items():
@@ -84,8 +84,18 @@ def is_safe(name: bytes) -> bool:
     return validate_path_element_hfs(name)
 
 
+def read_object(store: PackCapableObjectStore, sha: ObjectID) -> ShaFile:
+    """Return an object of a store; every failure becomes FetchError."""
+    try:
+        return store[sha]
+    except KeyError:
+        raise FetchError("the server did not send what was asked for") from None
+    except Exception as error:  # dulwich has no base class for what a damaged object can raise
+        raise FetchError(f"an object of the repository is damaged ({type(error).__name__})") from None
+
+
 def read_blob(store: PackCapableObjectStore, sha: ObjectID) -> bytes:
-    blob = store[sha]
+    blob = read_object(store, sha)
     if not isinstance(blob, Blob):
         raise FetchError("a file in the repository is none")
     return blob.data
