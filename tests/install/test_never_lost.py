@@ -14,6 +14,8 @@ from hypothesis import given, settings, strategies as st
 
 from skillc import trash
 from skillc.cli import main
+from skillc.install import change_lock, compute_hash, make_entry, open_download, parse_origin
+from skillc.install.hash import compute_digest
 from tests.conftest import World
 from tests.support.crash import LIMIT, run_until
 
@@ -97,6 +99,7 @@ steps = st.one_of(
         [
             ("skc", "import"),
             ("skc", "import", "--from", "claude"),
+            ("skc", "install", "--global"),
             ("skc", "build", "--all", "--target", "claude,codex"),
             ("skc", "build", "--all", "--force", "--target", "claude,codex"),
             ("skc", "build", "--all", "--copy", "--target", "./copies"),
@@ -145,6 +148,21 @@ def carry_out(user: User, step: tuple[object, ...]) -> None:
         skc(*words, cwd=user.home)
 
 
+def lock_docx(user: User) -> None:
+    """Lock a skill of that name from a folder, for `install`; it is somebody else's work."""
+    folder = user.root / "origin" / "docx"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: docx\ndescription: d\n---\nBy somebody else.\n")
+    base = user.home / ".skillc"
+    with open_download(parse_origin(str(folder), "/")) as download:
+        (candidate,) = download.candidates
+        whole, digest = compute_hash(str(folder)), compute_digest(str(folder))
+        entry = make_entry(
+            str(base), download.origin, candidate, download, computed_hash=whole, digest=digest
+        )
+    change_lock(str(user.home), record=[entry])
+
+
 @given(st.lists(steps, min_size=3, max_size=20))
 @settings(max_examples=150)
 def test_any_sequence_of_commands(
@@ -159,6 +177,7 @@ def test_any_sequence_of_commands(
         user.make(user.place("claude", "pdf"))
         user.make(user.place("codex", "docx"))
         user.make(user.place("work", "docx"))
+        lock_docx(user)
         for step in sequence:
             carry_out(user, step)
             user.check()
