@@ -10,11 +10,13 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.install.clients import ClientChange, plan_addition, plan_removal
     from skillc.install.origin import Candidate, Download, Origin
 else:
     __getattr__ = front_door(
         __name__,
         {
+            "clients": "ClientChange plan_addition plan_removal",
             "origin": "Candidate Download Origin",
         },
     )
