@@ -105,15 +105,19 @@ def discard(path: str) -> None:
 
 def sweep(directory: str, *, older_than: float = ABANDONED_AFTER) -> None:
     """Remove the temporary files that killed processes left in `directory`."""
+    for path in leftovers(directory, older_than=older_than):
+        discard(path)
+
+
+def leftovers(directory: str, *, older_than: float = ABANDONED_AFTER) -> list[str]:
+    """Return the temporary files that killed processes left in `directory`."""
     try:
         with os.scandir(directory) as entries:
-            leftovers = [e for e in entries if e.name.startswith(".") and e.name.endswith(".tmp")]
+            found = [e for e in entries if e.name.startswith(".") and e.name.endswith(".tmp")]
         now = time.time()
-        for entry in leftovers:
-            if now - entry.stat(follow_symlinks=False).st_mtime >= older_than:
-                discard(entry.path)
+        return [e.path for e in found if now - e.stat(follow_symlinks=False).st_mtime >= older_than]
     except OSError:
-        pass
+        return []
 
 
 def _exchange(one: str, other: str) -> bool:
@@ -139,11 +143,13 @@ class Lock:
 
     The path is that of a file, which is created, or (except on Windows) of a directory; a link is refused.
     Where the system can't lock (some network file systems) it locks nothing: writes are atomic all the same,
-    and the last one wins. `had_to_wait` says whether another process held it.
+    and the last one wins. `had_to_wait` says whether another process held it. Without `wait`, that is a
+    BlockingIOError.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, wait: bool = True) -> None:
         self._path = path
+        self._wait = wait
         self._descriptor = -1
         self.had_to_wait = False
 
@@ -158,8 +164,11 @@ class Lock:
             raise OSError(errno.EINVAL, "not a regular file", self._path)
         try:
             self._take(wait=False)
-        except OSError:
+        except OSError as error:
             self.had_to_wait = True
+            if not self._wait and isinstance(error, BlockingIOError | PermissionError):
+                os.close(self._descriptor)
+                raise BlockingIOError(errno.EAGAIN, "in use by another process", self._path) from None
             try:
                 self._take(wait=True)
             except OSError:

@@ -37,6 +37,7 @@ GROUPS = {
     "Take back what skc did": {
         "trash": "List, restore or delete what skc replaced or removed.",
         "restore": "Bring something back from the trash.",
+        "clean": "Remove caches, builds of skills that are gone, and leftovers, with their sizes.",
     },
     "Read skills as agents do": {
         "outline": "List the headings of a skill's Markdown files.",

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.compiler.agents import find_targets, read_agents
     from skillc.compiler.build import build_skill, keep_index_current
+    from skillc.compiler.deploy import digest_folder
     from skillc.compiler.publish import Publication, PublishOptions, publish_skill
     from skillc.compiler.scaffold import create_skill, create_store
     from skillc.compiler.status import Listing, list_skills
@@ -20,6 +21,7 @@ else:
         {
             "agents": "find_targets read_agents",
             "build": "build_skill keep_index_current",
+            "deploy": "digest_folder",
             "publish": "Publication PublishOptions publish_skill",
             "scaffold": "create_skill create_store",
             "status": "Listing list_skills",

@@ -10,13 +10,17 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.install.clean import find_waste
     from skillc.install.clients import ClientChange, plan_addition, plan_removal
     from skillc.install.origin import Candidate, Download, Origin
+    from skillc.install.waste import Removal, Waste, measure_size, remove_waste
 else:
     __getattr__ = front_door(
         __name__,
         {
+            "clean": "find_waste",
             "clients": "ClientChange plan_addition plan_removal",
             "origin": "Candidate Download Origin",
+            "waste": "Removal Waste measure_size remove_waste",
         },
     )

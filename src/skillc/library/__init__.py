@@ -57,7 +57,9 @@ if TYPE_CHECKING:
         import_root,
         is_compiled,
         is_skill,
+        read_origin,
         resolve,
+        roots,
         stored_skills,
     )
     from skillc.library.variables import (
@@ -80,7 +82,8 @@ else:
         __name__,
         {
             "stores": (  # first: what agents use most
-                "GLOBAL ORIGIN PROJECT Skill at_path import_root is_compiled is_skill resolve stored_skills"
+                "GLOBAL ORIGIN PROJECT Skill at_path import_root is_compiled is_skill read_origin resolve "
+                "roots stored_skills"
             ),
             "find": "find_skills",
             "config": "RepositorySettings SkillRepositoryConfig SkillsConfig",
