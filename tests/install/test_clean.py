@@ -80,6 +80,7 @@ def test_no_home(world: World) -> None:
     assert json.loads(world.ok("clean", "--format", "json", env={"HOME": ""}).stdout) == {"entries": []}
 
 
+@pytest.mark.slow
 def test_asks_first(world: World) -> None:
     """[SURFACES: Getting skills] it asks; without a terminal it refuses; --dry-run only shows."""
     world.skill("pdf", store=world.global_store)
@@ -101,6 +102,7 @@ def test_asks_first(world: World) -> None:
     assert world.ok("find", "pdf").stdout.count("pdf")
 
 
+@pytest.mark.slow
 def test_a_database_in_use_stays(world: World) -> None:
     """[SURFACES: Getting skills] deleting an index that a process has open could damage the next one."""
     world.skill("pdf", store=world.global_store)
@@ -144,6 +146,7 @@ def test_repositories(world: World, origin: Origin, server: Server) -> None:
     world.ok("outline", "idle")
 
 
+@pytest.mark.slow
 def test_an_orphan_keeps_its_log(world: World) -> None:
     """[SURFACES: Getting skills] stub, manifest, index and links go; the author's history stays."""
     source = world.skill("pdf")
@@ -168,6 +171,7 @@ def test_an_orphan_keeps_its_log(world: World) -> None:
     assert _clean(world) == []
 
 
+@pytest.mark.slow
 def test_an_orphan_without_a_log_goes_whole(world: World) -> None:
     """[SURFACES: Getting skills] an edited stub goes to the trash."""
     for name in ("plain", "edited", "damaged"):
@@ -203,6 +207,7 @@ def test_a_build_that_runs_is_left_alone(world: World) -> None:
         assert _tree(world.runtime) == before
 
 
+@pytest.mark.slow
 def test_an_index_of_a_folder_that_moved(world: World) -> None:
     """[SURFACES: Getting skills] a build that serves loses only the index of the old place."""
     world.skill("pdf", store=world.global_store)
@@ -222,6 +227,7 @@ def test_an_index_of_a_folder_that_moved(world: World) -> None:
     world.ok("search", "pdf", "text", cwd=world.home)
 
 
+@pytest.mark.slow
 def test_links_that_a_clone_brings(world: World) -> None:
     """[SURFACES: Getting skills] a project can't make clean delete files elsewhere."""
     source = world.skill("pdf")
@@ -245,6 +251,7 @@ def test_links_that_a_clone_brings(world: World) -> None:
     assert _tree(victim) == before
 
 
+@pytest.mark.slow
 def test_ghosts(world: World) -> None:
     """[D51] links and folders that we wrote go, an edited one goes to the trash, another's stays."""
     for name in ("link", "copy", "edited", "replaced", "missing"):
@@ -273,6 +280,7 @@ def test_ghosts(world: World) -> None:
     assert (agent / "edited" / "SKILL.md").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_notes_on_imports(world: World) -> None:
     """[D46] a note goes with its copy, but not while the copy can come back from the trash, untrusted."""
     for name in ("gone", "binned", "fresh", "there"):
@@ -315,6 +323,7 @@ def test_leftovers(world: World) -> None:
     assert inside.exists()
 
 
+@pytest.mark.slow
 def test_what_stays(world: World) -> None:
     """[D52] sources, logs, trash, trust, configuration and unknown files are never touched."""
     world.skill("pdf", store=world.global_store)

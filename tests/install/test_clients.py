@@ -80,6 +80,7 @@ def test_what_is_there_stays(world: World) -> None:
     assert real.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.slow
 def test_comments_are_never_lost(world: World) -> None:
     """[SURFACES: Serving] TOML keeps its comments; JSON with comments is not written."""
     toml = world.home / ".codex" / "config.toml"
@@ -172,6 +173,7 @@ def test_comments_beside_the_entry_stay(world: World, end: str, mark: str) -> No
     assert path.read_bytes() == (mark + end.join(parts)).encode()
 
 
+@pytest.mark.slow
 def test_an_edited_entry_is_kept(world: World) -> None:
     """[SURFACES: Serving] it is shown; with --force the file as it was is in the trash."""
     for agent, old, new in (
@@ -235,6 +237,7 @@ def test_a_linked_file_stays_a_link(world: World) -> None:
     assert json.loads(real.read_text()) == {"mcpServers": {}}
 
 
+@pytest.mark.slow
 def test_what_can_not_be_cut_is_not_touched(world: World) -> None:
     """[SURFACES: Serving] broken files, entries that are there twice, and inline tables."""
     path = _place(world, "cursor", False)

@@ -38,6 +38,7 @@ def _render(value: Any, draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
 
 
 @given(st.dictionaries(WORDS, VALUES, max_size=3), VALUES, st.integers(0, 3), st.data())
+@pytest.mark.slow
 def test_cut(others: dict[str, Any], ours: Any, position: int, data: st.DataObject) -> None:
     """[SURFACES: Serving] the value is what it was without the member, and no comment is lost."""
     items = [(k, v) for k, v in others.items() if k != "ours"]

@@ -68,7 +68,10 @@ GROUPS = {
         "stats": "Show what agents used: sections, files, searches, errors.",
         "sync": "Move access logs kept in the project into the skills' own logs.",
     },
-    "Set up skc": {"completion": "Print the completion script for a shell."},
+    "Set up skc": {
+        "doctor": "Check this installation, and say which command mends what is wrong.",
+        "completion": "Print the completion script for a shell.",
+    },
 }
 SUMMARIES = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
 NAMES = tuple(SUMMARIES)

@@ -11,14 +11,18 @@ from skillc.text import one_line
 
 TYPE_CHECKING = False  # typing itself costs as much to import as a whole command
 if TYPE_CHECKING:
-    from skillc.errors.extras import import_error as import_error, require_extra as require_extra
+    from skillc.errors.extras import (
+        NEEDS as NEEDS,
+        import_error as import_error,
+        require_extra as require_extra,
+    )
     from skillc.errors.tree import *
 else:
 
     def __getattr__(name: str) -> object:
         if name.startswith("_"):  # Python asks every module for some of these
             raise AttributeError(name)
-        if name in ("import_error", "require_extra"):
+        if name in ("NEEDS", "import_error", "require_extra"):
             from skillc.errors.extras import __dict__ as names
         else:
             from skillc.errors.tree import __dict__ as names

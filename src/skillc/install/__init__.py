@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.install.clean import find_waste
     from skillc.install.clients import ClientChange, plan_addition, plan_removal
+    from skillc.install.doctor import Examination, examine, mend_all
     from skillc.install.origin import Candidate, Download, Origin
     from skillc.install.waste import Removal, Waste, measure_size, remove_waste
 else:
@@ -20,6 +21,7 @@ else:
         {
             "clean": "find_waste",
             "clients": "ClientChange plan_addition plan_removal",
+            "doctor": "Examination examine mend_all",
             "origin": "Candidate Download Origin",
             "waste": "Removal Waste measure_size remove_waste",
         },

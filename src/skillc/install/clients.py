@@ -90,6 +90,7 @@ class Registration:
     path: str
     program: str
     is_ours: bool
+    is_project: bool
 
 
 def client_names() -> list[str]:
@@ -137,15 +138,16 @@ def find_registrations(cwd: str) -> list[Registration]:
     home = user_home()
     registrations = []
     for name, agent in AGENTS.items():
-        places = [os.path.join(home, agent.user)] if home else []
-        places += [os.path.join(cwd, agent.project)] if agent.project else []
-        for path in dict.fromkeys(places):
+        places = {os.path.join(cwd, agent.project): True} if agent.project else {}
+        places |= {os.path.join(home, agent.user): False} if home else {}
+        for path, is_project in places.items():
             try:
                 entry = _find_entry(_read(path), agent, path)
             except SkillcError:
                 continue
             if entry is not None:
-                registrations.append(Registration(name, path, _program(entry), _is_ours(entry, agent)))
+                parts = (_program(entry), _is_ours(entry, agent), is_project)
+                registrations.append(Registration(name, path, *parts))
     return registrations
 
 

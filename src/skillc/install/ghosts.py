@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from skillc import trash
 from skillc.compiler import digest_folder
 from skillc.install.waste import GHOST, Waste, delete_path, make_waste
-from skillc.library import DeploymentRecord, forget_deployments, read_deployments
+from skillc.library import DeploymentRecord, forget_deployments, is_compiled, read_deployments
 
 LINK, FOLDER, EDITED, OTHER, GONE = "link", "folder", "edited", "other", "gone"
 
@@ -16,7 +16,7 @@ LINK, FOLDER, EDITED, OTHER, GONE = "link", "folder", "edited", "other", "gone"
 def find_ghost_deployments() -> Iterator[Waste]:
     """Yield the deployments on record whose source is gone, also those that are gone themselves."""
     for record in read_deployments():
-        if os.path.isdir(record.source):
+        if os.path.isdir(record.source) or not os.path.isabs(record.source):
             continue
         state = inspect_deployment(record)
         what = {
@@ -41,8 +41,9 @@ def inspect_deployment(record: DeploymentRecord) -> str:
         target = os.path.join(os.path.realpath(os.path.dirname(path)), os.readlink(path))
         is_ours = record.method != "copy" and _real(target) == _real(record.runtime)
         return LINK if is_ours else OTHER
-    if record.method != "copy" or not os.path.isdir(path):
-        return OTHER
+    name = record.skill.rpartition("/")[2]
+    if record.method != "copy" or os.path.basename(path) != name or not is_compiled(path):
+        return OTHER  # whatever the record says, which may be damaged
     try:
         return FOLDER if digest_folder(path) == record.digest else EDITED
     except OSError:

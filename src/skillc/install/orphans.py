@@ -212,7 +212,10 @@ def _find_notes(directory: str) -> Iterator[Waste]:
     A note keeps a copy untrusted, so it stays while the copy can come back: from the trash, or from an import
     that has just begun and writes the note first. One that can't be read stays, too.
     """
-    in_trash = {item.origin for item in trash.items()}
+    try:
+        in_trash = {item.origin for item in trash.items()}
+    except OSError:  # nothing is known of what can come back
+        return
     for name in list_names(directory):
         path = os.path.join(directory, name)
         try:
