@@ -68,7 +68,7 @@ def replace(new: str, path: str, *, keep: Callable[[str], object] | None = None)
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EACCES):
             raise
     old = new
-    if not _exchange(new, path):
+    if not exchange(new, path):
         old = temporary_path(path)
         os.rename(path, old)
         try:
@@ -120,7 +120,7 @@ def leftovers(directory: str, *, older_than: float = ABANDONED_AFTER) -> list[st
         return []
 
 
-def _exchange(one: str, other: str) -> bool:
+def exchange(one: str, other: str) -> bool:
     """Swap two names atomically; return whether the system can."""
     import ctypes  # only where a folder is replaced
 

@@ -1,9 +1,6 @@
-"""Fixtures from tests.support: git repositories, an HTTP server, a folder of skills."""
+"""Real servers for the tests of this room."""
 
-from __future__ import annotations
-
-from tests.support.git import cache, origin, server, template
+from tests.support.git import origin, server, template
 from tests.support.http import stub
-from tests.support.skills import shelf
 
-__all__ = ["cache", "origin", "server", "shelf", "stub", "template"]
+__all__ = ["origin", "server", "stub", "template"]

@@ -359,3 +359,51 @@ def test_a_home_that_can_not_be_written(world: World, unprivileged: tuple[str, .
     (entry,) = json.loads(result.stdout)["entries"]
     assert entry["result"] == "kept"
     assert entry["detail"]
+
+
+def test_versions_that_updates_are_merged_against(world: World) -> None:
+    """[SURFACES: Getting skills] they stay while a note has them, and all of them if a note can't be read."""
+    own = world.home / ".skillc"
+    names = {name: name[0] * 64 for name in ("here", "gone", "none", "young")}
+    for digest in names.values():
+        (own / "versions" / digest).mkdir(parents=True)
+        save(own / "versions" / digest / "SKILL.md", "x")
+    (own / "installed").mkdir()
+    for name, root in (("here", world.project), ("gone", world.root / "gone")):
+        note = {"root": str(root), "skills": {name: names[name]}}
+        save(own / "installed" / f"{name}.json", json.dumps(note))
+        _age(own / "installed" / f"{name}.json")
+    for name in ("here", "gone", "none"):
+        _age(own / "versions" / names[name])
+    save(own / "installed" / "damaged.json", "{")
+    assert [entry for entry in _clean(world, "--dry-run") if "version" in entry["what"]] == []
+    (own / "installed" / "damaged.json").unlink()
+    entries = _clean(world, "--yes")
+    assert {entry["result"] for entry in entries} == {"removed"}
+    assert {path.name for path in (own / "versions").iterdir()} == {names["here"], names["young"]}
+    assert {path.name for path in (own / "installed").iterdir()} == {"here.json"}
+
+
+def test_downloads_and_hashes(world: World) -> None:
+    """[SURFACES: Getting skills] downloads that were cut off, and hashes, are caches; locks stay."""
+    cache = world.home / ".skillc" / "cache"
+    for name in ("downloads/.download.1-00000000.tmp", "installed", "locks"):
+        (cache / name).mkdir(parents=True)
+        save(cache / name / "file", "x")
+    young = cache / "downloads" / ".download.2-00000000.tmp"
+    young.mkdir()
+    _age(cache / "downloads" / ".download.1-00000000.tmp")
+    whats = {entry["what"] for entry in _clean(world, "--yes")}
+    assert whats == {"download that was cut off", "hashes of installed skills"}
+    assert young.exists()
+    assert (cache / "locks" / "file").exists()
+
+
+def test_a_file_that_was_put_beside_the_manifest(world: World) -> None:
+    """[D52] a deployed folder with it was edited, and goes to the trash."""
+    world.skill("pdf", store=world.global_store)
+    world.ok("build", "pdf", "--target", "claude", "--copy")
+    save(world.home / ".claude" / "skills" / "pdf" / ".skillc" / "mine", "x")
+    shutil.rmtree(world.global_store)
+    ghost = next(entry for entry in _clean(world, "--yes") if entry["kind"] == "ghost")
+    assert ghost["result"] == "trashed"

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from skillc.install.doctor.examination import CHECKS
-from skillc.library import read_deployments
+from skillc.library import read_deployments, record_deployments
 from tests.conftest import World, save
 from tests.support.git import Origin, Server
 
@@ -526,3 +526,41 @@ def test_whatever_is_broken(world: World, damage: Callable[[World], None], words
     clean = world.skc("clean", "--yes", "--format", "json")
     assert "Traceback" not in clean.stderr
     assert json.loads(clean.stdout)["entries"] is not None
+
+
+@pytest.mark.slow
+def test_lock_and_stores(world: World) -> None:
+    """[SURFACES: Lock file] what is missing or edited is named with the command that shows or mends it."""
+    save(world.project / "skills-lock.json", '{"version": 1, "skills": {"pdf": {"source": "x/y"}}}\n')
+    findings = _found(world, "lock")
+    assert {finding["status"] for finding in findings} == {"warning"}
+    assert {finding["fix"] for finding in findings} == {"skc install"}
+    for text in ("{", "[]", '{"version": 9, "skills": {}}', "<<<<<<< HEAD\n"):
+        save(world.project / "skills-lock.json", text)
+        (finding,) = _found(world, "lock")
+        assert finding["status"] == "error"
+        assert "skills-lock.json" in finding["message"]
+    save(world.project / "skills-lock.json", '{"version": 1, "skills": {}}\n')
+    assert _found(world, "lock") == []
+
+
+@pytest.mark.slow
+def test_disabled_skills(world: World) -> None:
+    """[SURFACES: Getting skills] they are named; one that an agent has all the same is a warning."""
+    world.skill("pdf", store=world.global_store)
+    world.ok("build", "pdf", "--target", "claude")
+    link = world.home / ".claude" / "skills" / "pdf"
+    target, record = link.readlink(), read_deployments()
+    world.ok("disable", "pdf")
+    checks = {check["name"]: check for check in _doctor(world)["checks"]}
+    assert checks["disabled"]["message"].startswith("pdf (disabled")
+    link.symlink_to(target)
+    record_deployments(record)
+    (finding,) = _found(world, "disabled")
+    _run_fix(finding, world)
+    assert not link.is_symlink()
+    assert _found(world, "disabled") == []
+    save(world.home / ".skillc" / "disabled.json", "{")
+    (finding,) = _found(world, "records")
+    _run_fix(finding, world)
+    assert _found(world, "records") == []

@@ -34,7 +34,14 @@ GROUPS = {
         "build": "Compile a skill into a stub with a section index, and deploy it to agents.",
         "list": "List the skills of this project and of the home directory, with their build status.",
     },
-    "Take back what skc did": {
+    "Bring skills in and take them out": {
+        "import": "Bring the skills of agents and of folders into a store, all at once.",
+        "install": "Make the store equal to skills-lock.json.",
+        "verify": "Check that every installed file is what skills-lock.json says.",
+        "lock": "Show skills-lock.json, or check the store against it.",
+        "remove": "Take a skill away from agents and out of its store.",
+        "disable": "Take a skill away from agents, and keep it.",
+        "enable": "Give a disabled skill back to agents.",
         "trash": "List, restore or delete what skc replaced or removed.",
         "restore": "Bring something back from the trash.",
         "clean": "Remove caches, builds of skills that are gone, and leftovers, with their sizes.",

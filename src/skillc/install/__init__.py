@@ -12,9 +12,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.install.clean import find_waste
     from skillc.install.clients import ClientChange, plan_addition, plan_removal
+    from skillc.install.disable import Disablement, Enablement, disable_skill, enable_skill
     from skillc.install.doctor import Examination, examine, mend_all
-    from skillc.install.origin import Candidate, Download, Origin
-    from skillc.install.waste import Removal, Waste, measure_size, remove_waste
+    from skillc.install.download import open_download
+    from skillc.install.entry import LockEntry, make_entry, without_credentials
+    from skillc.install.hash import compute_hash
+    from skillc.install.intake import Intake, bring_in, preview
+    from skillc.install.lock import change_lock, find_root, lock_file, read_lock
+    from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
+    from skillc.install.removal import Ghost, Removal, find_removable, preview_removal, remove_skill
+    from skillc.install.restoration import Restoration
+    from skillc.install.restore import restore_locked
+    from skillc.install.survey import Plan, count_agent_skills, plan_import
+    from skillc.install.verify import LockProblem, check_lock, verify_store
+    from skillc.install.versions import find_version, installed_versions, keep_version, note_versions
+    from skillc.install.waste import Disposal, Waste, measure_size, remove_waste
 else:
     __getattr__ = front_door(
         __name__,
@@ -22,7 +34,19 @@ else:
             "clean": "find_waste",
             "clients": "ClientChange plan_addition plan_removal",
             "doctor": "Examination examine mend_all",
-            "origin": "Candidate Download Origin",
-            "waste": "Removal Waste measure_size remove_waste",
+            "waste": "Disposal Waste measure_size remove_waste",
+            "entry": "LockEntry make_entry without_credentials",
+            "hash": "compute_hash",
+            "restoration": "Restoration",
+            "restore": "restore_locked",
+            "verify": "LockProblem check_lock verify_store",
+            "versions": "find_version installed_versions keep_version note_versions",
+            "lock": "change_lock find_root lock_file read_lock",
+            "download": "open_download",
+            "origin": "Candidate Download Origin parse_origin recall_origin",
+            "disable": "Disablement Enablement disable_skill enable_skill",
+            "intake": "Intake bring_in preview",
+            "removal": "Ghost Removal find_removable preview_removal remove_skill",
+            "survey": "Plan count_agent_skills plan_import",
         },
     )

@@ -36,6 +36,11 @@ def find_caches() -> Iterator[Waste]:
             )
     for folder in list_folders(os.path.join(root, "mcp")):
         yield make_waste(CACHE, "files of an MCP server", folder, origin=os.path.basename(folder))
+    for path in atomic.leftovers(os.path.join(root, "downloads")):
+        yield make_waste(CACHE, "download that was cut off", path)
+    hashes = os.path.join(root, "installed")
+    if list_names(hashes):
+        yield make_waste(CACHE, "hashes of installed skills", hashes)
     for name, what in DATABASES.items():
         path = os.path.join(root, name)
         if os.path.lexists(path):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
-from skillc import trash
-from skillc.compiler import digest_folder
-from skillc.install.waste import GHOST, Waste, delete_path, make_waste
-from skillc.library import DeploymentRecord, forget_deployments, is_compiled, read_deployments
+from skillc import paths, trash
+from skillc.compiler import digest_folder, is_link, withdraw
+from skillc.index.sections import parse_manifest, read_manifest
+from skillc.install.waste import GHOST, Waste, make_waste
+from skillc.library import DeploymentRecord, read_deployments
 
 LINK, FOLDER, EDITED, OTHER, GONE = "link", "folder", "edited", "other", "gone"
 
@@ -37,45 +38,34 @@ def inspect_deployment(record: DeploymentRecord) -> str:
     path = record.path
     if not os.path.lexists(path):
         return GONE
-    if _is_link(path):
+    if is_link(path):
         target = os.path.join(os.path.realpath(os.path.dirname(path)), os.readlink(path))
-        is_ours = record.method != "copy" and _real(target) == _real(record.runtime)
+        is_ours = record.method != "copy" and _real(target) in map(_real, (record.runtime, record.source))
         return LINK if is_ours else OTHER
-    name = record.skill.rpartition("/")[2]
-    if record.method != "copy" or os.path.basename(path) != name or not is_compiled(path):
+    source = parse_manifest(read_manifest(path)).get("source")
+    if record.method != "copy" or not record.source or source != record.source:
         return OTHER  # whatever the record says, which may be damaged
+    return FOLDER if is_unchanged(record) else EDITED
+
+
+def is_unchanged(record: DeploymentRecord) -> bool:
+    """Return whether a deployed folder holds what the build wrote, and nothing else."""
+    own = os.path.dirname(paths.manifest_file(record.path))
     try:
-        return FOLDER if digest_folder(path) == record.digest else EDITED
+        return os.listdir(own) == ["manifest.json"] and digest_folder(record.path) == record.digest
     except OSError:
-        return EDITED
+        return False
 
 
 def _remove_deployment(record: DeploymentRecord) -> Callable[[], trash.TrashItem | None]:
     def remove() -> trash.TrashItem | None:
-        item = None
-        state = inspect_deployment(record)  # now, whatever it was when it was listed
         if os.path.isdir(record.source):
             return None  # it came back
-        if state in (LINK, FOLDER):
-            _delete(record.path)
-        elif state == EDITED:
-            item = trash.put(record.path, f"deployed copy of '{record.skill}', edited; its source is gone")
-        forget_deployments([record.path])
-        return item
+        gone = withdraw([record], f"deployed copy of '{record.skill}', edited; its source is gone")
+        is_in_trash = any(diagnostic.code == "W092" for diagnostic in gone.diagnostics)
+        return trash.find(record.path) if is_in_trash else None
 
     return remove
-
-
-def _delete(path: str) -> None:
-    if _is_link(path) and not os.path.islink(path):
-        os.rmdir(path)  # a junction
-    else:
-        delete_path(path)
-
-
-def _is_link(path: str) -> bool:
-    is_junction = getattr(os.path, "isjunction", os.path.islink)  # Python 3.12 and newer
-    return os.path.islink(path) or bool(is_junction(path))
 
 
 def _real(path: str) -> str:

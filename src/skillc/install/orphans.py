@@ -35,6 +35,7 @@ from skillc.install.waste import (
 from skillc.library import GLOBAL, roots
 
 MAX_NOTE = 1 << 16  # bytes of a note on an import
+MAX_INSTALLED = 16 << 20  # the same of a note on installed skills
 INDEX_ENDINGS = (".db", ".db-wal", ".db-shm", ".db-journal")
 
 
@@ -47,6 +48,7 @@ def find_orphans(cwd: str, gone: Collection[str] = ()) -> Iterator[Waste]:
     home = paths.home()
     if home is not None:
         yield from _find_notes(paths.imports_directory(home))
+        yield from _find_versions(os.path.join(home, paths.DIRECTORY))
 
 
 def find_leftovers(cwd: str) -> Iterator[Waste]:
@@ -93,7 +95,7 @@ def _own_directories(own: str) -> list[str]:
     """Return the directories of a `.skillc` that only skc writes; those of caches go with the caches."""
     runtimes = list_folders(os.path.join(own, "runtime"))
     parts = [place for runtime in runtimes for place in (runtime, *_parts_of(runtime))]
-    names = ("runtime", "imports", "cache", "logs", "trash")
+    names = ("runtime", "imports", "cache", "logs", "trash", "versions", "installed")
     places = [*(os.path.join(own, name) for name in names), *parts]
     return [own, *(place for place in places if not os.path.islink(place))]
 
@@ -219,13 +221,12 @@ def _find_notes(directory: str) -> Iterator[Waste]:
     for name in list_names(directory):
         path = os.path.join(directory, name)
         try:
-            age = time.time() - os.lstat(path).st_mtime
+            is_settled = name.endswith(".json") and _is_settled(path)
             note = json.loads(paths.read_regular(path, MAX_NOTE))
             copy = str(note["copy"])
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue
         names = {copy, os.path.realpath(copy)}
-        is_settled = age > atomic.ABANDONED_AFTER and name.endswith(".json")
         if is_settled and not os.path.lexists(copy) and not any(_is_below(item, names) for item in in_trash):
             yield make_waste(ORPHAN, "note on an import", path, origin=copy)
 
@@ -234,3 +235,34 @@ def _is_below(origin: str, places: Collection[str]) -> bool:
     """Return whether something in the trash was one of these places, or held it."""
     real = os.path.join(os.path.realpath(os.path.dirname(origin)), os.path.basename(origin))
     return any(paths.is_inside(place, path) for place in places for path in (origin, real))
+
+
+def _find_versions(own: str) -> Iterator[Waste]:
+    """Yield the notes on installed skills of projects that are gone, and versions that no other note has.
+
+    An update is merged against these versions. So all stay if one note can't be read, and those of the last
+    hour, which an install writes before its note.
+    """
+    installed, versions = os.path.join(own, "installed"), os.path.join(own, "versions")
+    used: set[str] = set()
+    for name in list_names(installed):
+        path = os.path.join(installed, name)
+        if not name.endswith(".json"):
+            continue
+        try:
+            note = json.loads(paths.read_regular(path, MAX_INSTALLED))
+            root, digests = str(note["root"]), set(map(str, note["skills"].values()))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return
+        if os.path.isabs(root) and not os.path.isdir(root) and _is_settled(path):
+            yield make_waste(ORPHAN, "note on installed skills", path, origin=root)
+        else:
+            used |= digests
+    for folder in list_folders(versions):
+        if os.path.basename(folder) not in used and _is_settled(folder) and not folder.endswith(".tmp"):
+            yield make_waste(ORPHAN, "version that is installed nowhere", folder)
+
+
+def _is_settled(path: str) -> bool:
+    """Return whether a file or folder is older than any command takes."""
+    return time.time() - os.lstat(path).st_mtime > atomic.ABANDONED_AFTER

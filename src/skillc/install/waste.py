@@ -46,7 +46,7 @@ class Waste:
 
 
 @dataclass(frozen=True, slots=True)
-class Removal:
+class Disposal:
     """What became of waste: removed, trashed (`detail` is the ID in the trash) or kept (the reason)."""
 
     waste: Waste
@@ -79,15 +79,15 @@ def make_waste(
     return Waste(kind, what, path, one_line(origin), _time(path), total, delete)
 
 
-def remove_waste(waste: Waste) -> Removal:
+def remove_waste(waste: Waste) -> Disposal:
     """Remove something, and say what became of it; never fails."""
     try:
         item = waste.remove()
     except BlockingIOError:
-        return Removal(waste, KEPT, "in use by another process")
+        return Disposal(waste, KEPT, "in use by another process")
     except Exception as error:  # whatever is wrong with this one, the others can go
-        return Removal(waste, KEPT, unexpected(error).message)
-    return Removal(waste, TRASHED if item else REMOVED, item)
+        return Disposal(waste, KEPT, unexpected(error).message)
+    return Disposal(waste, TRASHED if item else REMOVED, item)
 
 
 def delete_path(path: str) -> None:

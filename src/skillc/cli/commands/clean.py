@@ -9,7 +9,7 @@ from skillc.cli.approval import confirm, terminal
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.errors import InvalidOption
-from skillc.install import Removal, Waste, find_waste, remove_waste
+from skillc.install import Disposal, Waste, find_waste, remove_waste
 from skillc.paths import current_directory
 from skillc.text import one_line
 
@@ -71,7 +71,7 @@ def _amount(items: Sequence[Waste]) -> str:
     return f"{len(items):,} item{'' if len(items) == 1 else 's'}, {sum(item.size for item in items):,} bytes"
 
 
-def _outcome(removals: Sequence[Removal]) -> Iterator[str]:
+def _outcome(removals: Sequence[Disposal]) -> Iterator[str]:
     gone = [removal.waste for removal in removals if removal.result != "kept"]
     yield f"Removed {_amount(gone)}"
     for removal in removals:

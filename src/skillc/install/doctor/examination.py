@@ -8,7 +8,7 @@ from typing import Any
 
 from skillc import paths
 from skillc.errors import unexpected
-from skillc.install.doctor import agents, configuration, files, machine, skills
+from skillc.install.doctor import agents, configuration, files, locks, machine, skills
 from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place
 
 CHECKS: dict[str, Callable[[Place], Iterator[Check]]] = {
@@ -26,6 +26,8 @@ CHECKS: dict[str, Callable[[Place], Iterator[Check]]] = {
     "mcp": agents.check_servers,
     "names": skills.check_names,
     "builds": skills.check_builds,
+    "disabled": skills.check_disabled,
+    "lock": locks.check_locks,
     "ghosts": agents.check_ghosts,
     "links": agents.check_links,
     "deployments": agents.check_deployments,

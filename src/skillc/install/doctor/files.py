@@ -10,17 +10,17 @@ from collections.abc import Iterator
 from functools import partial
 
 from skillc import paths, trash
-from skillc.errors import InvalidConfiguration
+from skillc.errors import InvalidConfiguration, unexpected
 from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, count, short
 from skillc.install.doctor.repair import change_mode, discard
 from skillc.install.orphans import find_leftovers, find_orphans
 from skillc.install.waste import list_names, measure_size
-from skillc.library import allowed_variables
+from skillc.library import allowed_variables, read_switches
 from skillc.text import shell_quote
 from skillc.tools import TrustStore
 
 PRIVATE = ("trust.json", "variables.json")  # others may not even read these
-PARTS = ("skills", "runtime", "cache", "imports", "trash", "logs")
+PARTS = ("skills", "runtime", "cache", "imports", "trash", "logs", "versions", "installed")
 MAX_RECORD = 64 << 20  # bytes of deployments.json
 MIN_FREE = 100 << 20  # bytes; a build of a large skill takes about as much
 MAX_TRASH = 1 << 30  # bytes from which the trash is worth a look
@@ -128,6 +128,7 @@ def check_records(place: Place) -> Iterator[Check]:
         allowed_variables()
     except InvalidConfiguration as error:
         yield Check("records", ERROR, error.message, "skc trust list")
+    yield from _check_switches(place.own)
     record = os.path.join(place.own, "deployments.json")
     reason = _find_damage(record)
     if reason:
@@ -140,7 +141,7 @@ def check_records(place: Place) -> Iterator[Check]:
         listing = ", ".join(short(name) for name in damaged[:MAX_OWNERS])
         text = f"{count(len(damaged), 'note')} on imports can't be read ({listing}): they are not trusted"
         yield Check("records", WARNING, text, "skc trust list")
-    yield Check("records", OK, "trust, variables, deployments and imports can be read")
+    yield Check("records", OK, "trust, variables, switches, deployments and imports can be read")
 
 
 def _check_trust() -> Iterator[Check]:
@@ -153,6 +154,14 @@ def _check_trust() -> Iterator[Check]:
         return
     if damage is not None:
         yield Check("records", ERROR, damage.message, "skc trust list")
+
+
+def _check_switches(own: str) -> Iterator[Check]:
+    path = os.path.join(own, "disabled.json")
+    try:
+        read_switches()
+    except (InvalidConfiguration, OSError) as error:
+        yield Check("records", ERROR, unexpected(error).message, _move_away(path))
 
 
 def _find_damage(path: str) -> str:

@@ -9,9 +9,10 @@ import os
 import stat
 
 from skillc import paths
-from skillc.compiler import PublishOptions, digest_folder, publish_skill
+from skillc.compiler import PublishOptions, publish_skill
 from skillc.errors import SkillcError
 from skillc.install.doctor.check import short
+from skillc.install.ghosts import FOLDER, inspect_deployment
 from skillc.install.waste import KEPT, TRASHED, Waste, remove_waste
 from skillc.library import DeploymentRecord, Skill, at_path, forget_deployments, is_skill, read_deployments
 from skillc.settings import load_settings
@@ -24,7 +25,7 @@ def rebuild(skill: Skill, cwd: str) -> str:
     publish_skill(skill, PublishOptions(to_global=to_global), load_settings(cwd), cwd)
     copies = [r for r in read_deployments() if r.source == skill.source and r.method == "copy"]
     for record in copies:
-        if os.path.isdir(record.path) and digest_folder(record.path) == record.digest:
+        if inspect_deployment(record) == FOLDER:
             redeploy(record, cwd)
     return f"built '{skill.name}' again"
 
@@ -32,7 +33,7 @@ def rebuild(skill: Skill, cwd: str) -> str:
 def redeploy(record: DeploymentRecord, cwd: str) -> str:
     """Build and deploy a skill again, over nothing but what we put there."""
     is_copy = record.method == "copy"
-    if is_copy and digest_folder(record.path) != record.digest:
+    if is_copy and inspect_deployment(record) != FOLDER:
         raise SkillcError(f"'{record.path}' was edited meanwhile")
     skill = at_path(record.source)
     if not is_skill(record.source) or not skill.is_stored:

@@ -1,4 +1,4 @@
-"""Checks of skills: names that are there twice, and builds that are older than their sources."""
+"""Checks of skills: names that are there twice, builds that are older than their sources, disabled skills."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from functools import partial
 
 from skillc.compiler import list_skills
-from skillc.errors import SkillcError
+from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, count, short
 from skillc.install.doctor.repair import rebuild
 from skillc.install.orphans import agent_directories
 from skillc.install.waste import list_names
-from skillc.library import Skill, is_compiled, is_skill, read_deployments, stored_skills
+from skillc.library import Skill, is_compiled, is_skill, read_deployments, read_switches, stored_skills
 from skillc.skills import parse, read_main_file, read_metadata
 from skillc.text import shell_quote
 
+MAX_NAMES = 8  # disabled skills that are named
 MAX_READ = 10_000  # SKILL.md files that are read for their names
 
 
@@ -79,7 +80,10 @@ def _read_name(folder: str) -> str:
 
 def check_builds(place: Place) -> Iterator[Check]:
     """Find skills that can't be used, and builds that are older than their sources."""
-    listing = list_skills(place.cwd, check_obsolete=True)
+    try:
+        listing = list_skills(place.cwd, check_obsolete=True)
+    except (InvalidConfiguration, PermissionError):
+        return  # of the file of disabled skills, or its folder: checks of their own
     for skill, error in listing.problems:
         text = f"'{short(skill.source)}' can't be used: {error.message}"
         yield Check("builds", ERROR, text, f"skc lint {shell_quote(skill.reference)}")
@@ -91,3 +95,19 @@ def check_builds(place: Place) -> Iterator[Check]:
     missing = sum(entry.status == "not-built" for entry in listing.skills)
     rest = f", {missing:,} not built" if missing else ""
     yield Check("builds", OK, f"{count(listing.total, 'skill')} in the stores{rest}")
+
+
+def check_disabled(place: Place) -> Iterator[Check]:
+    """Name the skills that are disabled, and find those that agents have all the same."""
+    try:
+        switches = read_switches()
+    except (InvalidConfiguration, OSError):
+        return  # a check of its own
+    for record in read_deployments():
+        switch = switches.get(record.source)
+        if switch is not None and switch.covers(record.path) and os.path.lexists(record.path):
+            text = f"'{record.skill}' is disabled, but '{short(record.path)}' is there"
+            yield Check("disabled", WARNING, text, f"skc disable {shell_quote(record.source)}")
+    names = [f"{os.path.basename(source)} ({switch.text})" for source, switch in switches.items()]
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    yield Check("disabled", OK, f"{', '.join(names[:MAX_NAMES])}{more}" if names else "no skill is disabled")
