@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 from skillc import trash
 from skillc.cli import main
 from skillc.install import change_lock, compute_hash, make_entry, open_download, parse_origin
-from skillc.install.hash import compute_digest
+from skillc.skills import digest_files
 from tests.conftest import World
 from tests.support.crash import LIMIT, run_until
 
@@ -156,7 +156,7 @@ def lock_docx(user: User) -> None:
     base = user.home / ".skillc"
     with open_download(parse_origin(str(folder), "/")) as download:
         (candidate,) = download.candidates
-        whole, digest = compute_hash(str(folder)), compute_digest(str(folder))
+        whole, digest = compute_hash(str(folder)), digest_files(str(folder))
         entry = make_entry(
             str(base), download.origin, candidate, download, computed_hash=whole, digest=digest
         )

@@ -45,6 +45,7 @@ GROUPS = {
     },
     "Set up skc": {
         "completion": "Print the completion script for a shell.",
+        "doctor": "Check this installation, and say which command mends what is wrong.",
     },
     "Know what skills ask for": {
         "audit": "Say what skills ask for, and what to look at before they are used.",
@@ -62,6 +63,7 @@ GROUPS = {
         "update": "Bring skills up to date; your edits are merged.",
         "pin": "Keep a skill at its version.",
         "unpin": "Let a pinned skill be updated again.",
+        "clean": "Remove caches, builds of skills that are gone, and leftovers, with their sizes.",
     },
 }
 SUMMARIES = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}

@@ -11,7 +11,10 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.install.add import Addition, Offer, add_skill, check_offers, choose_store, make_offers
+    from skillc.install.clean import find_waste
+    from skillc.install.clients import ClientChange, plan_addition, plan_removal
     from skillc.install.disable import Disablement, Enablement, disable_skill, enable_skill
+    from skillc.install.doctor import Examination, examine, mend_all
     from skillc.install.download import open_download
     from skillc.install.entry import LockEntry, make_entry, without_credentials
     from skillc.install.hash import compute_hash
@@ -28,10 +31,15 @@ if TYPE_CHECKING:
     from skillc.install.update import Update, Updates, list_latest, update_locked
     from skillc.install.verify import LockProblem, check_lock, verify_store
     from skillc.install.versions import find_version, installed_versions, keep_version, note_versions
+    from skillc.install.waste import Disposal, Waste, measure_size, remove_waste
 else:
     __getattr__ = front_door(
         __name__,
         {
+            "clean": "find_waste",
+            "clients": "ClientChange plan_addition plan_removal",
+            "doctor": "Examination examine mend_all",
+            "waste": "Disposal Waste measure_size remove_waste",
             "entry": "LockEntry make_entry without_credentials",
             "hash": "compute_hash",
             "restoration": "Restoration",
