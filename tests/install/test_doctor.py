@@ -456,6 +456,7 @@ def test_a_file_in_place_of_the_folder(world: World) -> None:
     assert _found(world, "home") == []
 
 
+@pytest.mark.slow
 def test_leftovers(world: World) -> None:
     """[SURFACES: Getting skills] --fix removes what killed processes left; orphans are for clean."""
     path = world.home / ".skillc" / ".x.1-00000000.tmp"
