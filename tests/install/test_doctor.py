@@ -386,10 +386,14 @@ def test_records_that_are_no_files(world: World) -> None:
     """[SURFACES: Getting skills] directories and pipes in place of files block nothing."""
     own = world.home / ".skillc"
     own.mkdir()
-    for name in ("trust.json", "variables.json"):
-        (own / name).mkdir()
-    os.mkfifo(own / "deployments.json")
-    assert [finding["status"] for finding in _found(world, "records")] == ["error"] * 3
+    (own / "variables.json").mkdir()
+    for name in ("trust.json", "deployments.json", "disabled.json"):
+        os.mkfifo(own / name)
+    findings = _found(world, "records")
+    assert [finding["status"] for finding in findings] == ["error"] * 4
+    for finding in findings:
+        _run_fix(finding, world)
+    assert _found(world, "records") == []
 
 
 @pytest.mark.slow

@@ -146,6 +146,9 @@ def check_records(place: Place) -> Iterator[Check]:
 
 def _check_trust() -> Iterator[Check]:
     store = TrustStore()
+    if os.path.exists(store.path) and not os.path.isfile(store.path):  # opening a pipe would block
+        yield Check("records", ERROR, f"'{short(store.path)}' is no file", _move_away(store.path))
+        return
     try:
         damage = store.damage()
     except InvalidConfiguration as error:

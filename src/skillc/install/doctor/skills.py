@@ -81,9 +81,10 @@ def _read_name(folder: str) -> str:
 def check_builds(place: Place) -> Iterator[Check]:
     """Find skills that can't be used, and builds that are older than their sources."""
     try:
-        listing = list_skills(place.cwd, check_obsolete=True)
-    except (InvalidConfiguration, PermissionError):
-        return  # of the file of disabled skills, or its folder: checks of their own
+        read_switches()
+    except (InvalidConfiguration, OSError):
+        return  # the list needs them; a check of its own
+    listing = list_skills(place.cwd, check_obsolete=True)
     for skill, error in listing.problems:
         text = f"'{short(skill.source)}' can't be used: {error.message}"
         yield Check("builds", ERROR, text, f"skc lint {shell_quote(skill.reference)}")
