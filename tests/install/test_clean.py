@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from skillc import trash
-from skillc.library import read_deployments
+from skillc.library import DeploymentRecord, read_deployments, record_deployments
 from tests.conftest import World, save
 from tests.support.git import Origin, Server
 from tests.support.terminal import on_terminal
@@ -407,3 +407,43 @@ def test_a_file_that_was_put_beside_the_manifest(world: World) -> None:
     shutil.rmtree(world.global_store)
     ghost = next(entry for entry in _clean(world, "--yes") if entry["kind"] == "ghost")
     assert ghost["result"] == "trashed"
+
+
+def test_directories_of_agents_that_a_clone_brings(world: World) -> None:
+    """[SURFACES: Getting skills] a link in a project is not followed, and other names are not ours."""
+    victim = world.root / "victim"
+    victim.mkdir()
+    for path in (victim / ".x.1-00000000.tmp", world.store / ".mine.tmp", world.store / ".x.1-zz.tmp"):
+        save(path, "x")
+        _age(path)
+    (world.project / ".claude").mkdir()
+    (world.project / ".claude" / "skills").symlink_to(victim)
+    assert _clean(world, "--yes") == []
+    assert (victim / ".x.1-00000000.tmp").exists()
+
+
+def replace_fields(record: DeploymentRecord, **fields: str) -> DeploymentRecord:
+    return DeploymentRecord(**{**vars(record), **fields})
+
+
+def test_a_record_that_lies(world: World) -> None:
+    """[D52] nothing is deleted but what a build of that very skill wrote."""
+    world.skill("pdf", store=world.global_store)
+    world.ok("build", "pdf", "--target", "claude", "--copy")
+    (record,) = read_deployments()
+    folder = world.root / "folder"
+    folder.mkdir()
+    save(folder / "mine", "x")
+    deployed = world.home / ".claude" / "skills" / "pdf"
+    lies = [
+        replace_fields(record, path=str(folder), source="/gone"),
+        replace_fields(record, path=str(world.home), source="/gone", method="symlink"),
+        replace_fields(record, path="/", source="/gone"),
+        replace_fields(record, source="/gone"),  # the manifest names another source
+    ]
+    for lie in lies:
+        record_deployments([lie])
+        before = _tree(folder, deployed)
+        assert all(entry["size"] == 0 for entry in _clean(world, "--yes") if entry["kind"] == "ghost")
+        assert _tree(folder, deployed) == before
+    assert read_deployments() == []

@@ -209,7 +209,12 @@ def test_stale_builds(world: World) -> None:
     for name in ("pdf", "edited"):
         world.skill(name, f"---\nname: {name}\ndescription: NEW\n---\n# x\n")
     save(agent / "edited" / "SKILL.md", "mine")
-    assert [finding["fix"] for finding in _found(world, "builds")] == ["skc build edited", "skc build pdf"]
+    commands = [finding["fix"] for finding in _found(world, "builds")]
+    assert [command.split()[:3] for command in commands] == [
+        ["skc", "build", "edited"],
+        ["skc", "build", "pdf"],
+    ]
+    assert commands[1].count("/skills") == 2  # where it is deployed, and nowhere else
     _doctor(world, "--fix")
     assert _found(world, "builds") == []
     assert "NEW" in (agent / "pdf" / "SKILL.md").read_text()
@@ -249,6 +254,8 @@ def test_deployments(world: World) -> None:
     for finding in _found(world, "deployments"):
         _run_fix(finding, world)
     assert _found(world, "deployments") == []
+    assert not (agent / "edited").is_symlink()
+    assert os.listdir(world.home / ".codex" / "skills") == ["older"]
     kept = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
     assert {Path(entry["from"]).name for entry in kept} == {"other", "edited"}
 
@@ -370,7 +377,7 @@ def test_damaged_records(world: World, name: str) -> None:
     assert finding["fix"]
     _doctor(world, "--fix")
     assert path.read_bytes() == BROKEN[name]
-    if path.name == "deployments.json":
+    if path.parent.name == ".skillc":
         _run_fix(finding, world)
         assert _found(world, "records") == []
 
@@ -379,10 +386,14 @@ def test_records_that_are_no_files(world: World) -> None:
     """[SURFACES: Getting skills] directories and pipes in place of files block nothing."""
     own = world.home / ".skillc"
     own.mkdir()
-    for name in ("trust.json", "variables.json"):
-        (own / name).mkdir()
-    os.mkfifo(own / "deployments.json")
-    assert [finding["status"] for finding in _found(world, "records")] == ["error"] * 3
+    (own / "variables.json").mkdir()
+    for name in ("trust.json", "deployments.json", "disabled.json"):
+        os.mkfifo(own / name)
+    findings = _found(world, "records")
+    assert [finding["status"] for finding in findings] == ["error"] * 4
+    for finding in findings:
+        _run_fix(finding, world)
+    assert _found(world, "records") == []
 
 
 @pytest.mark.slow
@@ -449,6 +460,7 @@ def test_a_file_in_place_of_the_folder(world: World) -> None:
     assert _found(world, "home") == []
 
 
+@pytest.mark.slow
 def test_leftovers(world: World) -> None:
     """[SURFACES: Getting skills] --fix removes what killed processes left; orphans are for clean."""
     path = world.home / ".skillc" / ".x.1-00000000.tmp"
@@ -564,3 +576,24 @@ def test_disabled_skills(world: World) -> None:
     (finding,) = _found(world, "records")
     _run_fix(finding, world)
     assert _found(world, "records") == []
+
+
+def test_no_program_of_a_project_is_started(world: World) -> None:
+    """[SURFACES: Getting skills] a clone's configuration of agents, shells and tools is read, never run."""
+    mark = world.root / "started"
+    program = world.project / "skc"
+    save(program, f"#!/bin/sh\ntouch {mark}\n")
+    program.chmod(0o755)
+    for name, key in ((".mcp.json", "mcpServers"), ("opencode.json", "mcp")):
+        entry = {key: {"skillc": {"command": str(program), "args": ["mcp"]}}}
+        save(world.project / name, json.dumps(entry))
+    for name in (".profile", ".bash_profile", ".zprofile"):
+        save(world.project / name, f"touch {mark}\n")
+    save(
+        world.project / ".skillc" / "skills.toml",
+        f'[[repositories]]\nname = "m"\ntype = "mcp"\ncommand = ["{program}"]\n',
+    )
+    env = {"SHELL": shutil.which("bash") or "/bin/sh", "PATH": f"{world.env['PATH']}"}
+    _doctor(world, env=env)
+    _doctor(world, "--fix", env=env)
+    assert not mark.exists()

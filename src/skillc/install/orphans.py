@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
@@ -36,6 +37,7 @@ from skillc.library import GLOBAL, roots
 
 MAX_NOTE = 1 << 16  # bytes of a note on an import
 MAX_INSTALLED = 16 << 20  # the same of a note on installed skills
+_TEMPORARY = re.compile(r"\..*\.\d+-[0-9a-f]{8}\.tmp", re.DOTALL)
 INDEX_ENDINGS = (".db", ".db-wal", ".db-shm", ".db-journal")
 
 
@@ -58,7 +60,7 @@ def find_leftovers(cwd: str) -> Iterator[Waste]:
     """
     for own in _own_folders(cwd):
         for directory in _own_directories(own):
-            for path in atomic.leftovers(directory):
+            for path in _temporary_files(directory):
                 yield make_waste(LEFTOVER, "part of a write that was cut off", path)
         store = os.path.join(own, "skills")
         for directory in (store, *list_folders(store)):
@@ -68,15 +70,23 @@ def find_leftovers(cwd: str) -> Iterator[Waste]:
 
 
 def agent_directories(cwd: str) -> list[str]:
-    """Return the agents' directories for skills that exist: the user's, and the project's in `cwd`."""
+    """Return the agents' directories for skills that exist: the user's, and those of the project, if any.
+
+    A link in a project is none: a clone may have brought it, and it leads anywhere.
+    """
     home = paths.user_home()
-    project = next(paths.project_roots(cwd), cwd)
-    places: dict[str, None] = {}
+    project = next(paths.project_roots(cwd), None)
+    places: dict[str, bool] = {}
     for agent in read_agents():
         for root, folder in ((home, agent.user), (project, agent.project)):
             if root and folder:
-                places[os.path.join(root, *folder.split("/"))] = None
-    return [place for place in places if os.path.isdir(place)]
+                places.setdefault(os.path.join(root, *folder.split("/")), root == home)
+    folders = [place for place in places if os.path.isdir(place)]
+    return [folder for folder in folders if places[folder] or _is_inside(folder, project or "")]
+
+
+def _is_inside(folder: str, root: str) -> bool:
+    return paths.is_inside(os.path.realpath(folder), os.path.realpath(root))
 
 
 def _own_folders(cwd: str) -> Iterator[str]:
@@ -100,8 +110,13 @@ def _own_directories(own: str) -> list[str]:
     return [own, *(place for place in places if not os.path.islink(place))]
 
 
+def _temporary_files(directory: str) -> list[str]:
+    """Return what has the name of a temporary file of ours, and was left an hour ago or earlier."""
+    return [path for path in atomic.leftovers(directory) if _TEMPORARY.fullmatch(os.path.basename(path))]
+
+
 def _find_parts(directory: str) -> Iterator[Waste]:
-    for path in atomic.leftovers(directory):
+    for path in _temporary_files(directory):
 
         def put(path: str = path) -> trash.TrashItem:
             return trash.put(path, "left behind by a process that was killed")
@@ -227,11 +242,11 @@ def _find_notes(directory: str) -> Iterator[Waste]:
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue
         names = {copy, os.path.realpath(copy)}
-        if is_settled and not os.path.lexists(copy) and not any(_is_below(item, names) for item in in_trash):
+        if is_settled and not os.path.lexists(copy) and not any(_was_at(item, names) for item in in_trash):
             yield make_waste(ORPHAN, "note on an import", path, origin=copy)
 
 
-def _is_below(origin: str, places: Collection[str]) -> bool:
+def _was_at(origin: str, places: Collection[str]) -> bool:
     """Return whether something in the trash was one of these places, or held it."""
     real = os.path.join(os.path.realpath(os.path.dirname(origin)), os.path.basename(origin))
     return any(paths.is_inside(place, path) for place in places for path in (origin, real))

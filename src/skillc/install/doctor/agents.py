@@ -11,10 +11,10 @@ from skillc.compiler import read_agents
 from skillc.install import ghosts
 from skillc.install.clients import find_registrations
 from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, count, short
-from skillc.install.doctor.repair import discard, redeploy, unlink
+from skillc.install.doctor.repair import build_command, discard, redeploy, unlink
 from skillc.install.orphans import agent_directories
 from skillc.install.waste import list_names
-from skillc.library import DeploymentRecord, read_deployments
+from skillc.library import DeploymentRecord, read_deployments, stored_skills
 from skillc.quotes import shell_quote
 
 MAX_NAMES = 8  # agents that are named
@@ -68,6 +68,7 @@ def check_servers(place: Place) -> Iterator[Check]:
 def check_links(place: Place) -> Iterator[Check]:
     """Find links in agents' directories that lead nowhere; ours are safe to remove."""
     records = {record.path: record for record in read_deployments()}
+    stored = {skill.segment: skill.reference for skill in stored_skills(place.cwd)}
     links = 0
     for directory in agent_directories(place.cwd):
         for name in list_names(directory):
@@ -81,14 +82,11 @@ def check_links(place: Place) -> Iterator[Check]:
             target = os.path.join(directory, os.readlink(path))
             text = f"'{short(path)}' is a link to '{short(target)}', which does not exist"
             if record is not None and ghosts.inspect_deployment(record) == ghosts.LINK:
-                yield Check(
-                    "links",
-                    WARNING,
-                    text,
-                    f"skc build {shell_quote(record.source)}",
-                    partial(redeploy, record, place.cwd),
-                )
-            elif _leads_to_runtime(target):
+                mend = partial(redeploy, record, place.cwd)
+                yield Check("links", WARNING, text, build_command(record.source, [record]), mend)
+            elif name in stored:
+                yield Check("links", WARNING, text, f"skc build {shell_quote(stored[name])}")
+            elif paths.is_own_runtime(os.path.normpath(target)):
                 yield Check("links", WARNING, text, f"rm {shell_quote(path)}", partial(unlink, path))
             else:
                 yield Check("links", WARNING, f"{text}; skc did not make it", f"rm {shell_quote(path)}")
@@ -109,16 +107,17 @@ def check_deployments(place: Place) -> Iterator[Check]:
     records = [record for record in read_deployments() if os.path.isdir(record.source)]
     for record in records:
         state = ghosts.inspect_deployment(record)
-        build = f"skc build {shell_quote(record.source)}"
+        build = build_command(record.source, [record])
+        force = build_command(record.source, [record], force=True)
         what = f"'{short(record.path)}', which was deployed for '{record.skill}',"
         if state == ghosts.GONE and os.path.isdir(os.path.dirname(record.path)):
             yield Check("deployments", WARNING, f"{what} is not there any more", build)
         elif state == ghosts.OTHER:
             text = f"{what} is something else now; --force moves that to the trash"
-            yield Check("deployments", WARNING, text, f"{build} --force")
+            yield Check("deployments", WARNING, text, force)
         elif state == ghosts.EDITED:
             text = f"{what} was edited there; --force moves that to the trash and deploys again"
-            yield Check("deployments", WARNING, text, f"{build} --force")
+            yield Check("deployments", WARNING, text, force)
         elif state == ghosts.FOLDER and _is_older(record):
             yield Check(
                 "deployments",
@@ -138,9 +137,3 @@ def _is_older(record: DeploymentRecord) -> bool:
     except OSError:
         return False
     return one != two
-
-
-def _leads_to_runtime(target: str) -> bool:
-    """Return whether a link leads to where a build of ours would be."""
-    marker = os.path.join(os.sep, paths.DIRECTORY, "runtime", "")
-    return marker in os.path.join(os.path.normpath(target), "")

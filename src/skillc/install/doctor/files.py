@@ -127,7 +127,7 @@ def check_records(place: Place) -> Iterator[Check]:
     try:
         allowed_variables()
     except InvalidConfiguration as error:
-        yield Check("records", ERROR, error.message, "skc trust list")
+        yield Check("records", ERROR, error.message, _mend_by_hand(paths.variables_file(place.home or "")))
     yield from _check_switches(place.own)
     record = os.path.join(place.own, "deployments.json")
     reason = _find_damage(record)
@@ -146,14 +146,22 @@ def check_records(place: Place) -> Iterator[Check]:
 
 def _check_trust() -> Iterator[Check]:
     store = TrustStore()
+    if os.path.exists(store.path) and not os.path.isfile(store.path):  # opening a pipe would block
+        yield Check("records", ERROR, f"'{short(store.path)}' is no file", _move_away(store.path))
+        return
     try:
         damage = store.damage()
     except InvalidConfiguration as error:
-        fix = f"chmod 600 {shell_quote(store.path)}" if os.path.isfile(store.path) else _move_away(store.path)
-        yield Check("records", ERROR, error.message, fix)
+        yield Check("records", ERROR, error.message, _mend_by_hand(store.path))
         return
     if damage is not None:
-        yield Check("records", ERROR, damage.message, "skc trust list")
+        yield Check("records", ERROR, damage.message, "skc trust prune")
+
+
+def _mend_by_hand(path: str) -> str:
+    """Return the command for a private file that is not used: others can write it, or it is damaged."""
+    is_open = os.path.isfile(path) and os.stat(path).st_mode & 0o022
+    return f"chmod 600 {shell_quote(path)}" if is_open else _move_away(path)
 
 
 def _check_switches(own: str) -> Iterator[Check]:
@@ -195,7 +203,7 @@ def check_leftovers(place: Place) -> Iterator[Check]:
     orphans = list(find_orphans(place.cwd))
     if orphans:
         size = sum(waste.size for waste in orphans)
-        text = f"{count(len(orphans), 'build')} or notes of skills that are gone, {size:,} bytes"
+        text = f"{count(len(orphans), 'orphan')}, made from skills that are gone, {size:,} bytes"
         yield Check("leftovers", WARNING, text, "skc clean")
     yield Check("leftovers", OK, "nothing was left behind")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Sequence
 
 from skillc import paths
 from skillc.compiler import PublishOptions, publish_skill
@@ -14,8 +15,35 @@ from skillc.errors import SkillcError
 from skillc.install.doctor.check import short
 from skillc.install.ghosts import FOLDER, inspect_deployment
 from skillc.install.waste import KEPT, TRASHED, Waste, remove_waste
-from skillc.library import DeploymentRecord, Skill, at_path, forget_deployments, is_skill, read_deployments
+from skillc.library import (
+    PROJECT,
+    DeploymentRecord,
+    Skill,
+    at_path,
+    forget_deployments,
+    is_skill,
+    read_deployments,
+)
+from skillc.quotes import shell_quote
 from skillc.settings import load_settings
+
+
+def build_command(source: str, records: Sequence[DeploymentRecord], *, force: bool = False) -> str:
+    """Return the command that builds a skill and deploys it where these deployments are, in the same way."""
+    words = ["skc", "build", shell_quote(source)]
+    places = dict.fromkeys(os.path.dirname(record.path) for record in records)
+    if places:
+        words += ["--target", shell_quote(",".join(places))]
+    # In a project `build` copies by itself where git ignores the runtime directory.
+    copies = [record for record in records if record.method == "copy"]
+    if any(not _is_in_project(record) for record in copies):
+        words.append("--copy")
+    return " ".join([*words, *(["--force"] if force else [])])
+
+
+def _is_in_project(record: DeploymentRecord) -> bool:
+    skill = at_path(record.source)
+    return skill.scope == PROJECT and paths.is_inside(record.path, skill.root)
 
 
 def rebuild(skill: Skill, cwd: str) -> str:

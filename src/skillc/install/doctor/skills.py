@@ -9,7 +9,7 @@ from functools import partial
 from skillc.compiler import list_skills
 from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, count, short
-from skillc.install.doctor.repair import rebuild
+from skillc.install.doctor.repair import build_command, rebuild
 from skillc.install.orphans import agent_directories
 from skillc.install.waste import list_names
 from skillc.library import Skill, is_compiled, is_skill, read_deployments, read_switches, stored_skills
@@ -81,16 +81,19 @@ def _read_name(folder: str) -> str:
 def check_builds(place: Place) -> Iterator[Check]:
     """Find skills that can't be used, and builds that are older than their sources."""
     try:
-        listing = list_skills(place.cwd, check_obsolete=True)
-    except (InvalidConfiguration, PermissionError):
-        return  # of the file of disabled skills, or its folder: checks of their own
+        read_switches()
+    except (InvalidConfiguration, OSError):
+        return  # the list needs them; a check of its own
+    listing = list_skills(place.cwd, check_obsolete=True)
     for skill, error in listing.problems:
         text = f"'{short(skill.source)}' can't be used: {error.message}"
         yield Check("builds", ERROR, text, f"skc lint {shell_quote(skill.reference)}")
+    records = read_deployments()
     for entry in listing.skills:
         if entry.status == "obsolete":
             text = f"'{entry.skill.name}' changed since it was built"
-            fix = f"skc build {shell_quote(entry.skill.reference)}"
+            own = [record for record in records if record.source == entry.skill.source]
+            fix = build_command(entry.skill.reference, own)
             yield Check("builds", WARNING, text, fix, partial(rebuild, entry.skill, place.cwd))
     missing = sum(entry.status == "not-built" for entry in listing.skills)
     rest = f", {missing:,} not built" if missing else ""
