@@ -1,0 +1,95 @@
+"""The worked example in docs/find.md is what the index computes."""
+
+from __future__ import annotations
+
+from math import log
+from pathlib import Path
+
+from skillc.index.skills import Searchable, SkillIndex
+from tests.support.skills import skill
+
+PAGE = Path(__file__).parents[2] / "docs" / "find.md"
+FORMS = {"fill": "fill", "form": "form", "forms": "form", "in": "in", "a": "a"}  # the task's words, stemmed
+
+
+def example() -> str:
+    """The section of the page, from its heading to the next."""
+    return PAGE.read_text(encoding="utf-8").partition("### An example\n")[2].partition("\n## ")[0]
+
+
+def rows(first: str) -> list[list[str]]:
+    """The rows of the table of the example whose first column has this title."""
+    table = example().partition(f"| {first} |")[2].partition("\n\n")[0].splitlines()[2:]
+    return [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in table]
+
+
+def words(text: str) -> list[str]:
+    """The words of a text; those of the task by their stems."""
+    letters = "".join(c if c.isalnum() else " " for c in text.lower())
+    return [FORMS.get(word, word) for word in letters.split()]
+
+
+def idf(skills: int, total: int) -> float:
+    return log(1 + (total - skills + 0.5) / (skills + 0.5))
+
+
+def tf(count: int, length: int, mean: int) -> float:
+    return 2.2 * count / (count + 1.2 * (0.25 + 0.75 * length / mean))
+
+
+class Example:
+    """The skills of the example, each with the words of its head and of its body."""
+
+    def __init__(self) -> None:
+        self.skills = {name: (description, body) for name, description, body in rows("skill")}
+        self.heads = {name: words(name) * 2 + words(text) for name, (text, _) in self.skills.items()}
+        self.bodies = {
+            name: words(body) + words(body.split(".")[0]) for name, (_, body) in self.skills.items()
+        }
+
+    def addends(self, term: str, name: str, is_stop_word: bool) -> tuple[float, ...]:
+        """The idf and the tf of a term in head and body, and what it adds to a skill's score."""
+        extra = 200 if is_stop_word else 0
+        total = len(self.skills) + extra
+        parts: list[float] = []
+        for texts, mean in ((self.heads, 36), (self.bodies, 1050)):
+            skills = sum(term in text for text in texts.values())
+            parts += [
+                idf(skills + extra, total) if skills else 0.0,
+                tf(texts[name].count(term), len(texts[name]), mean),
+            ]
+        return *parts, parts[0] * parts[1] + 0.8 * parts[2] * parts[3]
+
+
+def test_the_numbers_of_the_example() -> None:
+    """[LIB: SkillEngine trait (revised)] every number on the page follows from the texts on it."""
+    library = Example()
+    total = 0.0
+    *lines, last = rows("term")
+    assert [line[0] for line in lines] == ["fill", "form", "in"]
+    for term, *numbers in lines:
+        values = library.addends(term, "pdf-forms", term == "in")
+        assert numbers == [f"{value:.2f}" for value in values], term
+        total += values[-1]
+    assert last[-1] == f"{total:.2f}"
+
+
+def test_the_ranking_of_the_example(tmp_path: Path) -> None:
+    """[LIB: SkillEngine trait (revised)] the index gives the scores of the page, up to its rounding."""
+    library = Example()
+    for name, (description, body) in library.skills.items():
+        heading, _, text = body.partition(". ")
+        skill(tmp_path / "skills", name, f"---\ndescription: {description}\n---\n# {heading}\n\n{text}\n")
+    index = SkillIndex(str(tmp_path / "library.db"))
+    part = Searchable("example", index.folder(str(tmp_path / "skills"), False))
+    found = index.find([part], "fill in a form", 10)
+    scores = {
+        name: sum(library.addends(t, name, t in ("in", "a"))[-1] for t in ("fill", "in", "a", "form"))
+        for name in library.skills
+    }
+    assert [result.id for result in found] == sorted(
+        filter(scores.get, scores), key=lambda name: -scores[name]
+    )
+    for result in found:
+        assert abs(result.score - scores[result.id]) < 0.05
+        assert [result.id, f"{scores[result.id]:.2f}"] in rows("result")
