@@ -14,7 +14,15 @@ from skillc.index.skills import Searchable, SkillIndex, folder
 from tests.conftest import World
 
 WORDS = ["forms", "tables", "charts", "letters", "invoices", "maps", "music", "recipes", "travel", "garden"]
-TASKS = ("fill in forms", "draw charts and maps", "how to cook", "garden", "letters to nowhere zzz", "the")
+TASKS = (
+    "fill in forms",
+    "draw charts and maps",
+    "how to cook",
+    "garden",
+    "letters to nowhere zzz",
+    "the",
+    "gardne",
+)
 
 
 class Library:
@@ -31,6 +39,8 @@ class Library:
             world.skill(f"kind{number % 2}/{word}", text)
             if number % 2:
                 world.skill(f"kind{number % 2}/{word}", text + "Old.\n", store=world.global_store)
+            if number % 4 == 0:
+                world.skill(f"copies/{word}", text, store=world.global_store)
         world.skill("broken", "no frontmatter")
         (world.store / "kind0" / "COLLECTION.md").write_text("The first kind.\n")
         time.sleep(0.1)  # a file that has just changed is read again, whatever the index says
@@ -42,7 +52,10 @@ class Library:
         folders = [index.folder(root, False) for root in self.roots]
         repositories = [Searchable(f"r{n}", one) for n, one in enumerate(folders)]
         found = [
-            [(f.id, f.description, f.score, f.source_name, f.also) for f in index.find(repositories, task, 5)]
+            [
+                (f.id, f.description, f.score, f.source_name, f.also, f.copies)
+                for f in index.find(repositories, task, 5)
+            ]
             for task in TASKS
         ]
         lists = [

@@ -258,8 +258,9 @@ class _Search:
             key = self._group(candidate)
             match = None if self._scope.every else groups.get(key) or self._foreign_twin(candidate, matches)
             if match is None:
-                match = groups[key] = []
+                match = []
                 matches.append(match)
+            groups[key] = match
             match.append(candidate)
         return matches
 
