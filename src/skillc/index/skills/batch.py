@@ -164,6 +164,7 @@ class SkillReader:
     def __call__(self, jobs: Sequence[Job]) -> Chunk:
         values: list[tuple[int, Values]] = []
         weights: list[tuple[int, TermWeights]] = []
+        sketches: dict[int, bytes] = {}
         for start in range(0, len(jobs), GROUP):
             slots, texts = [], []
             for slot, path, skill_id in jobs[start : start + GROUP]:
@@ -176,8 +177,9 @@ class SkillReader:
                     slots.append(slot)
                     texts.append(text)
             if self._stemmer is not None:
-                weights += zip(slots, weigh_terms(self._stemmer, texts), strict=True)
-        sketches = {slot: make_sketch(chain(w.head_terms, w.body_terms)) for slot, w in weights}
+                new = list(zip(slots, weigh_terms(self._stemmer, texts), strict=True))
+                sketches |= {slot: make_sketch(chain(w.head_terms, w.body_terms)) for slot, w in new}
+                weights += new
         return values, sketches, invert(weights, *self._statistics)
 
     def _is_late(self) -> bool:

@@ -52,7 +52,7 @@ def make_sketch(terms: Iterable[bytes]) -> bytes:
         _hashes.clear()
     hashes = sorted(filter(None, map(_hashes.__getitem__, terms)), reverse=True)
     lowest = {number >> 31 - BIN_BITS: number % 255 + 1 for number in hashes}
-    return bytes([lowest.get(place, 0) for place in range(BINS)])
+    return bytes(map(lowest.get, range(BINS), bytes(BINS)))
 
 
 def are_alike(first: bytes, second: bytes) -> bool:
@@ -141,7 +141,8 @@ class TwinChange:
         groups: dict[int, list[int]] = {}
         for number in sorted(self._loose.union(self._parents, self._parents.values())):
             groups.setdefault(self._root(number), []).append(number)
-            self._execute("DELETE FROM twins WHERE number = ?", (self._of(number).group,))
+            if self._of(number).group is not None:
+                self._execute("DELETE FROM twins WHERE number = ?", (self._of(number).group,))
         for members in groups.values():
             self._store_group(members)
         self._execute("DELETE FROM kin WHERE key = ?", (SEAL,))
