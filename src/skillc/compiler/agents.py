@@ -6,8 +6,8 @@ import os
 
 from skillc import paths
 from skillc.errors import InvalidOption, SkillcError
+from skillc.spelling import suggest
 from skillc.startup import value
-from skillc.text import suggest
 
 USER, PROJECT = "user", "project"
 SHARED = (".agents/skills", ".config/agents/skills")

@@ -18,7 +18,7 @@ from skillc.errors import Diagnostic, OriginNotFound, SkillcError, warning
 from skillc.install.origin import Origin
 from skillc.paths import DIRECTORY, SKILL_FILES
 from skillc.skills import is_name, parse, read_metadata, to_segment
-from skillc.text import suggest
+from skillc.spelling import suggest
 
 MAX_DEPTH = 8  # folders between the root and a skill that is named nowhere
 MAX_SKILLS = 20_000

@@ -40,6 +40,11 @@ class Intake:
     def succeeded(self) -> bool:
         return not (self.failures or self.build_failures or any(p.failures for p in self.publications))
 
+    def add(self, other: Intake) -> None:
+        """Add what another import did."""
+        self.imported += other.imported
+        self.skipped += other.skipped
+
     def as_json(self) -> dict[str, list[dict[str, str]]]:
         failures = [Skip(step.source, error.line()) for step, error in self.failures]
         return {

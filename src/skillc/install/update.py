@@ -35,8 +35,8 @@ from skillc.install.names import store_folder
 from skillc.install.place import check_store, keep_in_trash, put_folder
 from skillc.install.reinstall import publish_entries
 from skillc.install.versions import find_version, keep_version, note_versions
+from skillc.quotes import shell_quote
 from skillc.skills import digest_files
-from skillc.text import shell_quote
 
 REASON = "the version before 'skc update'"
 MAX_DIFF = 1 << 20  # bytes of a file whose diff is shown

@@ -9,8 +9,9 @@ from contextlib import ExitStack
 from skillc.audit import BLOCK, REVIEW, read_policy
 from skillc.cli import show, workspace
 from skillc.cli.approval import ask, confirm, terminal
+from skillc.cli.mistakes import see
 from skillc.cli.progress import Progress
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.compiler import Target, detect_targets, find_targets
 from skillc.errors import AuditBlocked, InvalidOption, OriginNotFound, SkillcError, unexpected
 from skillc.install import (
@@ -27,7 +28,8 @@ from skillc.install import (
     parse_origin,
 )
 from skillc.library import GLOBAL, PROJECT
-from skillc.text import cut, fold_line, one_line, suggest
+from skillc.spelling import suggest
+from skillc.text import cut, fold_line, one_line
 from skillc.workspace import Workspace
 
 MAX_LISTED = 50  # skills in one list

@@ -9,7 +9,8 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import SkillNotFound
 from skillc.install import LockEntry, Update, Updates, find_root, parse_age, read_lock, update_locked
 from skillc.paths import current_directory
-from skillc.text import one_line, suggest, terminal_text
+from skillc.spelling import suggest
+from skillc.text import one_line, terminal_text
 
 MIN_AGE = Option("--min-age", "Leave versions alone that are younger, such as 12h, 3d or 2w.", value="<age>")
 NAMES = Argument(
