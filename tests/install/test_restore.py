@@ -116,7 +116,9 @@ def test_skills_that_left_the_lock(world: World, origin: Origin, server: Server)
     dry = json.loads(world.ok("install", "--dry-run", "--format", "json").stdout)
     assert dry == {"installed": [], "unchanged": [], "removed": ["email", "pdf"]}
     assert (world.store / "pdf").is_dir()
-    assert install(world)["removed"] == ["email", "pdf"]
+    result = world.ok("install", "--format", "json")
+    assert json.loads(result.stdout)["removed"] == ["email", "pdf"]
+    assert result.stderr.count("warning[W007]") == 1
     assert sorted(os.listdir(world.store)) == ["own"]
     assert os.listdir(world.project / ".claude" / "skills") == []
     entries = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]

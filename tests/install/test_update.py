@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,31 @@ def test_no_base(world: World) -> None:
     (mine / "SKILL.md").write_text(HEAD + "Their text\n")
     world.fails("E081", "update")
     assert (world.store / "pdf" / "SKILL.md").read_text() == HEAD + "My text\n"
+
+
+def pack(archive: Path, text: str) -> None:
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("skills/pdf/SKILL.md", HEAD + text)
+
+
+def test_archives(world: World) -> None:
+    """[SURFACES: Getting skills] an archive has no commit: its files are compared with the lock."""
+    archive = world.root / "skills.zip"
+    pack(archive, "Old.\n")
+    world.ok("add", str(archive), "--yes", "--target", "claude")
+    shutil.rmtree(world.store / "pdf")
+    assert world.ok("install", "--frozen").stdout == "Installed 'pdf'\n"
+    pack(archive, "New.\n")
+    assert world.ok("install").stdout == "1 skill unchanged\n"
+    (found,) = json.loads(world.ok("outdated", "--format", "json").stdout)["skills"]
+    assert (found["id"], found["changed"], found["commit"]) == ("pdf", True, None)
+    assert "W088" in world.ok("update", "--min-age", "1d").stderr
+    shutil.rmtree(world.store / "pdf")
+    world.fails("E081", "install")
+    world.ok("update")
+    assert (world.store / "pdf" / "SKILL.md").read_text() == HEAD + "New.\n"
+    archive.unlink()
+    assert "W088" in world.ok("update").stderr
 
 
 def test_dry_run_and_diff(installed: World, origin: Origin) -> None:

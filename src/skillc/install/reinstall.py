@@ -114,6 +114,8 @@ def _remove(root: str, name: str, diagnostics: list[Diagnostic], failures: list[
         edited = is_edited(path)
         removal = remove_skill(skill_of(root, name), root, keep_source=not edited)
         diagnostics += removal.diagnostics
+        if removal.item:
+            diagnostics.append(warning("W007", path, removal.item))
         if not edited:
             atomic.discard(path)
         change_lock(root, forget=[name])  # the npm package's global file may still have it
