@@ -15,12 +15,10 @@ import pytest
 
 from skillc.install import change_lock, read_lock, restore_locked
 from tests.conftest import World
-from tests.support.git import Origin, Server, origin, server, template
+from tests.support.git import Origin, Server
 from tests.support.lock import lock_skills, read_tree
-from tests.support.npm import Installer, installer
+from tests.support.npm import Installer
 from tests.support.skills import skill
-
-__all__ = ["installer", "origin", "server", "template"]
 
 
 def install(world: World, *words: str) -> dict[str, list[str]]:

@@ -17,11 +17,9 @@ import pytest
 from skillc import trash
 from skillc.install import read_lock
 from tests.conftest import World
-from tests.support.git import GIT_ENV, Origin, Server, origin, server, template
+from tests.support.git import GIT_ENV, Origin, Server
 from tests.support.lock import lock_skills, read_tree
 from tests.support.skills import skill
-
-__all__ = ["origin", "server", "template"]
 
 HEAD = "---\nname: pdf\ndescription: About pdf\n---\n"
 TEXT = HEAD + "".join(f"Line {number}.\n\n" for number in range(10))
