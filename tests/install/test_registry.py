@@ -231,6 +231,7 @@ def test_discovery_elsewhere(hub: Hub) -> None:
             get(f"clawhub:{hub.url}/pdf")
 
 
+@pytest.mark.slow
 def test_locked_version(hub: Hub, world: World) -> None:
     """[SURFACES: Lock file] the locked version is installed; a newer one is for update to take."""
     world.ok("add", f"clawhub:{hub.url}/pdf", "--yes", "--target", "claude")

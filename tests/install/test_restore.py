@@ -52,6 +52,7 @@ def test_from_nothing(world: World, origin: Origin, server: Server) -> None:
     assert world.ok("lock", "--check").stdout == "Lock and store are equal.\n"
 
 
+@pytest.mark.slow
 def test_frozen_gives_the_same_bytes(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Getting skills] install --frozen into two clones gives the same bytes."""
     lock_skills(world, server.url, "pdf", "email")
@@ -65,6 +66,7 @@ def test_frozen_gives_the_same_bytes(world: World, origin: Origin, server: Serve
     assert trees[0] == trees[1] != {}
 
 
+@pytest.mark.slow
 def test_one_fetch_for_one_repository(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Getting skills] many skills of one commit are one download; what is there is not fetched."""
     names = [f"s{number}" for number in range(20)]
@@ -78,6 +80,7 @@ def test_one_fetch_for_one_repository(world: World, origin: Origin, server: Serv
     assert install(world)["installed"] == ["s3"]
 
 
+@pytest.mark.slow
 def test_edits_go_to_the_trash(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Getting skills][D52] an edited skill is restored, and the edit can be brought back."""
     lock_skills(world, server.url, "pdf")
@@ -102,6 +105,7 @@ def test_edits_go_to_the_trash(world: World, origin: Origin, server: Server) -> 
     assert world.ok("verify").returncode == 0
 
 
+@pytest.mark.slow
 def test_skills_that_left_the_lock(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Getting skills] they leave store and agents; edits go to the trash, own skills stay."""
     lock_skills(world, server.url, "pdf", "email", targets=["claude"])
@@ -124,6 +128,7 @@ def test_skills_that_left_the_lock(world: World, origin: Origin, server: Server)
     assert install(world) == {"installed": [], "unchanged": [], "removed": []}
 
 
+@pytest.mark.slow
 def test_a_tag_that_moved(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Lock file] the locked commit is used, with a warning; where it is gone, E081."""
     (entry,) = lock_skills(world, f"git+{server.url}#v1", "pdf")
@@ -147,6 +152,7 @@ def test_a_tag_that_moved(world: World, origin: Origin, server: Server) -> None:
     assert os.listdir(world.store) == []
 
 
+@pytest.mark.slow
 def test_frozen_changes_nothing(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Getting skills] one skill that can't be had exactly is E081, and nothing is installed."""
     (pdf, _) = lock_skills(world, server.url, "pdf", "email")
@@ -296,6 +302,7 @@ def test_a_lock_for_the_npm_package(installer: Installer, origin: Origin, server
     assert world.ok("install", "--frozen").stderr == ""
 
 
+@pytest.mark.slow
 def test_an_entry_that_can_not_be_completed(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Lock file] files that are as locked stay, though nothing says of which commit they are."""
     world.ok("add", server.url, "--skill", "pdf", "--yes", "--target", "claude")
@@ -329,6 +336,7 @@ def test_a_lock_of_the_npm_package(installer: Installer, origin: Origin, server:
     assert (world.project / ".agents" / "skills" / "pdf" / "SKILL.md").is_file()
 
 
+@pytest.mark.slow
 def test_nothing_to_do_loads_little(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Getting skills] with nothing to do, neither git nor the compiler is loaded."""
     lock_skills(world, server.url, "pdf")

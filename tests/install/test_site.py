@@ -212,6 +212,7 @@ def test_credentials_stay_at_home(world: World, stub: Stub) -> None:
     assert "secret-word" not in error.value.text()
 
 
+@pytest.mark.slow
 def test_locked(world: World, stub: Stub) -> None:
     """[SURFACES: Lock file] what a site has under the locked digest is installed, anything else is E081."""
     place = "/.well-known/agent-skills/pdf/SKILL.md"

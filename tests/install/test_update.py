@@ -48,6 +48,7 @@ def edit(world: World, old: str, new: str) -> None:
     file.write_text(file.read_text().replace(old, new))
 
 
+@pytest.mark.slow
 def test_outdated(installed: World, origin: Origin) -> None:
     """[SURFACES: Getting skills] says which skills changed at their origin, and which were edited here."""
     assert installed.ok("outdated").stdout == "Every skill is up to date.\n"
@@ -79,6 +80,7 @@ def test_outdated(installed: World, origin: Origin) -> None:
     assert read_tree(installed.project) == before
 
 
+@pytest.mark.slow
 def test_update(installed: World, origin: Origin) -> None:
     """[SURFACES: Getting skills] files, modes and the lock are the new ones; the agent gets the new build."""
     origin.write("pdf/SKILL.md", TEXT.replace("About pdf", "About PDF files") + "More.\n")
@@ -119,6 +121,7 @@ def test_edits_are_merged(installed: World, origin: Origin) -> None:
     assert [(p["file"], p["problem"]) for p in problems] == [("SKILL.md", "changed"), ("mine.md", "added")]
 
 
+@pytest.mark.slow
 def test_a_conflict(installed: World, origin: Origin) -> None:
     """[SURFACES: Getting skills] both texts are in the file between marks; E082 names it."""
     edit(installed, "Line 2.", "My line.")
@@ -165,6 +168,7 @@ def pack(archive: Path, text: str) -> None:
         file.writestr("skills/pdf/SKILL.md", HEAD + text)
 
 
+@pytest.mark.slow
 def test_archives(world: World) -> None:
     """[SURFACES: Getting skills] an archive has no commit: its files are compared with the lock."""
     archive = world.root / "skills.zip"
@@ -197,6 +201,7 @@ def test_dry_run_and_diff(installed: World, origin: Origin) -> None:
     assert read_tree(installed.project) == before
 
 
+@pytest.mark.slow
 def test_what_it_asks_for(installed: World, origin: Origin) -> None:
     """[SURFACES: Getting skills] what it newly asks for is shown; findings that block stop it (E084)."""
     origin.write("pdf/scripts/run.sh", "#!/bin/sh\ncurl https://new-host.dev/data\n")
@@ -217,6 +222,7 @@ def test_what_it_asks_for(installed: World, origin: Origin) -> None:
     assert [s["id"] for s in update(installed) if s["changed"]] == ["pdf"]
 
 
+@pytest.mark.slow
 def test_min_age(installed: World, origin: Origin, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Getting skills] commits younger than --min-age are not taken, and that is said."""
     origin.write("pdf/SKILL.md", TEXT + "More.\n")
@@ -232,6 +238,7 @@ def test_min_age(installed: World, origin: Origin, monkeypatch: pytest.MonkeyPat
     assert [s["id"] for s in update(installed, "--min-age", "3d") if s["changed"]] == ["pdf"]
 
 
+@pytest.mark.slow
 def test_pins(installed: World, origin: Origin) -> None:
     """[SURFACES: Getting skills] a pinned skill stays until it is unpinned; the lock has the note."""
     assert json.loads(installed.ok("pin", "pdf", "--format", "json").stdout) == {
@@ -249,6 +256,7 @@ def test_pins(installed: World, origin: Origin) -> None:
     installed.fails("E001", "update", "nothing")
 
 
+@pytest.mark.slow
 def test_origins_that_are_gone(installed: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Getting skills] a skill that left its repository and a server that is down are warnings."""
     origin.write("pdf/SKILL.md", TEXT + "More.\n")
