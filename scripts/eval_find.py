@@ -23,14 +23,10 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from skillc.index.meaning import rerank
-from skillc.index.skills import FoundSkill, Searchable, SkillIndex
+from skillc.index.skills import Searchable, SkillIndex
 from skillc.skills import parse, read_metadata
-
-if TYPE_CHECKING:
-    Find = Callable[[str], list[FoundSkill]]
 
 HERE = Path(__file__).parent
 LIMIT = 10
@@ -128,23 +124,15 @@ def main() -> None:
             "tasks": tasks(given.queries, known),
             "own words": own_words([path for path in paths if str(path.parent) in names], given.limit_own),
         }
+
+        def ask(task: str) -> list[set[str]]:
+            return [names.get(skill.directory, {skill.name}) for skill in library.find(parts, task, LIMIT)]
+
         for kind, questions in kinds.items():
-            for way, find in ways(library, parts).items() if questions else ():
-
-                def ask(task: str, find: Find = find) -> list[set[str]]:
-                    return [names.get(skill.directory, {skill.name}) for skill in find(task)]
-
+            if questions:
                 ask("what takes time only once")
-                print(f"{kind}: {len(questions)} questions, {len(names)} skills, {way}")
-                measure(questions, names.values(), ask, given.misses and way in ("python", "reranked"))
-
-
-def ways(library: SkillIndex, parts: Sequence[Searchable]) -> dict[str, Find]:
-    """How to find, as far as it is installed."""
-    found: dict[str, Find] = {"python": lambda task: library.find(parts, task, LIMIT)}
-    if rerank.is_installed():
-        found["reranked"] = lambda task: rerank.find_by_meaning(library, parts, task, LIMIT, lambda *_: True)
-    return found
+                print(f"{kind}: {len(questions)} questions, {len(names)} skills")
+                measure(questions, names.values(), ask, given.misses)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from skillc import errors
-from skillc.cli import NAMES
+from skillc.cli.summaries import NAMES
 from skillc.compiler import read_agents
 from skillc.errors import tree
 

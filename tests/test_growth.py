@@ -33,7 +33,8 @@ from skillc.skills import (
     walk,
 )
 from skillc.skills.tools.definition import parse_definition
-from skillc.text import one_line, suggest
+from skillc.spelling import suggest
+from skillc.text import one_line
 from skillc.tools.arguments import check_values, parse_values
 from tests.conftest import World
 from tests.support.growth import grows_too_fast

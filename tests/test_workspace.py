@@ -181,7 +181,7 @@ def test_remarks_on_a_search(world: World, here: Workspace, lines: list[str]) ->
 
 def test_finding(world: World, here: Workspace, lines: list[str]) -> None:
     """[D33] a question to the whole library is about no skill's use: no row in any log."""
-    assert [result.id for result in here.find("made for a test", rerank=False)][:1] == ["pdf"]
+    assert [result.id for result in here.find("made for a test")][:1] == ["pdf"]
     assert rows(world) == []
     assert lines == []
 

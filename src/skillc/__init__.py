@@ -7,8 +7,6 @@ Importing it costs nothing until a name is used.
 'extraction'
 """
 
-from __future__ import annotations
-
 from skillc.startup import front_door
 
 TYPE_CHECKING = False

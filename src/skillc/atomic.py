@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 ABANDONED_AFTER = 3600.0  # seconds; no write takes this long
+LOCK_PAUSE = 0.05  # seconds between two tries, where the time for a lock is limited
+_HELD = (errno.EAGAIN, errno.EACCES)  # of a lock that another process holds
 
 
 def temporary_path(path: str) -> str:
@@ -128,15 +130,19 @@ def discard(path: str) -> None:
 
 def sweep(directory: str, *, older_than: float = ABANDONED_AFTER) -> None:
     """Remove the temporary files that killed processes left in `directory`."""
+    for path in leftovers(directory, older_than=older_than):
+        discard(path)
+
+
+def leftovers(directory: str, *, older_than: float = ABANDONED_AFTER) -> list[str]:
+    """Return the temporary files that killed processes left in `directory`."""
     try:
         with os.scandir(directory) as entries:
-            leftovers = [e for e in entries if e.name.startswith(".") and e.name.endswith(".tmp")]
+            found = [e for e in entries if e.name.startswith(".") and e.name.endswith(".tmp")]
         now = time.time()
-        for entry in leftovers:
-            if now - entry.stat(follow_symlinks=False).st_mtime >= older_than:
-                discard(entry.path)
+        return [e.path for e in found if now - e.stat(follow_symlinks=False).st_mtime >= older_than]
     except OSError:
-        pass
+        return []
 
 
 def exchange(one: str, other: str) -> bool:
@@ -162,13 +168,17 @@ class Lock:
 
     The path is that of a file, which is created, or (except on Windows) of a directory; a link is refused.
     Where the system can't lock (some network file systems) it locks nothing: writes are atomic all the same,
-    and the last one wins. `had_to_wait` says whether another process held it.
+    and the last one wins. `had_to_wait` says whether another process held it; `is_late`, whether it still did
+    at the time `until`, so that nothing is locked. Without `wait`, a lock that is held is BlockingIOError.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, until: float | None = None, *, wait: bool = True) -> None:
         self._path = path
+        self._until = until
+        self._may_wait = wait
         self._descriptor = -1
         self.had_to_wait = False
+        self.is_late = False
 
     def __enter__(self) -> None:
         flags = os.O_RDONLY if os.path.isdir(self._path) else os.O_RDWR | os.O_CREAT
@@ -181,12 +191,23 @@ class Lock:
             raise OSError(errno.EINVAL, "not a regular file", self._path)
         try:
             self._take(wait=False)
-        except OSError:
+        except OSError as error:
             self.had_to_wait = True
+            if not self._may_wait and error.errno in _HELD:
+                os.close(self._descriptor)
+                raise BlockingIOError(errno.EAGAIN, "in use by another process", self._path) from None
+            self._wait()
+
+    def _wait(self) -> None:
+        while not self.is_late:
             try:
-                self._take(wait=True)
-            except OSError:
-                pass
+                self._take(wait=self._until is None)
+                return
+            except OSError as error:
+                if self._until is None or error.errno not in _HELD:
+                    return
+            self.is_late = time.time() >= self._until
+            time.sleep(LOCK_PAUSE)
 
     def _take(self, wait: bool) -> None:
         if sys.platform == "win32":

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 MAX_WAL = 1 << 28  # bytes of a log's WAL; a larger one is not ours, and would take long to read
 MAX_VALUE = 1 << 26  # bytes of a text in a log
-LOG_TABLES = (  # of an access log, with its trigger, and tables that SQLite adds
-    "access_log access_kind access_place access_day access_week access_counted sqlite_sequence sqlite_stat1"
+LOG_TABLES = (  # of an access log, with the trigger of older ones, and tables that SQLite adds
+    "access_log access_kind access_place access_day access_week access_mark access_counted"
+    " sqlite_sequence sqlite_stat1"
 )
 
 

@@ -204,11 +204,6 @@ def library_file(root: str) -> str:
     return os.path.join(root, DIRECTORY, "cache", "library.db")
 
 
-def vectors_file(root: str) -> str:
-    """Return the file of the re-ranker's vectors of descriptions: a cache, safe to remove."""
-    return os.path.join(root, DIRECTORY, "cache", "vectors.db")
-
-
 def stub_file(runtime: str) -> str:
     return os.path.join(runtime, SKILL_FILE)
 

@@ -17,11 +17,11 @@ the code is ordinary Python.
 9. `collect_rarely`: a reading command ends before collecting garbage pays.
 10. `leave` ends the process without dismantling the interpreter.
 11. `import_fast`: a command's modules load by their path, without Python's search for them.
-12. The command is a script in the wheel (`bin/skc`), not an entry point: the wrapper that installers
+12. `skip_future`: `from __future__ import annotations` is for the compiler, but loads a module all the same.
+    This module and the package's `__init__` come before that trick and do without.
+13. The command is a script in the wheel (`bin/skc`), not an entry point: the wrapper that installers
     write for an entry point imports `re`.
 """
-
-from __future__ import annotations
 
 import os
 import sys
@@ -81,7 +81,7 @@ LARGE = 1 << 15  # bytes of a compiled module; memory for more takes long to all
 MUCH = 1 << 20  # bytes from which OpenSSL is worth loading for a digest
 
 
-def front_door(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
+def front_door(package: str, homes: "Mapping[str, str]") -> "Callable[[str], object]":
     """Return the `__getattr__` of a package; `homes` maps each module to the public names it holds.
 
     The names stand in one string, separated by spaces. A module is imported when one of its names is
@@ -143,7 +143,7 @@ class Idle:
     def __len__(self) -> int:
         return len(self._things)
 
-    def take(self, key: object) -> Any:
+    def take(self, key: object) -> "Any":
         """Return what was given back last under a key, for the caller alone; None where nothing waits."""
         with self._lock:
             for number in range(len(self._things) - 1, -1, -1):
@@ -151,7 +151,7 @@ class Idle:
                     return self._things.pop(number)[1]
         return None
 
-    def give_back(self, key: object, thing: Any) -> None:
+    def give_back(self, key: object, thing: "Any") -> None:
         """Keep a thing for its next user."""
         with self._lock:
             self._things.append((key, thing))
@@ -164,6 +164,32 @@ class Idle:
         """Close everything when the process ends; a command that leaves at once need not."""
         for _, thing in self._things:
             thing.close()
+
+
+def start() -> None:
+    """Apply the tricks that change the whole process; for programs of our own, before their first import."""
+    collect_rarely()
+    import_fast()
+    skip_future()
+
+
+def skip_future() -> None:
+    """Stand in for the module `__future__` until something asks it for more than `annotations`."""
+    if "__future__" not in sys.modules:
+        stand_in: Any = type(sys)("__future__")
+        stand_in.annotations = None
+        stand_in.__getattr__ = _feature
+        sys.modules["__future__"] = stand_in
+
+
+def _feature(name: str) -> object:
+    """Return a name of the real module `__future__`, and put all of them into the stand-in."""
+    if not name.startswith("__"):  # Python asks every module for some of these
+        stand_in = sys.modules.pop("__future__")
+        vars(stand_in).update(vars(__import__("__future__")))
+        if name in vars(stand_in):
+            return vars(stand_in)[name]
+    raise AttributeError(f"module '__future__' has no attribute {name!r}")
 
 
 def import_fast() -> None:
@@ -181,7 +207,7 @@ def import_fast() -> None:
         sys.meta_path.insert(0, finder)
 
 
-def _find_spec(name: str, path: Sequence[str] | None, target: object = None) -> ModuleSpec | None:
+def _find_spec(name: str, path: "Sequence[str] | None", target: object = None) -> "ModuleSpec | None":
     if path is None or not name.startswith("skillc."):
         return None
     folder, module, search = path[0], name[name.rindex(".") + 1 :], None
@@ -195,18 +221,18 @@ def _find_spec(name: str, path: Sequence[str] | None, target: object = None) -> 
             return None
     loader = SourceFileLoader(name, file)
     spec = ModuleSpec(name, loader, origin=file)
-    spec.cached = compiled = f"{folder}/__pycache__/{module}.{sys.implementation.cache_tag}.pyc"
+    spec.cached = cache = f"{folder}/__pycache__/{module}.{sys.implementation.cache_tag}.pyc"
     spec.submodule_search_locations = search
     spec.has_location = True
     read = loader.get_code
-    vars(loader)["get_code"] = lambda name: _read_code(compiled, source) or read(name)
+    vars(loader)["get_code"] = lambda name: _read_code(cache, source) or read(name)
     return spec
 
 
-def _read_code(compiled: str, source: os.stat_result) -> CodeType | None:
+def _read_code(cache: str, source: os.stat_result) -> "CodeType | None":
     """Return what a compiled file holds, None if it is not of the source as it is now."""
     try:
-        file = os.open(compiled, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        file = os.open(cache, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     except OSError:
         return None
     try:
@@ -248,7 +274,7 @@ def collect_often() -> None:
     gc.set_threshold(700)
 
 
-def leave(status: int) -> NoReturn:
+def leave(status: int) -> "NoReturn":
     """Flush the output and end the process at once: dismantling the interpreter costs a search."""
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -258,7 +284,7 @@ def leave(status: int) -> NoReturn:
     os._exit(status)
 
 
-def new_sha256(size: int = 0) -> Hash:
+def new_sha256(size: int = 0) -> "Hash":
     """Return an empty hash for about `size` bytes."""
     if size < MUCH:
         try:
@@ -278,7 +304,7 @@ def sha256_hex(data: bytes) -> str:
     return digest.hexdigest()
 
 
-def file_sha256_hex(file: BinaryIO, size: int) -> str:
+def file_sha256_hex(file: "BinaryIO", size: int) -> str:
     """Return the hex SHA-256 of the rest of a file of about `size` bytes, read in pieces."""
     digest = new_sha256(size)
     while piece := file.read(MUCH):

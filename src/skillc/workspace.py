@@ -36,23 +36,6 @@ if TYPE_CHECKING:
     Reporter = Callable[[str], None]
 
 
-class Library:
-    """The repositories configured in a directory, merged, and the engine over them."""
-
-    __slots__ = ("engine", "source", "stamp")
-
-    def __init__(self, config: SkillsConfig, cwd: str, stamp: object, capabilities: Iterable[str]) -> None:
-        from skillc.engine import DefaultSkillEngine, EngineOptions
-        from skillc.library import resolve_repositories
-
-        self.stamp = stamp
-        self.source: CompositeSkillSource = resolve_repositories(config, next(paths.library_roots(cwd), None))
-        limits = (config.max_injection_bytes, config.inventory_threshold)
-        words = frozenset((*config.capabilities, *capabilities))
-        options = EngineOptions(*limits, capabilities=words, enabled=config.enabled)
-        self.engine: DefaultSkillEngine = DefaultSkillEngine(self.source, options)
-
-
 class Workspace:
     """A working directory. One object serves any number of operations, from any thread.
 
@@ -70,11 +53,9 @@ class Workspace:
         self.cwd = cwd or paths.current_directory()
         self.report = report
         self.capabilities = frozenset(capabilities)
-        self._switch: tuple[object, str] = (
-            None,
-            "",
-        )  # stamps of the configuration, and the file that switches skills off
-        self._library: list[Library] = []  # at most one; a list, so that `with_reporter` can share it
+        self._switch: tuple[object, str] = (None, "")  # stamps, and the file that switches skills off
+        # At most one, with the stamps of its configuration; a list, so that `with_reporter` can share it.
+        self._library: list[tuple[object, CompositeSkillSource, DefaultSkillEngine]] = []
 
     def with_reporter(self, report: Reporter) -> Workspace:
         """Return the same workspace with another reporter; both share the library."""
@@ -277,7 +258,7 @@ class Workspace:
 
     # Operations on the library.
 
-    def find(self, task: str, limit: int = 10, *, rerank: bool = True) -> list[FoundSkill]:
+    def find(self, task: str, limit: int = 10) -> list[FoundSkill]:
         """Return the skills that fit a task, best first."""
         from skillc.library import find_skills
 
@@ -285,26 +266,32 @@ class Workspace:
             self.cwd,
             task,
             limit,
-            rerank=rerank,
             capabilities=self.capabilities,
             tell=lambda diagnostic: self.tell((diagnostic,)),
         )
 
     def engine(self) -> DefaultSkillEngine:
         """Return the engine over all configured repositories; raises InvalidConfiguration."""
-        return self.library().engine
+        return self._configure()[1]
 
-    def library(self) -> Library:
-        """Return the configured repositories; they are set up again when a skills.toml changed."""
-        stamp = paths.config_stamps(self.cwd)
-        library = self._library[0] if self._library else None
-        if library is None or library.stamp != stamp:
+    def library(self) -> CompositeSkillSource:
+        """Return the configured repositories, merged; raises InvalidConfiguration."""
+        return self._configure()[0]
+
+    def _configure(self) -> tuple[CompositeSkillSource, DefaultSkillEngine]:
+        """Return the repositories and the engine over them; set them up again if a skills.toml changed."""
+        stamps = paths.config_stamps(self.cwd)
+        if not self._library or self._library[0][0] != stamps:
+            from skillc.engine import DefaultSkillEngine, EngineOptions
+            from skillc.library import resolve_repositories
+
             config = self.configuration()
-            library = Library(config, self.cwd, stamp, self.capabilities)
-            self._library[:] = [library]
+            source = resolve_repositories(config, next(paths.library_roots(self.cwd), None))
+            engine = DefaultSkillEngine(source, EngineOptions.from_config(config, self.capabilities))
+            self._library[:] = [(stamps, source, engine)]
             if not config.enabled:
                 self.tell((errors.warning("W072", config.enabled_by),))
-        return library
+        return self._library[0][1:]
 
     def switched_off_by(self) -> str:
         """Return the skills.toml that switches skills off; empty if they are on [D56]."""
@@ -338,7 +325,7 @@ class Workspace:
         finally:
             gc.enable()
         if warnings and self._library:
-            self.tell(self._library[0].source.warnings())
+            self.tell(self._library[0][1].warnings())
         return answer
 
     # Settings and reports.

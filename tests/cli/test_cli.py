@@ -23,7 +23,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from skillc import __version__
-from skillc.cli import GROUPS, NAMES, load, main
+from skillc.cli import load, main
+from skillc.cli.summaries import GROUPS, NAMES
 from skillc.cli.syntax import COMMON, parse
 from tests.conftest import SkcRun, World
 

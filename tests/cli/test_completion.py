@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from skillc.cli import NAMES
 from skillc.cli.commands.completion import SCRIPTS
+from skillc.cli.summaries import NAMES
 from skillc.compiler import read_agents
 from tests.conftest import World
 

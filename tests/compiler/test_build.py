@@ -18,7 +18,8 @@ from hypothesis import example, given, settings, strategies as st
 
 from skillc.compiler import build_skill
 from skillc.compiler.build import BuildResult
-from skillc.errors import IndexUnusable, MissingField
+from skillc.compiler.read_files import fingerprint, read_all
+from skillc.errors import IndexUnusable, MissingField, PathEscapes
 from skillc.gateway import search_sections, show_section
 from skillc.index import SETTLED_NS
 from skillc.library import resolve
@@ -590,3 +591,21 @@ def test_progress_goes_to_stderr_only(world: World) -> None:
     result = world.ok("build", "--all")
     assert result.stdout == "3 of 3 skills built (0 unchanged), 0 failed\n"
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize("place", ["a.md", "b"])
+def test_a_link_that_takes_the_place_of_a_file(world: World, place: str) -> None:
+    """[RFC-0001:C-OUTPUT] what becomes a link out of the skill after it was listed is not indexed."""
+    folder = world.skill("pdf")
+    outside = world.root / "outside"
+    for root in (folder, outside):
+        (root / "b").mkdir(parents=True)
+        for name in ("a.md", "b/c.md"):
+            (root / name).write_text(f"# {root.name}\n")
+    files = [file for file in list_files(str(folder)) if file.name.startswith(place)]
+    (folder / place).rename(world.root / "aside")
+    (folder / place).symlink_to(outside / place)
+    with pytest.raises(PathEscapes):
+        list(read_all(files))
+    with pytest.raises(PathEscapes):
+        fingerprint(files[0])

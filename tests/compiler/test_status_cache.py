@@ -181,3 +181,18 @@ def test_each_store_by_its_own_size(many: World) -> None:
     listing = list_skills(str(many.project))
     assert [entry.skill.scope for entry in listing.skills] == ["project"] * MANY + ["global"]
     assert [Path(skill.source).name for skill, _ in listing.problems] == ["bad"]
+
+
+def test_time_out_of_a_large_store(many: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[RFC-0007] [D27] a store that can't be read in time is listed in part, and the next call goes on."""
+    with monkeypatch.context() as patch:
+        patch.setattr(status, "TIME_OUT", -1.0)
+        counts = []
+        for _ in range(3):
+            listing = list_skills(str(many.project))
+            counts.append(listing.total)
+            assert [diagnostic.code for diagnostic in listing.diagnostics] == ["W203"]
+            assert str(many.store) in listing.diagnostics[0].message
+    assert 0 < counts[0] < counts[1] < counts[2] < MANY
+    listing = list_skills(str(many.project))
+    assert (listing.total, listing.diagnostics) == (MANY, [])

@@ -13,8 +13,8 @@ import yaml
 from hypothesis import given, strategies as st
 
 from skillc.compiler.stub import MAX_LINES, render_stub
+from skillc.quotes import shell_quote, yaml_quote
 from skillc.skills import parse
-from skillc.text import shell_quote, yaml_quote
 from tests.conftest import World, save
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from skillc.compiler import build_skill
-from skillc.errors import FileNotFound, SectionNotFound
+from skillc.errors import FileNotFound, PathEscapes, SectionNotFound
 from skillc.gateway import freshness, has_changes, read_outline, search_sections, show, show_section
 from skillc.index import SETTLED_NS
 from skillc.index.sections import open_index
@@ -21,6 +21,7 @@ from skillc.library import Skill, resolve
 from skillc.skills import SourceFile
 from tests.conftest import World, save
 from tests.gateway.conftest import SKILL, Run, code, made
+from tests.support.deadline import ends
 
 BODY = SKILL.split("---\n", 2)[2]
 
@@ -531,3 +532,54 @@ def test_the_next_build_settles_directories(large: Skill, walks: list[str]) -> N
     walks.clear()
     assert lines_of(large, "New") == "# New\n"
     assert not walks
+
+
+SECRET = "# Title 4\n\n# A\n\nthe secret of another folder\n"
+
+
+@pytest.mark.parametrize("place", ["a.md", "b"])
+def test_a_link_between_index_and_file(
+    world: World, settled: Skill, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """[RFC-0002:C-SHOW] a file or a directory that becomes a link after the look-up does not lead out."""
+    outside = world.root / "outside"
+    (outside / "b").mkdir(parents=True)
+    for name in ("a.md", "b/c.md"):
+        save(outside / name, SECRET + SECRET.replace("# A", "# C"))
+    find = show._Headings.find
+
+    def find_and_swap(self: show._Headings, query: str) -> list[freshness.Heading]:
+        headings = find(self, query)
+        path = Path(settled.source, place)
+        if not path.is_symlink():
+            path.rename(world.root / "aside")
+            path.symlink_to(outside / place)
+        return headings
+
+    monkeypatch.setattr(show._Headings, "find", find_and_swap)
+    with pytest.raises((SectionNotFound, PathEscapes)):
+        show_section(settled, "a" if place == "a.md" else "c")
+
+
+@pytest.mark.parametrize("name", ["outside", "/dev/zero", "pipe.md"])
+def test_an_index_that_names_files_outside(world: World, large: Skill, name: str) -> None:
+    """[RFC-0002:C-SHOW] an index that a clone brought names a file elsewhere: nothing of it is read."""
+    save(world.root / "outside.md", SECRET)
+    os.mkfifo(Path(large.source, "pipe.md"))
+    with open_index(large, "ascii") as index:
+        path = index.path
+    with sqlite3.connect(path) as connection:
+        name = str(world.root / "outside.md") if name == "outside" else name
+        connection.execute("UPDATE headings SET file = ? WHERE file = 'part4/doc4.md'", (name,))
+        connection.execute("UPDATE files SET path = ?, size = 0 WHERE path = 'part4/doc4.md'", (name,))
+        status = os.stat(large.source)  # the pipe made it another directory
+        times = status.st_mtime_ns, status.st_ctime_ns
+        connection.execute("UPDATE directories SET modified_ns = ?, changed_ns = ? WHERE path = ''", times)
+    connection.close()
+    with ends():
+        if name == "pipe.md":  # no file of the skill: all files are asked
+            assert lines_of(large, "Title 4").startswith("# Title 4\n\nwords 4\n")
+        else:
+            with pytest.raises(PathEscapes):
+                show_section(large, "Title 4")
+        assert has_changes(large, names=[name])

@@ -425,6 +425,19 @@ def test_no_path_leads_outside(maze: Skill, path: str) -> None:
     assert data.startswith(b"this is ")
 
 
+def fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the first try to open a path fail, as it does if there is a link on the way."""
+    failures = [OSError("a link is on the way")]
+
+    def open_names(root: str, path: str) -> int:
+        if failures:
+            raise failures.pop()
+        return open_path(root, path)
+
+    open_path = files._open_names
+    monkeypatch.setattr(files, "_open_names", open_names)
+
+
 def test_a_link_that_takes_the_place_of_a_file(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """[RFC-0002:C-OPEN] nor does a link that appears between looking and opening."""
     skill = made(world, "pdf", {"a.md": b"mine"}, built=False)
@@ -439,6 +452,7 @@ def test_a_link_that_takes_the_place_of_a_file(world: World, monkeypatch: pytest
 
     resolve = files._resolve
     monkeypatch.setattr(files, "_resolve", look_and_swap)
+    fail_once(monkeypatch)
     with pytest.raises(SkillcError):
         content(skill, "a.md")
 
@@ -462,6 +476,7 @@ def test_a_link_that_takes_the_place_of_a_directory(
 
     resolve = files._resolve
     monkeypatch.setattr(files, "_resolve", look_and_swap)
+    fail_once(monkeypatch)
     with pytest.raises(FileNotFound):
         content(skill, "a/b/c.md")
 

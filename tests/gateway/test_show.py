@@ -15,7 +15,8 @@ from skillc.compiler import build_skill
 from skillc.errors import MissingField, SectionNotFound
 from skillc.gateway import read_outline, show_section
 from skillc.library import Skill
-from skillc.text import fold_line, yaml_quote
+from skillc.quotes import yaml_quote
+from skillc.text import fold_line
 from tests.conftest import World
 from tests.gateway.conftest import API, SKILL, Run, code, made
 

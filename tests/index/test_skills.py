@@ -715,3 +715,83 @@ def test_a_memory_of_its_own() -> None:
     database.write(lambda execute: write_note(execute, "a", "b", 1))
     assert database.read(lambda execute: read_note(execute, "a")) == "b"
     assert not database.persistent
+
+
+# Folders that take longer than their time
+
+
+def test_a_search_ends_with_its_time(shelf: Shelf) -> None:
+    """[D27] a search indexes what it can read in time and finds that; each next one gets further."""
+    for number in range(40):
+        skill(shelf.root, f"extra/skill-{number:02}", text(f"Numbered {number:02}", f"# Zebra {number}\n"))
+    counts, found = [], []
+    for _ in range(3):
+        library = shelf.anew()
+        shelf_folder = library.folder(str(shelf.root), False)
+        part = Searchable("shelf", shelf_folder, None, 0.0)
+        found.append({result.id for result in library.find([part], "zebra", 100)})
+        counts.append(len(shelf_folder.snapshot(until=0).skills))
+        assert "skills were read in time" in shelf_folder.partial
+    assert 0 < counts[0] < counts[1] < counts[2] < 43
+    assert found[0] <= found[1] <= found[2]
+    library = shelf.anew()
+    part = Searchable("shelf", library.folder(str(shelf.root), False), None, 60.0)
+    assert len(library.find([part], "zebra", 100)) == 40
+    assert part.folder.partial == ""
+
+
+def test_slots_after_a_search_that_ended(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D27] what was read of many files in time is found under the right names."""
+    monkeypatch.setattr(batch, "PARALLEL_FROM", 10)  # every second file, then the others
+    monkeypatch.setattr(batch, "can_spawn", lambda: False)
+    for number in range(40):
+        skill(shelf.root, f"extra/skill-{number:02}", text(f"Only word{number:02}", f"# Body{number:02}\n"))
+    clock = iter(range(10_000))
+    monkeypatch.setattr(batch, "time", lambda: float(next(clock)))
+    shelf_folder = shelf.library.folder(str(shelf.root), False)
+    with monkeypatch.context() as patch:
+        patch.setattr(folder, "_end_of", lambda seconds: 15.0)
+        assert shelf_folder.refresh(time_out=1.0) is not None
+    with shelf_folder._lock:
+        ids = sorted(shelf_folder.snapshot(until=0).skills)
+    read = [skill_id for skill_id in ids if skill_id.startswith("extra/")]
+    assert 3 < len(read) < 40
+    for skill_id in read[:-1]:
+        word = f"word{skill_id[-2:]}"
+        assert shelf.library.find([Searchable("shelf", shelf_folder, None, 0.0)], word, 1)[0].id == skill_id
+
+
+def test_a_changed_file_that_was_not_read_is_told(shelf: Shelf) -> None:
+    """[D27] a folder whose changed files were not read in time is served in part, too."""
+    shelf_folder = shelf.library.folder(str(shelf.root), False)
+    shelf_folder.snapshot()
+    for name in ("pdf", "data/sheets", "data/charts"):
+        (shelf.root / name / "SKILL.md").write_text(text("Changed, and longer than before"))
+    assert shelf_folder.snapshot(until=0).partial == "1 of 3 skills were read in time"
+    assert shelf_folder.snapshot().partial == ""
+
+
+_HOLD = """
+import sys
+from skillc.atomic import Lock
+with Lock(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.slow
+def test_a_search_does_not_wait_for_ever(shelf: Shelf) -> None:
+    """[D27] while another process reads a large folder, a search ends with its time and says so."""
+    for number in range(MANY + 10):
+        skill(shelf.root, f"extra/skill-{number}", text("Zebra"))
+    shelf.path.parent.mkdir()
+    command = [sys.executable, "-c", _HOLD, f"{shelf.path}.lock"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        part = Searchable("shelf", shelf.library.folder(str(shelf.root), False), None, 0.2)
+        assert shelf.library.find([part], "zebra", 1) == []
+        assert part.folder.partial == "another process is still reading it"
+        other.communicate()
+    assert len(shelf.find("zebra", 500)) == MANY + 10

@@ -14,8 +14,16 @@ from hypothesis import given, settings, strategies as st
 
 from skillc import trash
 from skillc.cli import main
-from skillc.install import change_lock, compute_hash, make_entry, open_download, parse_origin
-from skillc.install.hash import compute_digest
+from skillc.install import (
+    change_lock,
+    compute_hash,
+    examine,
+    make_entry,
+    mend_all,
+    open_download,
+    parse_origin,
+)
+from skillc.skills import digest_files
 from tests.conftest import World
 from tests.support.crash import LIMIT, run_until
 
@@ -62,6 +70,17 @@ class User:
         for file in ("SKILL.md", "notes.md", "scripts/fill.py"):
             self.write(folder, file)
 
+    def delete(self, folder: Path) -> None:
+        """Delete a folder, and with it give up the versions in it."""
+        if folder.is_dir() and not folder.is_symlink():
+            self.versions -= {path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+            shutil.rmtree(folder)
+
+    def age(self) -> None:
+        """Let everything be old."""
+        for path in self.home.rglob("*"):
+            os.utime(path, (1, 1), follow_symlinks=False)
+
     def check(self) -> None:
         """Every version is in a file that lasts: no temporary one, and none of a cache."""
         missing = self.versions - {path.read_bytes() for path in _lasting_files(self.root)}
@@ -92,6 +111,9 @@ steps = st.one_of(
     st.tuples(st.just("edit"), places, names, st.sampled_from(FILES)),
     st.tuples(st.just("make"), places, names),
     st.tuples(st.just("restore"), st.integers(0, 5)),
+    st.tuples(st.just("delete"), st.sampled_from(("store", "work")), names),
+    st.tuples(st.just("mend")),
+    st.tuples(st.just("age")),
     st.builds(lambda name: ("work", name), names),
     st.builds(lambda name: ("work", name, "--force"), names),
     st.builds(lambda name: ("import-work", name), names),
@@ -100,6 +122,7 @@ steps = st.one_of(
             ("skc", "import"),
             ("skc", "import", "--from", "claude"),
             ("skc", "install", "--global"),
+            ("skc", "clean", "--yes"),
             ("skc", "build", "--all", "--target", "claude,codex"),
             ("skc", "build", "--all", "--force", "--target", "claude,codex"),
             ("skc", "build", "--all", "--copy", "--target", "./copies"),
@@ -126,10 +149,22 @@ steps = st.one_of(
 )
 
 
+def tidy(user: User, action: str, words: list[str]) -> None:
+    """Delete a skill by hand, let time pass, or mend what is safe, as 'skc doctor --fix' does."""
+    if action == "delete":
+        user.delete(user.place(*words))
+    elif action == "age":
+        user.age()
+    else:
+        mend_all(examine(str(user.home)))
+
+
 def carry_out(user: User, step: tuple[object, ...]) -> None:
     action, *rest = step
     words = [str(word) for word in rest]
-    if action == "edit":
+    if action in ("delete", "mend", "age"):
+        tidy(user, str(action), words)
+    elif action == "edit":
         folder = user.place(words[0], words[1])
         if (folder / "SKILL.md").is_file():
             user.write(folder, words[2])
@@ -156,7 +191,7 @@ def lock_docx(user: User) -> None:
     base = user.home / ".skillc"
     with open_download(parse_origin(str(folder), "/")) as download:
         (candidate,) = download.candidates
-        whole, digest = compute_hash(str(folder)), compute_digest(str(folder))
+        whole, digest = compute_hash(str(folder)), digest_files(str(folder))
         entry = make_entry(
             str(base), download.origin, candidate, download, computed_hash=whole, digest=digest
         )
@@ -208,6 +243,13 @@ def prepare_removed(user: User) -> None:
     assert skc("remove", "pdf", cwd=user.home) == 0
 
 
+def prepare_ghosts(user: User) -> None:
+    """Delete a skill that agents have, as links and as copies, edited and not; long ago."""
+    prepare_imports(user)
+    user.delete(user.place("store", "pdf"))
+    user.age()
+
+
 def prepare_folder(user: User) -> None:
     """Import a folder with a history, which goes on in the copy while the folder changes."""
     work = user.place("work", "docx")
@@ -232,6 +274,7 @@ CASES = {
     "purge": (prepare_imports, ("remove", "pdf", "--keep-source", "--purge")),
     "disable": (prepare_imports, ("disable", "pdf")),
     "enable": (prepare_disabled, ("enable", "pdf")),
+    "clean": (prepare_ghosts, ("clean", "--yes")),
     "restore": (prepare_removed, ("restore", "pdf")),
 }
 

@@ -217,6 +217,19 @@ def test_hostile_names(world: World, origin: Origin, server: Server) -> None:
     world.fails("E081", "install")
 
 
+def test_a_store_that_leads_elsewhere(world: World, origin: Origin, server: Server) -> None:
+    """[SURFACES: Lock file] a clone whose store is a link out of the project gets nothing written there."""
+    lock_skills(world, server.url, "pdf")
+    world.store.rmdir()
+    victim = world.home / "precious"
+    skill(victim, "pdf")
+    world.store.symlink_to(victim)
+    before = read_tree(victim)
+    world.fails("E999", "install")
+    world.fails("E999", "update")
+    assert read_tree(victim) == before
+
+
 @pytest.mark.parametrize(
     "fields",
     [

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from skillc.errors import RepositoryUnavailable, SkillNotFound
+from skillc.errors import Diagnostic, RepositoryUnavailable, SkillNotFound
 from skillc.index.skills import skill_index
-from skillc.library import CompositeSkillSource, NamedSource
+from skillc.library import CompositeSkillSource, NamedSource, find_skills
 from skillc.library.filesystem import FilesystemSkillSource
 from skillc.library.source import SkillCollection, SkillFilter, SkillScope
 from skillc.skills import SkillId
-from tests.conftest import World
+from tests.conftest import World, save
 from tests.support.skills import run, skill
 
 
@@ -211,6 +211,35 @@ def test_time_out_of_a_large_folder(world: World, tmp_path: Path, monkeypatch: p
     assert [diagnostic.code for diagnostic in library.warnings()] == ["W203"]
     assert len(run(library.list())) == 1200
     assert library.warnings() == []
+
+
+@pytest.mark.parametrize("other_kinds", [False, True])
+def test_time_out_of_find(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other_kinds: bool
+) -> None:
+    """[D27] find serves what it could index in time, says so (W203), and the next call goes on."""
+    for number in range(30):
+        skill(tmp_path / "many", f"skill-{number}", "---\ndescription: Stripes of a zebra\n---\n# Zebra\n")
+    tables = [f'[[repositories]]\nname = "big"\ntype = "filesystem"\npath = "{tmp_path}/many"\n']
+    if other_kinds:
+        tables.append('[[repositories]]\nname = "down"\ntype = "http"\nurl = "http://127.0.0.1:9"\n')
+    save(world.project / ".skillc" / "skills.toml", "".join(tables))
+    warnings: list[Diagnostic] = []
+
+    def find() -> int:
+        warnings.clear()
+        return len(find_skills(str(world.project), "zebra", 100, tell=warnings.append))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("skillc.index.skills.folder.READ_SHARE", 0.0)
+        counts = [find(), find(), find()]
+        assert [w.message for w in warnings if w.code == "W203"] == [
+            "repository 'big' is served in part: 3 of 30 skills were read in time;"
+            " the next call goes on from there"
+        ]
+    assert counts == [1, 2, 3]
+    assert find() == 30
+    assert "W203" not in [warning.code for warning in warnings]
 
 
 def test_walk_is_bounded(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

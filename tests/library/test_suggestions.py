@@ -12,7 +12,7 @@ from skillc.engine import DefaultSkillEngine, EngineOptions
 from skillc.errors import SkillNotFound
 from skillc.library import locate_skill
 from skillc.library.source import ALL
-from skillc.text import MAX_SUGGESTIONS, suggest
+from skillc.spelling import MAX_SUGGESTIONS, suggest
 from tests.conftest import World
 from tests.support.skills import document, run
 

@@ -122,12 +122,12 @@ def test_library(here: Workspace) -> None:
 
     def ask_about(name: str) -> list[Question]:
         return [
-            lambda: here.wait(here.library().engine.load(name)).body,
+            lambda: here.wait(here.engine().load(name)).body,
             lambda: [found.as_json() for found in here.find(f"how is {name} made")],
         ]
 
     def skills() -> list[str]:
-        return [str(skill.id) for skill in here.wait(here.library().engine.list_skills())]
+        return [str(skill.id) for skill in here.wait(here.engine().list_skills())]
 
     ask_together([skills, *(question for name in NAMES for question in ask_about(name))])
 

@@ -23,7 +23,7 @@ from tests.conftest import World
 from tests.support.skills import run, skill
 from tests.support.variables import allow_all
 
-RUN = "import sys, skillc.cli as cli; cli.NAMES = (*cli.NAMES, 'serve'); sys.exit(cli.main())"
+RUN = "import sys, skillc.cli as cli; sys.exit(cli.main())"
 
 
 def start(world: World, *words: str, token: str = "") -> subprocess.Popen[str]:

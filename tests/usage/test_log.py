@@ -22,7 +22,8 @@ from skillc.compiler import build_skill
 from skillc.errors import SkillcError
 from skillc.library import resolve
 from skillc.usage import record_access, run_logged
-from skillc.usage.log import WAL_LIMIT, encode_arguments
+from skillc.usage.log import WAL_LIMIT, connect, encode_arguments
+from skillc.usage.schema import create_tables
 from tests.conftest import World
 
 SKC = [sys.executable, "-m", "skillc"]
@@ -54,8 +55,9 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 
 def counted(path: Path) -> int:
-    """How many accesses the counts beside the rows say there are."""
-    with closing(sqlite3.connect(path)) as connection:
+    """How many accesses the counts beside the rows say there are, once the new ones are counted."""
+    with closing(connect(str(path))) as connection:
+        create_tables(connection)
         (days,) = connection.execute("SELECT sum(count) FROM access_day WHERE place = 0").fetchone()
         (weeks,) = connection.execute("SELECT sum(count) FROM access_week WHERE place = 0").fetchone()
         assert days == weeks

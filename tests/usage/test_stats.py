@@ -520,13 +520,14 @@ def test_logs_of_other_programs(skill: Skill, rows: list[Row], found: Filters, b
 
 
 def test_counts_that_are_damaged(skill: Skill) -> None:
-    """[RFC-0003] without one of our tables, or with another trigger, they are counted anew."""
+    """[RFC-0003] without one of our tables, or with a trigger of older logs, they are counted anew."""
     note(skill, ROWS)
     for damage in (
         "DROP TABLE access_day",
         "DROP TABLE access_kind",
-        "DROP TRIGGER access_counted",
-        "DROP TRIGGER access_counted;"
+        "DROP TABLE access_mark",
+        "DELETE FROM access_mark",
+        "UPDATE access_mark SET last = last + 1",
         "CREATE TRIGGER access_counted AFTER INSERT ON access_log BEGIN SELECT 1; END",
         "DROP INDEX access_log_time",
     ):
@@ -790,8 +791,9 @@ def ago(**age: int) -> str:
 
 
 def sums(skill: Skill) -> set[int]:
-    """How many accesses each table says there are."""
-    with closing(sqlite3.connect(log_of(skill))) as connection:
+    """How many accesses each table says there are, once the new ones are counted."""
+    with closing(connect(str(log_of(skill)))) as connection:
+        create_tables(connection)
         return {
             connection.execute(f"SELECT coalesce(sum({what}), 0) FROM {table} WHERE {where}").fetchone()[0]
             for what, table, where in (
@@ -821,6 +823,17 @@ def test_prune(world: World, skill: Skill, age: str, left: int) -> None:
     with closing(sqlite3.connect(log_of(skill))) as connection:
         for table in ("access_kind", "access_place"):
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (left,)
+
+
+def test_rows_after_a_prune_of_all(world: World, skill: Skill) -> None:
+    """[RFC-0003] new rows get the numbers of removed ones, and are counted all the same."""
+    old: list[Row] = [(ago(days=50 + n), "outline", {"level": None}, None, "/w") for n in range(4)]
+    note(skill, old)
+    assert world.ok("stats", "--prune", "30d").stdout == "Removed 4 entries of 1 skill\n"
+    new: list[Row] = [(ago(hours=1), "outline", {"level": None}, None, "/w")] * 2
+    note(skill, new)
+    check(skill, new, Filters())
+    assert sums(skill) == {2}
 
 
 @pytest.mark.parametrize(

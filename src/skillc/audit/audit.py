@@ -89,36 +89,40 @@ def read_script(trace: Trace, language: str, text: str, line: int, depth: int) -
     else:
         read_tokens(text, trace, read_script, line, depth, language)
     if depth == 0:
-        _check_shapes(text, trace, line)
+        _check_shapes(text, trace, line, language)
 
 
-_SHAPES = (
-    (
-        re.compile(
-            r"\bsocket\b.{0,2000}?\bdup2\s*\(.{0,500}?(?:subprocess|pty\.spawn|/bin/(?:ba)?sh)", re.DOTALL
+# Attacks that are known by their words: rule, message, and patterns that must all be there.
+_SHAPES = tuple(
+    (rule, message, [re.compile(pattern) for pattern in patterns])
+    for rule, message, *patterns in (
+        (
+            "A50",
+            "hands a shell to another machine",
+            r"\bsocket\b",
+            r"\bdup2\s*\(",
+            r"subprocess|pty\.spawn|/bin/(?:ba)?sh",
         ),
-        "A50",
-        "hands a shell to another machine",
-    ),
-    (re.compile(r"(?:bash|sh)\s+-i\s*>&?\s*/dev/(?:tcp|udp)/"), "A50", "hands a shell to another machine"),
-    (
-        re.compile(
-            r"\bmkfifo\b.{0,200}?\|\s*(?:/bin/)?(?:ba)?sh\b.{0,100}?\b(?:nc|ncat|openssl)\b", re.DOTALL
+        (
+            "A50",
+            "hands a shell to another machine",
+            r"\bmkfifo\b",
+            r"\|\s*(?:/bin/)?(?:ba)?sh\b",
+            r"\b(?:nc|ncat|openssl)\b",
         ),
-        "A50",
-        "hands a shell to another machine",
-    ),
-    (re.compile(r"stratum\+(?:tcp|ssl)://"), "A52", "mines cryptocurrency"),
-    (re.compile(r":\(\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:"), "A51", "starts itself without end"),
+        ("A50", "hands a shell to another machine", r"\b(?:ba|z)?sh\s+-i\s*[<>]?&?>?\s*/dev/(?:tcp|udp)/"),
+        ("A52", "mines cryptocurrency", r"stratum\+(?:tcp|ssl)://"),
+        ("A51", "starts itself without end", r":\(\)\s{0,9}\{\s{0,9}:\s{0,9}\|\s{0,9}:\s{0,9}&\s{0,9}\}"),
+    )
 )
 
 
-def _check_shapes(text: str, trace: Trace, line: int) -> None:
-    """Report attacks that are known by their text in any language."""
-    for pattern, rule, message in _SHAPES:
-        match = pattern.search(text)
-        if match:
-            trace.report(rule, message, line + text.count("\n", 0, match.start()))
+def _check_shapes(text: str, trace: Trace, line: int, language: str) -> None:
+    """Report attacks that are known by their words in any language."""
+    for rule, message, patterns in _SHAPES:
+        matches = [pattern.search(text) for pattern in patterns]
+        if matches[0] and all(matches) and (rule != "A51" or language == "shell"):
+            trace.report(rule, message, line + text.count("\n", 0, matches[0].start()))
 
 
 def _read_file(file: File, trace: Trace) -> None:
@@ -213,6 +217,14 @@ def _problems_of(trace: Trace, seen: set[tuple[str, str]]) -> Iterable[Problem]:
             yield Problem(rule, _ASK_TEXTS[ask.kind].format(ask.value), ask.line, ask.value)
 
 
+def _soften(problem: Problem, name: str) -> Problem:
+    """Return a skill's instructions for its own installation as a note."""
+    own = rf"[/\\]skills(?:[/\\]|[/\\]{re.escape(name.rpartition('/')[2])}(?:[/\\.].*)?)?$"
+    if problem.rule == "A16" and re.search(own, problem.subject, re.IGNORECASE):
+        return problem._replace(level="note")
+    return problem
+
+
 def _judge(
     name: str,
     main: str,
@@ -230,7 +242,7 @@ def _judge(
         lines = texts.get(file, "").split("\n")
         notes = read_notes(lines)
         for problem in policy.extend(_problems_of(traces[file], seen)):
-            level = policy.level_of(name, file, problem)
+            level = policy.level_of(name, file, _soften(problem, name))
             line_text = lines[problem.line - 1] if problem.line <= len(lines) else ""
             mark = make_fingerprint(problem.rule, file, line_text, problem.message)
             if level == OFF or (baseline is not None and baseline.has(name, mark)):

@@ -115,7 +115,9 @@ class Machine:
 
     def flags_of(self, text: str) -> frozenset[str]:
         """Return the flags of a path: those of secrets, and of what the script put there."""
-        flags = set(self.files.get(_plain_path(text.lstrip("@")), NOTHING)) if self.files else set()
+        flags: set[str] = set()
+        for path in (text, text.rpartition("@")[2], text.rpartition("=")[2]) if self.files else ():
+            flags |= self.files.get(_plain_path(path), NOTHING)  # -F file=@path, --post-file=path
         if words.is_secret(text):
             flags.add(SECRET)
         if words.is_dotenv(text):
@@ -136,7 +138,7 @@ class Machine:
         for host in words.find_hosts(text):
             self.trace.ask("hosts", host, line)
         check_command(name, text, self.trace, line)
-        flags = frozenset().union(*(self.flags_of(word.text) | word.flags for word in arguments))
+        paths = frozenset().union(*(self.flags_of(word.text) for word in arguments))
         if (
             name in _SHELLS
             or name in _INTERPRETERS
@@ -149,7 +151,7 @@ class Machine:
             self._send(name, arguments, stdin, text, line)
         note_packages(name, [word.text for word in arguments], self.trace, line)
         self._note_writes(name, arguments, stdin, line)
-        return self._output(name, arguments, stdin, flags, line)
+        return self._output(name, arguments, stdin, paths, line)
 
     def _strip_prefixes(self, argv: Sequence[Word], line: int) -> list[Word]:
         rest = list(argv)
@@ -240,14 +242,14 @@ class Machine:
             else:
                 body |= flags
             before = word.text if word.text.startswith("-") and len(word.text) <= 20 else ""
-        if name == "ssh":
-            body = stdin.flags
+        if name == "ssh" or (name in ("scp", "rsync") and not re.search(r"\s[\w.@{}$-]{2,}:", text)):
+            body = stdin.flags  # nothing but what flows in leaves the machine
         if body & {SECRET, ENVIRONMENT}:
             what = "secrets" if SECRET in body else "the whole environment"
             self.trace.report("A21", f"'{name}' sends {what}{_whereto(text)}", line, name)
         elif DOTENV in body:
             self.trace.report("A21", f"'{name}' sends a file of secrets (.env){_whereto(text)}", line, name)
-        elif header & {SECRET, ENVIRONMENT}:
+        elif header & {SECRET, ENVIRONMENT} and name not in _NO_READERS:
             self.trace.report("A20", f"'{name}' uses a stored secret as its credential", line, name)
         check_credentials(self.trace, text, line)
 
@@ -289,13 +291,15 @@ class Machine:
     # What flows on
 
     def _output(
-        self, name: str, arguments: Sequence[Word], stdin: Word, flags: frozenset[str], line: int
+        self, name: str, arguments: Sequence[Word], stdin: Word, paths: frozenset[str], line: int
     ) -> Word:
+        """Return what a command prints as far as it is known; `paths` are the flags of files it names."""
         texts = [word.text for word in arguments]
-        if flags & {SECRET} and name not in _NO_READERS:
+        if name not in _NO_READERS and SECRET in paths:
             self.trace.report("A20", f"'{name}' reads a store of secrets", line, name)
-        if name not in _NO_READERS and any(map(words.is_agent_secret, texts)):
+        elif name not in _NO_READERS and any(map(words.is_agent_secret, texts)):
             self.trace.report("A20", f"'{name}' reads the keys of an agent's skills", line, name, "note")
+        flags = paths.union(*(word.flags for word in arguments))
         if name in ("echo", "printf"):
             start = 1 if texts[:1] and re.fullmatch(r"-[neE]+", texts[0]) else 0
             joined = " ".join(texts[start:])
@@ -328,6 +332,7 @@ _DANGERS = word_set("A10 A11 A12 A13 A14 A16 A19 A20 A21 A23 A31 A40 A41 A43 A50
 _NO_READERS = word_set(
     "chmod chown mkdir ls test [ [[ cd rm touch stat export echo printf find git mv eval ln file du alias"
     " install"
+    " ssh scp sftp rsync ssh-add ssh-keygen ssh-copy-id"
 )
 _ENVIRONMENT = re.compile(r"(?:env|printenv)(?:\s+-0)?|(?:export|declare)\s+-[px]")
 _TEMPORARY = ("/tmp/", "/var/tmp/")  # noqa: S108 -- paths in skills

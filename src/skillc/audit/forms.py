@@ -8,7 +8,7 @@ from skillc.audit.findings import Trace
 from skillc.audit.words import word_set
 
 _ROOTS = (
-    r"(?:/|/\*|~|~/|~/\*|\$\{?HOME\}?/?\*?|/(?:home|usr|etc|var|boot|Users|System|Library)(?:/\*?)?"
+    r"(?:/|/\*|\.\./\*|~|~/|~/\*|\$\{?HOME\}?/?\*?|/(?:home|usr|etc|var|boot|Users|System|Library)(?:/\*?)?"
     r"|[A-Z]:\\?\*?)"
 )
 _DISK = r"/dev/(?:sd|nvme|hd|disk|vd|mmcblk)"
@@ -85,7 +85,7 @@ _TABLE = (
         "'{}' hands a shell to another machine",
     ),
     ("A50", "socat", r"(?i)(?=.*\b(?:exec|system):)(?=.*tcp)", "'{}' hands a shell to another machine"),
-    ("A50", "", r"/dev/(?:tcp|udp)/", "opens a connection that a shell can be handed to"),
+    ("A50:review", "", r"/dev/(?:tcp|udp)/", "opens a connection that a shell can be handed to"),
     ("A20", "security", r"^security\s+(?:find-|dump-keychain|export)", "'{}' reads the keychain"),
     (
         "A20",
@@ -103,4 +103,5 @@ def check_command(name: str, text: str, trace: Trace, line: int) -> None:
     """Report a command that has one of the forms; `text` is its line, of a bounded length."""
     for rule, names, pattern, message in _FORMS:
         if (not names or name in names) and pattern.search(text):
-            trace.report(rule, message.format(name), line, name)
+            number, _, level = rule.partition(":")
+            trace.report(number, message.format(name), line, name, level)

@@ -24,7 +24,7 @@ _BLOB = re.compile(
     r"(?<![\w+/=-])(?:[A-Za-z0-9+/]{40,100000}={0,2}"
     r"|(?:[A-Za-z0-9+/]{60,76}\r?\n){2,2000}[A-Za-z0-9+/]{0,76}={0,2})(?![\w+/=-])"
 )
-_HEX = re.compile(r"(?<![\w])(?:(?:\\x[0-9a-fA-F]{2}){20,20000}|[0-9a-fA-F]{80,40000})(?![\w])")
+_HEX = re.compile(r"(?<![\w])(?:(?:\\x[0-9a-fA-F]{2}){20,20000}|[0-9a-fA-F]{48,40000})(?![\w])")
 _JOINED = word_set(
     "ZWJ ARABIC DEVANAGARI BENGALI TAMIL TELUGU KANNADA MALAYALAM SINHALA GUJARATI GURMUKHI ORIYA MYANMAR"
     " KHMER TIBETAN SYRIAC"

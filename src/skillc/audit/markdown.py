@@ -11,6 +11,7 @@ from skillc.audit.findings import Trace
 from skillc.audit.prose import check_prose
 from skillc.skills import Document, walk
 
+MAX_COMMENT = 20_000  # characters of a comment that are read
 _LANGUAGES = {
     "shell": "bash sh shell zsh console shell-session shellsession terminal ksh fish sh-session"
     " bash-session command cli",
@@ -30,7 +31,6 @@ _INLINE = re.compile(
     r"(?<!`)`((?:curl|wget|bash|sh|npx|uvx|pip3?|npm|sudo|eval|source|go|docker|python3?|node|cat|echo"
     r"|crontab|nc|brew|base64|env|printenv|rm|chmod|claude)\s[^`\n]{4,600})`(?!`)"
 )
-_COMMENT = re.compile(r"<!--(.{0,20000}?)(?:-->|\Z)", re.DOTALL)
 _REFERENCE = re.compile(
     r"^[ ]{0,3}\[(?://|comment|_|#|hidden|note|\.)\]:\s*(?:#|<>|<#>)\s*[(\"'](.{4,2000})[)\"']\s*$",
     re.MULTILINE | re.IGNORECASE,
@@ -138,9 +138,9 @@ def _check_invisible(document: Document, trace: Trace) -> None:
             continue
         html.append((element.end, ""))
         piece = data[element.start : element.end].decode("utf-8", "replace")
-        for match in _COMMENT.finditer(piece):
-            line = element.line + piece.count("\n", 0, match.start())
-            _check_hidden_text(match[1], "a comment that is not shown", trace, line)
+        for start, comment in _find_comments(piece):
+            line = element.line + piece.count("\n", 0, start)
+            _check_hidden_text(comment, "a comment that is not shown", trace, line)
         style = _STYLE.search(piece)
         if style:
             rest = data[element.start : element.start + 2000].decode("utf-8", "replace")
@@ -151,6 +151,16 @@ def _check_invisible(document: Document, trace: Trace) -> None:
                 element.line,
                 hidden=True,
             )
+
+
+def _find_comments(html: str) -> Iterator[tuple[int, str]]:
+    """Yield the comments of a piece of HTML and where they start; one that is not closed goes to its end."""
+    start = html.find("<!--")
+    while start >= 0:
+        end = html.find("-->", start)
+        end = end if end >= 0 else len(html)
+        yield start, html[start + 4 : end][:MAX_COMMENT]
+        start = html.find("<!--", end)
 
 
 def _check_hidden_text(text: str, what: str, trace: Trace, line: int, hidden: bool = False) -> None:

@@ -15,6 +15,7 @@ from skillc.audit import words
 from skillc.audit.findings import Trace
 
 MAX_SENTENCE = 1000
+WINDOW = 6  # sentences, or steps of a list, that belong together
 MAX_MATCHES = 20  # of one kind in a text
 
 _USER = (
@@ -35,9 +36,9 @@ _SECRECY = re.compile(
     rf"|answer|report))"
     rf"|{_NOT}\s+(?:mention|reveal|disclose)\s+(?:this|these\s+instructions|it)\s*(?:$|[.!,;\n])"
     rf"|without\s+(?:telling|informing|notifying|alerting)\s+{_USER}"
-    rf"|without\s+{_USER}(?:'s)?\s+(?:knowledge|knowing|noticing|consent|awareness|permission|approval)"
+    rf"|without\s+{_USER}(?:'s)?\s+(?:knowledge|knowing|noticing|awareness)"
     rf"|(?:hide|conceal|keep)\s+(?:this|it|these|that|the\s+\w+)\b.{{0,40}}\bfrom\s+{_USER}"
-    rf"|{_USER}\s+(?:must|should|shall|does|do|need|will|may|can)\s?(?:not|n'?t"
+    rf"|{_USER}\s+(?:must|should|shall)\s?(?:not|n'?t"
     rf"|never)\s+(?:need\s+to\s+)?(?:see|know|notice|learn|be\s+(?:told|aware|informed"
     rf"|notified))\s+(?:about|of|this|that|it)?"
     r"|(?:silently|secretly|covertly|quietly|discreetly|stealthily)\s+(?:\w+\s+){0,2}?(?:send|upload|post"
@@ -45,7 +46,8 @@ _SECRECY = re.compile(
     r"|submit|add\s+(?:the|a)\s+\w*\s*(?:key|hook|line))"
     rf"|(?:suppress|omit)\s+(?:all\s+|any\s+)?(?:output|mention|evidence"
     rf"|traces?)\b.{{0,40}}\b(?:so\s+(?:that\s+)?{_USER}|from\s+{_USER})"
-    r"|(?:不要|请勿|不得|别|切勿|无需|不能)(?:告诉|告知|通知|让|向)用户(?:知道|透露|提及|说明|察觉)?"
+    r"|(?:不要|请勿|不得|切勿|无需|不能)(?:告诉|告知|通知)用户(?!去|自行|自己|手动|如何|运行|使用|需要)"
+    r"|(?:不要|请勿|不得|切勿|不能)(?:让用户(?:知道|察觉|发现)|向用户(?:透露|提及|披露))"
     r"|(?:悄悄|偷偷|暗中|静默)地?(?:发送|上传|执行|收集|读取|下载)",
     re.IGNORECASE,
 )
@@ -64,7 +66,7 @@ _OVERRIDE = re.compile(
     r"|(?:bypass|disable|circumvent|turn\s+off|skip)\s+(?:all\s+|any\s+|the\s+|your\s+)*(?:safety"
     r"|security|content|permission)\s+(?:checks?|filters?|guardrails?|restrictions?|measures?|prompts?"
     r"|confirmations?|policies)"
-    r"|<\|(?:im_start|system)\|>|\[/?(?:SYSTEM|INST)\](?!\()|<\s*system(?:[-_](?:reminder|prompt|override"
+    r"|<\|(?:im_start|system)\|>|(?-i:\[/?(?:SYSTEM|INST)\])(?!\()|<\s*system(?:[-_](?:reminder|prompt|override"
     r"|message))?\s*>|###\s*system\s+override"
     r"|(?:new|updated)\s+system\s+(?:prompt|instructions?)\s*:"
     r"|(?:忽略|无视|忘记|覆盖)(?:之前|以上|前面|先前|所有|一切|系统)[^。\n]{0,8}(?:指令|指示|提示|规则|限制)",
@@ -85,7 +87,7 @@ _OTHERS = re.compile(
 )
 _VERB = re.compile(
     r"\b(?:send|posts?|upload|transmit|forward|exfiltrate|submit|e-?mail|leak|share|push|relay|deliver"
-    r"|append|attach|include|encode|embed|add|pass|sync|back\s*up|report|curl|copy)\b(?!\s+(?:request"
+    r"|append|attach|include|encode|embed|sync|back\s*up|report|curl)\b(?!\s+(?:request"
     r"|method)\b)",
     re.IGNORECASE,
 )
@@ -113,8 +115,22 @@ _NEGATED = re.compile(
     r"|ies)\s+to|could|would|might|risk|block\w*|whether|looks?\s+for|e\.g\.|example)\b|禁止|不要|切勿|不得|请勿|❌|🚫|⛔",
     re.IGNORECASE,
 )
-_FETCH = re.compile(
-    r"\b(?:download|install|run|execute|paste|copy|open|launch|extract|unzip)\b", re.IGNORECASE
+# A step that is to be done each time, and what sends: as a backup, for a log, for quality.
+_STANDING = re.compile(
+    r"\b(?:after|before|whenever|always|every|each)\b[^.]{0,60}?\b(?:task|operation|change|edit\w*|commit\w*|request"
+    r"|tool\s?calls?|answer|response|run|session|completing|finishing|making|adding|submitting|step|event|file)s?\b",
+    re.IGNORECASE,
+)
+_SENDING = re.compile(
+    r"\b(?:send|upload|forward|POST|transmit|submit|back\s?up|backup|sync|mirror|exfiltrate|ship)s?\b",
+    re.IGNORECASE,
+)
+_OURS = re.compile(
+    r"\bour\s+(?:\w+\s+){0,2}(?:server|endpoint|service|backup|intranet|bucket|cloud)\b", re.IGNORECASE
+)
+_RUN = re.compile(
+    r"\b(?:run|execute|paste|terminal|install)\b|运行|执行|粘贴|终端|安装|ejecut|instal|exécut|ausführ|запуст|実行",
+    re.IGNORECASE,
 )
 _PASSWORD = re.compile(
     r"\b(?:password|passphrase|pass|pwd)\b\s*(?:is|for\s+\w+|to\s+\w+)?\s*[:=(`'\"]"
@@ -124,7 +140,7 @@ _PASSWORD = re.compile(
 _PACKAGE = re.compile(
     r"\.(?:zip|rar|7z|exe|dmg|pkg|msi|scr|bat|jar|app)\b|releases/(?:download|latest)", re.IGNORECASE
 )
-_EXTRACT = re.compile(r"\b(?:extract|unzip|unpack|archive|zip)\b", re.IGNORECASE)
+_EXTRACT = re.compile(r"\b(?:extract|unzip|unpack|archive|zip)\b|解压", re.IGNORECASE)
 _SOME = re.compile(
     r"user|human|owner|operator|silent|secret|covert|quiet|ignore|disregard|forget|override|bypass|system"
     r"|skill|you are|disable|skip|circumvent|turn\s+off|mention|reveal|disclose|\[INST|im_start|take"
@@ -132,7 +148,7 @@ _SOME = re.compile(
     re.IGNORECASE,
 )
 _MARKS = str.maketrans("", "", "*`\u00ad\u200b\u200c\u200d\u2060\ufeff")
-_CONFUSABLE = str.maketrans("аеорсухіјѕԁһѵ’‘ʼ", "aeopcyxijsdhv'''")
+_CONFUSABLE = str.maketrans("аеорсухіјѕԁһѵАВЕКМНОРСТУХІЈЅ’‘ʼ", "aeopcyxijsdhvABEKMHOPCTYXIJS'''")
 
 
 def check_prose(
@@ -149,8 +165,7 @@ def check_prose(
             _search(_OTHERS, "A42", "is about other skills", plain, trace, line)
         _search(_OVERRIDE, "A41", "is against other instructions", plain, trace, line)
     if not is_script:
-        for start, sentence in _sentences(plain if sentences is None else _plain(sentences)):
-            _check_sentence(sentence, trace, line + start)
+        _check_sentences(plain if sentences is None else _plain(sentences), trace, line)
 
 
 def _plain(text: str) -> str:
@@ -185,7 +200,9 @@ _QUOTED = re.compile(
 def _sentences(text: str) -> Iterator[tuple[int, str]]:
     """Yield the sentences with the number of their first line from 0; a list's item is one."""
     line = position = 0
-    for match in re.finditer(r"(?:[^.!?。！？\n]|[.!?](?!\s)|\n(?!\s*(?:[-*+#>|]|\d+[.)]|\n|```)))+", text):
+    for match in re.finditer(
+        r"(?:[^.!?。！？\n]|[.!?](?!\s)|\n(?![ \t]{0,20}(?:[-*+#>|\n]|\d{1,9}[.)]|```)))+", text
+    ):
         line += text.count("\n", position, match.start())
         position = match.start()
         if len(match[0]) > 20:
@@ -193,26 +210,40 @@ def _sentences(text: str) -> Iterator[tuple[int, str]]:
             yield line + match[0].count("\n", 0, lead), match[0][:MAX_SENTENCE]
 
 
-def _check_sentence(sentence: str, trace: Trace, line: int) -> None:
-    hosts = words.find_hosts(sentence) if "://" in sentence else []
-    if (
-        _STORE.search(sentence)
-        and _VERB.search(sentence)
-        and _PLACE.search(sentence)
-        and not _NEGATED.search(sentence)
-    ):
+def _check_sentences(text: str, trace: Trace, line: int) -> None:
+    store = -WINDOW  # the number of the last sentence about secrets
+    for number, (start, sentence) in enumerate(_sentences(text)):
+        if _NEGATED.search(sentence):
+            store = -WINDOW
+            continue
+        hosts = words.find_hosts(sentence) if "://" in sentence else []
+        sends = bool(_SENDING.search(sentence)) and bool(hosts)
+        if _STORE.search(sentence):
+            store = number
+            _check_theft(sentence, hosts, trace, line + start)
+        elif sends and number - store < WINDOW:
+            message = f"a step sends something to {hosts[0]}, and one before it is about secrets"
+            trace.report("A43", message, line + start, hosts[0], "review")
+        elif _STANDING.search(sentence) and (sends or (_SENDING.search(sentence) and _OURS.search(sentence))):
+            place = hosts[0] if hosts else "a server"
+            trace.report(
+                "A45", f"tells the agent to send its work to {place}, again and again", line + start, place
+            )
+        _check_download(sentence, hosts, trace, line + start)
+
+
+def _check_theft(sentence: str, hosts: list[str], trace: Trace, line: int) -> None:
+    if _VERB.search(sentence) and _PLACE.search(sentence):
         place = hosts[0] if hosts else "a place outside"
         level = "" if hosts or "@" in sentence or "://" in sentence else "review"
-        trace.report(
-            "A43", f"tells the agent to send secrets or the conversation to {place}", line, place, level
-        )
+        message = f"tells the agent to send secrets or the conversation to {place}"
+        trace.report("A43", message, line, place, level)
+
+
+def _check_download(sentence: str, hosts: list[str], trace: Trace, line: int) -> None:
     odd = words.describe_odd(sentence) if hosts else ""
-    if odd and _FETCH.search(sentence) and not _NEGATED.search(sentence):
-        level = (
-            "block"
-            if re.search(r"\b(?:run|execute|paste|terminal|install)\b", sentence, re.IGNORECASE)
-            else ""
-        )
+    if odd:
+        level = "block" if _RUN.search(sentence) else ""
         trace.report("A44", f"tells the reader to get something {odd}", line, hosts[0], level)
     if _PASSWORD.search(sentence) and _EXTRACT.search(sentence) and (_PACKAGE.search(sentence) or hosts):
         level = "block" if hosts and _PACKAGE.search(sentence) else ""

@@ -14,6 +14,7 @@ import re
 import warnings
 import zlib
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from skillc.audit import words
 from skillc.audit.commands import (
@@ -73,10 +74,19 @@ _BARREN = word_set(
     "len exists isfile isdir is_file is_dir bool int print isinstance hasattr mkdir makedirs chmod stat"
 )
 _PICKERS = word_set("split splitlines partition rpartition get match search findall group dotenv_values")
+_CHANGERS = word_set("append extend update add insert write writestr setdefault")
+_LOADERS = word_set("pickle.loads marshal.loads dill.loads cloudpickle.loads")
+_SAME = word_set("expanduser Path PurePath str abspath resolve realpath PosixPath normpath expandvars")
+_SAME_METHODS = word_set("encode decode strip lower format dumps copy items values rstrip")
+_COPIERS = word_set(
+    "shutil.copy shutil.copy2 shutil.copyfile shutil.move os.rename os.symlink shutil.copytree"
+)
+_SECRET_NAME = re.compile(r"key|token|secret|pass|cred|auth", re.IGNORECASE)
+_WRITING = re.compile(r"[rbt]*[wax+]")
+_SENDERS = re.compile(r"\b(?:curl|wget|nc|scp)\b")
 _CREDENTIAL_KEYWORDS = word_set(
     "headers auth cert verify timeout params_auth api_key token key_filename pkey"
 )
-_WRITE_METHODS = frozenset(("write_text", "write_bytes"))
 
 
 def read_python(text: str, trace: Trace, read: Read, line: int, depth: int) -> bool:
@@ -103,6 +113,35 @@ class _Function:
         self.returns: frozenset[str] = NOTHING
         self.sends: set[str] = set()
         self.runs: set[str] = set()
+
+
+class _Call(NamedTuple):
+    """A call: its dotted name, its node, the value it is a method of, its arguments, and its line."""
+
+    name: str
+    node: ast.Call
+    base: Word
+    arguments: list[Word]
+    keywords: dict[str, Word]
+    line: int
+
+    @property
+    def method(self) -> str:
+        return self.name.rpartition(".")[2]
+
+    @property
+    def first(self) -> Word:
+        return self.arguments[0] if self.arguments else EMPTY
+
+    @property
+    def flags(self) -> frozenset[str]:
+        return self.base.flags.union(*(word.flags for word in (*self.arguments, *self.keywords.values())))
+
+    @property
+    def text(self) -> str:
+        """Everything that goes into the call."""
+        texts = (word.text for word in (self.base, *self.arguments, *self.keywords.values()))
+        return " ".join(texts)[: words.MAX_WORD]
 
 
 class _Reader:
@@ -196,7 +235,7 @@ class _Reader:
         self.assign(node.target, self.look_up(_name_of(node.target)).join(value))
 
     def _visit_For(self, node: ast.For | ast.AsyncFor) -> None:  # noqa: N802
-        self.assign(node.target, self.value(node.iter))
+        self.assign(node.target, _choose(self.value(node.iter), node))
         self.visit_all([*node.body, *node.orelse])
 
     _visit_AsyncFor = _visit_For  # noqa: N815
@@ -304,7 +343,7 @@ class _Reader:
 
     def _value_comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Word:
         for generator in node.generators:
-            self.assign(generator.target, self.value(generator.iter))
+            self.assign(generator.target, _choose(self.value(generator.iter), node))
             for condition in generator.ifs:
                 self.value(condition)
         return self.value(node.elt)
@@ -313,7 +352,7 @@ class _Reader:
 
     def _value_DictComp(self, node: ast.DictComp) -> Word:  # noqa: N802
         for generator in node.generators:
-            self.assign(generator.target, self.value(generator.iter))
+            self.assign(generator.target, _choose(self.value(generator.iter), node))
         return self.value(node.key).join(self.value(node.value))
 
     def _value_Lambda(self, node: ast.Lambda) -> Word:  # noqa: N802
@@ -336,143 +375,82 @@ class _Reader:
         base = self.value(node.func.value) if isinstance(node.func, ast.Attribute) else EMPTY
         arguments = [self.value(argument) for argument in node.args]
         keywords = {keyword.arg or "": self.value(keyword.value) for keyword in node.keywords}
-        method = name.rpartition(".")[2]
-        line = self.at(node)
-        known = self._fold(name, method, base, arguments, node)
+        call = _Call(name, node, base, arguments, keywords, self.at(node))
+        known = self._fold(call)
         if known is not None:
             return known
-        flags = base.flags.union(*(word.flags for word in (*arguments, *keywords.values())))
-        everything = Word(" ".join(word.text for word in (base, *arguments, *keywords.values())), flags)
-        self._note_reads(method, everything, line)
-        self._note_writes(name, method, base, arguments, keywords, line)
-        if name in _RUN or (method in ("exec", "eval") and name.startswith("builtins")):
-            self._run("python", arguments[0] if arguments else EMPTY, line)
-        elif name in ("pickle.loads", "marshal.loads", "dill.loads", "cloudpickle.loads"):
-            if flags & {DOWNLOAD, DECODED}:
-                self._run("text", Word("", flags), line)
-            return Word("", flags | {DECODED})
+        self._note_reads(call)
+        self._note_writes(call)
+        if name in _RUN:
+            self._run("python", call.first, call.line)
         elif name in _SHELL or name in _PROCESSES:
-            return self._start(name, node, arguments, keywords, line)
-        self._check_sending(name, method, node, base, arguments, keywords, line)
-        self._pass_on(method, node, arguments, keywords, line)
-        if name.startswith(_HTTP) or (
-            method in ("get", "post", "urlopen") and _CLIENTS.search(name.rpartition(".")[0])
+            return self._start(call)
+        elif name in _LOADERS and call.flags & {DOWNLOAD, DECODED}:
+            self._run("text", Word("", call.flags), call.line)
+        self._check_sending(call)
+        self._pass_on(call)
+        return self._result(call)
+
+    def _result(self, call: _Call) -> Word:
+        """Return what a call gives: what flows into it, what it reads, or what a function returns."""
+        owner = call.name.rpartition(".")[0]
+        if call.name.startswith(_HTTP) or (
+            call.method in ("get", "post", "urlopen") and _CLIENTS.search(owner)
         ):
-            odd = words.describe_odd(everything.text)
+            odd = words.describe_odd(call.text)
             return Word("", frozenset((DOWNLOAD, f"odd:{odd}") if odd else (DOWNLOAD,)))
-        if method in (
-            "append",
-            "extend",
-            "update",
-            "add",
-            "insert",
-            "write",
-            "writestr",
-            "setdefault",
-        ) and isinstance(node.func, ast.Attribute):
-            target = _name_of(node.func.value)
+        if call.method in _CHANGERS and isinstance(call.node.func, ast.Attribute):
+            target = _name_of(call.node.func.value)
             if target:
-                self.scopes[-1][target] = Word(base.text, flags)
-        function = self.functions.get(method)
+                self.scopes[-1][target] = Word(call.base.text, call.flags)
+        function = self.functions.get(call.method)
         if function is not None:
-            return Word(
-                "",
-                frozenset(flag for flag in function.returns if not flag.startswith("param:"))
-                | (flags if any(f.startswith("param:") for f in function.returns) else NOTHING),
-            )
-        if method in _BARREN:
+            own = frozenset(flag for flag in function.returns if not flag.startswith("param:"))
+            return Word("", own if own == function.returns else own | call.flags)
+        if call.method in _BARREN:
             return EMPTY
-        lost = {DOTENV} if method in _PICKERS else NOTHING  # a part, such as one key
-        return Word("", (flags | self._secret_flags(method, everything.text)) - lost)
+        lost = {DOTENV} if call.method in _PICKERS else NOTHING  # a part, such as one key
+        found = self.machine.flags_of(call.text) if call.method in _READERS else NOTHING
+        decoded = {DECODED} if call.name in _LOADERS else self.look_up(call.name).flags & {DECODED, DOWNLOAD}
+        return Word("", (call.flags | found | decoded) - lost)
 
-    def _secret_flags(self, method: str, text: str) -> frozenset[str]:
-        return self.machine.flags_of(text) if method in _READERS else NOTHING
-
-    def _fold(self, name: str, method: str, base: Word, arguments: list[Word], node: ast.Call) -> Word | None:
+    def _fold(self, call: _Call) -> Word | None:
         """Return the value of calls that only make text, and of decoders."""
-        first = arguments[0] if arguments else EMPTY
+        name, method, base, first = call.name, call.method, call.base, call.first
+        flags = call.flags
         if name in ("os.getenv", "os.environ.get", "os.environ.pop", "os.environ.setdefault"):
-            return self._environment(first, node)
+            return self._environment(first, call.node)
         if name == "os.environ.copy" or (name == "dict" and ENVIRONMENT in first.flags):
             return Word("", frozenset((ENVIRONMENT,)))
-        if method == "home" and name.endswith("Path.home"):
+        if name.endswith("Path.home"):
             return Word("~")
-        if method in ("join", "joinpath") and not base.text.strip("\"', \n"):
-            separator = (
-                base.text
-                if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Constant)
-                else "/"
-            )
-            pieces = [
-                word.text.replace("\n", separator) if separator != "/" else word.text for word in arguments
-            ]
-            return Word(separator.join(pieces), base.flags.union(*(word.flags for word in arguments)))
-        if method == "joinpath" or name == "os.path.join":
-            return Word(
-                "/".join((base.text, *(word.text for word in arguments))).lstrip("/"),
-                base.flags.union(*(word.flags for word in arguments)),
-            )
-        if (
-            method
-            in (
-                "expanduser",
-                "Path",
-                "PurePath",
-                "str",
-                "abspath",
-                "resolve",
-                "realpath",
-                "PosixPath",
-                "normpath",
-                "expandvars",
-            )
-            and name != "str.join"
-        ):
-            word = first if arguments else base
+        if name == "os.path.join" or method == "joinpath":
+            return Word("/".join(word.text for word in (base, *call.arguments)).lstrip("/"), flags)
+        if method == "join":
+            return Word(first.text.replace("\n", base.text), flags)
+        if method in _SAME:
+            word = first if call.arguments else base
             return Word(word.text, word.flags | base.flags)
-        if method in (
-            "encode",
-            "decode",
-            "strip",
-            "lower",
-            "format",
-            "dumps",
-            "copy",
-            "items",
-            "values",
-            "rstrip",
-        ) and not (method == "decode" and name.startswith(("codecs", "base64", "jwt"))):
-            source = base if method != "dumps" else first
-            return Word(source.text, base.flags.union(*(word.flags for word in arguments)))
-        return self._decode(name, method, base, first, arguments)
+        if method in _SAME_METHODS and not (
+            method == "decode" and name.startswith(("codecs", "base64", "jwt"))
+        ):
+            return Word((base if method != "dumps" else first).text, flags)
+        return self._decode(call)
 
-    def _decode(self, name: str, method: str, base: Word, first: Word, arguments: list[Word]) -> Word | None:
-        flags = first.flags | {DECODED}
+    def _decode(self, call: _Call) -> Word | None:
+        method, text, flags = call.method, call.first.text, call.first.flags | {DECODED}
         if method in ("b64decode", "urlsafe_b64decode", "standard_b64decode", "decodebytes", "a2b_base64"):
-            return Word(_decode_base64(first.text), flags)
+            return Word(_decode_base64(text), flags)
         if method in ("b32decode", "b85decode", "a85decode", "b16decode"):
             return Word("", flags)
         if method in ("fromhex", "unhexlify", "a2b_hex"):
-            return Word(_try(lambda: bytes.fromhex(first.text).decode("latin-1")), flags)
-        if name.startswith(("zlib.", "gzip.", "bz2.", "lzma.")) and method == "decompress":
-            return Word(_inflate(first.text), flags)
-        if name in ("codecs.decode", "codecs.getdecoder"):
-            kind = arguments[1].text.lower() if len(arguments) > 1 else ""
-            if kind.replace("_", "") in ("rot13", "hex", "base64", "hexcodec", "base64codec", "zlib"):
-                text = first.text
-                decoded = (
-                    _try(lambda: codecs.decode(text, "rot13"))
-                    if "rot" in kind
-                    else words.decode_hex(text)
-                    if "hex" in kind
-                    else _decode_base64(text)
-                )
-                return Word(decoded, flags)
-        if name in ("chr", "bytes", "bytearray") or (name == "map" and first.text == ""):
-            numbers = [word.text for word in arguments][-1:] or [""]
-            codes = re.findall(r"(?<!\d)\d{1,3}(?!\d)", numbers[0][: 4 * words.MAX_DECODED])
-            if len(codes) > 4 and re.fullmatch(r"[\d\s,]+", numbers[0]):
-                return Word("".join(chr(int(code)) for code in codes), flags)
+            return Word(_try(lambda: bytes.fromhex(text).decode("latin-1")), flags)
+        if method == "decompress" and call.name.startswith(("zlib.", "gzip.", "bz2.", "lzma.")):
+            return Word(_inflate(text), flags)
+        if call.name == "codecs.decode":
+            return _decode_codec(text, call.arguments[1].text if len(call.arguments) > 1 else "", flags)
+        if call.name in ("bytes", "bytearray", "map", "chr"):
+            return _decode_numbers(call.arguments[-1].text if call.arguments else "", flags)
         return None
 
     def _environment(self, key: Word, node: ast.expr) -> Word:
@@ -481,83 +459,58 @@ class _Reader:
             return Word(f"${{{key.text}}}")
         return EMPTY
 
-    def _note_reads(self, method: str, everything: Word, line: int) -> None:
-        if method in _READERS and words.is_secret(everything.text):
-            self.trace.report("A20", f"'{method}' reads a store of secrets", line)
-        elif method in _READERS and words.is_agent_secret(everything.text):
-            self.trace.report("A20", f"'{method}' reads the keys of an agent's skills", line, level="note")
-
-    def _note_writes(
-        self, name: str, method: str, base: Word, arguments: list[Word], keywords: dict[str, Word], line: int
-    ) -> None:
-        mode = arguments[1].text if len(arguments) > 1 else keywords.get("mode", EMPTY).text
-        if name in ("open", "io.open") and arguments and re.match(r"[rbt]*[wax+]", mode):
-            note_write(self.trace, arguments[0].text, line)
-        elif (
-            method == "open"
-            and base.text
-            and re.match(r"[rbt]*[wax+]", (arguments[0].text if arguments else ""))
-        ) or method in _WRITE_METHODS:
-            note_write(self.trace, base.text, line)
-        elif (
-            name
-            in (
-                "shutil.copy",
-                "shutil.copy2",
-                "shutil.copyfile",
-                "shutil.move",
-                "os.rename",
-                "os.symlink",
-                "shutil.copytree",
+    def _note_reads(self, call: _Call) -> None:
+        if call.method not in _READERS:
+            return
+        if words.is_secret(call.text):
+            self.trace.report("A20", f"'{call.method}' reads a store of secrets", call.line)
+        elif words.is_agent_secret(call.text):
+            self.trace.report(
+                "A20", f"'{call.method}' reads the keys of an agent's skills", call.line, level="note"
             )
-            and len(arguments) > 1
-        ):
-            note_write(self.trace, arguments[1].text, line)
-        elif (
-            name == "shutil.rmtree"
-            and arguments
-            and re.fullmatch(r"/|~/?|/home|/etc|/usr", arguments[0].text)
-        ):
-            self.trace.report("A51", f"deletes '{arguments[0].text}'", line)
-        elif method in ("SetValueEx", "CreateKey") and any(
-            "CurrentVersion\\Run" in word.text for word in arguments
-        ):
-            self.trace.report("A14", "writes the registry's list of what starts with Windows", line)
 
-    def _start(
-        self, name: str, node: ast.Call, arguments: list[Word], keywords: dict[str, Word], line: int
-    ) -> Word:
+    def _note_writes(self, call: _Call) -> None:
+        name, arguments = call.name, [word.text for word in call.arguments]
+        mode = call.keywords.get("mode", EMPTY).text or next(iter(arguments[1:2]), "")
+        if name in ("open", "io.open") and arguments and _WRITING.match(mode):
+            note_write(self.trace, arguments[0], call.line)
+        elif call.method in ("write_text", "write_bytes") or (
+            call.method == "open" and call.base.text and arguments and _WRITING.match(arguments[0])
+        ):
+            note_write(self.trace, call.base.text, call.line)
+        elif name in _COPIERS and len(arguments) > 1:
+            note_write(self.trace, arguments[1], call.line)
+        elif name == "shutil.rmtree" and re.fullmatch(r"/|~/?|/home|/etc|/usr", call.first.text):
+            self.trace.report("A51", f"deletes '{call.first.text}'", call.line)
+        elif call.method in ("SetValueEx", "CreateKey") and "CurrentVersion\\Run" in call.text:
+            self.trace.report("A14", "writes the registry's list of what starts with Windows", call.line)
+
+    def _start(self, call: _Call) -> Word:
         """Take note of a process; its command is a list of words, or a text for a shell."""
-        argument = (
-            node.args[0] if node.args else next((k.value for k in node.keywords if k.arg == "args"), None)
-        )
-        if argument is None:
-            return EMPTY
+        given = (keyword.value for keyword in call.node.keywords if keyword.arg == "args")
+        argument = call.node.args[0] if call.node.args else next(given, None)
         if isinstance(argument, ast.List | ast.Tuple):
             argv = [self.value(element) for element in argument.elts]
-            if any(flag.startswith("param:") for word in argv[:1] for flag in word.flags):
+            if argv and any(flag.startswith("param:") for flag in argv[0].flags):
                 argv = argv[1:]
-            return self.machine.execute(argv, keywords.get("input", EMPTY), line) if argv else EMPTY
-        word = arguments[0] if arguments else keywords.get("args", EMPTY)
-        if name.startswith(("asyncio.create_subprocess_exec", "os.exec", "os.spawn")):
-            return self.machine.execute(arguments, EMPTY, line)
+            return self.machine.execute(argv, call.keywords.get("input", EMPTY), call.line) if argv else EMPTY
+        word = call.first if call.arguments else call.keywords.get("args", EMPTY)
+        if call.name.startswith(("asyncio.create_subprocess_exec", "os.exec", "os.spawn")):
+            return self.machine.execute(call.arguments, EMPTY, call.line)
         self._remember("runs", word)
         if word.flags & {DOWNLOAD, DECODED}:
-            self._run("shell", word, line)
+            self._run("shell", word, call.line)
         elif word.text and self.depth < MAX_DEPTH:
-            self.read(self.trace, "shell", word.text, line, self.depth + 1)
-            if re.search(r"\b(?:curl|wget|nc|scp)\b", word.text) and word.flags & {
-                SECRET,
-                ENVIRONMENT,
-                DOTENV,
-            }:
-                self.trace.report("A21", "a command is given secrets and sends them", line)
+            self.read(self.trace, "shell", word.text, call.line, self.depth + 1)
+            if _SENDERS.search(word.text) and word.flags & {SECRET, ENVIRONMENT, DOTENV}:
+                self.trace.report("A21", "a command is given secrets and sends them", call.line)
         flags = word.flags | (self.machine.flags_of(word.text) & {SECRET})
-        if re.match(r"\s*(?:env|printenv|set)\s*(?:$|\|)", word.text):
+        if re.match(r"\s*(?:env|printenv)\s*(?:$|\|)", word.text):
             flags |= {ENVIRONMENT}
         return Word("", flags)
 
     def _run(self, language: str, code: Word, line: int) -> None:
+        """Report code that is downloaded or decoded and run; read what is known of it."""
         self._remember("runs", code)
         if DOWNLOAD in code.flags:
             odd = next(
@@ -572,43 +525,24 @@ class _Reader:
         if DECODED in code.flags:
             report_decoded(self.trace, "'exec'" if language == "python" else "a process", inner, line)
 
-    def _check_sending(
-        self,
-        name: str,
-        method: str,
-        node: ast.Call,
-        base: Word,
-        arguments: list[Word],
-        keywords: dict[str, Word],
-        line: int,
-    ) -> None:
-        owner = name.rpartition(".")[0]
-        is_client = name.startswith(_HTTP) or bool(_CLIENTS.search(owner))
-        if not (
-            (method in _SEND_METHODS and (is_client or owner or method == "urlopen"))
-            or (method in _GET_METHODS and is_client)
-            or name.startswith(("requests.", "urllib.request."))
-        ):
+    def _check_sending(self, call: _Call) -> None:
+        if not _is_sending(call):
             return
-        body = [*arguments, *(word for key, word in keywords.items() if key not in _CREDENTIAL_KEYWORDS)]
+        body = [
+            *call.arguments,
+            *(word for key, word in call.keywords.items() if key not in _CREDENTIAL_KEYWORDS),
+        ]
         flags = frozenset().union(*(word.flags for word in body))
-        text = " ".join(word.text for word in (*arguments, *keywords.values()))
-        if not words.find_hosts(text) and re.search(r"//(?:localhost|127\.0\.0\.1|\[::1\])", text):
-            return
-        if method == "request" and not is_client:
+        text = " ".join(word.text for word in (*call.arguments, *call.keywords.values()))
+        hosts = words.find_hosts(text)
+        if not hosts and re.search(r"//(?:localhost|127\.0\.0\.1|\[::1\])", text):
             return
         self._remember("sends", Word("", flags))
         if flags & {SECRET, ENVIRONMENT, DOTENV}:
-            what = (
-                "secrets"
-                if SECRET in flags
-                else "the whole environment"
-                if ENVIRONMENT in flags
-                else "a file of secrets (.env)"
-            )
-            hosts = words.find_hosts(text)
-            self.trace.report("A21", f"'{method}' sends {what}{f' to {hosts[0]}' if hosts else ''}", line)
-        check_credentials(self.trace, text, line)
+            what = "the whole environment" if ENVIRONMENT in flags else "secrets"
+            where = f" to {hosts[0]}" if hosts else ""
+            self.trace.report("A21", f"'{call.method}' sends {what}{where}", call.line)
+        check_credentials(self.trace, text, call.line)
 
     def _remember(self, kind: str, word: Word) -> None:
         """Remember that the current function sends or runs some of its parameters."""
@@ -616,24 +550,21 @@ class _Reader:
         if self.current and names:
             getattr(self.current[-1], kind).update(names)
 
-    def _pass_on(
-        self, method: str, node: ast.Call, arguments: list[Word], keywords: dict[str, Word], line: int
-    ) -> None:
+    def _pass_on(self, call: _Call) -> None:
         """Report secrets given to a function of this file that sends them, and code to one that runs it."""
-        function = self.functions.get(method)
+        function = self.functions.get(call.method)
         if function is None:
             return
         names = (
             function.parameters[1:] if function.parameters[:1] in (["self"], ["cls"]) else function.parameters
         )
-        given = [*zip(names, arguments, strict=False), *keywords.items()]
-        for name, word in given:
+        for name, word in [*zip(names, call.arguments, strict=False), *call.keywords.items()]:
             if name in function.sends:
                 self._remember("sends", word)
                 if word.flags & {SECRET, ENVIRONMENT, DOTENV}:
-                    self.trace.report("A21", f"'{method}' sends secrets", line)
+                    self.trace.report("A21", f"'{call.method}' sends secrets", call.line)
             if name in function.runs and word.flags & {DOWNLOAD, DECODED}:
-                self._run("python", word, line)
+                self._run("python", word, call.line)
 
     def qualify(self, node: ast.expr) -> str:
         """Return the dotted name of what is called, with imports resolved; `getattr` and `__import__` too."""
@@ -669,6 +600,46 @@ class _Reader:
 
     def at(self, node: ast.expr) -> int:
         return self.offset + node.lineno
+
+
+def _choose(value: Word, loop: ast.AST) -> Word:
+    """Return the elements of a loop: of the environment only where the loop looks for secrets, or for all."""
+    if ENVIRONMENT not in value.flags:
+        return value
+    conditions: list[ast.AST] = [
+        node for node in ast.walk(loop) if isinstance(node, ast.If | ast.IfExp | ast.Compare)
+    ]
+    conditions += [
+        test for node in ast.walk(loop) if isinstance(node, ast.comprehension) for test in node.ifs
+    ]
+    texts = [node.value for node in ast.walk(loop) if isinstance(node, ast.Constant)]
+    if not conditions or any(isinstance(text, str) and _SECRET_NAME.search(text) for text in texts):
+        return value
+    return Word(value.text, value.flags - {ENVIRONMENT})
+
+
+def _is_sending(call: _Call) -> bool:
+    owner, _, method = call.name.rpartition(".")
+    is_client = call.name.startswith(_HTTP) or bool(_CLIENTS.search(owner))
+    if method in _SEND_METHODS:
+        return is_client or method == "urlopen" or (bool(owner) and method != "request")
+    return (method in _GET_METHODS and is_client) or call.name.startswith(("requests.", "urllib.request."))
+
+
+def _decode_codec(text: str, codec: str, flags: frozenset[str]) -> Word | None:
+    kind = codec.lower().replace("_", "").replace("-", "")
+    if kind == "rot13":
+        return Word(_try(lambda: codecs.decode(text, "rot13")), flags)
+    if kind in ("hex", "hexcodec"):
+        return Word(words.decode_hex(text), flags)
+    return Word(_decode_base64(text), flags) if kind in ("base64", "base64codec") else None
+
+
+def _decode_numbers(text: str, flags: frozenset[str]) -> Word | None:
+    """Return the characters of a list of numbers; None if it is none."""
+    if len(text) > 4 * words.MAX_DECODED or not re.fullmatch(r"(?:\d{1,3}\s){4,}\d{1,3}\s*", text):
+        return None
+    return Word("".join(chr(int(number)) for number in text.split()), flags)
 
 
 def _name_of(node: ast.expr) -> str:

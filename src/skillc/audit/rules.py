@@ -1,7 +1,7 @@
 """The table of rules: number, name, level, and what each looks for.
 
 A01 to A09 are what a skill asks for, A10 to A19 code and settings that change the machine, A20 to A24
-secrets, A30 to A34 what is hidden, A40 to A44 what is said to the agent, A50 to A52 attacks that are known by
+secrets, A30 to A34 what is hidden, A40 to A45 what is said to the agent, A50 to A52 attacks that are known by
 their form, A90 to A92 the audit itself. Numbers are stable: policies, baselines and lock files name them.
 
 >>> find_rule("remote-code").id
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skillc.text import suggest
+from skillc.spelling import suggest
 
 VERSION = "1"  # of the rules, as lock files have it; a new number for each change of what is found
 NOTE, REVIEW, BLOCK, OFF = "note", "review", "block", "off"
@@ -67,6 +67,7 @@ _TABLE = (
     ("A42", "other-skills", REVIEW, "an instruction about other skills"),
     ("A43", "send-instruction", BLOCK, "an instruction to send secrets or the conversation away"),
     ("A44", "download-instruction", REVIEW, "an instruction to download and run a program"),
+    ("A45", "copy-instruction", REVIEW, "an instruction to send the agent's work elsewhere, again and again"),
     ("A50", "reverse-shell", BLOCK, "a shell that is handed to another machine"),
     ("A51", "destructive", REVIEW, "a command that deletes or overwrites far more than the skill's files"),
     ("A52", "miner", BLOCK, "a miner of cryptocurrency"),

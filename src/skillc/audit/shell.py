@@ -176,7 +176,7 @@ class _TreeReader:
         if output.flags & {"secret", "environment", "dotenv"}:
             report("A21", "sends secrets through a socket", line, target)
         else:
-            report("A50", "opens a connection that a shell can be handed to", line, target)
+            report("A50", "opens a connection that a shell can be handed to", line, target, "review")
 
     def _read_heredoc(self, node: Node, stdin: Word) -> Word:
         for child in node.named_children:
@@ -410,7 +410,9 @@ class _WordReader:
             downloads = argv and argv[0].text in ("curl", "wget")
             self.machine.write(word.text, line, flags | ({DOWNLOAD} if downloads else NOTHING))
             if re.match(r"/dev/(?:tcp|udp)/", word.text):
-                self.machine.trace.report("A50", "opens a connection that a shell can be handed to", line)
+                self.machine.trace.report(
+                    "A50", "opens a connection that a shell can be handed to", line, level="review"
+                )
         return stdin
 
     def _word(self, token: str, line: int) -> Word:

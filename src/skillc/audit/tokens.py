@@ -32,7 +32,7 @@ _STRING = re.compile(
 )
 _COMMENT = re.compile(r"^\s*(?://|#(?!!)|--\s|\*|/\*)")
 _NAME = re.compile(
-    r"(?:(?:const|let|var|my|local|our)\s+)?[$@]?([A-Za-z_][\w.]*|\{[\w\s,:]+\}|\[[\w\s,]+\])\s*(?::="
+    r"(?:(?:const|let|var|my|local|our)\s+)?[$@]?([A-Za-z_][\w.]*(?:\s*,\s*\w+){0,5}|\{[\w\s,:]+\}|\[[\w\s,]+\])\s*(?::="
     r"|\+?=(?![=>]))"
 )
 _ENV = re.compile(
@@ -95,6 +95,7 @@ _WRITE = re.compile(
     r"(?:writeFile(?:Sync)?|appendFile(?:Sync)?|createWriteStream|os\.WriteFile|File\.write"
     r"|file_put_contents|Set-Content|Add-Content|Out-File|New-Item|copyFile(?:Sync)?|Copy-Item)\b(.{0,400})"
 )
+_ENCODED = re.compile(r"\s-e(?:c|nc|ncodedcommand)?\s+['\"]?([A-Za-z0-9+/]{16,60000}={0,2})", re.IGNORECASE)
 _SHELL_ROUND = re.compile(
     r"new\s+net\.Socket|net\.connect|net\.createConnection|TCPSocket|fsockopen"
     r"|System\.Net\.Sockets\.TCPClient|net\.Dial\(|IO::Socket",
@@ -208,6 +209,7 @@ def _check(statement: str, flags: frozenset[str], trace: Trace, read: Read, line
             trace.report("A21", f"sends secrets{f' to {hosts[0]}' if hosts else ''}", line)
         plain = _ENV.sub(lambda match: f"${{{next(group for group in match.groups() if group)}}}", statement)
         check_credentials(trace, plain, line)
+    _check_encoded(statement, trace, read, line, depth)
     if _RUN.search(statement):
         _check_code(statement, flags, trace, read, line, depth)
     for match in _COMMAND.finditer(statement):
@@ -230,6 +232,16 @@ def _check(statement: str, flags: frozenset[str], trace: Trace, read: Read, line
                 ]
             )
             read(trace, "shell", text, line, depth + 1)
+
+
+def _check_encoded(statement: str, trace: Trace, read: Read, line: int, depth: int) -> None:
+    """Report what PowerShell is given in an encoded form."""
+    encoded = _ENCODED.search(statement)
+    if encoded:
+        inner = Trace()
+        if depth < MAX_DEPTH:
+            read(inner, "text", words.decode_base64(encoded[1]), line, depth + 1)
+        report_decoded(trace, "PowerShell", inner, line)
 
 
 def _check_code(

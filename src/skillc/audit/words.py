@@ -168,7 +168,18 @@ def _is_private(name: str) -> bool:
         address = ipaddress.ip_address(number if number is not None else name.strip("[]"))
     except ValueError:
         return True  # no address at all
-    return not address.is_global
+    return any(address in network for network in _LOCAL)
+
+
+_LOCAL = tuple(
+    map(
+        ipaddress.ip_network,
+        word_set(
+            "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16"
+            " 224.0.0.0/3 ::/127 fc00::/7 fe80::/10 ff00::/8"
+        ),
+    )
+)
 
 
 def is_number(host: str) -> bool:

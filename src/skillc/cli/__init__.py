@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skillc.startup import collect_rarely, import_fast, leave
+from skillc.startup import leave
 from skillc.text import terminal_text
 
 TYPE_CHECKING = False
@@ -26,64 +26,8 @@ if TYPE_CHECKING:
         def run(self, arguments: Arguments) -> int: ...
 
 
-# Commands by purpose, with their summaries, in the order of `skc --help`.
-GROUPS = {
-    "Write skills": {
-        "init": "Create a new skill, or an empty store.",
-        "lint": "Check skills against the format and good practice, and estimate their token cost.",
-        "build": "Compile a skill into a stub with a section index, and deploy it to agents.",
-        "list": "List the skills of this project and of the home directory, with their build status.",
-    },
-    "Bring skills in and take them out": {
-        "import": "Bring the skills of agents and of folders into a store, all at once.",
-        "install": "Make the store equal to skills-lock.json.",
-        "verify": "Check that every installed file is what skills-lock.json says.",
-        "lock": "Show skills-lock.json, or check the store against it.",
-        "remove": "Take a skill away from agents and out of its store.",
-        "disable": "Take a skill away from agents, and keep it.",
-        "enable": "Give a disabled skill back to agents.",
-        "trash": "List, restore or delete what skc replaced or removed.",
-        "restore": "Bring something back from the trash.",
-    },
-    "Read skills as agents do": {
-        "outline": "List the headings of a skill's Markdown files.",
-        "show": "Print one section of a skill with its subsections.",
-        "search": "Find the sections of a skill that contain all words of a query, best first.",
-        "open": "Print a file of a skill.",
-        "sources": "List the files of a skill as a tree.",
-    },
-    "Put skills into prompts": {
-        "find": "Find the skills that fit a task, in all repositories, best first.",
-        "browse": "List the skills and collections of the repositories, or search them.",
-        "load": "Print a skill as it is put into a model's context.",
-        "inventory": "Print the list of skills for a system prompt.",
-        "turn": "Show what a model gets for a message: system prompt, injected skills, events.",
-        "repo": "List, add, remove or refresh repositories of skills.",
-        "diagnose": "List the skills that were repaired, quarantined or shadowed in the repositories.",
-    },
-    "Run the tools of skills": {
-        "tools": "List the tools that a skill declares, with their JSON schemas.",
-        "run": "Run a tool that a skill declares, in a sandbox and after approval.",
-        "trust": "Allow or deny the tools of skills, and list your decisions.",
-    },
-    "Serve skills": {
-        "mcp": "Serve tools, skills and their files to agents over the Model Context Protocol.",
-        "serve": "Serve the skills of all repositories to programs over HTTP.",
-    },
-    "See what agents used": {
-        "stats": "Show what agents used: sections, files, searches, errors.",
-        "sync": "Move access logs kept in the project into the skills' own logs.",
-    },
-    "Set up skc": {"completion": "Print the completion script for a shell."},
-}
-SUMMARIES = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
-NAMES = tuple(SUMMARIES)
-
-
 def run_and_exit() -> None:
     """Run the command line and end the process."""
-    collect_rarely()
-    import_fast()
     leave(main())
 
 
@@ -216,17 +160,18 @@ def _dispatch(words: list[str]) -> int:
 
 def load(name: str) -> CommandModule:
     """Return the module of a command; raises InvalidOption (E100) that names the nearest one."""
-    if name not in NAMES:
-        from skillc.cli.syntax import guess
-        from skillc.errors import InvalidOption
-
-        what = "option" if name.startswith("-") else "command"
-        hint = guess(name, [*NAMES, "--help", "--version"], "skc --help")
-        raise InvalidOption(f'unknown {what} "{name}"; {hint}')
     module = f"skillc.cli.commands.{name}"
-    __import__(module)
-    command: CommandModule = sys.modules[module]
-    return command
+    try:
+        if name.isalpha():  # as the names of all commands are
+            __import__(module)
+            command: CommandModule = sys.modules[module]
+            return command
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+    from skillc.cli.mistakes import unknown_command
+
+    raise unknown_command(name)
 
 
 def _prepare_output() -> None:

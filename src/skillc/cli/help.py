@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import fill, wrap
 
-from skillc.cli import GROUPS, SUMMARIES, load
-from skillc.cli.syntax import COMMON, Command, Option, usage
+from skillc.cli import load
+from skillc.cli.mistakes import usage
+from skillc.cli.summaries import GROUPS, SUMMARIES
+from skillc.cli.syntax import COMMON, Command, Option
 
 WIDTH = 96
 
@@ -40,10 +42,9 @@ def page(command: Command) -> str:
             ),
         ]
     rows = [(argument.label, argument.help) for argument in command.arguments]
-    own = [option for option in command.options if option not in COMMON]
     if rows:
         lines += ["", "Arguments:", *_table(rows)]
-    for title, options in (("Options:", own), ("Everywhere:", COMMON)):
+    for title, options in (("Options:", command.own_options), ("Everywhere:", COMMON)):
         if options:
             lines += ["", title, *_table([_row(option) for option in options])]
     if command.examples:

@@ -84,7 +84,7 @@ class Option:
 class Command:
     """The syntax of a command, and the text of its help."""
 
-    __slots__ = ("arguments", "description", "examples", "name", "options")
+    __slots__ = ("arguments", "description", "examples", "name", "options", "own_options")
 
     def __init__(
         self,
@@ -97,13 +97,14 @@ class Command:
     ) -> None:
         self.name = name
         self.arguments = arguments
+        self.own_options = options
         self.options = (*options, *COMMON)
         self.description = description
         self.examples = examples
 
     @property
     def summary(self) -> str:
-        from skillc.cli import SUMMARIES  # which imports this module
+        from skillc.cli.summaries import SUMMARIES  # only for help
 
         return SUMMARIES[self.name]
 
@@ -172,7 +173,9 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
         name, equals, text = word.partition("=")
         option = options.get("--help" if name == "-h" else name)
         if option is None:
-            raise errors.InvalidOption(_explain_unknown(command, word, positional))
+            from skillc.cli.mistakes import unknown_option  # only on the way to an error
+
+            raise unknown_option(command, word, positional)
         if option.kind == "switch":
             if equals:
                 raise errors.InvalidOption(f"{name} takes no value")
@@ -192,48 +195,15 @@ def _assign(command: Command, positional: list[str], values: Values) -> None:
     rest = list(positional)
     for argument in command.arguments:
         if not rest and argument.required:
+            from skillc.cli.mistakes import usage  # only on the way to an error
+
             raise errors.InvalidOption(f"{argument.label} is missing; usage: {usage(command)}")
         if argument.repeat:
             values[argument.name], rest = rest, []
         else:
             values[argument.name] = rest.pop(0) if rest else None
     if rest:
+        from skillc.cli.mistakes import see  # only on the way to an error
+
         hint = "put several words in quotes" if len(command.arguments) > 1 else see(command)
         raise errors.InvalidOption(f'unexpected argument "{rest[0]}"; {hint}')
-
-
-def _explain_unknown(command: Command, word: str, positional: Sequence[str]) -> str:
-    """Return what to do about a word that is no option: take the nearest one, or put it after `--` [D61]."""
-    name = word.partition("=")[0]
-    is_name = len(word.split()) == 1  # no option has a space
-    hints = [guess(name, [o.name for o in command.options], f"skc {command.name} --help")] if is_name else []
-    last = command.arguments[-1] if command.arguments else None
-    if last is not None and last.is_text and (not is_name or len(positional) < len(command.arguments)):
-        from skillc.text import shell_quote  # only on the way to an error
-
-        words = [shell_quote(each, '"') for each in positional[: len(command.arguments) - 1]]
-        words += [argument.label for argument in command.arguments[len(words) : -1]]
-        example = " ".join(["skc", command.name, *words, "--", shell_quote(word, '"')])
-        hints.append(f"if it is the {last.name}, put it after --: {example}")
-    advice = "; ".join(hints or [see(command)]).replace("?;", "?")
-    return f'unknown option {name if is_name else word} for "{command.name}"; {advice}'
-
-
-def guess(word: str, names: Sequence[str], help: str) -> str:
-    """Return the end of an error about an unknown word: the name most like it, or where to read on."""
-    from skillc.text import suggest  # only on the way to an error
-
-    close = suggest(word, names, limit=1, ratio=0.5)
-    return f"did you mean {close[0]}?" if close else f'see "{help}"'
-
-
-def see(command: Command) -> str:
-    """Return where to read on, for the end of an error."""
-    return f'see "skc {command.name} --help"'
-
-
-def usage(command: Command) -> str:
-    """Return one line that shows what a command takes."""
-    words = ["skc", command.name, *(argument.label for argument in command.arguments)]
-    own = [option for option in command.options if option not in COMMON]
-    return f"{' '.join(words)}{' [options]' if own else ''}"

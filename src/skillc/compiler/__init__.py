@@ -9,9 +9,9 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.compiler.agents import Agent, Target, find_targets, read_agents
+    from skillc.compiler.agents import Agent, Target, detect_targets, find_targets, read_agents
     from skillc.compiler.build import build_skill, keep_index_current
-    from skillc.compiler.deploy import is_link
+    from skillc.compiler.deploy import digest_folder, is_link
     from skillc.compiler.publish import Publication, PublishOptions, publish_skill
     from skillc.compiler.scaffold import create_skill, create_store
     from skillc.compiler.status import Listing, SkillStatus, list_skills
@@ -20,9 +20,9 @@ else:
     __getattr__ = front_door(
         __name__,
         {
-            "agents": "Agent Target find_targets read_agents",
+            "agents": "Agent Target detect_targets find_targets read_agents",
             "build": "build_skill keep_index_current",
-            "deploy": "is_link",
+            "deploy": "digest_folder is_link",
             "publish": "Publication PublishOptions publish_skill",
             "scaffold": "create_skill create_store",
             "status": "Listing SkillStatus list_skills",

@@ -185,7 +185,7 @@ class _Build:
         stamps: dict[str, Stamp] = {}
         for file in suspects:
             record = self.records.get(utf8_text(file.name))
-            digest, stamp = fingerprint(file.path) if record else ("", file.stamp)
+            digest, stamp = fingerprint(file) if record else ("", file.stamp)
             if record and record[0] == digest:
                 stamps[file.name] = stamp
             else:

@@ -21,8 +21,9 @@ from skillc.errors import Diagnostic, InvalidOption, TargetExists, warning
 from skillc.index.sections import parse_manifest, read_manifest
 from skillc.library import PROJECT, DeploymentRecord, Skill, is_compiled, is_skill, read_deployments
 from skillc.paths import is_inside
+from skillc.quotes import shell_quote
 from skillc.startup import file_sha256_hex, sha256_hex, value
-from skillc.text import shell_quote, utf8_text
+from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from time import time_ns
 
 from skillc.errors import warning
 from skillc.index import Pool, can_fork, count_cores, settle, stamp_of
-from skillc.skills import parse
+from skillc.skills import open_inside, parse
 from skillc.startup import file_sha256_hex, sha256_hex
 
 TYPE_CHECKING = False
@@ -45,8 +45,9 @@ def read_all(files: Sequence[SourceFile], formats: frozenset[str] = frozenset())
     return Pool(FileReader, formats).run(files, workers, fork=True)
 
 
-def fingerprint(path: str) -> tuple[str, Stamp]:
-    with open(path, "rb") as file:
+def fingerprint(source: SourceFile) -> tuple[str, Stamp]:
+    """Return the hash of a file and the stamp that it had."""
+    with _open(source) as file:
         stamp = _stamp(file)
         return file_sha256_hex(file, stamp[0]), stamp
 
@@ -60,7 +61,7 @@ class FileReader:
     def __call__(self, source: SourceFile) -> tuple[Any, ...]:
         name = source.name
         file_kind = kind(name, self._formats)
-        with open(source.path, "rb") as file:
+        with _open(source) as file:
             stamp = _stamp(file)
             if not file_kind or stamp[0] > MAX_TEXT:
                 digest = file_sha256_hex(file, stamp[0])
@@ -84,6 +85,12 @@ def _documents(file_kind: str, raw: bytes, ending: str) -> list[tuple[str, str]]
     from skillc.compiler.formats import documents
 
     return documents(file_kind, text, ending)
+
+
+def _open(source: SourceFile) -> BinaryIO:
+    """Open a file of a skill; it may have become a link out of the skill since it was listed."""
+    root = source.path[: -len(source.name) - 1]
+    return open(open_inside(root, source.name), "rb")
 
 
 def _stamp(file: BinaryIO) -> Stamp:

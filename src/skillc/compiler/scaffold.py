@@ -9,16 +9,14 @@ from skillc.errors import InvalidOption, InvalidSkill, InvalidSkillId, SkillExis
 from skillc.library import Skill, import_root, is_compiled, read_import, record_import
 from skillc.skills import (
     FOREIGN,
-    hash_source,
+    digest_files,
     is_name,
-    list_files,
     main_file,
     make_folder,
     parse,
     read_main_file,
     read_metadata,
 )
-from skillc.startup import file_sha256_hex
 
 _SKILL = """\
 ---
@@ -70,7 +68,7 @@ def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> tuple[Skill,
     path = os.path.join(store, skill.name)
     if paths.is_inside(os.path.realpath(store), skill.source):
         raise InvalidOption(f'"{skill.source}" holds the store it would be copied into')
-    digest = _digest(skill.source)  # raises for a link that leaves the folder
+    digest = digest_files(skill.source, hidden=True)  # raises for a link that leaves the folder
     note = f"Copied {skill.source}; from now on, edit {path}"
     if os.path.lexists(path) and not force:
         note = "" if _is_current(path, skill, digest) else f"Updated {path}, because {skill.source} changed"
@@ -97,20 +95,11 @@ def _is_current(copy: str, skill: Skill, digest: str) -> bool:
         raise SkillExists(skill.name, hint)
     if digest == last:
         return True
-    current = _digest(copy)
+    current = digest_files(copy, hidden=True)
     if current not in (digest, last):
         hint = f"hint: both {folder} and its copy {copy} changed; 'skc build {copy}' builds the copy, "
         raise SkillExists(skill.name, f"{hint}--force replaces it by the folder")
     return current == digest
-
-
-def _digest(folder: str) -> str:
-    """Return a digest of all files that an import copies."""
-    digests = []
-    for source in list_files(folder, hidden=True):
-        with open(source.path, "rb") as file:
-            digests.append((source.name, file_sha256_hex(file, source.size)))
-    return hash_source(digests)
 
 
 def _put_in_trash(old: str, path: str, source: str) -> None:

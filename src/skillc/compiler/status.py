@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from fnmatch import fnmatchcase
+from time import time
 
 from skillc.errors import MissingField, SkillcError, warning
 from skillc.index.sections import UnreadableIndex, is_of_build, parse_manifest, read_index_meta, read_manifest
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.errors import Diagnostic
-    from skillc.index.skills import Entry
+    from skillc.index.skills import Entry, Snapshot
     from skillc.library import Skill
 
 NORMAL, NOT_BUILT, OBSOLETE = "normal", "not-built", "obsolete"
 MANY = 200  # skills from which a store is read through the skill index, which caches folders of that size
+TIME_OUT = 15.0  # seconds for reading the new skills of such a store
 
 
 @value
@@ -48,16 +50,21 @@ class SkillStatus:
 
 @value
 class Listing:
-    """The skills of the stores: `filtered` counts those that match, before the limit; `total` counts all."""
+    """The skills of the stores: `filtered` counts those that match, before the limit; `total` counts all.
+
+    `partial` has the stores that could not be read whole in time, and how much of each was.
+    """
 
     skills: list[SkillStatus]
     total: int
     filtered: int
     problems: list[tuple[Skill, SkillcError]]
+    partial: list[tuple[str, str]]
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        return [warning("W005", error.message, error.code).at(skill.source) for skill, error in self.problems]
+        problems = [warning("W005", error.message, error.code).at(s.source) for s, error in self.problems]
+        return [*problems, *(warning("W203", store, reason) for store, reason in self.partial)]
 
     def as_json(self) -> dict[str, Any]:
         skills = [entry.as_json() for entry in self.skills]
@@ -81,9 +88,14 @@ def list_skills(
     switches = read_switches()
     entries: list[SkillStatus] = []
     problems: list[tuple[Skill, SkillcError]] = []
+    partial: list[tuple[str, str]] = []
     total = 0
     for skills in stores.values():
-        index = _read_index(skills)
+        snapshot = _read_index(skills)
+        index = snapshot.entries if snapshot else {}
+        if snapshot and snapshot.partial:
+            partial.append((skills_store(skills[0].root), snapshot.partial))
+            skills = [s for s in skills if any(f"{s.name}/{name}" in index for name in SKILL_FILES)]
         places = skills[0].runtime_stores()  # the same for all skills of a store
         directories = [place for place in places if os.path.isdir(place)]
         for skill in skills:
@@ -98,16 +110,17 @@ def list_skills(
                 if status in ("all", entry.status):
                     entries.append(entry)
     entries.sort(key=lambda entry: (entry.skill.scope != "project", entry.skill.name))  # nearest first stays
-    return Listing(entries[:limit], total, len(entries), problems)
+    return Listing(entries[:limit], total, len(entries), problems, partial)
 
 
-def _read_index(store: list[Skill]) -> Mapping[str, Entry]:
-    """Return the entries of the skill index for a large store, by path; a small one is read as quickly."""
+def _read_index(store: list[Skill]) -> Snapshot | None:
+    """Return what the skill index has of a large store; a small one is read as quickly."""
     if len(store) <= MANY:
-        return {}
+        return None
     from skillc.index.skills import skill_index  # most stores are small
 
-    return skill_index().folder(os.path.abspath(skills_store(store[0].root)), False).snapshot().entries
+    folder = skill_index().folder(os.path.abspath(skills_store(store[0].root)), False)
+    return folder.snapshot(time() + TIME_OUT)
 
 
 def _find_problem(skill: Skill, index: Mapping[str, Entry]) -> SkillcError | None:

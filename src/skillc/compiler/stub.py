@@ -6,7 +6,8 @@ MAX_LINES lines because each of its parts has a limit; it counts what it leaves 
 
 from __future__ import annotations
 
-from skillc.text import cut, fold_line, shell_quote, yaml_quote
+from skillc.quotes import shell_quote, yaml_quote
+from skillc.text import cut, fold_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from skillc.errors import FileNotFound, SkillcError, SkillNotFound, warning
 from skillc.index.skills import FoundSkill
 from skillc.library import SkillCollection, SkillDescriptor, SkillScope
 from skillc.skills import SkillId, list_files, open_inside
-from skillc.text import cut, suggest
+from skillc.spelling import suggest
+from skillc.text import cut
 
 MAX_READ = 256 * 1024  # bytes of a file that enter a context
 MAX_ENTRIES = 50  # collections and skills of one answer of `browse`
@@ -58,6 +59,22 @@ class EngineOptions:
     deny: tuple[str, ...] = ()
     enabled: bool = True
     suggest: bool = True
+
+    @classmethod
+    def from_config(cls, config: library.SkillsConfig, capabilities: Iterable[str] = ()) -> Self:
+        """Return what skills.toml says; `capabilities` are there besides those that it names."""
+        words = frozenset((*config.capabilities, *capabilities))
+        limits = (config.max_injection_bytes, config.inventory_threshold)
+        return cls(*limits, capabilities=words, enabled=config.enabled)
+
+    def __post_init__(self) -> None:
+        for name in ("capabilities", "allow", "deny"):
+            if isinstance(getattr(self, name), str):  # its letters would be taken for names
+                raise TypeError(f"{name} must be several texts, such as ('pdf',), not one")
+        for name in ("max_injection_bytes", "inventory_threshold", "inventory_budget"):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < 0):
+                raise ValueError(f"{name} must be a whole number from 0")
 
 
 class SkillEngine(Protocol):
@@ -177,10 +194,10 @@ class DefaultSkillEngine:
         direct = [skill for skill in skills if skill.collection == path]
         return _page({"type": "listing", "path": path}, below, direct, cursor)
 
-    async def find(self, task: str, limit: int = 10, *, rerank: bool = True) -> builtins.list[FoundSkill]:
+    async def find(self, task: str, limit: int = 10) -> builtins.list[FoundSkill]:
         """Return the skills that fit a task, described in any number of words, best first, with reasons.
 
-        Raises EmptyQuery for a task without words. `rerank` only matters if the extra `rerank` is installed.
+        Raises EmptyQuery for a task without words.
         """
         if not self.options.enabled:
             return []
@@ -188,7 +205,7 @@ class DefaultSkillEngine:
         def may_use(skill_id: str, capabilities: tuple[str, ...]) -> bool:
             return self._is_allowed(skill_id) and all(c in self.options.capabilities for c in capabilities)
 
-        return await library.find_in_source(self.source, task, limit, may_use, rerank)
+        return await library.find_in_source(self.source, task, limit, may_use)
 
     async def load(self, skill_id: str) -> library.SkillDocument:
         """Return a skill with its body; raises InvalidSkillId or SkillNotFound."""
@@ -249,6 +266,13 @@ class DefaultSkillEngine:
             return data.decode("utf-8", "replace")
         decoder = codecs.getincrementaldecoder("utf-8")("replace")  # drops half a character at the end
         return f"{decoder.decode(data[:MAX_READ])}\n[truncated]"
+
+    async def directories(self) -> dict[SkillId, str]:
+        """Return the folders of the skills this agent can use, by ID; without those that have none here."""
+        engine = self.snapshot()
+        skills = {skill.id for skill in await engine.list_skills()}
+        folders = await library.snapshot_of(engine.source).directories() if skills else {}
+        return {skill_id: folder for skill_id, folder in folders.items() if skill_id in skills}
 
     async def _directory(self, skill_id: str) -> str | None:
         engine = self.snapshot()

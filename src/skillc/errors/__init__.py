@@ -11,15 +11,22 @@ from skillc.text import one_line
 
 TYPE_CHECKING = False  # typing itself costs as much to import as a whole command
 if TYPE_CHECKING:
-    from skillc.errors.extras import import_error as import_error, require_extra as require_extra
+    from skillc.errors.extras import (
+        NEEDS as NEEDS,
+        import_error as import_error,
+        require_extra as require_extra,
+    )
     from skillc.errors.tree import *
+    from skillc.errors.warnings import WARNINGS as WARNINGS
 else:
 
     def __getattr__(name: str) -> object:
         if name.startswith("_"):  # Python asks every module for some of these
             raise AttributeError(name)
-        if name in ("import_error", "require_extra"):
+        if name in ("NEEDS", "import_error", "require_extra"):
             from skillc.errors.extras import __dict__ as names
+        elif name == "WARNINGS":
+            from skillc.errors.warnings import __dict__ as names
         else:
             from skillc.errors.tree import __dict__ as names
         if name not in names:
@@ -76,65 +83,6 @@ def os_text(name: object) -> str:
     return name.decode("utf-8", "backslashreplace") if isinstance(name, bytes) else str(name)
 
 
-# Codes below W100 are about reading a skill, and each says what was repaired (D4).
-WARNINGS = {
-    "W001": "multiple matches for '{}'; showing first",
-    "W002": "logging disabled; run 'skc sync' after session to merge logs",
-    "W003": "stale local logs for '{}'; run 'skc sync' to upload",
-    "W004": "the sources of '{}' changed since it was built; run 'skc build {}' to search them",
-    "W005": "skipped: {} ({})",
-    "W006": "the log '{}' is not used: {}; delete it, and it is made anew",
-    "W007": "'{}' was there and is now in the trash; 'skc restore {}' brings it back",
-    "W008": "the stub has no room for the frontmatter's field '{}'; agents do not see it",
-    "W009": "'{}' is deployed as '{}', but its source is gone: '{}'; build it again or remove it",
-    "W010": "bytes that are not UTF-8 were replaced",
-    "W011": "frontmatter is not valid YAML ({}); read as plain text: {}",
-    "W012": "frontmatter is not closed by a line of its own; {}",
-    "W013": "frontmatter sets '{}' more than once; the last one counts",
-    "W014": "no usable name in the frontmatter; the directory's name is used",
-    "W015": "'{}' is not text; read as plain text",
-    "W016": "frontmatter is over {} KiB and was not read",
-    "W017": "frontmatter is not a mapping of keys to values",
-    "W018": "frontmatter does not start on the first line",
-    "W019": "line {} is in the frontmatter, belongs to no key and was left out",
-    "W020": "over {} MiB; it can be opened but not searched",
-    "W021": "name '{}' is unlike the directory, '{}'",
-    "W022": "skill '{}' is shadowed by the repository '{}'",
-    "W023": "hidden: it needs the capability '{}', which neither skills.toml nor the agent names",
-    "W030": "copied to '{}': {}",
-    "W060": "unknown frontmatter field '{}' is ignored",
-    "W061": "tool '{}' has no '#### Parameters'; it takes none",
-    "W062": "description is over {} characters and was cut",
-    "W063": "version '{}' is not a semantic version, such as 1.0.0",
-    "W064": "default '{}' of parameter '{}' of tool '{}' is not of type {} and does not count",
-    "W065": "'### {}' has a '#### Command' without a fenced block and is no tool",
-    "W066": "tool '{}': '{}' is an argument like any other; commands run without a shell",
-    "W067": "'{}' is damaged: every tool asks again, also with --yes; your next decision keeps it as '{}'",
-    "W071": "configuration: {}: {}",
-    "W072": "skills are switched off in {}",
-    "W073": "'{}' belongs to another user and is not used; if you trust it, set SKILLC_SAFE_DIRECTORIES={}",
-    "W098": "shell scripts are read word by word; their syntax is read with: pip install 'skillc[audit]'",
-    "W099": "the judge '{}' did not answer: {}",
-    "W080": "'{}' is left out: {}",
-    "W081": "'{}' leads out of the repository or nowhere, and is left out",
-    "W082": "'{}' is not read: its format '{}' is not known here",
-    "W083": "the registry holds '{}' for suspicious: {}",
-    "W085": "'{}' is not kept in step: {}",
-    "W086": "another tool wrote the lock's entry of '{}'; it was resolved again: {}",
-    "W087": "the tag '{}' of {} moved: {} is locked, and it is {} now; the locked commit is used",
-    "W088": "'{}' is not updated: {}",
-    "W089": "'{}' comes with an npm package and is left to npm's 'skills'",
-    "W090": "'{0}' is disabled for {1} and was not deployed there; 'skc enable {0}' enables it",
-    "W091": "'{}' is not as skc deployed it and stays",
-    "W092": "'{}' was edited and is now in the trash; 'skc restore {}' brings it back",
-    "W200": "repository '{}' is left out: {}",
-    "W201": "repository '{}' is served as it was: {}",
-    "W202": "skills are not re-ranked: {}; install 'skillc[rerank]' again, or without it",
-    "W203": "repository '{}' is served in part: {}; the next call goes on from there",
-    "W300": "{} {}: {}",
-}
-
-
 class Diagnostic:
     """A warning or an error as a value: its code, its message, and the file it is about.
 
@@ -173,4 +121,6 @@ class Diagnostic:
 
 def warning(code: str, *fields: object) -> Diagnostic:
     """Return a warning of WARNINGS with these values for its `{}`."""
+    from skillc.errors.warnings import WARNINGS  # most commands have none
+
     return Diagnostic(code, WARNINGS[code].format(*fields))

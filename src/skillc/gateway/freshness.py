@@ -12,7 +12,7 @@ import os
 from skillc.errors import SkillcError
 from skillc.index import has_times
 from skillc.index.sections import DatabaseError, open_index
-from skillc.skills import SourceFile, list_files
+from skillc.skills import SourceFile, list_files, open_inside
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -66,8 +66,7 @@ def has_same_names(skill: Skill, index: SectionIndex) -> bool:
             return False
         rows = index.connection.execute("SELECT path, modified_ns, changed_ns FROM directories").fetchall()
         return bool(rows) and all(
-            has_times(os.path.join(skill.source, path), (modified, changed))
-            for path, modified, changed in rows
+            has_times(os.path.join(skill.source, path), (mtime, ctime)) for path, mtime, ctime in rows
         )
     except (DatabaseError, TypeError, ValueError):  # a damaged index
         return False
@@ -99,8 +98,8 @@ def list_markdown(skill: Skill) -> dict[str, SourceFile]:
     return {utf8_text(file.name): file for file in files if file.name[-3:].lower() == ".md"}
 
 
-def read_if_changed(file: SourceFile, record: FileRecord | None) -> bytes | None:
-    """Return the bytes of a file that differs from its record, None for one that does not.
+def read_if_changed(root: str, file: SourceFile, record: FileRecord | None) -> bytes | None:
+    """Return the bytes of a file of the skill at `root` that differs from its record, None if it does not.
 
     A file that is too large or has just been removed counts as empty.
     """
@@ -109,18 +108,31 @@ def read_if_changed(file: SourceFile, record: FileRecord | None) -> bytes | None
     if file.size > MAX_TEXT:
         return b""
     try:
-        data, _ = read_with_stamp(file.path)
+        data, _ = read_with_stamp(root, file.name)
     except FileNotFoundError:
         return b""
     return None if matches_record(data, record) else data
 
 
-def read_with_stamp(path: str) -> tuple[bytes, tuple[int, int, int] | None]:
-    """Return a file's bytes and its stamp, None for the stamp if the file was written meanwhile."""
-    with open(path, "rb") as file:
+def read_with_stamp(root: str, name: str) -> tuple[bytes, tuple[int, int, int] | None]:
+    """Return the bytes of a skill's file and its stamp, None for the stamp if it was written meanwhile.
+
+    Raises FileNotFoundError if no regular file has the name, and PathEscapes if that leads out of the skill.
+    """
+    with open(_open(root, name), "rb", buffering=0) as file:
         before = _stamp(file.fileno())
         data = file.read()
         return data, before if before == _stamp(file.fileno()) else None
+
+
+def _open(root: str, name: str) -> int:
+    """Return a descriptor of a skill's file. A name from an index that a clone brought may be any path."""
+    try:
+        return open_inside(root, name)
+    except PermissionError:
+        raise
+    except OSError:
+        raise FileNotFoundError(name) from None
 
 
 def _stamp(descriptor: int) -> tuple[int, int, int]:
@@ -150,22 +162,26 @@ def has_changes(skill: Skill, tokenizer: str = "ascii", folder: str = "", names:
                 return any(_has_change(skill, index.connection, name) for name in set(names))
             records = read_file_records(index.connection)
         files = list_files(folder or skill.source)
-        return len(files) != len(records) or any(_differs(f, records.get(utf8_text(f.name))) for f in files)
+        root = folder or skill.source
+        if len(files) != len(records):
+            return True
+        return any(_differs(root, file, records.get(utf8_text(file.name))) for file in files)
     except (SkillcError, OSError):
         return True
 
 
 def _has_change(skill: Skill, connection: Connection, name: str) -> bool:
     path = os.path.join(skill.source, name)
-    return _differs(SourceFile(name, path, os.stat(path)), read_file_records(connection, name).get(name))
+    file = SourceFile(name, path, os.stat(path))
+    return _differs(skill.source, file, read_file_records(connection, name).get(name))
 
 
-def _differs(file: SourceFile, record: FileRecord | None) -> bool:
+def _differs(root: str, file: SourceFile, record: FileRecord | None) -> bool:
     if record is None or record[1] != file.size:
         return True
     if record[1:] == file.stamp:
         return False
     from skillc.startup import file_sha256_hex  # only where the times differ
 
-    with open(file.path, "rb") as source:
+    with open(_open(root, file.name), "rb") as source:
         return file_sha256_hex(source, file.size) != record[0]

@@ -22,7 +22,7 @@ def read_outline(skill: Skill, level: int | None = None) -> list[Heading]:
     records, headings = _read_index(skill)
     outline: list[Heading] = []
     for name, file in freshness.list_markdown(skill).items():
-        data = freshness.read_if_changed(file, records.get(name))
+        data = freshness.read_if_changed(skill.source, file, records.get(name))
         outline += headings.get(name, ()) if data is None else freshness.parse_headings(name, data)
     return outline if level is None else [heading for heading in outline if heading.level <= level]
 

@@ -163,13 +163,14 @@ class _IndexedHeadings:
 
     def read_lines(self, heading: Heading) -> tuple[Heading, list[bytes]] | None:
         record = freshness.read_file_records(self._index, heading.file).get(heading.file)
-        return _read_lines(os.path.join(self._source, heading.file), record, heading)
+        return _read_lines(self._source, heading.file, record, heading)
 
 
 class _Headings:
     """The current headings of a skill, or of one of its files, in the order of the outline."""
 
     def __init__(self, skill: Skill, connection: Connection | None, only: str | None) -> None:
+        self._source = skill.source
         self._index = connection
         self._records = freshness.read_file_records(connection) if connection else {}
         self._files = freshness.list_markdown(skill)
@@ -177,7 +178,7 @@ class _Headings:
             self._files = self._select_file(skill, only)
         self._changes: dict[str, list[Heading]] = {}  # the headings of files that differ from their record
         for name, file in self._files.items():
-            data = freshness.read_if_changed(file, self._records.get(name))
+            data = freshness.read_if_changed(self._source, file, self._records.get(name))
             if data is not None:
                 self._changes[name] = freshness.parse_headings(name, data)
 
@@ -187,7 +188,7 @@ class _Headings:
         if name in self._files:
             return {name: self._files[name]}
         from skillc.skills import list_files  # only on the way to an error
-        from skillc.text import suggest
+        from skillc.spelling import suggest
 
         if any(utf8_text(file.name) == name for file in list_files(skill.source)):
             return {}
@@ -218,7 +219,8 @@ class _Headings:
         return suggest_titles(query, self._select(lambda text: True))
 
     def read_lines(self, heading: Heading) -> tuple[Heading, list[bytes]] | None:
-        return _read_lines(self._files[heading.file].path, self._records.get(heading.file), heading)
+        name, record = self._files[heading.file].name, self._records.get(heading.file)
+        return _read_lines(self._source, name, record, heading)
 
     def _select(self, matches: Callable[[str], bool], condition: str = "1", *values: str) -> list[Heading]:
         """Return the headings whose case-folded text matches; `condition` selects candidates in the index."""
@@ -236,10 +238,12 @@ class _Headings:
         return selection
 
 
-def _read_lines(path: str, record: FileRecord | None, heading: Heading) -> tuple[Heading, list[bytes]] | None:
+def _read_lines(
+    source: str, name: str, record: FileRecord | None, heading: Heading
+) -> tuple[Heading, list[bytes]] | None:
     """Return a heading and the lines of its section as the file is now; None if it is gone."""
     try:
-        data, stamp = freshness.read_with_stamp(path)
+        data, stamp = freshness.read_with_stamp(source, name)
     except FileNotFoundError:
         return None
     if not heading.level:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from skillc.gateway.freshness import Heading
-from skillc.text import fold_line, one_line, suggest
+from skillc.spelling import suggest
+from skillc.text import fold_line, one_line
 
 MAX_SUGGESTIONS = 5
 MAX_DASHES = 64  # at which a title is cut, one after the other

@@ -18,10 +18,11 @@ from skillc.errors import Diagnostic, OriginNotFound, SkillcError, warning
 from skillc.install.origin import Origin
 from skillc.paths import DIRECTORY, SKILL_FILES
 from skillc.skills import is_name, parse, read_metadata, to_segment
-from skillc.text import suggest
+from skillc.spelling import suggest
 
 MAX_DEPTH = 8  # folders between the root and a skill that is named nowhere
 MAX_SKILLS = 20_000
+MAX_NAMES = 10  # in a hint
 MAX_MANIFEST = 1 << 20  # bytes of a plugin's or a marketplace's file
 FIRST = ("", "skills", f"{DIRECTORY}/skills", ".claude/skills", ".agents/skills")
 MANIFESTS = (
@@ -91,9 +92,11 @@ def choose_by_name(origin: Origin, skills: Mapping[str, T], wanted: Sequence[str
 
 def _not_there(origin: Origin, names: Sequence[str], there: Iterable[str]) -> OriginNotFound:
     all_names = sorted(set(there))
-    close = suggest(names[0], all_names) or all_names[:10]
-    more = f" (and {len(all_names) - len(close)} more)" if len(close) < len(all_names) else ""
-    hint = f"hint: there are {', '.join(close)}{more}" if close else ""
+    close = suggest(names[0], all_names)
+    more = f" and {len(all_names) - MAX_NAMES} more" if len(all_names) > MAX_NAMES else ""
+    hint = f"hint: there are {', '.join(all_names[:MAX_NAMES])}{more}" if all_names else ""
+    if close:
+        hint = f"hint: did you mean {' or '.join(close)}?"
     return OriginNotFound(origin.label(), f"there is no skill '{names[0]}' in it", hint)
 
 

@@ -11,7 +11,7 @@ from skillc.install.entry import LockEntry
 from skillc.install.fetch import Fetched, fetch_locked
 from skillc.install.lock import change_lock, lock_file
 from skillc.install.names import store_folder
-from skillc.install.place import is_edited, publish_entry, put_folder, skill_of
+from skillc.install.place import check_store, is_edited, publish_entry, put_folder, skill_of
 from skillc.install.removal import remove_skill
 from skillc.install.restoration import Restoration
 from skillc.install.state import note_deployments
@@ -33,6 +33,7 @@ def reinstall(
 
     With `frozen`, the first error is raised before anything changed.
     """
+    check_store(root)
     with (
         atomic.Lock(paths.mutex_file(paths.skills_store(root))),
         fetch_locked(os.path.dirname(lock_file(root)), missing) as fetch,

@@ -16,7 +16,7 @@ from skillc.install.lock import change_lock, read_lock
 from skillc.install.names import store_folder
 from skillc.install.versions import note_versions
 from skillc.library import DeploymentRecord, Skill, change_switch, read_deployments, resolve, roots
-from skillc.text import shell_quote
+from skillc.quotes import shell_quote
 from skillc.usage import delete_fallback_log
 
 

@@ -38,7 +38,7 @@ def restore_locked(root: str, *, frozen: bool = False, dry_run: bool = False) ->
     entries = read_lock(root)
     if frozen:
         for name, entry in entries.items():
-            if not entry.own:
+            if not entry.is_complete:
                 raise errors.LockUnsatisfied(name, "the lock does not say which commit; run 'skc install'")
     states = read_states(root, store_folders(root, entries))
     missing = [entry for name, entry in entries.items() if not is_exact(entry, states.get(name))]

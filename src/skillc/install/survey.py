@@ -11,8 +11,9 @@ from skillc import paths
 from skillc.compiler import Target, is_link, read_agents
 from skillc.errors import DirectoryNotFound, InvalidOption, InvalidSkill, unexpected
 from skillc.library import GLOBAL, PROJECT, import_root, is_compiled, is_skill, read_import
+from skillc.quotes import shell_quote
 from skillc.skills import list_files, parse, read_main_file, read_metadata
-from skillc.text import shell_quote, suggest
+from skillc.spelling import suggest
 
 MOVED, COPIED, LINKED = "moved", "copied", "linked"
 MAX_DEPTH = 6  # directories between a folder and the skills in it

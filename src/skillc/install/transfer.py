@@ -16,7 +16,7 @@ from skillc.errors import Diagnostic, OriginNotFound, SkillcError, unexpected
 from skillc.install.download import open_download
 from skillc.install.entry import LockEntry, make_entry
 from skillc.install.fetch import Fetched
-from skillc.install.hash import compute_digest, compute_hash
+from skillc.install.hash import compute_hash
 from skillc.install.intake import Intake
 from skillc.install.lock import change_lock, lock_file, read_lock
 from skillc.install.names import store_folder
@@ -25,6 +25,7 @@ from skillc.install.pins import Pin
 from skillc.install.reinstall import put_version
 from skillc.install.survey import COPIED, Skip, Step, Store, is_same
 from skillc.library import is_compiled
+from skillc.skills import digest_files
 
 REASON = "replaced by 'skc import --lock'"
 
@@ -161,7 +162,7 @@ def _entry(candidate: Candidate, download: Download, audit: Audit, root: str) ->
         candidate,
         download,
         computed_hash=compute_hash(candidate.folder),
-        digest=compute_digest(candidate.folder),
+        digest=digest_files(candidate.folder),
         audit={"rules": VERSION, "asks": audit.asks_digest()},
     )
 

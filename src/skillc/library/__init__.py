@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         import_root,
         is_compiled,
         is_skill,
+        read_origin,
         resolve,
         roots,
         stored_skills,
@@ -95,8 +96,8 @@ else:
         __name__,
         {
             "stores": (  # first: what agents use most
-                "GLOBAL ORIGIN PROJECT Skill at_path import_root is_compiled is_skill resolve roots "
-                "stored_skills"
+                "GLOBAL ORIGIN PROJECT Skill at_path import_root is_compiled is_skill read_origin resolve "
+                "roots stored_skills"
             ),
             "find": "find_skills",
             "addresses": "guess_type",

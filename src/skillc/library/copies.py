@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from skillc import atomic, paths
 from skillc.library.stores import ORIGIN, folder_name, read_origin
+from skillc.quotes import yaml_quote
 from skillc.skills import make_folder
 from skillc.startup import sha256_hex
-from skillc.text import yaml_quote
 
 if TYPE_CHECKING:
     from skillc.library.config import SkillRepositoryConfig

@@ -116,7 +116,6 @@ class FilesystemSkillSource(SnapshotSource):
         self.strict = strict
         self.required = required
         self.quarantined = 0  # in the last snapshot
-        self.partial = ""  # how much the last snapshot has, if its time was not enough for all
         self._last: FilesystemSnapshot | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -133,8 +132,7 @@ class FilesystemSkillSource(SnapshotSource):
     async def parts(self, name: str) -> builtins.list[Searchable]:
         """Return what can be searched here: everything.
 
-        The folder is checked here, within the caller's time-out, so that one that hangs is left out;
-        indexing may take longer than that.
+        The folder is checked here, within the caller's time-out, so that one that hangs is left out.
         """
         await asyncio.to_thread(self._check)
         return [Searchable(name, self.folder)]
@@ -142,6 +140,11 @@ class FilesystemSkillSource(SnapshotSource):
     @property
     def folder(self) -> Folder:
         return skill_index().folder(self.root, self.strict)
+
+    @property
+    def partial(self) -> str:
+        """How much was read of the folder at the last look, if its time was not enough for all."""
+        return self.folder.partial
 
     @property
     def unused(self) -> bool:
@@ -157,7 +160,6 @@ class FilesystemSkillSource(SnapshotSource):
         if snapshot is None or snapshot.look is not look:
             self._last = snapshot = FilesystemSnapshot(self.root, self.scope, look)
         self.quarantined = snapshot.quarantined
-        self.partial = look.partial
         return snapshot
 
     def _check(self) -> None:

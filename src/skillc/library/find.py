@@ -11,6 +11,7 @@ import os
 import sys
 
 from skillc import paths
+from skillc.errors import warning
 from skillc.index.skills import Searchable, read_note, skill_index, write_note
 
 TYPE_CHECKING = False
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
     from skillc.errors import Diagnostic
     from skillc.index.skills import FoundSkill
 
-    Row = tuple[str, str, bool, bool]  # a repository's name, its folder, whether strict, whether required
+    # A repository's name, its folder, whether it is strict, whether it is required, its time-out in seconds.
+    Row = tuple[str, str, bool, bool, float]
 
-FORMAT = 2  # of the cached lists
+FORMAT = 3  # of the cached lists
 MAX_LISTS = 200  # cached lists, one for each directory; at the limit all are dropped
 
 
@@ -32,15 +34,14 @@ def find_skills(
     task: str,
     limit: int = 10,
     *,
-    rerank: bool = True,
     capabilities: Collection[str] = (),
     tell: Callable[[Diagnostic], None] = lambda diagnostic: None,
 ) -> list[FoundSkill]:
     """Return the skills of all repositories of `cwd` that fit a task, best first; raises EmptyQuery.
 
     Skills that need a capability besides `capabilities` are left out.
-    `tell` is called with each warning: about skills.toml, re-ranking, repositories that did not answer. Don't
-    call this from a running event loop: repositories that are no folders are asked in one of their own.
+    `tell` is called with each warning: about skills.toml, and repositories that did not answer. Don't call
+    this from a running event loop: repositories that are no folders are asked in one of their own.
     """
 
     def may_use(skill_id: str, needs: tuple[str, ...]) -> bool:
@@ -48,12 +49,12 @@ def find_skills(
 
     parts = list_folders(cwd)
     if parts is None:
-        return _find_in_repositories(cwd, task, limit, may_use, rerank, tell)
-    if not rerank:
-        return skill_index().find(parts, task, limit, may_use)
-    from skillc.index.meaning import find_by_meaning
-
-    return find_by_meaning(skill_index(), parts, task, limit, may_use, tell=tell)
+        return _find_in_repositories(cwd, task, limit, may_use, tell)
+    results = skill_index().find(parts, task, limit, may_use)
+    for part in parts:
+        if part.folder.partial:
+            tell(warning("W203", part.name, part.folder.partial))
+    return results
 
 
 def _find_in_repositories(
@@ -61,12 +62,10 @@ def _find_in_repositories(
     task: str,
     limit: int,
     may_use: Callable[[str, tuple[str, ...]], bool],
-    rerank: bool,
     tell: Callable[[Diagnostic], None],
 ) -> list[FoundSkill]:
     import asyncio  # together they take longer to import than a search of folders
 
-    from skillc.errors import warning
     from skillc.library.config import SkillsConfig
     from skillc.library.repositories import resolve_repositories
     from skillc.library.source import find_in_source
@@ -82,7 +81,7 @@ def _find_in_repositories(
     def is_usable(skill_id: str, needs: tuple[str, ...]) -> bool:
         return may_use(skill_id, tuple(need for need in needs if need not in config.capabilities))
 
-    results = asyncio.run(find_in_source(source, task, limit, is_usable, rerank, tell))
+    results = asyncio.run(find_in_source(source, task, limit, is_usable))
     for diagnostic in source.warnings():
         tell(diagnostic)
     return results
@@ -101,10 +100,13 @@ def list_folders(cwd: str) -> list[Searchable] | None:
         return None
     if key and not note:
         index.database.write(lambda execute: _store(execute, key, rows), 0.05)
-    required = [root for _, root, _, is_required in rows if is_required]
-    if not all(os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root) for root in required):
+    roots = [root for _, root, _, is_required, _ in rows if is_required]
+    if not all(os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root) for root in roots):
         return None
-    return [Searchable(name, index.folder(root, strict)) for name, root, strict, _ in rows]
+    return [
+        Searchable(name, index.folder(root, strict), None, time_out)
+        for name, root, strict, _, time_out in rows
+    ]
 
 
 def _key(cwd: str) -> str:
@@ -127,12 +129,18 @@ def _stamp(path: str) -> tuple[int, int, int] | None:
 
 
 def _parse(text: str) -> list[Row]:
-    rows = [line.split("\t", 3) for line in text.split("\n")]
-    return [(name, root, strict == "1", required == "1") for name, strict, required, root in rows]
+    rows = [line.split("\t", 4) for line in text.split("\n")]
+    return [
+        (name, root, strict == "1", required == "1", float(time_out))
+        for name, strict, required, time_out, root in rows
+    ]
 
 
 def _store(execute: Any, key: str, rows: list[Row]) -> None:
-    lines = [f"{name}\t{strict:d}\t{required:d}\t{root}" for name, root, strict, required in rows]
+    lines = [
+        f"{name}\t{strict:d}\t{required:d}\t{time_out}\t{root}"
+        for name, root, strict, required, time_out in rows
+    ]
     write_note(execute, key, "\n".join(lines), MAX_LISTS)
 
 
@@ -145,12 +153,14 @@ def _resolve(cwd: str) -> list[Row] | None:
     if config.diagnostics or config.capabilities or not config.enabled:
         return None  # the diagnostics are to be shown each time, and the list has no place for the others
     rows: list[Row] = []
-    for member in resolve_repositories(config, next(paths.library_roots(cwd), None)).sources:
+    library = resolve_repositories(config, next(paths.library_roots(cwd), None))
+    for member in library.sources:
         source = member.source
         for folder in source.sources if isinstance(source, EmbeddedSkillSource) else [source]:
             if not isinstance(folder, FilesystemSkillSource):
                 return None
             if any(c in member.name + folder.root for c in "\t\n"):
                 return None
-            rows.append((member.name, folder.root, folder.strict, folder.required))
+            time_out = member.time_out or library.time_out
+            rows.append((member.name, folder.root, folder.strict, folder.required, time_out))
     return rows

@@ -46,8 +46,7 @@ class NamedSource:
 
     def __post_init__(self) -> None:
         base.require_text(self.name, "the name of a source")
-        if not isinstance(self.source, base.SkillSource):
-            raise TypeError(f"a source has list, load and collections; {type(self.source).__name__} has not")
+        base.require_source(self.source)
         if self.time_out is not None:
             base.to_seconds(self.time_out, "time_out")
 
@@ -98,7 +97,11 @@ class CompositeSkillSource(SnapshotSource):
         answers, failures = await self.ask_all(self.sources, lambda m: base.parts_of(m.source, ""))
         self.failures = failures
         self.check(failures)
-        return [Searchable(member.name, p.folder, p.names) for member, parts in answers for p in parts]
+        return [
+            Searchable(member.name, part.folder, part.names, member.time_out or self.time_out)
+            for member, parts in answers
+            for part in parts
+        ]
 
     async def states(self) -> builtins.list[SourceState]:
         """Return how each source is doing, in order of precedence."""

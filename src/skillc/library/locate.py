@@ -131,7 +131,7 @@ async def _not_found(
 
 def _with_nearest(name: str, cwd: str, others: Iterable[str]) -> SkillNotFound:
     """Return the error for a name, with similar ones of the stores and of `others`."""
-    from skillc.text import suggest
+    from skillc.spelling import suggest
 
     names = (*(skill.name for skill in stored_skills(cwd)), *others)
     return SkillNotFound(name, nearest=suggest(name, names))

@@ -39,8 +39,7 @@ from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
-from skillc.errors import Diagnostic, SkillNotFound
-from skillc.index.meaning import find_by_meaning
+from skillc.errors import SkillNotFound
 from skillc.index.skills import FoundSkill, MemoryFolder, Searchable, skill_index
 from skillc.skills import SkillId
 
@@ -64,6 +63,13 @@ def require_text(value: object, name: str) -> None:
     """Raise TypeError where an argument is not text; its value may be a secret and is not repeated."""
     if not isinstance(value, str):
         raise TypeError(f"{name} must be text, not {type(value).__name__}")
+
+
+def require_source(value: object) -> None:
+    """Raise TypeError where an argument is not a source."""
+    if isinstance(value, type) or not isinstance(value, SkillSource):
+        name = value.__name__ if isinstance(value, type) else type(value).__name__
+        raise TypeError(f"a source has list, load and collections; {name} has not")
 
 
 # The time at which an answer comes too late; None where there is time without end.
@@ -234,6 +240,9 @@ class InMemorySkillSource(SkillSource):
     def __init__(self, documents: Iterable[SkillDocument]) -> None:
         self._documents: dict[SkillId, SkillDocument] = {}
         for document in documents:
+            if not isinstance(document, SkillDocument):
+                raise TypeError(f"documents must be SkillDocument, not {type(document).__name__}")
+            require_text(document.body, f"the body of '{document.descriptor.id}'")
             self._documents.setdefault(document.descriptor.id, document)
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
@@ -254,14 +263,10 @@ async def find_in_source(
     task: str,
     limit: int,
     may_use: Callable[[str, tuple[str, ...]], bool],
-    rerank: bool = True,
-    tell: Callable[[Diagnostic], None] | None = None,
 ) -> builtins.list[FoundSkill]:
     """Return the skills of a source that fit a task, best first; raises EmptyQuery."""
     parts = await parts_of(source, "")
-    if not rerank:
-        return await asyncio.to_thread(skill_index().find, parts, task, limit, may_use)
-    return await asyncio.to_thread(find_by_meaning, skill_index(), parts, task, limit, may_use, tell=tell)
+    return await asyncio.to_thread(skill_index().find, parts, task, limit, may_use)
 
 
 async def parts_of(source: SkillSource, name: str) -> builtins.list[Searchable]:

@@ -76,8 +76,7 @@ def read_switches() -> dict[str, Switch]:
     home = paths.home()
     path = _file(home) if home else ""
     try:
-        with open(path, encoding="utf-8") as file:
-            content = json.loads(file.read(MAX_BYTES))
+        content = json.loads(paths.read_regular(path, MAX_BYTES))
         return {switch.source: switch for switch in map(_parse, content["disabled"])}
     except (FileNotFoundError, NotADirectoryError):
         return {}

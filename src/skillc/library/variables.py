@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from skillc import atomic, paths
 from skillc.errors import InvalidConfiguration
 from skillc.library.config import VARIABLE, SkillRepositoryConfig, SkillsConfig
-from skillc.text import shell_quote
+from skillc.quotes import shell_quote
 
 VERSION = 1
 MAX_FILE = 1 << 20  # bytes of variables.json

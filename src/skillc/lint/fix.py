@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from skillc.lint.frontmatter import BOM, Block, find_block, split_tools
+from skillc.quotes import yaml_quote
 from skillc.skills import Document, Frontmatter, NotYaml, is_name, load_yaml, parse
-from skillc.text import one_line, yaml_quote
+from skillc.text import one_line
 
 _BREAK = re.compile(r"\r\n|\n|\r")
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skillc.skills import LIMITS
-from skillc.text import suggest
+from skillc.spelling import suggest
 
 ERROR, WARNING, OFF = "error", "warning", "off"
 SEVERITIES = (OFF, WARNING, ERROR)

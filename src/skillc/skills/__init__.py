@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         FOREIGN,
         MAX_FILES,
         SourceFile,
+        digest_files,
         hash_source,
         list_files,
         list_tree,
@@ -57,8 +58,8 @@ else:
         {
             "document": "Document Metadata main_file read_main_file parse read_metadata",
             "files": (
-                "FOREIGN MAX_FILES SourceFile hash_source list_files list_tree make_folder open_inside "
-                "resolve_inside"
+                "FOREIGN MAX_FILES SourceFile digest_files hash_source list_files list_tree make_folder "
+                "open_inside resolve_inside"
             ),
             "format": "KNOWN_FIELDS LIMITS find_violations",
             "frontmatter": "Frontmatter MAX_FRONTMATTER",

@@ -11,7 +11,7 @@ from stat import S_ISDIR, S_ISREG
 
 from skillc import errors
 from skillc.paths import is_inside
-from skillc.startup import new_sha256
+from skillc.startup import file_sha256_hex, new_sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ FOREIGN = (".git", ".hg", ".svn", ".skillc", ".skillc-meta")  # directories that
 MAX_FILES = 100_000  # links can multiply a folder; a skill with more files is not valid
 MAX_DIRECTORIES = 100_000
 MAX_LINKS = 1000  # to directories; they can multiply without a single file
+
+if os.name == "posix":
+    _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+    _DIRECTORY = os.O_DIRECTORY | os.O_NOFOLLOW | getattr(os, "O_PATH", os.O_RDONLY)  # no right to list
 
 
 class SourceFile:
@@ -141,32 +145,36 @@ def _resolve(root: str, relative: str) -> tuple[str, str]:
 def open_inside(root: str, relative: str) -> int:
     """Return a descriptor of a regular file in a skill, for reading; raises PathEscapes, or OSError.
 
-    The canonical path has no links. It is walked from the root, directory by directory, and follows none:
-    a directory that becomes a link after it was resolved is refused. A pipe is not waited for, nor opened.
+    The path is walked from the root, directory by directory, and no link is followed. Only where one is
+    on the way, which is rare, the canonical path is walked: a directory that becomes a link after it was
+    resolved is refused. A pipe is not waited for, nor opened.
     """
-    real_root, real = _resolve(root, relative)
-    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0)
     if os.name == "posix":
-        descriptor = _open_below(real_root, real, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            descriptor = _open_names(root, relative)
+        except (OSError, ValueError):  # a link, or a file that is not there
+            real_root, real = _resolve(root, relative)
+            descriptor = _open_names(real_root, os.path.relpath(real, real_root))
     else:
-        descriptor = os.open(real, flags)
+        descriptor = os.open(_resolve(root, relative)[1], os.O_RDONLY | getattr(os, "O_BINARY", 0))
     if not S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise IsADirectoryError(relative)
     return descriptor
 
 
-def _open_below(root: str, path: str, flags: int) -> int:
-    """Open a canonical path by its names below `root`; raises OSError where one of them is a link."""
-    way = os.O_DIRECTORY | os.O_NOFOLLOW | getattr(os, "O_PATH", os.O_RDONLY)  # needs no right to list
-    directory = os.open(root, way)
+def _open_names(root: str, relative: str) -> int:
+    """Open a path name by name below `root`; raises OSError where one of them is a link or leads upwards."""
+    *parents, name = names = relative.split("/")
+    if "" in names or ".." in names:
+        raise IsADirectoryError(relative)
+    directory = os.open(root, _DIRECTORY)
     try:
-        *parents, name = path[len(root) :].strip(os.sep).split(os.sep)
         for parent in parents:
-            inner = os.open(parent, way, dir_fd=directory)
+            inner = os.open(parent, _DIRECTORY, dir_fd=directory)
             os.close(directory)
             directory = inner
-        return os.open(name or os.curdir, flags, dir_fd=directory)
+        return os.open(name, _FILE, dir_fd=directory)
     finally:
         os.close(directory)
 
@@ -178,6 +186,15 @@ def hash_source(digests: Iterable[tuple[str, str]]) -> str:
         whole.update(os.fsencode(name))
         whole.update(digest.encode())
     return whole.hexdigest()
+
+
+def digest_files(root: str, *, hidden: bool = False) -> str:
+    """Return the hash of the files below `root`, as they are now [D3]."""
+    digests: list[tuple[str, str]] = []
+    for source in list_files(root, hidden=hidden):
+        with open(source.path, "rb") as file:
+            digests.append((source.name, file_sha256_hex(file, source.size)))
+    return hash_source(digests)
 
 
 def make_folder(

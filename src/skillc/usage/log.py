@@ -221,14 +221,22 @@ def _open(path: str) -> Connection:
 
 
 def checkpoint(connection: Connection, path: str) -> None:
-    """Checkpoint the WAL if it has grown, unless the log is busy."""
+    """Count the new rows and checkpoint the WAL if it has grown, unless the log is busy."""
     try:
-        if os.stat(f"{path}-wal").st_size > WAL_LIMIT:
-            connection.execute("PRAGMA busy_timeout=0")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}")
-    except (OSError, sqlite.Error):
+        if os.stat(f"{path}-wal").st_size <= WAL_LIMIT:
+            return
+    except OSError:
+        return
+    from skillc.usage.schema import create_tables  # for one row in a hundred
+
+    try:
+        connection.execute("PRAGMA busy_timeout=0")
+        create_tables(connection)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    except sqlite.Error:
         pass
+    finally:
+        connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}")
 
 
 def _check_fallback(fallback: str, skill: str, now: float) -> Diagnostics:

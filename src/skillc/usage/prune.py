@@ -76,7 +76,7 @@ def _remove_counts(connection: Connection, cutoff: str) -> None:
     with connection:  # commits, or rolls back after an exception
         connection.execute("DELETE FROM access_day WHERE day > ? AND day < ?", (schema.NO_DAY, day))
         connection.execute("DELETE FROM access_week WHERE week > ? AND week <= ?", (schema.NO_WEEK, week))
-        schema.count_week(connection, week, cutoff[:-1], format_time((week + 1) * WEEK)[:-1])
+        schema.count_week(connection, cutoff[:-1], format_time((week + 1) * WEEK)[:-1])
         kinds = "SELECT kind FROM access_week WHERE place = 0"
         connection.execute(f"DELETE FROM access_kind WHERE id NOT IN ({kinds})")  # noqa: S608 -- our own words
         connection.execute("DELETE FROM access_place WHERE id NOT IN (SELECT place FROM access_day)")
@@ -87,7 +87,10 @@ def _remove_rows(connection: Connection, path: str, cutoff: str) -> int:
     query = f"DELETE FROM access_log WHERE rowid IN ({rows})"  # noqa: S608 -- our own words
     count, batch = 0, BATCH
     while batch == BATCH:
-        batch = connection.execute(query, (cutoff[:-1], BATCH)).rowcount
+        connection.execute("BEGIN IMMEDIATE")
+        with connection:
+            batch = connection.execute(query, (cutoff[:-1], BATCH)).rowcount
+            schema.lower_mark(connection)
         checkpoint(connection, path)
         count += batch
     return count

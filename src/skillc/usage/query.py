@@ -177,10 +177,9 @@ class _Log:
         self, path: str, connection: Connection, filters: Filters, folders: set[str], own: bool
     ) -> None:
         self._connection = connection
-        connection.execute("BEGIN")  # all queries see the log at one moment
         self._path = path
         self._filters = filters
-        self._has_counts = schema.has_counts(connection)
+        self._has_counts = schema.begin_query(connection)  # all queries see the log at one moment
         about = ("IN", sorted(folders))
         if own:  # also accesses of a folder that is gone, from which the skill may have moved
             table = "access_place" if self._has_counts else "access_log"

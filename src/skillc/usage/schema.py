@@ -2,8 +2,10 @@
 
 A row is an access of a kind (command, arguments, error) at a place (working directory, skill folder) and
 a time. `access_kind` and `access_place` list those once; `access_day` counts accesses by place, day and
-command, `access_week` by place, week and kind. Place 0 is the total of all places. A trigger updates the
-counts, so that they match the rows of every writer.
+command, `access_week` by place, week and kind. Place 0 is the total of all places.
+
+A command only adds its row, which is quick. Rows are counted later: before a query, and when the WAL is
+checkpointed. `access_mark` has the last row that is counted, so only newer ones are read.
 
 Days are numbered from 1970-01-01; a week is seven of them. `topic` is the command, or empty for a failure:
 it separates searches, of which there are many kinds, and failures from reads.
@@ -18,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+EVER = 1 << 62  # more rows than a log can have
 NO_DAY, NO_WEEK = -719_163, -102_737  # of a time that can't be parsed: before the first date
 PAGE_SIZE = 1024  # an access changes a few bytes on each of several pages, and the WAL holds whole pages
 BATCH = 300_000  # rows counted at a time
@@ -44,7 +47,9 @@ _COUNTS = {
     place INTEGER NOT NULL, topic TEXT NOT NULL, week INTEGER NOT NULL, kind INTEGER NOT NULL,
     count INTEGER NOT NULL, PRIMARY KEY (place, topic, week, kind)
 ) WITHOUT ROWID""",
+    "access_mark": "(last INTEGER NOT NULL)",
 }
+_OLD_TRIGGER = "access_counted"  # which counted every row at once
 
 
 _PROBE = "SELECT timestamp, run_id, command, skill, skill_path, cwd, args, error FROM access_log LIMIT 1"
@@ -54,28 +59,12 @@ ROW_DAY = f"coalesce(CAST(strftime('%s', r.timestamp) AS INTEGER) / 86400, {NO_D
 ROW_FAILURE = "coalesce(r.error, '') <> ''"
 ROW_TOPIC = f"iif({ROW_FAILURE}, '', r.command)"
 
-_PLACE = "(SELECT id FROM access_place WHERE cwd = new.cwd AND skill_path = new.skill_path)"
-_KIND = """(
-    SELECT id FROM access_kind
-    WHERE args = new.args AND command = new.command AND error = coalesce(new.error, '')
-)"""
-_TRIGGER = f"""CREATE TRIGGER access_counted AFTER INSERT ON access_log BEGIN
-    INSERT INTO access_place(cwd, skill_path) VALUES (new.cwd, new.skill_path) ON CONFLICT DO NOTHING;
-    INSERT INTO access_kind(command, args, error)
-    VALUES (new.command, new.args, coalesce(new.error, '')) ON CONFLICT DO NOTHING;
-    INSERT INTO access_day VALUES
-        (0, {ROW_DAY}, new.command, 1, {ROW_FAILURE}),
-        ({_PLACE}, {ROW_DAY}, new.command, 1, {ROW_FAILURE})
-    ON CONFLICT DO UPDATE SET count = count + 1, failed = failed + excluded.failed;
-    INSERT INTO access_week VALUES
-        (0, {ROW_TOPIC}, {ROW_DAY} / 7, {_KIND}, 1),
-        ({_PLACE}, {ROW_TOPIC}, {ROW_DAY} / 7, {_KIND}, 1)
-    ON CONFLICT DO UPDATE SET count = count + 1;
-END""".replace("r.", "new.")  # noqa: S608 -- our own words
-
 
 def create_tables(connection: Connection) -> None:
-    """Create what a log lacks, in one transaction; safe to repeat, also by several processes at once."""
+    """Create what a log lacks and count its new rows, in one transaction.
+
+    Safe to repeat, also by several processes at once.
+    """
     connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
     if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         # A process that is killed leaves no journal then, and any that is there is not ours.
@@ -85,37 +74,81 @@ def create_tables(connection: Connection) -> None:
     with connection:  # commits, or rolls back after an exception
         connection.execute(_ROWS)
         connection.execute("CREATE INDEX IF NOT EXISTS access_log_time ON access_log(timestamp)")
-        if not has_counts(connection):
-            _count_all(connection)
+        _update_counts(connection)
 
 
 def has_counts(connection: Connection) -> bool:
-    """Return whether a log has the counts and this version's trigger."""
-    objects = dict(connection.execute("SELECT name, sql FROM sqlite_master").fetchall())
-    return objects.keys() >= _COUNTS.keys() and objects.get("access_counted") == _TRIGGER
+    """Return whether a log has the counts, and every row is counted."""
+    return _has_tables(connection) and _mark(connection) == _last_row(connection)
 
 
-def _count_all(connection: Connection) -> None:
-    """Rebuild the counts from all rows; a minute or two for ten million."""
-    connection.execute(f"PRAGMA cache_size=-{CACHE}")
-    connection.execute("DROP TRIGGER IF EXISTS access_counted")
+def begin_query(connection: Connection) -> bool:
+    """Begin a transaction for queries, and return whether it can use the counts.
+
+    New rows are counted first if the log can be written. Else the rows are read instead.
+    """
+    for _ in range(3):  # others may write in between
+        connection.execute("BEGIN")
+        if has_counts(connection):
+            return True
+        connection.execute("COMMIT")
+        try:
+            create_tables(connection)
+        except sqlite.Error:
+            break
+    connection.execute("BEGIN")
+    return False
+
+
+def _has_tables(connection: Connection) -> bool:
+    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    return names >= _COUNTS.keys() and _OLD_TRIGGER not in names
+
+
+def _mark(connection: Connection) -> int:
+    row = connection.execute("SELECT last FROM access_mark").fetchone()
+    return int(row[0]) if row else EVER
+
+
+def _last_row(connection: Connection) -> int:
+    return int(connection.execute("SELECT coalesce(max(rowid), 0) FROM access_log").fetchone()[0])
+
+
+def _update_counts(connection: Connection) -> None:
+    """Count the rows after the mark; all of them, a minute or two for ten million, if counts are missing."""
+    last = _last_row(connection)
+    if not _has_tables(connection) or _mark(connection) > last:
+        first = connection.execute("SELECT min(rowid) FROM access_log").fetchone()[0] or 1
+        _create_counts(connection, first - 1)
+    start = _mark(connection)
+    if last - start > BATCH:
+        connection.execute(f"PRAGMA cache_size=-{CACHE}")
+    for before in range(start, last, BATCH):
+        rows = (before, min(before + BATCH, last))
+        for statement in (_LIST_PLACES, _LIST_KINDS, _COUNT_DAYS, _COUNT_WEEKS):
+            connection.execute(statement.format(rows="r.rowid > ? AND r.rowid <= ?"), rows)
+    if last > start:
+        connection.execute("UPDATE access_mark SET last = ?", (last,))
+
+
+def _create_counts(connection: Connection, mark: int) -> None:
+    connection.execute(f"DROP TRIGGER IF EXISTS {_OLD_TRIGGER}")
     for table, columns in _COUNTS.items():
         connection.execute(f"DROP TABLE IF EXISTS {table}")
         connection.execute(f"CREATE TABLE {table} {columns}")
-    first, last = connection.execute("SELECT min(rowid), max(rowid) FROM access_log").fetchone()
-    for start in range(first or 0, (last or -1) + 1, BATCH):
-        for statement in (_LIST_PLACES, _LIST_KINDS, _COUNT_DAYS, _COUNT_WEEKS):
-            connection.execute(statement.format(rows="r.rowid >= ? AND r.rowid < ?"), (start, start + BATCH))
-    days = "SELECT 0, day, command, sum(count), sum(failed) FROM access_day GROUP BY 2, 3"
-    connection.execute(f"INSERT INTO access_day {days}")
-    connection.execute(_COUNT_EVERYWHERE.format(weeks="1"))
-    connection.execute(_TRIGGER)
+    connection.execute("INSERT INTO access_mark VALUES (?)", (mark,))
 
 
-def count_week(connection: Connection, week: int, since: str, before: str) -> None:
-    """Count the rows of a week without counts, from one time to before another."""
-    connection.execute(_COUNT_WEEKS.format(rows="r.timestamp >= ? AND r.timestamp < ?"), (since, before))
-    connection.execute(_COUNT_EVERYWHERE.format(weeks="week = ?"), (week,))
+def count_week(connection: Connection, since: str, before: str) -> None:
+    """Count the rows of a week without counts again, from one time to before another."""
+    rows = "r.timestamp >= ? AND r.timestamp < ? AND r.rowid <= (SELECT last FROM access_mark)"
+    connection.execute(_COUNT_WEEKS.format(rows=rows), (since, before))
+
+
+def lower_mark(connection: Connection) -> None:
+    """Follow a removal of rows, in its transaction: the numbers of the last rows are used again."""
+    last = _last_row(connection)
+    connection.execute("UPDATE access_mark SET last = ? WHERE last > ?", (last, last))
 
 
 _LIST_PLACES = """INSERT INTO access_place(cwd, skill_path)
@@ -124,31 +157,34 @@ _LIST_KINDS = """INSERT INTO access_kind(command, args, error)
 SELECT DISTINCT r.command, r.args, coalesce(r.error, '') FROM access_log r WHERE {rows}
 ON CONFLICT DO NOTHING"""
 _COUNT_DAYS = f"""
-INSERT INTO access_day
-SELECT p.id, {ROW_DAY}, r.command, count(*), sum({ROW_FAILURE})
-FROM access_log r, access_place p
-WHERE {{rows}} AND p.cwd = r.cwd AND p.skill_path = r.skill_path
-GROUP BY 1, 2, 3
+WITH places AS (
+    SELECT p.id AS place, {ROW_DAY} AS day, r.command, count(*) AS n, sum({ROW_FAILURE}) AS failures
+    FROM access_log r, access_place p
+    WHERE {{rows}} AND p.cwd = r.cwd AND p.skill_path = r.skill_path
+    GROUP BY 1, 2, 3
+), total AS (
+    SELECT 0, day, command, sum(n), sum(failures) FROM places GROUP BY 2, 3
+)
+INSERT INTO access_day SELECT * FROM (SELECT * FROM places UNION ALL SELECT * FROM total) WHERE true
 ON CONFLICT DO UPDATE SET count = count + excluded.count, failed = failed + excluded.failed
 """  # noqa: S608 -- our own words
 _COUNT_WEEKS = f"""
-INSERT INTO access_week
-SELECT p.id, {ROW_TOPIC}, {ROW_DAY} / 7, k.id, count(*)
-FROM access_log r, access_place p, access_kind k
-WHERE {{rows}} AND p.cwd = r.cwd AND p.skill_path = r.skill_path
-    AND k.args = r.args AND k.command = r.command AND k.error = coalesce(r.error, '')
-GROUP BY 1, 2, 3, 4
+WITH places AS (
+    SELECT p.id AS place, {ROW_TOPIC} AS topic, {ROW_DAY} / 7 AS week, k.id AS kind, count(*) AS n
+    FROM access_log r, access_place p, access_kind k
+    WHERE {{rows}} AND p.cwd = r.cwd AND p.skill_path = r.skill_path
+        AND k.args = r.args AND k.command = r.command AND k.error = coalesce(r.error, '')
+    GROUP BY 1, 2, 3, 4
+), total AS (
+    SELECT 0, topic, week, kind, sum(n) FROM places GROUP BY 2, 3, 4
+)
+INSERT INTO access_week SELECT * FROM (SELECT * FROM places UNION ALL SELECT * FROM total) WHERE true
 ON CONFLICT DO UPDATE SET count = count + excluded.count
 """  # noqa: S608 -- our own words
-_COUNT_EVERYWHERE = """INSERT INTO access_week
-SELECT 0, topic, week, kind, sum(count) FROM access_week WHERE {weeks} GROUP BY 2, 3, 4"""
 
 
 def open_log(path: str) -> Connection | None:
-    """Open a log for reading; return None for a file that is none.
-
-    A log without counts gets them if it can be written.
-    """
+    """Open a log for reading, and count its new rows if it can be written; return None for no log."""
     connection = open_database(path)
     if connection is None:
         return None

@@ -7,7 +7,8 @@ from typing import Any
 
 from skillc.cli import show, workspace
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
-from skillc.text import one_line, shell_quote
+from skillc.quotes import shell_quote
+from skillc.text import one_line
 
 COMMAND = Command(
     "browse",

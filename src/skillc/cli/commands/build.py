@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from skillc.cli import show, workspace
+from skillc.cli.mistakes import see
 from skillc.cli.progress import Progress
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.watch import watch
 from skillc.compiler import Publication, PublishOptions, find_targets, publish_skill
 from skillc.errors import InvalidOption, unexpected

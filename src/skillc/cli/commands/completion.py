@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from skillc.cli import NAMES, load
+from skillc.cli import load
+from skillc.cli.summaries import NAMES
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.compiler import read_agents
 from skillc.errors import InvalidOption, SkillcError

@@ -7,7 +7,8 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
 from skillc.install import disable_skill
 from skillc.library import Skill
-from skillc.text import one_line, shell_quote
+from skillc.quotes import shell_quote
+from skillc.text import one_line
 from skillc.workspace import Workspace
 
 SKILL = Argument("skill", "A skill's name, or the path of its folder.", completes="skills")

@@ -6,7 +6,8 @@ from skillc.cli import show, workspace
 from skillc.cli.commands.disable import SKILL, TARGET, find_stored
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.install import enable_skill
-from skillc.text import one_line, shell_quote
+from skillc.quotes import shell_quote
+from skillc.text import one_line
 
 COMMAND = Command(
     "enable",

@@ -25,7 +25,6 @@ COMMAND = Command(
     ),
     options=(
         Option("--limit", "Maximum number of results.", kind="count", default=10, maximum=MAX_LIMIT),
-        Option("--no-rerank", "Rank by words only, without the re-ranker (extra 'rerank'). Faster."),
         FORMAT,
     ),
     description="Any word of the task may match. Names and descriptions count more than the text below them.",
@@ -39,7 +38,7 @@ def run(arguments: Arguments) -> int:
     task, limit = arguments.text("task"), arguments.count("limit") or 10
     if task == "-":
         task = sys.stdin.read(MAX_TASK)
-    skills = workspace(progress=True).find(task, limit, rerank=not arguments.has("no_rerank"))
+    skills = workspace(progress=True).find(task, limit)
     return show(
         arguments,
         lambda: {"query": task, "results": [skill.as_json() for skill in skills]},

@@ -8,9 +8,10 @@ import os
 from skillc import install  # lazy: what downloads is loaded for --lock alone
 from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
+from skillc.cli.mistakes import see
 from skillc.cli.output import table
 from skillc.cli.progress import Progress
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
 from skillc.install import Intake, Plan, Store, bring_in, plan_import, preview
 from skillc.paths import home

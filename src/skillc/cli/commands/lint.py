@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 
 from skillc import lint
 from skillc.cli import workspace
+from skillc.cli.mistakes import see
 from skillc.cli.output import print_json
 from skillc.cli.progress import Progress
-from skillc.cli.syntax import Argument, Arguments, Command, Option, see
+from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.errors import DirectoryNotFound, InvalidOption, SkillcError, unexpected
 from skillc.library import Skill, stored_skills
 from skillc.text import one_line

@@ -31,7 +31,7 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    here = workspace()
+    here = workspace(progress=True)
     listing = list_skills(
         here.cwd,
         scope=arguments.text("scope"),

@@ -7,7 +7,8 @@ from skillc.cli.approval import confirm, terminal
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
 from skillc.install import Removal, find_removable, preview_removal, remove_skill
-from skillc.text import one_line, shell_quote
+from skillc.quotes import shell_quote
+from skillc.text import one_line
 
 COMMAND = Command(
     "remove",

@@ -10,7 +10,7 @@ from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
 from skillc.paths import current_directory, library_roots
-from skillc.text import shell_quote
+from skillc.quotes import shell_quote
 
 TYPES = ("filesystem", "git", "http", "mcp", "well-known")
 
@@ -86,7 +86,7 @@ def run(arguments: Arguments) -> int:
 
 def _list(arguments: Arguments) -> int:
     here = workspace(progress=True)
-    states = here.wait(here.library().source.states(), warnings=False)
+    states = here.wait(here.library().states(), warnings=False)
     fields = ("name", "type", "status", "skills", "quarantined", "shadowed", "error")
     value = [{field: getattr(state, field) for field in fields} for state in states]
     rows = [["" if cell is None else str(cell) for cell in state.values()] for state in value]

@@ -30,7 +30,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     modes = [mode for mode in ("any", "phrase", "raw") if arguments.has(mode)]
     if len(modes) > 1:
-        from skillc.cli.syntax import see
+        from skillc.cli.mistakes import see
         from skillc.errors import InvalidOption
 
         raise InvalidOption(f"--{modes[0]} and --{modes[1]} exclude each other; {see(COMMAND)}")

@@ -33,7 +33,7 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     section = arguments.optional("section")
     if section is None:
-        from skillc.cli.syntax import see
+        from skillc.cli.mistakes import see
         from skillc.errors import InvalidOption
 
         raise InvalidOption(f"--section is missing; {see(COMMAND)}")

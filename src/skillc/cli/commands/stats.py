@@ -10,8 +10,9 @@ from unicodedata import combining, east_asian_width
 
 from skillc import atomic, usage
 from skillc.cli import can_print, show, workspace
+from skillc.cli.mistakes import see
 from skillc.cli.output import warn
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected, warning
 from skillc.gateway import read_outline
 from skillc.library import Skill, stored_skills

@@ -5,8 +5,9 @@ from __future__ import annotations
 from skillc import tools
 from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
+from skillc.cli.mistakes import see
 from skillc.cli.output import table
-from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.cli.variables import trust_variable
 from skillc.errors import ApprovalRequired, InvalidOption
 from skillc.library import allowed_variables

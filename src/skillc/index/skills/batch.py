@@ -60,14 +60,18 @@ def read_batch(
     on_progress: Callable[[int], None],
     until: float | None = None,
 ) -> Batch:
-    """Read files; with `statistics` also their texts, as posting lists.
+    """Read files in their order; with `statistics` also their texts, as posting lists.
 
     `on_progress` is called with how many are read. At the time `until` the rest is left out.
     """
     batch = Batch()
     for start in range(0, len(files), MAX_SLOTS):
         group = files[start : start + MAX_SLOTS]
-        jobs = [(slot, os.path.join(root, file.path), file.skill_id) for slot, file in enumerate(group)]
+        order = sorted(range(len(group)), key=lambda number: (group[number].skill_id, group[number].path))
+        slots = {number: slot for slot, number in enumerate(order)}
+        jobs = [
+            (slots[number], os.path.join(root, file.path), file.skill_id) for number, file in enumerate(group)
+        ]
         values: list[tuple[int, Values]] = []
         lists = SegmentLists()
         for chunk, chunk_lists in read_chunks(jobs, strict, statistics, until):
@@ -75,7 +79,10 @@ def read_batch(
             lists.add(chunk_lists)
             on_progress(start + len(values))
         values.sort(key=lambda pair: pair[0])
-        batch.entries += [Entry(group[slot].path, group[slot].skill_id, *fields) for slot, fields in values]
+        if len(values) < len(group):  # the last group, as time is up
+            lists.renumber([slot for slot, _ in values])
+        files_read = [(group[order[slot]], fields) for slot, fields in values]
+        batch.entries += [Entry(file.path, file.skill_id, *fields) for file, fields in files_read]
         batch.lists.append(lists)
         if until is not None and time() > until:
             break
@@ -118,7 +125,7 @@ def read_chunks(
         return Pool(SkillReader, strict, with_text, 0, None, until).run(chunks, workers, fork=False)
     if statistics is None:
         return map(SkillReader(strict, False, until=until), chunks)
-    return map(SkillReader(strict, True, statistics.skills, statistics.body_frequencies), chunks)
+    return map(SkillReader(strict, True, statistics.skills, statistics.body_frequencies, until), chunks)
 
 
 class SkillReader:

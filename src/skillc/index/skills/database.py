@@ -126,13 +126,16 @@ class Database:
                 except sqlite.Error:
                     pass
 
-    def lock(self) -> atomic.Lock | None:
-        """Return a lock for reading many files into the index, so that two processes don't both do it."""
+    def lock(self, until: float | None = None) -> atomic.Lock | None:
+        """Return a lock for reading many files into the index, so that two processes don't both do it.
+
+        It waits for another process until the time `until`.
+        """
         if not self.persistent or not self._make_directory():
             return None
         path = f"{self.path}.lock"
         writable = os.access(path if os.path.exists(path) else os.path.dirname(path), os.W_OK)
-        return atomic.Lock(path) if writable else None
+        return atomic.Lock(path, until) if writable else None
 
     def close(self) -> None:
         if self._connection is not None:
@@ -222,9 +225,9 @@ def checksum(*values: Any) -> int:
     return crc32(dumps(values, 2))  # a version that writes equal values alike
 
 
-def verify(expected: object, *values: Any) -> None:
+def verify(check: object, *values: Any) -> None:
     """Raise the error of damage unless values have their checksum."""
-    if expected != checksum(*values):
+    if check != checksum(*values):
         raise damage()
 
 

@@ -10,7 +10,8 @@ import os
 
 from skillc.index.skills.tokens import split_words
 from skillc.index.skills.weights import BODY_LENGTH, HEAD_LENGTH, HEADING_BOOST, NAME_BOOST, tf_weight
-from skillc.text import one_line, shell_quote
+from skillc.quotes import shell_quote
+from skillc.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -36,21 +36,27 @@ class Searchable:
     """A repository that can be searched: a folder, or skills in memory.
 
     `names` maps the repository's IDs to those in use here; skills that it leaves out are hidden.
+    `time_out` is how many seconds bringing its index up to date may take.
     """
 
     def __init__(
-        self, name: str, folder: Folder | MemoryFolder, names: Mapping[str, str] | None = None
+        self,
+        name: str,
+        folder: Folder | MemoryFolder,
+        names: Mapping[str, str] | None = None,
+        time_out: float | None = None,
     ) -> None:
         self.name = name
         self.folder = folder
         self.names = names
+        self.time_out = time_out
         self._repository_ids = {ours: theirs for theirs, ours in names.items()} if names is not None else None
 
     def rename(self, names: Mapping[str, str]) -> Searchable:
         """Return the same repository with its skills under other names."""
         if self.names is not None:
             names = {theirs: names[ours] for theirs, ours in self.names.items() if ours in names}
-        return Searchable(self.name, self.folder, names)
+        return Searchable(self.name, self.folder, names, self.time_out)
 
     def local_id(self, skill_id: str) -> str | None:
         """Return the ID that a skill of the repository has here, None where it is hidden."""
@@ -86,13 +92,13 @@ class SkillIndex:
         if not any(map(str.isalnum, task)):
             raise errors.EmptyQuery
         for attempt in range(ATTEMPTS):
-            numbers = [repository.folder.refresh(force=attempt > 0) for repository in repositories]
+            numbers = [r.folder.refresh(attempt > 0, r.time_out) for r in repositories]
             pairs = [(r, n) for r, n in zip(repositories, numbers, strict=True) if n is not None]
             search = _Search(self, pairs, task, max(limit, 0), may_use)
             with self.lock:
                 results, is_current = search.run()
-            if is_current:
-                break
+            if is_current or any(repository.folder.partial for repository in repositories):
+                break  # a folder with more to read than its time allows would take as long again
         return results
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 SHORT_TIMEOUT = 0.05  # seconds that listing waits for a process that writes; else it stores nothing this time
 MANY = 200  # files whose reading is worth storing, and waiting for another process that may be at it
 LARGE = 2000  # skills; a folder with fewer is scanned before every search
+READ_SHARE = 0.7  # of a time-out: the rest is for storing what was read, and for the answer
 SCAN_SHARE = 10  # a larger one is scanned again after this many times the seconds that a scan takes
 FEW_DIRECTORIES = 200  # whose stamps are checked even then, because they tell of skills that came or went
 
@@ -46,25 +47,28 @@ class Folder:
         self._snapshot: Snapshot | None = None
         self._in_index = False  # whether the index has the folder
         self._scan_seconds = 0.0
+        self.partial = ""  # how much was read at the last look, if its time was not enough for all
 
     def snapshot(self, until: float | None = None) -> Snapshot:
         """Return the folder as it is, or what was read by the time `until`; the next call goes on."""
         with self._lock:
             return self._scan(with_text=False, until=until)
 
-    def refresh(self, force: bool = False) -> int | None:
+    def refresh(self, force: bool = False, time_out: float | None = None) -> int | None:
         """Bring the index up to date; return the folder's number there, None where it holds nothing.
 
-        A large folder that was scanned a moment ago is scanned again only with `force`.
+        A large folder that was scanned a moment ago is scanned again only with `force`. If `time_out`, in
+        seconds, is not enough for all that is new, `partial` says so, and the next call goes on.
         """
         with self._lock:
             number = None if force else self.database.read(self._number_if_recent)
             if number is not None:
+                self.partial = ""
                 return number
-            number = self._index()
+            number = self._index(None if time_out is None else time_out * READ_SHARE)
             snapshot = self._snapshot
             if number is not None and snapshot is not None and len(snapshot.entries) > LARGE:
-                now, cost = time(), self._scan_seconds
+                now, cost = 0.0 if self.partial else time(), self._scan_seconds
                 values = now, cost, checksum(number, now, cost), number
                 sql = "UPDATE folders SET checked = ?, cost = ?, checksum = ? WHERE number = ?"
                 self.database.write(lambda execute: execute(sql, values), SHORT_TIMEOUT)
@@ -106,23 +110,32 @@ class Folder:
     def _path(self, path: str | bytes) -> str:
         return os.path.join(self.root, os.fsdecode(path))
 
-    def _index(self) -> int | None:
-        """Scan, and index what is new; return the folder's number, None where there is nothing."""
-        snapshot = self._scan(with_text=True)
+    def _index(self, seconds: float | None) -> int | None:
+        """Scan, and index what is new; return the folder's number, None where there is nothing.
+
+        Reading ends after some `seconds`, so that the index may have a part of it.
+        """
+        snapshot = self._scan(with_text=True, until=_end_of(seconds))
         if snapshot.error is not None:
             return None  # what the index has of it may serve again later
-        number = self.database.read(self._number_if_complete)
+        number = self._number()
         if number is None and snapshot.skills:  # another process has changed the index since it was read
-            number = self._index_again()
+            number = self._index_again(seconds)
         if number is None and snapshot.skills:  # the index can't be written: go on in memory
             self.database.move_to_memory()
-            number = self._index_again()
+            number = self._index_again(seconds)
         return number
 
-    def _index_again(self) -> int | None:
+    def _index_again(self, seconds: float | None) -> int | None:
         self._snapshot = None
-        self._scan(with_text=True)
-        return self.database.read(self._number_if_complete)
+        self._scan(with_text=True, until=_end_of(seconds))
+        return self._number()
+
+    def _number(self) -> int | None:
+        """Return the folder's number, if the index has the text of all its skills that were read."""
+        if not self.partial:
+            return self.database.read(self._number_if_complete)
+        return self.database.read(lambda execute: find_folder(execute, self.root, self.strict)[0])
 
     def _number_if_complete(self, execute: Any) -> int | None:
         """Return the folder's number, if the index has the text of all its skills."""
@@ -148,14 +161,18 @@ class Folder:
 
     def _scan(self, with_text: bool, until: float | None = None) -> Snapshot:
         plan = self._plan(self._last_snapshot(), with_text, until)
-        lock = self.database.lock() if with_text and len(plan[2]) > MANY else None
+        lock = self.database.lock(until) if with_text and len(plan[2]) > MANY else None
         if lock is None:
             snapshot = self._carry_out(*plan, with_text, until)
         else:
             with lock:
                 if lock.had_to_wait:  # for another process, which may have done the work
-                    plan = self._plan(self._load(), with_text)
-                snapshot = self._carry_out(*plan, with_text)
+                    plan = self._plan(self._load(), with_text, until)
+                if lock.is_late:
+                    snapshot = plan[0].in_part("another process is still reading it")
+                else:
+                    snapshot = self._carry_out(*plan, with_text, until)
+        self.partial = snapshot.partial
         if snapshot.error is None:  # else the last one will serve when the folder is back
             self._snapshot = snapshot
         return snapshot
@@ -213,13 +230,15 @@ class Folder:
         revision = last.revision
         # The first time, a folder is stored only as a whole.
         is_whole = revision is not None or len(todo) == len(walk.files)
-        entries = last.entries | {entry.path: entry for entry in batch.entries}
+        new = {entry.path: entry for entry in batch.entries}
+        entries = last.entries | new
         files = [file for file in walk.files if file.path in entries]
         for file in walk.files if len(files) < len(walk.files) else ():
             if file.path not in entries:
                 walk.leave_out(file)
                 same_directories = False
-        partial = _say_partial(len(files), len(walk.files), walk.is_late)
+        left = sum(file.path not in new for file in todo) if len(new) < len(todo) else 0
+        partial = _say_partial(len(walk.files) - left, len(walk.files), walk.is_late)
         if is_whole and (with_text or len(walk.files) > MANY or self._in_index or partial):
             from skillc.index.skills.writer import update_folder  # most scans find no changes
 
@@ -257,6 +276,10 @@ class Folder:
         return batch
 
 
+def _end_of(seconds: float | None) -> float | None:
+    return None if seconds is None else time() + seconds
+
+
 def _say_partial(read: int, there: int, is_late: bool) -> str:
     """Say how many skills were read if time was not enough for all; empty if it was."""
     if read == there and not is_late:
@@ -271,6 +294,7 @@ class MemoryFolder:
     """
 
     KEY = ("documents", False)  # in place of root and strictness
+    partial = ""
 
     def __init__(self, index: SkillIndex) -> None:
         self.database = Database(IN_MEMORY)
@@ -300,7 +324,7 @@ class MemoryFolder:
             self.database.write(change)
             self._skills = current
 
-    def refresh(self, force: bool = False) -> int | None:
+    def refresh(self, force: bool = False, time_out: float | None = None) -> int | None:
         return self.database.read(lambda execute: find_folder(execute, *self.KEY)[0])
 
     def is_read_by(self, reader: FolderReader) -> bool:

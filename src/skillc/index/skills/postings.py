@@ -129,6 +129,14 @@ class SegmentLists:
             if body:
                 bodies[term] += body
 
+    def renumber(self, slots: Sequence[int]) -> None:
+        """Move the skills of these slots, in this order, to the first slots; no others are left."""
+        places = {slot: place for place, slot in enumerate(slots)}
+        for lists in (self._heads, self._bodies):
+            for term, records in lists.items():
+                numbers = _read_records(records)
+                lists[term] = bytearray(to_records(posting(places[n >> 8], n & 255) for n in numbers))
+
     def rows(self, size: int) -> Iterator[Row]:
         """Yield the lists by term, encoded for a segment of `size` slots."""
         heads, bodies = self._heads, self._bodies
@@ -186,15 +194,15 @@ def read_lists(execute: Any, segment: int, terms: Sequence[str]) -> Iterator[tup
 def read_all_lists(execute: Any, segment: int) -> Iterator[Row]:
     """Yield all rows that were stored for a segment, in order."""
     sql = f"SELECT {_COUNTS}, head, body FROM postings WHERE segment = ? ORDER BY term"  # noqa: S608
-    expected = ""
+    next_term = ""
     for term, follower, heads, bodies, lists, check, head, body in execute(sql, (segment,)):
-        verify(check, segment, expected, follower, heads, bodies, lists)
-        if term != expected or lists != _list_checksum(head, body):
+        verify(check, segment, next_term, follower, heads, bodies, lists)
+        if term != next_term or lists != _list_checksum(head, body):
             raise damage()
         if term:
             yield term, heads, bodies, head, body
-        expected = follower
-    if expected:
+        next_term = follower
+    if next_term:
         raise damage()
 
 
@@ -216,10 +224,14 @@ def encode_list(records: bytes | bytearray, size: int) -> bytes:
 
 
 def _sort(records: bytes | bytearray) -> bytes:
+    return to_records(sorted(_read_records(records)))
+
+
+def _read_records(records: bytes | bytearray) -> array[int]:
     numbers = array("I", bytes(records))
     if sys.byteorder == "big":
         numbers.byteswap()
-    return to_records(sorted(numbers))
+    return numbers
 
 
 def decode_slots(data: bytes | bytearray) -> Sequence[int]:

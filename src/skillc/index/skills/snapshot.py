@@ -119,6 +119,10 @@ class Snapshot:
             if len(same) == 1 and same[0].description is not None
         }
 
+    def in_part(self, reason: str) -> Snapshot:
+        """Return the same as a part of what there is."""
+        return Snapshot(self.directories, self.entries, [], None, self.revision, reason)
+
     def has_directories(self, directories: dict[str, Directory]) -> bool:
         """Return whether these directories need not be stored again."""
         if self.directories.keys() != directories.keys():

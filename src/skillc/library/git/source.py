@@ -74,6 +74,11 @@ class GitSkillSource(SnapshotSource):
     def quarantined(self) -> int:
         return self._checkout[1].quarantined if self._checkout else 0
 
+    @property
+    def partial(self) -> str:
+        """How much of the checkout was read, if its time was not enough for all."""
+        return self._checkout[1].partial if self._checkout else ""
+
     def __repr__(self) -> str:
         return f"GitSkillSource({self.config!r})"
 

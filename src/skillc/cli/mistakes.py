@@ -1,0 +1,53 @@
+"""Say what is wrong with a command line, and what was probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from skillc.cli.summaries import NAMES
+from skillc.errors import InvalidOption
+from skillc.quotes import shell_quote
+from skillc.spelling import suggest
+
+if TYPE_CHECKING:
+    from skillc.cli.syntax import Command
+
+
+def unknown_command(word: str) -> InvalidOption:
+    """Return the error for a word that is no command, with the name most like it."""
+    what = "option" if word.startswith("-") else "command"
+    hint = guess(word, [*NAMES, "--help", "--version"], "skc --help")
+    return InvalidOption(f'unknown {what} "{word}"; {hint}')
+
+
+def unknown_option(command: Command, word: str, positional: Sequence[str]) -> InvalidOption:
+    """Return the error for a word that is no option: take the nearest one, or put it after `--` [D61]."""
+    name = word.partition("=")[0]
+    is_name = len(word.split()) == 1  # no option has a space
+    hints = [guess(name, [o.name for o in command.options], f"skc {command.name} --help")] if is_name else []
+    last = command.arguments[-1] if command.arguments else None
+    if last is not None and last.is_text and (not is_name or len(positional) < len(command.arguments)):
+        words = [shell_quote(each, '"') for each in positional[: len(command.arguments) - 1]]
+        words += [argument.label for argument in command.arguments[len(words) : -1]]
+        example = " ".join(["skc", command.name, *words, "--", shell_quote(word, '"')])
+        hints.append(f"if it is the {last.name}, put it after --: {example}")
+    advice = "; ".join(hints or [see(command)]).replace("?;", "?")
+    return InvalidOption(f'unknown option {name if is_name else word} for "{command.name}"; {advice}')
+
+
+def guess(word: str, names: Sequence[str], help: str) -> str:
+    """Return the end of an error about an unknown word: the name most like it, or where to read on."""
+    close = suggest(word, names, limit=1, ratio=0.5)
+    return f"did you mean {close[0]}?" if close else f'see "{help}"'
+
+
+def see(command: Command) -> str:
+    """Return where to read on, for the end of an error."""
+    return f'see "skc {command.name} --help"'
+
+
+def usage(command: Command) -> str:
+    """Return one line that shows what a command takes."""
+    words = ["skc", command.name, *(argument.label for argument in command.arguments)]
+    return f"{' '.join(words)}{' [options]' if command.own_options else ''}"

@@ -1,0 +1,70 @@
+"""The commands by purpose, each with its summary."""
+
+from __future__ import annotations
+
+# Commands by purpose, with their summaries, in the order of `skc --help`.
+GROUPS = {
+    "Write skills": {
+        "init": "Create a new skill, or an empty store.",
+        "lint": "Check skills against the format and good practice, and estimate their token cost.",
+        "build": "Compile a skill into a stub with a section index, and deploy it to agents.",
+        "list": "List the skills of this project and of the home directory, with their build status.",
+    },
+    "Take back what skc did": {
+        "trash": "List, restore or delete what skc replaced or removed.",
+        "restore": "Bring something back from the trash.",
+    },
+    "Read skills as agents do": {
+        "outline": "List the headings of a skill's Markdown files.",
+        "show": "Print one section of a skill with its subsections.",
+        "search": "Find the sections of a skill that contain all words of a query, best first.",
+        "open": "Print a file of a skill.",
+        "sources": "List the files of a skill as a tree.",
+    },
+    "Put skills into prompts": {
+        "find": "Find the skills that fit a task, in all repositories, best first.",
+        "browse": "List the skills and collections of the repositories, or search them.",
+        "load": "Print a skill as it is put into a model's context.",
+        "inventory": "Print the list of skills for a system prompt.",
+        "turn": "Show what a model gets for a message: system prompt, injected skills, events.",
+        "repo": "List, add, remove or refresh repositories of skills.",
+        "diagnose": "List the skills that were repaired, quarantined or shadowed in the repositories.",
+    },
+    "Run the tools of skills": {
+        "tools": "List the tools that a skill declares, with their JSON schemas.",
+        "run": "Run a tool that a skill declares, in a sandbox and after approval.",
+        "trust": "Allow or deny the tools of skills, and list your decisions.",
+    },
+    "Serve skills": {
+        "mcp": "Serve tools, skills and their files to agents over the Model Context Protocol.",
+        "serve": "Serve the skills of all repositories to programs over HTTP.",
+    },
+    "See what agents used": {
+        "stats": "Show what agents used: sections, files, searches, errors.",
+        "sync": "Move access logs kept in the project into the skills' own logs.",
+    },
+    "Set up skc": {
+        "completion": "Print the completion script for a shell.",
+        "doctor": "Check this installation, and say which command mends what is wrong.",
+    },
+    "Know what skills ask for": {
+        "audit": "Say what skills ask for, and what to look at before they are used.",
+    },
+    "Bring skills in and take them out": {
+        "import": "Bring the skills of agents and of folders into a store, all at once.",
+        "remove": "Take a skill away from agents and out of its store.",
+        "disable": "Take a skill away from agents, and keep it.",
+        "enable": "Give a disabled skill back to agents.",
+        "install": "Make the store equal to skills-lock.json.",
+        "verify": "Check that every installed file is what skills-lock.json says.",
+        "lock": "Show skills-lock.json, or check the store against it.",
+        "add": "Get skills from repositories, sites, registries, archives and folders.",
+        "outdated": "List the locked skills of which there is a newer version.",
+        "update": "Bring skills up to date; your edits are merged.",
+        "pin": "Keep a skill at its version.",
+        "unpin": "Let a pinned skill be updated again.",
+        "clean": "Remove caches, builds of skills that are gone, and leftovers, with their sizes.",
+    },
+}
+SUMMARIES = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
+NAMES = tuple(SUMMARIES)

@@ -1,0 +1,58 @@
+"""Suggest the names that a mistyped one may mean.
+
+>>> suggest("PDF_forms", ["pdf-forms", "docx"])
+('pdf-forms',)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+MAX_SUGGESTIONS = 3
+MAX_NAME = 200  # characters; a longer name gets no suggestion and is none
+MAX_COMPARED = 2000  # names compared letter by letter; of more, the first with the same initial
+MIN_RATIO = 0.65  # similarity from which two names are alike
+PART_RATIO = 0.5  # similarity of a name and a part of it
+MIN_PART = 3  # letters of such a part
+
+
+def suggest(
+    name: str, names: Iterable[str], limit: int = MAX_SUGGESTIONS, ratio: float = MIN_RATIO
+) -> tuple[str, ...]:
+    """Return the names that a mistyped `name` may mean, best first, equals by name.
+
+    Names are compared without case, by their last segment; `_` and spaces count as hyphens. `ratio` is
+    the similarity from which two names are alike.
+
+    >>> suggest("refund", ["billing/refunds", "billing/invoices"])
+    ('billing/refunds',)
+    >>> suggest("weather", ["pdf-forms", "docx"])
+    ()
+    """
+    key = _comparable(name)
+    if not key or len(name) > MAX_NAME:
+        return ()
+    others = [(other, _comparable(other)) for other in {*names} if len(other) <= MAX_NAME and other != name]
+    same = [other for other, theirs in others if theirs == key]  # in another spelling or collection
+    if same:
+        return tuple(sorted(same)[:limit])
+    if len(others) > MAX_COMPARED:
+        others = [(other, theirs) for other, theirs in others if theirs[:1] == key[:1]]
+    scores = [(-_similarity(key, theirs, ratio), other) for other, theirs in sorted(others)[:MAX_COMPARED]]
+    return tuple(other for score, other in sorted(scores)[:limit] if score)
+
+
+def _comparable(name: str) -> str:
+    last = name.rstrip("/").rpartition("/")[2]
+    return last.casefold().replace("_", "-").replace(" ", "-")
+
+
+def _similarity(one: str, two: str, ratio: float) -> float:
+    """Return how alike two names are: from 0, not at all, to 1, equal."""
+    matcher = SequenceMatcher(None, one, two, autojunk=False)
+    bounds = matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio  # the cheapest first
+    if all(bound() >= ratio for bound in bounds):
+        return matcher.ratio()
+    shorter, longer = sorted((one, two), key=len)
+    return PART_RATIO if len(shorter) >= MIN_PART and shorter in longer else 0.0
