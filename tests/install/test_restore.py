@@ -217,6 +217,19 @@ def test_hostile_names(world: World, origin: Origin, server: Server) -> None:
     world.fails("E081", "install")
 
 
+def test_a_store_that_leads_elsewhere(world: World, origin: Origin, server: Server) -> None:
+    """[SURFACES: Lock file] a clone whose store is a link out of the project gets nothing written there."""
+    lock_skills(world, server.url, "pdf")
+    world.store.rmdir()
+    victim = world.home / "precious"
+    skill(victim, "pdf")
+    world.store.symlink_to(victim)
+    before = read_tree(victim)
+    world.fails("E999", "install")
+    world.fails("E999", "update")
+    assert read_tree(victim) == before
+
+
 @pytest.mark.parametrize(
     "fields",
     [
@@ -263,6 +276,43 @@ def test_killed(world: World, origin: Origin, server: Server) -> None:
     world.ok("install")
     assert world.ok("verify").returncode == 0
     assert sorted(n for n in os.listdir(world.store) if n[0] != ".") == sorted(names)
+
+
+@pytest.mark.slow
+def test_a_lock_for_the_npm_package(installer: Installer, origin: Origin, server: Server) -> None:
+    """[SURFACES: Lock file] npm's installer restores what 'skc add' locked, and its hashes are the same."""
+    world = installer.world
+    origin.write("skills/docx/über/.hidden", "x")
+    origin.push("skills/docx", "skills/xlsx")
+    world.ok("add", server.url, "--skill", "docx", "--skill", "xlsx", "--yes", "--target", "claude")
+    ours = installer.lock()
+    installer.run("experimental_install")
+    for name in ("docx", "xlsx"):
+        assert (world.project / ".agents" / "skills" / name / "SKILL.md").is_file()
+        assert installer.lock()[name] == {k: v for k, v in ours[name].items() if k != "skillc"}
+    assert world.fails("E081", "install", "--frozen").stdout == ""
+    assert world.ok("install").stderr.count("warning[W086]") == 2
+    assert {**installer.lock()["docx"]["skillc"], "audit": 0} == {**ours["docx"]["skillc"], "audit": 0}
+    assert world.ok("install", "--frozen").stderr == ""
+
+
+def test_an_entry_that_can_not_be_completed(world: World, origin: Origin, server: Server) -> None:
+    """[SURFACES: Lock file] files that are as locked stay, though nothing says of which commit they are."""
+    world.ok("add", server.url, "--skill", "pdf", "--yes", "--target", "claude")
+    path = world.project / "skills-lock.json"
+    content = json.loads(path.read_text())
+    del content["skills"]["pdf"]["skillc"]
+    path.write_text(json.dumps(content))
+    origin.write("pdf/more.md", "more")
+    origin.push()
+    for fault, reason in (("503", "503"), ("", "they are other files now")):
+        server.fault = fault
+        result = world.ok("install")
+        assert "warning[W086]" in result.stderr
+        assert reason in result.stderr
+        assert result.stdout == "1 skill unchanged\n"
+    assert not (world.store / "pdf" / "more.md").exists()
+    assert "skillc" not in json.loads(path.read_text())["skills"]["pdf"]
 
 
 @pytest.mark.slow

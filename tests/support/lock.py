@@ -15,7 +15,7 @@ from skillc.install import (
     parse_origin,
     read_lock,
 )
-from skillc.install.hash import compute_digest
+from skillc.skills import digest_files
 from tests.conftest import World
 
 
@@ -33,7 +33,7 @@ def lock_skills(
                 candidate,
                 download,
                 computed_hash=compute_hash(candidate.folder),
-                digest=compute_digest(candidate.folder),
+                digest=digest_files(candidate.folder),
                 **more,
             )
             for candidate in download.candidates

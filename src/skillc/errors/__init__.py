@@ -118,7 +118,7 @@ WARNINGS = {
     "W082": "'{}' is not read: its format '{}' is not known here",
     "W083": "the registry holds '{}' for suspicious: {}",
     "W085": "'{}' is not kept in step: {}",
-    "W086": "another tool wrote the lock's entry of '{}'; it was resolved again: {}",
+    "W086": "another tool wrote the lock's entry of '{}', which was resolved again: {}",
     "W087": "the tag '{}' of {} moved: {} is locked, and it is {} now; the locked commit is used",
     "W088": "'{}' is not updated: {}",
     "W089": "'{}' comes with an npm package and is left to npm's 'skills'",

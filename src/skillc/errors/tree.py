@@ -288,6 +288,7 @@ class LockUnsatisfied(Unavailable):
 
     def __init__(self, skill: str, reason: str, details: str = "") -> None:
         super().__init__(f"skills-lock.json can't be satisfied for '{skill}': {reason}", details)
+        self.skill = skill
         self.reason = reason
 
 

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from skillc.install.entry import LockEntry, make_entry, without_credentials
     from skillc.install.hash import compute_hash
     from skillc.install.intake import Intake, bring_in, preview
+    from skillc.install.latest import Latest, parse_age
     from skillc.install.lock import change_lock, find_root, lock_file, read_lock
     from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
     from skillc.install.removal import Ghost, Removal, find_removable, preview_removal, remove_skill
     from skillc.install.restoration import Restoration
     from skillc.install.restore import restore_locked
     from skillc.install.survey import Plan, Store, count_agent_skills, plan_import
+    from skillc.install.update import Update, Updates, list_latest, update_locked
     from skillc.install.verify import LockProblem, check_lock, verify_store
     from skillc.install.versions import find_version, installed_versions, keep_version, note_versions
 else:
@@ -32,6 +34,8 @@ else:
             "hash": "compute_hash",
             "restoration": "Restoration",
             "restore": "restore_locked",
+            "latest": "Latest parse_age",
+            "update": "Update Updates list_latest update_locked",
             "verify": "LockProblem check_lock verify_store",
             "versions": "find_version installed_versions keep_version note_versions",
             "lock": "change_lock find_root lock_file read_lock",

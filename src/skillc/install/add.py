@@ -15,12 +15,12 @@ from typing import Any
 from skillc import atomic, paths
 from skillc.audit import BLOCK, VERSION, Audit, Policy, audit_folder
 from skillc.compiler import Publication, PublishOptions, Target, publish_skill
-from skillc.errors import AuditBlocked, Diagnostic, InvalidSkill, SkillcError, SkillExists
+from skillc.errors import AuditBlocked, Diagnostic, InvalidSkill, SkillExists
 from skillc.install.entry import COPY, LINK, LockEntry, make_entry
 from skillc.install.hash import compute_hash
 from skillc.install.lock import change_lock, lock_file, read_lock
 from skillc.install.origin import Candidate, Download, Origin
-from skillc.install.place import put_folder
+from skillc.install.place import check_store, put_folder
 from skillc.install.survey import Store
 from skillc.install.versions import keep_version, note_versions
 from skillc.library import (
@@ -209,7 +209,7 @@ def add_skill(
     """Put a skill into the store and the lock, then build and deploy it."""
     diagnostics: list[Diagnostic] = []
     path = os.path.join(store.folder, offer.name)
-    _check_store(store)
+    check_store(store.root)
     with atomic.Lock(paths.mutex_file(store.folder)):
         entry = read_lock(store.root).get(offer.name)
         is_there = _is_there(
@@ -260,10 +260,3 @@ def _record(
     if version:
         note_versions(store.root, {offer.name: version})
     return diagnostics
-
-
-def _check_store(store: Store) -> None:
-    """Refuse a project's store that is a link out of the project: a clone may bring it."""
-    real = os.path.realpath(store.folder)
-    if store.scope == PROJECT and not paths.is_inside(real, os.path.realpath(store.root)):
-        raise SkillcError(f"'{store.folder}' leads to '{real}', outside of the project; remove the link")

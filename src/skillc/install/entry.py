@@ -44,6 +44,11 @@ class LockEntry:
         return own if isinstance(own, dict) and own.get("v") == VERSION else {}
 
     @property
+    def is_complete(self) -> bool:
+        """Whether ours says what exactly was installed."""
+        return bool(self.digest)
+
+    @property
     def hash(self) -> str:
         """The `computedHash` of the folder that the skill came from."""
         return self.text("computedHash")

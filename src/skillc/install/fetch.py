@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from skillc.errors import Diagnostic, LockUnsatisfied, OriginNotFound, SkillcError, warning
 from skillc.install.download import open_download
 from skillc.install.entry import LINK, LockEntry, make_entry
-from skillc.install.hash import compute_digest, compute_hash
+from skillc.install.hash import compute_hash
 from skillc.install.origin import Candidate, Download, Origin
+from skillc.skills import digest_files
 
 _COMMIT = re.compile("[0-9a-f]{40}")
 
@@ -72,6 +73,8 @@ def _group(
         except SkillcError as error:
             fetch.failures.append(LockUnsatisfied(entry.name, error.message))
             continue
+        if origin.is_registry:
+            origin = replace(origin, ref=entry.own_text("version") or origin.ref)
         whole = replace(origin, path="") if entry.text("skillPath") else origin
         groups.setdefault((whole, entry.commit), []).append(entry)
     for (origin, commit), group in groups.items():
@@ -116,8 +119,8 @@ def _verify(base: str, entry: LockEntry, download: Download, fetch: Fetch) -> Fe
     if candidate is None:
         raise LockUnsatisfied(entry.name, f"it is not in {download.origin.label()} any more")
     label = download.origin.label()
-    whole, digest = compute_hash(candidate.folder), compute_digest(candidate.folder)
-    if entry.own:
+    whole, digest = compute_hash(candidate.folder), digest_files(candidate.folder)
+    if entry.is_complete:
         tree = entry.own_text("tree")
         if (
             whole != entry.hash
@@ -134,13 +137,14 @@ def _verify(base: str, entry: LockEntry, download: Download, fetch: Fetch) -> Fe
     renamed = replace(candidate, name=entry.name)
     new = make_entry(
         base,
-        download.origin,
+        download.origin_of(candidate),
         renamed,
         download,
         computed_hash=whole,
         digest=digest,
         targets=entry.targets,
-        mode=LINK,
+        mode=entry.own_text("mode") or LINK,
+        pinned=entry.is_pinned,
     )
     return Fetched(new, candidate.folder, label)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 
 from skillc.install.collation import sort_names
-from skillc.skills import hash_source, list_files
 from skillc.startup import MUCH, file_sha256_hex, new_sha256
 
 TYPE_CHECKING = False
@@ -21,7 +20,7 @@ LEFT_OUT = (".git", "node_modules")
 
 def compute_hash(folder: str) -> str:
     """Return the `computedHash` of a skill's folder."""
-    names = dict(_walk(folder, ""))
+    names = dict(walk_files(folder))
     whole = new_sha256(MUCH)
     for name in sort_names(names):
         whole.update(name.encode("utf-8", "replace"))
@@ -31,31 +30,22 @@ def compute_hash(folder: str) -> str:
     return whole.hexdigest()
 
 
-def _walk(folder: str, prefix: str) -> Iterator[tuple[str, str]]:
-    """Yield name and path of each file below a folder; names have forward slashes."""
+def walk_files(folder: str, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield name and path of each file that counts below a folder; names have forward slashes."""
     with os.scandir(folder) as entries:
         found = sorted(entries, key=lambda entry: entry.name)
     for entry in found:
         if entry.is_dir(follow_symlinks=False):
             if entry.name not in LEFT_OUT:
-                yield from _walk(entry.path, f"{prefix}{entry.name}/")
+                yield from walk_files(entry.path, f"{prefix}{entry.name}/")
         elif entry.is_file(follow_symlinks=False):
             yield prefix + entry.name, entry.path
-
-
-def compute_digest(folder: str) -> str:
-    """Return the source hash of a skill's folder, without dot-files [D1, D3]."""
-    digests = []
-    for source in list_files(folder):
-        with open(source.path, "rb") as file:
-            digests.append((source.name, file_sha256_hex(file, source.size)))
-    return hash_source(digests)
 
 
 def hash_files(folder: str) -> dict[str, str]:
     """Return the SHA-256 of each file that counts for `computedHash`, by its name."""
     digests = {}
-    for name, path in _walk(folder, ""):
+    for name, path in walk_files(folder):
         with open(path, "rb") as file:
             digests[name] = file_sha256_hex(file, os.path.getsize(path))
     return digests

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import TYPE_CHECKING
 
 from skillc import atomic, paths, trash
@@ -31,20 +32,37 @@ def put_folder(
     a person adopts it.
     """
     path = store_folder(root, name)
+    check_store(root)
     create_store(root)
     atomic.sweep(os.path.dirname(path))
-    diagnostics: list[Diagnostic] = []
-
-    def put_in_trash(old: str) -> None:
-        item = trash.put(old, reason, origin=path)
-        diagnostics.append(warning("W007", path, item.id))
-
     is_kept = os.path.lexists(path) and is_edited(path)
+    diagnostics = [keep_in_trash(path, reason)] if is_kept else []
     record_import(
         os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)), origin, digest
     )
-    make_folder(path, copy_of=folder, keep=put_in_trash if is_kept else None)
+    make_folder(path, copy_of=folder)
     return diagnostics
+
+
+def check_store(root: str) -> None:
+    """Refuse a project's store that is a link out of the project: a clone may bring it."""
+    folder = paths.skills_store(root)
+    real = os.path.realpath(folder)
+    if not is_home(root) and not paths.is_inside(real, os.path.realpath(root)):
+        raise SkillcError(f"'{folder}' leads to '{real}', outside of the project; remove the link")
+
+
+def keep_in_trash(path: str, reason: str) -> Diagnostic:
+    """Put a copy of a folder in the trash, so that it can be replaced in one step; return what to tell."""
+    temporary = atomic.temporary_path(path)
+    try:
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.copytree(path, temporary, symlinks=True)
+        else:
+            shutil.copy2(path, temporary, follow_symlinks=False)
+        return warning("W007", path, trash.put(temporary, reason, origin=path).id)
+    finally:
+        atomic.discard(temporary)
 
 
 def is_edited(path: str) -> bool:

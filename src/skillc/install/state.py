@@ -77,10 +77,11 @@ def _state(note: list[object]) -> FolderState:
 
 
 def _compute(folder: str) -> tuple[str, str]:
-    from skillc.install.hash import compute_digest, compute_hash  # an 'install' with nothing to do needs none
+    from skillc.install.hash import compute_hash  # an 'install' with nothing to do needs none
+    from skillc.skills import digest_files
 
     try:
-        return compute_hash(folder), compute_digest(folder)
+        return compute_hash(folder), digest_files(folder)
     except SkillcError:  # a link that leaves the folder
         return compute_hash(folder), ""
 

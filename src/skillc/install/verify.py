@@ -60,7 +60,7 @@ def check_lock(root: str) -> list[LockProblem]:
         LockProblem(name, "", UNLOCKED) for name in sorted(installed_versions(root)) if name not in entries
     ]
     for name, entry in sorted(entries.items()):
-        if not entry.own:
+        if not entry.is_complete:
             problems.append(LockProblem(name, "", INCOMPLETE))
         if not is_exact(entry, states.get(name)):
             problems.append(LockProblem(name, "", DIFFERENT if name in states else ABSENT))
