@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
+from skillc.install import read_lock
 from skillc.library import read_deployments
 from tests.conftest import World
+from tests.support.lock import lock_skills
+from tests.support.skills import skill
 from tests.support.terminal import on_terminal
 
 
@@ -159,6 +162,19 @@ def test_which_skill(world: World, pdf: Path) -> None:
     assert f"'skc remove {world.store / 'docx'}'" in refusal.stderr
     world.fails("E100", "remove", str(elsewhere))
     assert len(remove(world, str(world.store / "docx"), "docx", cwd=world.project)) == 1
+
+
+def test_leaves_the_lock(world: World) -> None:
+    """[SURFACES: Lock file] the lock's entry goes as well: 'install' does not bring the skill back."""
+    lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf")
+    lock_skills(world, str(skill(world.root / "work", "docx")), "docx")
+    world.ok("install")
+    remove(world, "pdf", cwd=world.project)
+    assert list(read_lock(str(world.project))) == ["docx"]
+    assert json.loads(world.ok("install", "--format", "json").stdout)["unchanged"] == ["docx"]
+    (world.project / "skills-lock.json").write_text("{")
+    world.fails("E071", "remove", "docx")
+    assert (world.store / "docx/SKILL.md").exists()
 
 
 def test_store_with_a_link(world: World) -> None:

@@ -8,6 +8,7 @@ from skillc import atomic, paths
 from skillc.errors import InvalidOption, InvalidSkill, InvalidSkillId, SkillExists
 from skillc.library import Skill, import_root, is_compiled, read_import, record_import
 from skillc.skills import (
+    FOREIGN,
     digest_files,
     is_name,
     main_file,
@@ -76,7 +77,9 @@ def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> tuple[Skill,
         os.makedirs(store, exist_ok=True)
         atomic.sweep(store)
         record_import(os.path.join(os.path.realpath(store), skill.name), skill.source, digest)
-        keep = (lambda old: _put_in_trash(old, path, skill.source)) if force else None
+        # The digest leaves histories out, and there may be commits in the copy's.
+        has_history = any(os.path.lexists(os.path.join(path, name)) for name in FOREIGN)
+        keep = (lambda old: _put_in_trash(old, path, skill.source)) if force or has_history else None
         make_folder(path, copy_of=skill.source, keep=keep)
     return Skill(skill.name, os.path.realpath(path), scope, root, is_stored=True), note
 
@@ -100,6 +103,6 @@ def _is_current(copy: str, skill: Skill, digest: str) -> bool:
 
 
 def _put_in_trash(old: str, path: str, source: str) -> None:
-    from skillc import trash  # only with --force
+    from skillc import trash  # rarely needed
 
     trash.put(old, f"replaced by an import of {source}", origin=path)

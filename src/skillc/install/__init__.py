@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from skillc.install.latest import Latest, parse_age
     from skillc.install.lock import change_lock, find_root, lock_file, read_lock
     from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
+    from skillc.install.pins import Pin, find_locks, is_of_home, read_pins
     from skillc.install.removal import Ghost, Removal, find_removable, preview_removal, remove_skill
     from skillc.install.restoration import Restoration
     from skillc.install.restore import restore_locked
     from skillc.install.survey import Plan, Store, count_agent_skills, plan_import
+    from skillc.install.transfer import bring_in_pins, preview_pins
     from skillc.install.update import Update, Updates, list_latest, update_locked
     from skillc.install.verify import LockProblem, check_lock, verify_store
     from skillc.install.versions import find_version, installed_versions, keep_version, note_versions
@@ -45,6 +47,8 @@ else:
             "disable": "Disablement Enablement disable_skill enable_skill",
             "intake": "Intake bring_in preview",
             "removal": "Ghost Removal find_removable preview_removal remove_skill",
+            "pins": "Pin find_locks is_of_home read_pins",
             "survey": "Plan Store count_agent_skills plan_import",
+            "transfer": "bring_in_pins preview_pins",
         },
     )

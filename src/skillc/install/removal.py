@@ -12,6 +12,9 @@ from typing import Any
 from skillc import paths, trash
 from skillc.compiler import find_deployments, remove_runtime, withdraw
 from skillc.errors import Diagnostic, InvalidOption, SkillNotFound
+from skillc.install.lock import change_lock, read_lock
+from skillc.install.names import store_folder
+from skillc.install.versions import note_versions
 from skillc.library import DeploymentRecord, Skill, change_switch, read_deployments, resolve, roots
 from skillc.text import shell_quote
 from skillc.usage import delete_fallback_log
@@ -78,9 +81,10 @@ def remove_skill(
 ) -> Removal:
     """Take a skill away from agents, remove its compiled form, and put its source in the trash.
 
-    Its log stays unless `purge`.
+    It leaves the lock, too. Its log stays unless `purge`.
     """
     reason = f"removed by 'skc remove {skill.name}'"
+    locked = [] if isinstance(skill, Ghost) else _find_entries(skill)  # raises for a lock that can't be read
     if isinstance(skill, Ghost):
         gone = withdraw(skill.records, reason)
         return Removal(skill.name, "", "", "", tuple(each.path for each in gone.records), gone.diagnostics)
@@ -90,12 +94,21 @@ def remove_skill(
         diagnostics += remove_runtime(skill, runtime, purge=purge)
     if purge:
         delete_fallback_log(cwd, skill)
+    if locked:
+        diagnostics += change_lock(skill.root, forget=locked)
+        note_versions(skill.root, {}, forget=locked)
     if not keep_source:
         change_switch(skill.source, lambda switch: switch.with_enabled(None))
     item = None if keep_source else trash.put(entry_of(skill), reason)
     places = tuple(record.path for record in gone.records)
     trashed, item_id = (item.path, item.id) if item else ("", "")
     return Removal(skill.name, skill.source, trashed, item_id, places, tuple(diagnostics))
+
+
+def _find_entries(skill: Skill) -> list[str]:
+    """Return the names in the lock of the store that mean this skill."""
+    path = entry_of(skill)
+    return [name for name in read_lock(skill.root) if store_folder(skill.root, name) == path]
 
 
 def entry_of(skill: Skill) -> str:

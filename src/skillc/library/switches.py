@@ -79,7 +79,7 @@ def read_switches() -> dict[str, Switch]:
         with open(path, encoding="utf-8") as file:
             content = json.loads(file.read(MAX_BYTES))
         return {switch.source: switch for switch in map(_parse, content["disabled"])}
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (ValueError, KeyError, TypeError, RecursionError):
         hint = "it is damaged; move it away, and disable again what should be disabled"

@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import os
+
+from skillc import install  # lazy: what downloads is loaded for --lock alone
 from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
 from skillc.cli.output import table
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option, see
 from skillc.errors import InvalidOption
-from skillc.install import Intake, Plan, bring_in, plan_import, preview
+from skillc.install import Intake, Plan, Store, bring_in, plan_import, preview
+from skillc.paths import home
+from skillc.workspace import Workspace
 
 COMMAND = Command(
     "import",
@@ -21,6 +26,7 @@ COMMAND = Command(
             value="<a,b>",
             completes="agents",
         ),
+        Option("--lock", "Read lock files of other tools, and bring in the skills they name."),
         Option("--global", "Import copies into ~/.skillc/skills, also in a project."),
         Option("--project", "Import the project's directories of agents, and into the project's store."),
         Option("--dry-run", "Say what would be done, and do nothing."),
@@ -31,13 +37,17 @@ COMMAND = Command(
         "Skills in agents' directories are moved into the store and built; a link to the compiled skill takes"
         " the folder's place, so that the agent has it all the time. Skills in other folders are copied;"
         " 'skc build --all' deploys them. Without a folder and --from, all agents are imported.\n"
-        "Links, what skc deployed, broken skills and names that are taken are skipped, each with the reason."
+        "Links, what skc deployed, broken skills and names that are taken are skipped, with the reason.\n"
+        "With --lock, <folder> is a lock file: skills-lock.json, .skill-lock.json, .clawhub/lock.json,"
+        " agr.lock, apm.lock.yaml, or a SKILL.md of 'gh skill'; without one, those of the project and of the"
+        " home. Skills are downloaded at the versions that the lock states, and noted in skills-lock.json."
     ),
     examples=(
         "skc import --dry-run",
         "skc import --from claude,codex",
         "skc import ~/work/my-skills",
         "skc import --project --from claude",
+        "skc import --lock agr.lock",
     ),
 )
 
@@ -47,6 +57,8 @@ def run(arguments: Arguments) -> int:
         raise InvalidOption(f"--global and --project exclude each other; {see(COMMAND)}")
     here = workspace()
     scope = "project" if arguments.has("project") else "global" if arguments.has("global") else ""
+    if arguments.has("lock"):
+        return _import_locks(here, arguments, scope)
     plan = plan_import(arguments.texts("folder"), arguments.optional("from") or "", here.cwd, scope)
     if arguments.has("dry_run"):
         return _show(arguments, preview(plan), "would be ")
@@ -54,12 +66,39 @@ def run(arguments: Arguments) -> int:
         raise InvalidOption("nothing imported; 'skc import --yes' imports without asking")
     with Progress(len(plan.steps), "skills") as progress:
         intake = bring_in(plan, here.settings(), here.cwd, progress.step)
-    for publication in intake.publications:
-        here.tell_publication(publication)
-    for path, error in [(step.source, error) for step, error in intake.failures] + intake.build_failures:
-        here.report(f"{error.line()} ({path})")
+    here.tell(intake.diagnostics)
+    for step, error in intake.failures:
+        here.report(f"{error.line()} ({step.source})")
+    for line in intake.build_failures:
+        here.report(line)
     _show(arguments, intake, "")
     return 0 if intake.succeeded else 1
+
+
+def _import_locks(here: Workspace, arguments: Arguments, scope: str) -> int:
+    """Bring in what lock files name; the home's file goes into the home's store."""
+    if arguments.optional("from"):
+        raise InvalidOption(f"--lock takes no --from; {see(COMMAND)}")
+    folders = [os.path.join(here.cwd, os.path.expanduser(name)) for name in arguments.texts("folder")]
+    files = folders or install.find_locks(here.cwd, scope)
+    if not files:
+        raise InvalidOption("there is no lock file here; 'skc import --lock <file>' names one")
+    pins = [pin for file in files for pin in install.read_pins(file)]
+    intake = Intake()
+    for is_global in (False, True):
+        root = install.find_root(here.cwd, is_global=is_global or scope == "global")
+        store = Store("global" if root == home() else "project", root)
+        some = [pin for pin in pins if install.is_of_home(pin) == is_global]
+        if arguments.has("dry_run"):
+            intake.add(install.preview_pins(some, store))
+            continue
+        with Progress(len(some), "skills") as progress:
+            result, diagnostics = install.bring_in_pins(
+                some, store, allow=arguments.has("yes"), tell_step=progress.step
+            )
+        here.tell(diagnostics)
+        intake.add(result)
+    return _show(arguments, intake, "would be " if arguments.has("dry_run") else "")
 
 
 def _agree(plan: Plan) -> bool:
@@ -85,7 +124,7 @@ def _lines(intake: Intake, verb: str) -> list[str]:
     if value["skipped"]:
         lines += table(("SKIPPED", "REASON"), [(e["path"], e["reason"]) for e in value["skipped"]])
     if not lines:
-        return ["Nothing to import: no skill is in an agent's directory."]
+        return ["Nothing to import."]
     count = [sum(entry["how"] == how for entry in value["imported"]) for how in ("moved", "copied")]
     lines.append(
         f"{sum(count)} {verb}imported ({count[0]} moved, {count[1]} copied), {len(value['skipped'])} skipped"

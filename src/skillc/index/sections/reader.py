@@ -261,6 +261,9 @@ def is_of_build(meta: dict[str, str], manifest_data: bytes) -> bool:
     return predecessor is not None and predecessor == sha256_hex(manifest_data)
 
 
+_PORTER: list[bool] = []  # a cache: the answer of `has_porter`, for as long as the process lives
+
+
 def choose_tokenizer(setting: str, last: str = "") -> str:
     """Return the tokenizer that a build would use: `porter`, else `unicode61`; `cjk` where configured.
 
@@ -273,14 +276,16 @@ def choose_tokenizer(setting: str, last: str = "") -> str:
 
 def has_porter() -> bool:
     """Return whether this SQLite has the stemming tokenizer."""
-    connection = sqlite.connect(":memory:")
-    try:
-        connection.execute("CREATE VIRTUAL TABLE probe USING fts5(x, tokenize='porter unicode61')")
-    except DatabaseError:
-        return False
-    finally:
-        connection.close()
-    return True
+    if not _PORTER:
+        connection = sqlite.connect(":memory:")
+        try:
+            connection.execute("CREATE VIRTUAL TABLE probe USING fts5(x, tokenize='porter unicode61')")
+            _PORTER.append(True)
+        except DatabaseError:
+            _PORTER.append(False)
+        finally:
+            connection.close()
+    return _PORTER[0]
 
 
 def render_manifest(skill: str, source: str, source_hash: str, built_at: str) -> bytes:
