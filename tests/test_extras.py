@@ -37,6 +37,15 @@ def test_one_line_for_each(bare: World) -> None:
     bare.ok("repo", "list")
 
 
+@pytest.mark.slow
+def test_adding_names_what_is_missing(bare: World) -> None:
+    """[SURFACES: Getting skills] Folders and archives need no extra; what needs one is E201."""
+    bare.fails("E201", "add", "file:///srv/skills.git")
+    bare.fails("E201", "add", "https://127.0.0.1:1")
+    bare.skill("mine", store=bare.root / "folder")
+    bare.ok("add", str(bare.root / "folder"))
+
+
 def test_faults_of_our_own_are_not_hidden() -> None:
     """[RFC-0005] a module of ours that is missing is a bug, not an extra."""
     with pytest.raises(ImportError, match="skillc"), require_extra("git"):
