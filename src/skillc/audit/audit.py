@@ -19,7 +19,7 @@ from skillc.audit.shell import has_parser, read_shell
 from skillc.audit.tokens import read_tokens
 from skillc.errors import Diagnostic, InvalidSkill, warning
 from skillc.paths import SKILL_FILES
-from skillc.skills import parse
+from skillc.skills import Document, parse
 
 MAX_FINDINGS = 2000  # of a skill; blocks come first
 _KEYS = re.compile(
@@ -59,13 +59,12 @@ def audit_folder(
     name = name or os.path.basename(os.path.realpath(folder))
     traces: dict[str, Trace] = {}
     texts: dict[str, str] = {}
-    scripts = False
     for file in read_files(folder, traces):
         texts[file.name] = file.text
-        scripts = scripts or file.kind in ("shell", "python", "javascript", "text")
         _read_file(file, traces[file.name])
     asks = collect_asks(traces.values())
-    _check_declared(texts.get(main, ""), asks, scripts, traces.setdefault(main, Trace()))
+    page = texts.get(main, "")
+    declarations.check_declared(_parse(page), asks, traces.setdefault(main, Trace()), page)
     policy = policy or Policy()
     findings, allowed = _judge(name, main, traces, texts, policy, baseline, notes)
     return Audit(name, os.path.realpath(folder), asks, tuple(findings), allowed, _diagnostics(traces, texts))
@@ -125,12 +124,16 @@ def _check_shapes(text: str, trace: Trace, line: int, language: str) -> None:
             trace.report(rule, message, line + text.count("\n", 0, matches[0].start()))
 
 
+def _parse(text: str) -> Document:
+    return parse(text.encode("utf-8", "surrogatepass"))
+
+
 def _read_file(file: File, trace: Trace) -> None:
     text = file.text
     hidden.check_characters(text, trace)
     _check_keys(text, trace)
     if file.kind == "markdown":
-        document = parse(text.encode("utf-8", "surrogatepass"))
+        document = _parse(text)
         read_markdown(document, text, trace, read_script)
         hidden.check_blobs(text, trace, check_prose)
         front = document.frontmatter
@@ -198,13 +201,6 @@ def collect_asks(traces: Iterable[Trace]) -> Asks:
         for ask in trace.asks:
             found[ask.kind].add(ask.value)
     return Asks(**{kind: tuple(sorted(values)) for kind, values in found.items()})
-
-
-def _check_declared(text: str, asks: Asks, scripts: bool, trace: Trace) -> None:
-    front = parse(text.encode("utf-8", "surrogatepass")).frontmatter if text else None
-    if front is not None:
-        line = _line_of(text, "allowed-tools:")
-        declarations.check_declared(front.fields, asks.commands, scripts, trace, line)
 
 
 def _problems_of(trace: Trace, seen: set[tuple[str, str]]) -> Iterable[Problem]:
