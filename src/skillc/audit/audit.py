@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from itertools import islice
 
 from skillc.audit import declarations, hidden, words
 from skillc.audit.commands import MAX_DEPTH, Machine
@@ -21,6 +22,7 @@ from skillc.errors import Diagnostic, InvalidSkill, warning
 from skillc.paths import SKILL_FILES
 from skillc.skills import Document, parse
 
+MAX_HOSTS = 50  # of one file that look like others
 MAX_FINDINGS = 2000  # of a skill; blocks come first
 _KEYS = re.compile(
     r"\b(?:AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36}|github_pat_\w{40,100}|xox[abprs]-[\w-]{20,200}"
@@ -77,6 +79,9 @@ def _diagnostics(traces: dict[str, Trace], texts: dict[str, str]) -> tuple[Diagn
 def read_script(trace: Trace, language: str, text: str, line: int, depth: int) -> None:
     """Read a script of a language, which may be part of another; `depth` says of how many."""
     if depth > MAX_DEPTH or not text.strip():
+        return
+    if depth and not trace.take(len(text)):
+        trace.report("A09", "has more code within its code than is read", line)
         return
     if language == "shell":
         read_shell(text, Machine(trace, read_script, depth), line)
@@ -157,10 +162,11 @@ def _read_file(file: File, trace: Trace) -> None:
 
 
 def _docker_commands(text: str) -> Iterable[tuple[int, str]]:
+    counter = words.LineCounter(text)
     for match in re.finditer(
         r"^\s*(?:RUN|CMD|ENTRYPOINT)\s+((?:[^\n\\]|\\.|\\\n)+)", text, re.MULTILINE | re.DOTALL
     ):
-        yield text.count("\n", 0, match.start()) + 1, match[1]
+        yield counter.at(match.start()), match[1]
 
 
 def _check_keys(text: str, trace: Trace) -> None:
@@ -178,8 +184,8 @@ def _check_keys(text: str, trace: Trace) -> None:
 def _check_hosts(text: str, trace: Trace) -> None:
     if text.isascii() and "xn--" not in text:
         return
-    for host in words.find_hosts(text):
-        reason = words.find_look_alike(host)
+    hosts = ((host, words.find_look_alike(host)) for host in words.find_hosts(text))
+    for host, reason in islice(((host, reason) for host, reason in hosts if reason), MAX_HOSTS):
         if reason:
             line = _line_of(text, host)
             trace.report(

@@ -260,10 +260,11 @@ class _TreeReader:
             return EMPTY
         self.depth += 1
         word = EMPTY
+        source = node.text or b""
         end = node.start_byte + (1 if node.type == "string" else 0)
         for child in node.named_children:
             if node.type == "string" and child.start_byte > end:  # spaces are no nodes of their own
-                gap = (node.text or b"")[end - node.start_byte : child.start_byte - node.start_byte]
+                gap = source[end - node.start_byte : child.start_byte - node.start_byte]
                 word = word.join(Word(gap.decode("utf-8", "replace")))
             if child.type == "string_content":
                 word = word.join(Word(_unquote_string(_source(child))))
