@@ -6,7 +6,6 @@ they mean. Nothing is run.
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from functools import cache
 from typing import TYPE_CHECKING
@@ -35,8 +34,12 @@ _SUBSTITUTIONS = frozenset(("command_substitution", "process_substitution"))
 
 @cache
 def has_parser() -> bool:
-    """Return whether scripts are read by their syntax tree."""
-    return all(importlib.util.find_spec(name) for name in ("tree_sitter", "tree_sitter_bash"))
+    """Return whether scripts are read by their syntax tree: whether the extra `audit` is there and works."""
+    try:
+        _parser()
+    except (ImportError, ValueError):  # another version of the grammar's language is a ValueError
+        return False
+    return True
 
 
 @cache
