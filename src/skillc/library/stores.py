@@ -191,8 +191,7 @@ def at_path(path: str) -> Skill:
 def read_origin(path: str) -> bytes:
     """Return the note beside a copy: the repository's name on a line, then which state it is of."""
     try:
-        with open(os.path.join(path, ORIGIN), "rb") as file:
-            return file.read(8192)
+        return paths.read_regular(os.path.join(path, ORIGIN), 8192)
     except OSError:
         return b""
 
