@@ -197,7 +197,7 @@ def test_a_model_that_can_not_be_loaded(broken: World) -> None:
     """[D27] the search does without it and says so once."""
     ran = broken.ok("find", TASK, "--format", "json")
     assert ran.stderr.startswith("warning[W202]: skills are not re-ranked: ")
-    assert ran.stderr.endswith("install 'skillc[rerank]' again, or without it\n")
+    assert ran.stderr.endswith("reinstall 'skillc[rerank]', or uninstall it\n")
     assert ran.stderr.count("\n") == 1
     assert json.loads(ran.stdout)["results"] == find(broken, TASK, "--no-rerank")
 

@@ -114,8 +114,8 @@ WARNINGS = {
     "W072": "skills are switched off in {}",
     "W073": "'{}' belongs to another user and is not used; if you trust it, set SKILLC_SAFE_DIRECTORIES={}",
     "W200": "repository '{}' is left out: {}",
-    "W201": "repository '{}' is served as it was: {}",
-    "W202": "skills are not re-ranked: {}; install 'skillc[rerank]' again, or without it",
+    "W201": "repository '{}' could not be refreshed, so its last state is used: {}",
+    "W202": "skills are not re-ranked: {}; reinstall 'skillc[rerank]', or uninstall it",
     "W203": "repository '{}' is served in part: {}; the next call goes on from there",
     "W300": "{} {}: {}",
 }

@@ -63,7 +63,7 @@ class Skill:
 
     @property
     def reference(self) -> str:
-        """What a command takes for this skill anywhere in its project: its name, else its path."""
+        """The name, else the path, by which commands find this skill anywhere in its project."""
         return self.name if self.is_stored else self.source
 
     @property

@@ -25,7 +25,7 @@ NAME = "skillc"
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """Where an agent keeps its MCP servers: files below the home and the project, and the key in them."""
+    """An agent's configuration of MCP servers: files below the home and the project, and the key in them."""
 
     user: str
     project: str = ""

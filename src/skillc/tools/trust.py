@@ -25,7 +25,7 @@ VERSION = 2  # in version 1 the digests were source hashes, which two folders ca
 
 
 class TrustLevel(StrEnum):
-    """How far a skill is trusted: decided by where it comes from, never by what it says of itself."""
+    """The trust in a skill: decided by where it comes from, never by what it says of itself."""
 
     BUNDLED = "bundled"
     USER = "user"

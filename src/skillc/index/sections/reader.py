@@ -124,7 +124,7 @@ def _find_index(runtime: str, source: str) -> str:
 
 
 def _state(path: str, runtime: str) -> tuple[object, ...] | None:
-    """Return what changes when another build takes the place of an index; None if there is no index."""
+    """Return a value that changes when another build replaces an index; None if there is no index."""
     identity = _identity(path)
     return identity and (identity, _identity(paths.manifest_file(runtime)))
 
