@@ -108,7 +108,7 @@ class IndexUnusable(Unavailable):
 
 
 class NotBuilt(IndexUnusable):
-    """There is no index at all. Commands that can do without one read the skill instead."""
+    """A skill without any index. Commands that can do without one read the skill instead."""
 
 
 class IndexCollision(Conflict):
@@ -274,7 +274,7 @@ class InvalidConfiguration(Invalid):
 
 
 class OriginNotFound(NotFound):
-    """What a person gave to `skc add` does not exist or can't be read."""
+    """An origin, as given to `skc add`, that does not exist or can't be read."""
 
     code = "E080"
 

@@ -54,7 +54,7 @@ WARNINGS = {
     "W098": "shell scripts are read word by word; their syntax is read with: pip install 'skillc[audit]'",
     "W099": "the judge '{}' did not answer: {}",
     "W200": "repository '{}' is left out: {}",
-    "W201": "repository '{}' is served as it was: {}",
+    "W201": "repository '{}' could not be refreshed, so its last state is used: {}",
     "W203": "repository '{}' is served in part: {}; the next call goes on from there",
     "W300": "{} {}: {}",
 }

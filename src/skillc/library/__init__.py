@@ -1,4 +1,4 @@
-"""Where skills come from: the stores of projects and the home, and repositories of every kind.
+"""Sources of skills: the stores of projects and the home, and repositories of every kind.
 
 Gives folders, descriptions and texts; does not compile, show or run them.
 """

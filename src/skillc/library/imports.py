@@ -95,8 +95,7 @@ def _note_file(copy: str) -> str:
 def _read(path: str) -> Note | None:
     """Return a note; None if there is none, and an empty one for what can't be read."""
     try:
-        with open(path, "rb") as file:
-            note = json.loads(file.read(MAX_BYTES))
+        note = json.loads(paths.read_regular(path, MAX_BYTES))
     except (OSError, ValueError, RecursionError):
         return {} if os.path.lexists(path) else None
     return note if isinstance(note, dict) else {}
