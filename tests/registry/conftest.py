@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from skillc.registry import SYSTEM, Package, Registry, Version, make_package, open_blobs, open_store
+from tests.support import s3 as support_s3
 from tests.support.postgres import Cluster, running_cluster, why_not
 
 
@@ -59,6 +60,17 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return f"sqlite://{tmp_path}/registry.db"
     made: Cluster = request.getfixturevalue("cluster")
     return made.create_schema()
+
+
+@pytest.fixture
+def s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[support_s3.S3]:
+    """An S3 server, with its address and keys in the environment."""
+    if reason := support_s3.why_not():
+        pytest.skip(reason)
+    with support_s3.running_s3(tmp_path / "s3") as server:
+        for name, text in server.environment.items():
+            monkeypatch.setenv(name, text)
+        yield server
 
 
 @pytest.fixture

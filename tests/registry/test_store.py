@@ -21,12 +21,13 @@ from skillc.registry.store.database import Store
 from skillc.registry.store.migrations import MIGRATIONS, migrate
 from tests.registry.conftest import Clock, Team, package
 from tests.support.postgres import Cluster
+from tests.support.s3 import BUCKET, S3
 
 DUMPS = Path(__file__).parent / "dumps"
 WORKER = Path(__file__).parent / "worker.py"
 
 
-def start(url: str, blobs: Path, action: str, name: str, count: int) -> subprocess.Popen[str]:
+def start(url: str, blobs: Path | str, action: str, name: str, count: int) -> subprocess.Popen[str]:
     words = [sys.executable, str(WORKER), url, str(blobs), action, name, str(count)]
     process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -152,6 +153,31 @@ def test_one_first_admin(store_url: str, tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(6) as pool:
         assert sorted(pool.map(start_server, range(6))) == [False] * 5 + [True]
+
+
+@pytest.mark.slow
+def test_processes_on_postgresql_and_s3(cluster: Cluster, s3: S3) -> None:
+    """[SURFACES: Registry model] four processes on one database and one bucket, one killed: all is whole."""
+    url, blobs = cluster.create_schema(), f"s3://{BUCKET}/team"
+    workers = [start(url, blobs, "number", f"n{n}", 10) for n in range(4)]
+    victim = workers.pop()
+    assert victim.stdin is not None
+    assert victim.stdout is not None
+    with ThreadPoolExecutor(len(workers)) as pool:
+        outputs = pool.map(finish, workers)
+        victim.stdin.write("go\n")
+        victim.stdin.flush()
+        lines = [victim.stdout.readline(), victim.stdout.readline()]
+        victim.kill()
+        lines += victim.communicate()[0].splitlines(keepends=True)
+        lines += [f"{line}\n" for output in outputs for line in output]
+    with Registry(open_store(url), open_blobs(blobs)) as registry:
+        check_whole(registry)
+        versions = [f"published {each.version}\n" for each in registry.skill(SYSTEM, "team/skill").versions]
+    assert len(set(lines)) == len(lines)
+    # What was killed may have published one version that it had no time to print.
+    assert set(lines) <= set(versions)
+    assert len(versions) - len(lines) in (0, 1)
 
 
 # Outages

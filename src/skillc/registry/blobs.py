@@ -84,7 +84,8 @@ class Blobs:
 def open_blobs(url: str) -> Blobs:
     """Open `s3://bucket/prefix`, `gs://…`, `az://…`, or a folder by path or `file://`, which is made.
 
-    Credentials, region and endpoint come from the variables of each provider, such as AWS_ENDPOINT_URL.
+    Credentials, region and endpoint come from the variables of each provider, such as AWS_ENDPOINT_URL;
+    AWS_ALLOW_HTTP=true is for an endpoint without TLS.
     """
     scheme, path = url.split("://", 1) if "://" in url else ("file", os.path.abspath(url))
     if scheme == "file":
@@ -95,10 +96,12 @@ def open_blobs(url: str) -> Blobs:
         return Blobs(LocalStore(path), path)
     if scheme not in _BUCKETS:
         raise InvalidOption(f"--blobs {scheme}://…: it is a folder, s3://, gs:// or az://")
+    # Given options take the place of those in variables, so that this one is read here.
+    allow_http = os.environ.get("AWS_ALLOW_HTTP", "").lower() == "true"
     try:
         store = _BUCKETS[scheme].from_url(
             url,
-            client_options={"timeout": "60s", "connect_timeout": "5s"},
+            client_options={"timeout": "60s", "connect_timeout": "5s", "allow_http": allow_http},
             retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=10)},
         )
     except (BaseError, ValueError) as error:
