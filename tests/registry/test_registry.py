@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -415,6 +418,18 @@ def test_open_registry(tmp_path: Path) -> None:
     assert (tmp_path / "b" / "blobs").is_dir()
     with pytest.raises(RegistryUnavailable, match="blobs"):
         open_registry("postgresql://127.0.0.1/registry")
+
+
+@pytest.mark.slow
+def test_examples(tmp_path: Path) -> None:
+    """[SURFACES: Registry model] what docs/registry.md shows is true."""
+    page = Path(__file__).parent.parent.parent / "docs" / "registry.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    assert len(blocks) == 2
+    program = [sys.executable, "-W", "error", "-c", "\n".join(blocks)]
+    done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("0.1.0 ---\nname: refunds")
 
 
 # The registry against a model of it in plain Python.
