@@ -188,7 +188,9 @@ def test_yank_and_undo(registry: Team) -> None:
     assert registry.unyank(SYSTEM, REFUNDS, "2.0.0") == last
     assert registry.skill(SYSTEM, REFUNDS).resolve() == last
     with pytest.raises(SkillNotFound):
-        registry.yank(SYSTEM, REFUNDS, "3.0.0", "")
+        registry.yank(SYSTEM, REFUNDS, "3.0.0", "bad")
+    with pytest.raises(InvalidParameter, match="why"):
+        registry.yank(SYSTEM, REFUNDS, "1.0.0", " ")
 
 
 def test_delete_reserves_the_id(registry: Team, clock: Clock, tmp_path: Path) -> None:
@@ -197,7 +199,7 @@ def test_delete_reserves_the_id(registry: Team, clock: Clock, tmp_path: Path) ->
     registry.delete(SYSTEM, REFUNDS)
     for gone in (
         lambda: registry.skill(SYSTEM, REFUNDS),
-        lambda: registry.yank(SYSTEM, REFUNDS, "1.0.0", ""),
+        lambda: registry.yank(SYSTEM, REFUNDS, "1.0.0", "bad"),
         lambda: registry.delete(SYSTEM, REFUNDS),
     ):
         with pytest.raises(SkillNotFound):
@@ -270,7 +272,20 @@ def test_a_claim_that_ended(registry: Team, clock: Clock) -> None:
         clock.move(days=1)
         registry.collect(SYSTEM)
 
+    def begin_beside(digest: str, data: bytes) -> None:
+        raise RuntimeError  # a second publisher of the same files, which claims them and writes nothing
+
     registry._blobs.write = take_days  # type: ignore[method-assign]
+    upload = registry._upload
+
+    def upload_slowly(blobs: dict[str, bytes]) -> str:
+        publication = upload(blobs)
+        registry._blobs.write = begin_beside  # type: ignore[method-assign]
+        with pytest.raises(RuntimeError):
+            upload(blobs)
+        return publication
+
+    registry._upload = upload_slowly  # type: ignore[method-assign]
     with pytest.raises(RegistryUnavailable, match="took too long"):
         registry.release("1.0.0")
     assert registry.skills(SYSTEM) == []
@@ -320,7 +335,7 @@ def test_roles(registry: Team) -> None:
         "publish": (Role.PUBLISHER, lambda c: registry.publish(c, package(), version="2.0.0")),
         "tag": (Role.PUBLISHER, lambda c: registry.set_tag(c, REFUNDS, "beta", "1.0.0")),
         "remove-tag": (Role.PUBLISHER, lambda c: registry.remove_tag(c, REFUNDS, "beta")),
-        "yank": (Role.MAINTAINER, lambda c: registry.yank(c, REFUNDS, "1.0.0", "")),
+        "yank": (Role.MAINTAINER, lambda c: registry.yank(c, REFUNDS, "1.0.0", "bad")),
         "unyank": (Role.MAINTAINER, lambda c: registry.unyank(c, REFUNDS, "1.0.0")),
         "delete": (Role.MAINTAINER, lambda c: registry.delete(c, REFUNDS)),
         "restore": (Role.MAINTAINER, lambda c: registry.restore(c, REFUNDS)),
@@ -386,7 +401,7 @@ def test_hostile_texts(registry: Team) -> None:
         with pytest.raises(SkillcError):
             registry.skill(SYSTEM, "x").resolve(wanted)
         with pytest.raises(SkillcError):
-            registry.yank(SYSTEM, "x", wanted, "")
+            registry.yank(SYSTEM, "x", wanted, "bad")
         with pytest.raises(SkillcError):
             registry.skill(SYSTEM, wanted)
     for note in ("\0", "\ud800", "x" * 2001):
@@ -495,7 +510,7 @@ class Machine(RuleBasedStateMachine):
                 skill.tags[tag] = number
             self.plain[skill_id] = skill
 
-    @rule(skill_id=IDS, number=NUMBERS, reason=st.sampled_from([None, "bad", ""]))
+    @rule(skill_id=IDS, number=NUMBERS, reason=st.sampled_from([None, "bad"]))
     def yank(self, skill_id: str, number: str, reason: str | None) -> None:
         skill = self.visible(skill_id)
         failure = None if skill and number in skill.versions else SkillNotFound
@@ -582,4 +597,4 @@ def test_equal_to_a_model(kind: str, tmp_path: Path, request: pytest.FixtureRequ
         def teardown(self) -> None:
             self.registry.close()
 
-    run_state_machine_as_test(Run, settings=settings(max_examples=25, stateful_step_count=30, deadline=None))
+    run_state_machine_as_test(Run, settings=settings(max_examples=20, stateful_step_count=25, deadline=None))

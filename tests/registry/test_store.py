@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -180,6 +182,44 @@ def test_processes_on_postgresql_and_s3(cluster: Cluster, s3: S3) -> None:
     assert len(versions) - len(lines) in (0, 1)
 
 
+# Backups
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_backup_and_restore(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """[SURFACES: Registry model] a copy of the store and then of the blobs, beside publishers, is whole."""
+    cluster: Cluster | None = request.getfixturevalue("cluster") if kind == "postgresql" else None
+    url = cluster.create_database("") if cluster else str(tmp_path / "registry.db")
+    is_over = threading.Event()
+
+    def publish_on(registry: Team) -> None:
+        while not is_over.is_set():
+            registry.release(text=str(time.monotonic_ns()))
+
+    with (
+        Team(open_store(url), open_blobs(str(tmp_path / "blobs"))) as registry,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        registry.release("1.0.0")
+        busy = pool.submit(publish_on, registry)
+        try:
+            if cluster:
+                copy = cluster.create_database(cluster.dump(url))
+            else:
+                copy = str(tmp_path / "copy.db")
+                with closing(sqlite3.connect(url)) as source, closing(sqlite3.connect(copy)) as target:
+                    source.backup(target)
+            shutil.copytree(tmp_path / "blobs", tmp_path / "copied", ignore=shutil.ignore_patterns("*#*"))
+        finally:
+            is_over.set()
+        busy.result()
+        written = len(registry.skill(SYSTEM, "payments/refunds").versions)
+    with open_registry(copy, str(tmp_path / "copied")) as restored_one:
+        check_whole(restored_one)
+        assert 1 <= len(restored_one.skill(SYSTEM, "payments/refunds").versions) <= written
+
+
 # Outages
 
 
@@ -298,7 +338,7 @@ def schema(store: Store) -> list[object]:
                 f"SELECT {columns} FROM information_schema.columns WHERE {where} ORDER BY 1, 2"
             ),
             *connection.execute(
-                "SELECT replace(indexdef, current_schema(), '') FROM pg_indexes "
+                "SELECT replace(indexdef, current_schema() || '.', '') FROM pg_indexes "
                 "WHERE schemaname = current_schema() ORDER BY 1"
             ),
         ]

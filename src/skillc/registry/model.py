@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any
@@ -86,6 +86,12 @@ def parse_text(text: str, name: str, limit: int = MAX_TEXT) -> str:
     if "\0" in text:
         raise InvalidParameter(name, "it has a NUL character")
     return text
+
+
+def parse_reason(text: str) -> str:
+    if not text.strip():
+        raise InvalidParameter("reason", "it must say why")
+    return parse_text(text, "reason")
 
 
 def parse_name(text: str, name: str) -> str:
@@ -236,7 +242,7 @@ class Grant:
     prefix: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        return {"subject": self.subject, "role": self.role.label, "prefix": self.prefix}
+        return _as_json(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,16 +262,7 @@ class Token:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "owner": self.owner,
-            "role": self.role.label,
-            "prefix": self.prefix,
-            "label": self.label,
-            "created_at": self.created_at.isoformat(),
-            "expires_at": self.expires_at and self.expires_at.isoformat(),
-            "revoked_at": self.revoked_at and self.revoked_at.isoformat(),
-        }
+        return _as_json(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,13 +279,15 @@ class Change:
     detail: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "sequence": self.sequence,
-            "time": self.time.isoformat(),
-            "subject": self.subject,
-            "token": self.token,
-            "action": self.action,
-            "skill": self.skill,
-            "version": self.version,
-            "detail": dict(self.detail),
-        }
+        return _as_json(self)
+
+
+def _as_json(value: Grant | Token | Change) -> dict[str, Any]:
+    """Return the fields of a value: times in ISO 8601, roles by name."""
+
+    def convert(part: Any) -> Any:
+        return (
+            part.isoformat() if isinstance(part, datetime) else part.label if isinstance(part, Role) else part
+        )
+
+    return {part.name: convert(getattr(value, part.name)) for part in fields(value)}

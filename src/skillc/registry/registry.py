@@ -11,6 +11,7 @@ process that is killed before the end leaves blobs that no version has; `collect
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,6 +41,7 @@ from skillc.registry.model import (
     is_release,
     next_patch,
     parse_prefix,
+    parse_reason,
     parse_tag,
     parse_text,
     parse_version,
@@ -166,9 +168,9 @@ class Registry:
         parse_tag(tag)
         parse_text(note, "note")
         blobs = package.blobs()
-        self._upload(blobs)
+        publication = self._upload(blobs)
         with self._change() as (connection, now):
-            if not tables.is_claimed(connection, blobs):
+            if tables.release_blobs(connection, publication) != len(blobs):
                 raise RegistryUnavailable("store", "publishing took too long; publish again")
             skill = self._open_for_publishing(connection, package.skill, now)
             _check_expectation(skill, expect)
@@ -193,11 +195,14 @@ class Registry:
                 tables.set_tag(connection, published, tag)
         return published
 
-    def _upload(self, blobs: dict[str, bytes]) -> None:
+    def _upload(self, blobs: dict[str, bytes]) -> str:
+        """Claim blobs, write those that no version has, and return the name of the claim."""
+        publication = secrets.token_hex(8)
         with self._change() as (connection, now):
-            missing = tables.claim_blobs(connection, blobs.keys(), now)
+            missing = tables.claim_blobs(connection, blobs.keys(), publication, now)
         for digest in sorted(missing):
             self._blobs.write(digest, blobs[digest])
+        return publication
 
     def _open_for_publishing(self, connection: Connection, skill_id: SkillId, now: datetime) -> Skill:
         deleted_at = tables.read_deletion(connection, skill_id)
@@ -211,7 +216,7 @@ class Registry:
 
     def yank(self, caller: Caller, skill_id: str, version: str, reason: str) -> Version:
         """Take a version out of the choice for new installations; by its number it can still be had."""
-        return self._set_yanked(caller, skill_id, version, parse_text(reason, "reason"), "yank")
+        return self._set_yanked(caller, skill_id, version, parse_reason(reason), "yank")
 
     def unyank(self, caller: Caller, skill_id: str, version: str) -> Version:
         return self._set_yanked(caller, skill_id, version, None, "unyank")
@@ -285,7 +290,7 @@ class Registry:
     @contextmanager
     def _change(self) -> Iterator[tuple[Connection, datetime]]:
         with self._store.write() as connection:
-            yield connection, self._clock()  # read now: the clock of changes never runs against their numbers
+            yield connection, self._clock()  # read while no other writes: times are in the order of changes
 
 
 class CallerSource:

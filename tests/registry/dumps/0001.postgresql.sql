@@ -42,6 +42,7 @@ CREATE TABLE public.changes (
 --
 
 CREATE TABLE public.claims (
+    publication text NOT NULL COLLATE pg_catalog."C",
     digest text NOT NULL COLLATE pg_catalog."C",
     claimed_at bigint NOT NULL
 );
@@ -144,27 +145,21 @@ CREATE TABLE public.versions (
 -- Data for Name: changes; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.changes VALUES (1, 1794809383530781, 'system', '', 'grant', '', '', '{"grant": {"subject": "admin", "role": "admin", "prefix": ""}}');
-INSERT INTO public.changes VALUES (2, 1794809383537845, 'system', '', 'create-token', '', '', '{"id": "9c559bd753dca6dc", "owner": "admin", "role": "admin", "prefix": ""}');
-INSERT INTO public.changes VALUES (3, 1794809383539665, 'system', '', 'grant', '', '', '{"grant": {"subject": "ana", "role": "publisher", "prefix": "payments"}}');
-INSERT INTO public.changes VALUES (4, 1794809383542971, 'system', '', 'create-token', '', '', '{"id": "3e31a2de5bcdb733", "owner": "ana", "role": "reader", "prefix": "payments"}');
-INSERT INTO public.changes VALUES (5, 1794809383676264, 'system', '', 'publish', 'payments/refunds', '1.0.0', '{"digest": "sha256:798526bb7e474554b1a5413ba8355178e3c21571024195f3fb662ef225c5ce6a", "tag": "stable"}');
-INSERT INTO public.changes VALUES (6, 1794809383758998, 'system', '', 'publish', 'payments/refunds', '1.1.0', '{"digest": "sha256:2270112270a16d770976a656a97a688f3d5bb60e148b76a2ba371787b7d81857", "tag": "latest"}');
-INSERT INTO public.changes VALUES (7, 1794809383762067, 'system', '', 'yank', 'payments/refunds', '1.1.0', '{"reason": "it pays twice"}');
-INSERT INTO public.changes VALUES (8, 1794809383782585, 'system', '', 'publish', 'payments/deleted', '0.1.0', '{"digest": "sha256:70c6030ddd23593b29c56aa107b3dac89eb26ba8c453a28e5094aecf91bc1666", "tag": "latest"}');
-INSERT INTO public.changes VALUES (9, 1794809383790535, 'system', '', 'delete', 'payments/deleted', '', '{}');
+INSERT INTO public.changes VALUES (1, 1794810183086657, 'system', '', 'grant', '', '', '{"grant": {"subject": "admin", "role": "admin", "prefix": ""}}');
+INSERT INTO public.changes VALUES (2, 1794810183087386, 'system', '', 'create-token', '', '', '{"id": "a2b038e58e4591e5", "owner": "admin", "role": "admin", "prefix": ""}');
+INSERT INTO public.changes VALUES (3, 1794810183091017, 'system', '', 'grant', '', '', '{"grant": {"subject": "ana", "role": "publisher", "prefix": "payments"}}');
+INSERT INTO public.changes VALUES (4, 1794810183091672, 'system', '', 'create-token', '', '', '{"id": "5ea1339e76f02d2a", "owner": "ana", "role": "reader", "prefix": "payments"}');
+INSERT INTO public.changes VALUES (5, 1794810183112441, 'system', '', 'publish', 'payments/refunds', '1.0.0', '{"digest": "sha256:798526bb7e474554b1a5413ba8355178e3c21571024195f3fb662ef225c5ce6a", "tag": "stable"}');
+INSERT INTO public.changes VALUES (6, 1794810183128972, 'system', '', 'publish', 'payments/refunds', '1.1.0', '{"digest": "sha256:2270112270a16d770976a656a97a688f3d5bb60e148b76a2ba371787b7d81857", "tag": "latest"}');
+INSERT INTO public.changes VALUES (7, 1794810183138948, 'system', '', 'yank', 'payments/refunds', '1.1.0', '{"reason": "it pays twice"}');
+INSERT INTO public.changes VALUES (8, 1794810183150758, 'system', '', 'publish', 'payments/deleted', '0.1.0', '{"digest": "sha256:70c6030ddd23593b29c56aa107b3dac89eb26ba8c453a28e5094aecf91bc1666", "tag": "latest"}');
+INSERT INTO public.changes VALUES (9, 1794810183152792, 'system', '', 'delete', 'payments/deleted', '', '{}');
 
 
 --
 -- Data for Name: claims; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.claims VALUES ('sha256:91506ea76774e76ad7a989a2087f855d541baae2a1a2eab4a5fc49e6e73758f6', 1794809383571078);
-INSERT INTO public.claims VALUES ('sha256:33e83a7163b6ce638349a414f53bf790c9bbaee3f9a897e47413aa48a1ff5796', 1794809383718908);
-INSERT INTO public.claims VALUES ('sha256:a8076d3d28d21e02012b20eaf7dbf75409a6277134439025f282e368e3305abf', 1794809383718908);
-INSERT INTO public.claims VALUES ('sha256:c4b35fc3a8994784a2516e9ad7b41545b528919b51ac4d0ec9f8e0a083c25cba', 1794809383718908);
-INSERT INTO public.claims VALUES ('sha256:0ba97bfd14175618d14f2f447bfd912588248c7a23e263450ac793740a2ad664', 1794809383767587);
-INSERT INTO public.claims VALUES ('sha256:e0aa670785b007426bb7d37844d277162a8a62a03f02b71eb88e2cd3fb6298e6', 1794809383767587);
 
 
 --
@@ -190,7 +185,7 @@ INSERT INTO public.grants VALUES ('ana', 'payments', 2);
 -- Data for Name: migrations; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.migrations VALUES (1, 1794809383503718);
+INSERT INTO public.migrations VALUES (1, 1794810183084916);
 
 
 --
@@ -198,7 +193,7 @@ INSERT INTO public.migrations VALUES (1, 1794809383503718);
 --
 
 INSERT INTO public.skills VALUES ('payments/refunds', NULL);
-INSERT INTO public.skills VALUES ('payments/deleted', 1794809383790535);
+INSERT INTO public.skills VALUES ('payments/deleted', 1794810183152792);
 
 
 --
@@ -214,17 +209,17 @@ INSERT INTO public.tags VALUES ('payments/deleted', 'latest', '0.1.0');
 -- Data for Name: tokens; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.tokens VALUES ('9c559bd753dca6dc', '0801048865d0109e0fac4f1efdc4fe1e69f62b6b985513499f5d16c4efa34888', 'admin', 4, '', 'first start', '', 1794809383537845, NULL, NULL);
-INSERT INTO public.tokens VALUES ('00c0ffee00c0ffee', '0f007385b6f9d4b7eeb2748605afe1a984a0a3bfa3f014d09e2a784ce9e5cd1a', 'ana', 1, 'payments', 'token', '', 1794809383542971, NULL, NULL);
+INSERT INTO public.tokens VALUES ('a2b038e58e4591e5', '901e52f7d942a3d4c6997601de2ae249c76719fb316054f1d14c07bc70fc942c', 'admin', 4, '', 'first start', '', 1794810183087386, NULL, NULL);
+INSERT INTO public.tokens VALUES ('00c0ffee00c0ffee', '0f007385b6f9d4b7eeb2748605afe1a984a0a3bfa3f014d09e2a784ce9e5cd1a', 'ana', 1, 'payments', 'token', '', 1794810183091672, NULL, NULL);
 
 
 --
 -- Data for Name: versions; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.versions VALUES ('payments/refunds', '1.0.0', 'sha256:798526bb7e474554b1a5413ba8355178e3c21571024195f3fb662ef225c5ce6a', '{"name": "refunds", "description": "Pay money back"}', 'sha256:91506ea76774e76ad7a989a2087f855d541baae2a1a2eab4a5fc49e6e73758f6', 193, 1794809383676264, 'system', '', NULL, 5);
-INSERT INTO public.versions VALUES ('payments/refunds', '1.1.0', 'sha256:2270112270a16d770976a656a97a688f3d5bb60e148b76a2ba371787b7d81857', '{"name": "refunds", "description": "Pay money back"}', 'sha256:33e83a7163b6ce638349a414f53bf790c9bbaee3f9a897e47413aa48a1ff5796', 198, 1794809383758998, 'system', 'déjà vu 🦊', 'it pays twice', 6);
-INSERT INTO public.versions VALUES ('payments/deleted', '0.1.0', 'sha256:70c6030ddd23593b29c56aa107b3dac89eb26ba8c453a28e5094aecf91bc1666', '{"name": "refunds", "description": "Pay money back"}', 'sha256:e0aa670785b007426bb7d37844d277162a8a62a03f02b71eb88e2cd3fb6298e6', 154, 1794809383782585, 'system', '', NULL, 8);
+INSERT INTO public.versions VALUES ('payments/refunds', '1.0.0', 'sha256:798526bb7e474554b1a5413ba8355178e3c21571024195f3fb662ef225c5ce6a', '{"name": "refunds", "description": "Pay money back"}', 'sha256:91506ea76774e76ad7a989a2087f855d541baae2a1a2eab4a5fc49e6e73758f6', 193, 1794810183112441, 'system', '', NULL, 5);
+INSERT INTO public.versions VALUES ('payments/refunds', '1.1.0', 'sha256:2270112270a16d770976a656a97a688f3d5bb60e148b76a2ba371787b7d81857', '{"name": "refunds", "description": "Pay money back"}', 'sha256:33e83a7163b6ce638349a414f53bf790c9bbaee3f9a897e47413aa48a1ff5796', 198, 1794810183128972, 'system', 'déjà vu 🦊', 'it pays twice', 6);
+INSERT INTO public.versions VALUES ('payments/deleted', '0.1.0', 'sha256:70c6030ddd23593b29c56aa107b3dac89eb26ba8c453a28e5094aecf91bc1666', '{"name": "refunds", "description": "Pay money back"}', 'sha256:e0aa670785b007426bb7d37844d277162a8a62a03f02b71eb88e2cd3fb6298e6', 154, 1794810183150758, 'system', '', NULL, 8);
 
 
 --
@@ -240,7 +235,7 @@ ALTER TABLE ONLY public.changes
 --
 
 ALTER TABLE ONLY public.claims
-    ADD CONSTRAINT claims_pkey PRIMARY KEY (digest);
+    ADD CONSTRAINT claims_pkey PRIMARY KEY (publication, digest);
 
 
 --
@@ -297,6 +292,13 @@ ALTER TABLE ONLY public.tokens
 
 ALTER TABLE ONLY public.versions
     ADD CONSTRAINT versions_pkey PRIMARY KEY (skill, version);
+
+
+--
+-- Name: claims_digest; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX claims_digest ON public.claims USING btree (digest);
 
 
 --

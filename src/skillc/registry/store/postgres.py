@@ -70,9 +70,14 @@ class PostgresStore:
 
     @contextmanager
     def write(self) -> Iterator[PostgresConnection]:
-        with self._writer, self._begin("BEGIN ISOLATION LEVEL READ COMMITTED") as connection:
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (WRITER_LOCK,))
-            yield PostgresConnection(connection)
+        if not self._writer.acquire(timeout=WAIT_SECONDS):
+            raise RegistryUnavailable(self._name, "too many writers wait")
+        try:
+            with self._begin("BEGIN ISOLATION LEVEL READ COMMITTED") as connection:
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", (WRITER_LOCK,))
+                yield PostgresConnection(connection)
+        finally:
+            self._writer.release()
 
     def close(self) -> None:
         self._pool.close()

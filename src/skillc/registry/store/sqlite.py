@@ -80,12 +80,17 @@ class SqliteStore:
             connection = self._idle.pop()
         except IndexError:
             connection = SqliteConnection(self._path)
+        is_sound = True
         try:
             yield connection
-        except BaseException:
-            connection.close()
+        except sqlite3.Error:
+            is_sound = False
             raise
-        self._idle.append(connection)
+        finally:
+            if is_sound:
+                self._idle.append(connection)
+            else:
+                connection.close()
 
 
 @contextmanager

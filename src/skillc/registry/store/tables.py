@@ -138,18 +138,22 @@ def _version(row: Row) -> Version:
 # Blobs
 
 
-def claim_blobs(connection: Connection, digests: Collection[str], now: datetime) -> set[str]:
+def claim_blobs(
+    connection: Connection, digests: Collection[str], publication: str, now: datetime
+) -> set[str]:
     """Keep the blobs with these digests from being collected, and return those that no version has yet."""
     connection.execute_many(
-        "INSERT INTO claims (digest, claimed_at) VALUES (?, ?) "
-        "ON CONFLICT (digest) DO UPDATE SET claimed_at = excluded.claimed_at",
-        [(digest, to_number(now)) for digest in sorted(digests)],
+        "INSERT INTO claims (publication, digest, claimed_at) VALUES (?, ?, ?)",
+        [(publication, digest, to_number(now)) for digest in sorted(digests)],
     )
     return {*digests} - _find_digests(connection, digests, "files", "versions")
 
 
-def is_claimed(connection: Connection, digests: Collection[str]) -> bool:
-    return _find_digests(connection, digests, "claims") == {*digests}
+def release_blobs(connection: Connection, publication: str) -> int:
+    """Remove the claims of a publication, and return how many there still were."""
+    ((count,),) = connection.execute("SELECT count(*) FROM claims WHERE publication = ?", publication)
+    connection.execute("DELETE FROM claims WHERE publication = ?", publication)
+    return int(count)
 
 
 def find_orphans(connection: Connection, digests: Collection[str]) -> set[str]:
