@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc import trash
+from skillc import atomic, trash
 from skillc.errors import NotInTrash, PlaceTaken
 from tests.conftest import World, save
 
@@ -42,6 +42,22 @@ def test_there_and_back(world: World) -> None:
     assert os.readlink(link) == "gone"
     with pytest.raises(NotInTrash):
         trash.find("nothing")
+
+
+@pytest.mark.parametrize("can_exchange", [True, False])
+def test_a_link_takes_its_place(world: World, monkeypatch: pytest.MonkeyPatch, can_exchange: bool) -> None:
+    """[D52] a folder goes to the trash, and a link stands where it was."""
+    if not can_exchange:
+        monkeypatch.setattr(atomic, "exchange", lambda one, other: False)
+    folder, other = folder_with(world.root / "mine", "text"), folder_with(world.root / "other", "other")
+    item = trash.put(str(folder), "a test", link=str(other))
+    assert os.readlink(folder) == str(other)
+    assert (Path(item.path) / "notes.txt").read_text() == "text"
+    with pytest.raises(PlaceTaken):
+        trash.restore(item)
+    folder.unlink()
+    trash.restore(item)
+    assert (folder / "notes.txt").read_text() == "text"
 
 
 def test_across_file_systems(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,7 @@ def replace(new: str, path: str, *, keep: Callable[[str], object] | None = None)
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EACCES):
             raise
     old = new
-    if not _exchange(new, path):
+    if not exchange(new, path):
         old = temporary_path(path)
         os.rename(path, old)
         try:
@@ -107,18 +107,22 @@ def discard(path: str) -> None:
 
 def sweep(directory: str, *, older_than: float = ABANDONED_AFTER) -> None:
     """Remove the temporary files that killed processes left in `directory`."""
+    for path in leftovers(directory, older_than=older_than):
+        discard(path)
+
+
+def leftovers(directory: str, *, older_than: float = ABANDONED_AFTER) -> list[str]:
+    """Return the temporary files that killed processes left in `directory`."""
     try:
         with os.scandir(directory) as entries:
-            leftovers = [e for e in entries if e.name.startswith(".") and e.name.endswith(".tmp")]
+            found = [e for e in entries if e.name.startswith(".") and e.name.endswith(".tmp")]
         now = time.time()
-        for entry in leftovers:
-            if now - entry.stat(follow_symlinks=False).st_mtime >= older_than:
-                discard(entry.path)
+        return [e.path for e in found if now - e.stat(follow_symlinks=False).st_mtime >= older_than]
     except OSError:
-        pass
+        return []
 
 
-def _exchange(one: str, other: str) -> bool:
+def exchange(one: str, other: str) -> bool:
     """Swap two names atomically; return whether the system can."""
     import ctypes  # only where a folder is replaced
 
@@ -142,12 +146,13 @@ class Lock:
     The path is that of a file, which is created, or (except on Windows) of a directory; a link is refused.
     Where the system can't lock (some network file systems) it locks nothing: writes are atomic all the same,
     and the last one wins. `had_to_wait` says whether another process held it; `is_late`, whether it still did
-    at the time `until`, so that nothing is locked.
+    at the time `until`, so that nothing is locked. Without `wait`, a lock that is held is BlockingIOError.
     """
 
-    def __init__(self, path: str, until: float | None = None) -> None:
+    def __init__(self, path: str, until: float | None = None, *, wait: bool = True) -> None:
         self._path = path
         self._until = until
+        self._may_wait = wait
         self._descriptor = -1
         self.had_to_wait = False
         self.is_late = False
@@ -163,8 +168,11 @@ class Lock:
             raise OSError(errno.EINVAL, "not a regular file", self._path)
         try:
             self._take(wait=False)
-        except OSError:
+        except OSError as error:
             self.had_to_wait = True
+            if not self._may_wait and error.errno in _HELD:
+                os.close(self._descriptor)
+                raise BlockingIOError(errno.EAGAIN, "in use by another process", self._path) from None
             self._wait()
 
     def _wait(self) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 DIRECTORY = ".skillc"
 ALTERNATIVE = ".rkat"  # another place for skills.toml and skills; read, never written [D23]
 SKILL_FILE = "SKILL.md"
+LOCK_FILE = "skills-lock.json"  # of a project, beside its .skillc
 PIECE = 1 << 15  # bytes; memory for more takes long to allocate
 _READ_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 SKILL_FILES = (SKILL_FILE, SKILL_FILE.lower())  # the reference tool accepts the second, too
@@ -60,6 +61,12 @@ def current_directory() -> str:
 def project_roots(start: str) -> Iterator[str]:
     """Yield the directories from `start` upwards that have a `.skillc`; never the home directory."""
     return filter(_is_project, _walk_up(start))
+
+
+def lock_roots(start: str) -> Iterator[str]:
+    """Yield the directories from `start` upwards that have a lock file of this user's; never the home."""
+    places = ((directory, os.path.join(directory, LOCK_FILE)) for directory in _walk_up(start))
+    return (directory for directory, path in places if os.path.isfile(path) and is_own(path))
 
 
 def library_roots(start: str) -> Iterator[str]:
@@ -147,6 +154,16 @@ def runtime_store(root: str) -> str:
 def cache_directory() -> str:
     """Return the folder of caches; safe to delete while no command runs."""
     return os.path.join(require_home(), DIRECTORY, "cache")
+
+
+def mutex_file(path: str) -> str:
+    """Return the file that processes lock while they change the file at `path`; it is not beside it.
+
+    For files in places that are not ours, where another file would be in the way.
+    """
+    folder = os.path.join(cache_directory(), "locks")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    return os.path.join(folder, path_hash(os.path.realpath(path)))
 
 
 def config_file(root: str) -> str:

@@ -59,10 +59,10 @@ def check_arguments(tool: str, schema: Mapping[str, Any], arguments: Mapping[str
     for name, value in arguments.items():
         if name not in properties:
             return f"unknown argument '{name}'; {tool} takes {', '.join(properties)}"
-        expected = properties[name]
-        if not has_type(value, expected["type"]):
-            return f"argument '{name}' must be {TYPE_WORDS[expected['type']]}"
-        if "maximum" in expected and not expected["minimum"] <= value <= expected["maximum"]:
-            return f"argument '{name}' must be from {expected['minimum']} to {expected['maximum']}"
+        rule = properties[name]
+        if not has_type(value, rule["type"]):
+            return f"argument '{name}' must be {TYPE_WORDS[rule['type']]}"
+        if "maximum" in rule and not rule["minimum"] <= value <= rule["maximum"]:
+            return f"argument '{name}' must be from {rule['minimum']} to {rule['maximum']}"
     absent = [name for name in schema["required"] if name not in arguments]
     return f"argument '{absent[0]}' is missing" if absent else None

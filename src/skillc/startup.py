@@ -221,18 +221,18 @@ def _find_spec(name: str, path: "Sequence[str] | None", target: object = None) -
             return None
     loader = SourceFileLoader(name, file)
     spec = ModuleSpec(name, loader, origin=file)
-    spec.cached = compiled = f"{folder}/__pycache__/{module}.{sys.implementation.cache_tag}.pyc"
+    spec.cached = cache = f"{folder}/__pycache__/{module}.{sys.implementation.cache_tag}.pyc"
     spec.submodule_search_locations = search
     spec.has_location = True
     read = loader.get_code
-    vars(loader)["get_code"] = lambda name: _read_code(compiled, source) or read(name)
+    vars(loader)["get_code"] = lambda name: _read_code(cache, source) or read(name)
     return spec
 
 
-def _read_code(compiled: str, source: os.stat_result) -> "CodeType | None":
+def _read_code(cache: str, source: os.stat_result) -> "CodeType | None":
     """Return what a compiled file holds, None if it is not of the source as it is now."""
     try:
-        file = os.open(compiled, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        file = os.open(cache, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     except OSError:
         return None
     try:

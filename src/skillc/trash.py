@@ -44,8 +44,12 @@ def directory() -> str:
     return os.path.join(paths.require_home(), paths.DIRECTORY, "trash")
 
 
-def put(path: str, reason: str, *, origin: str = "") -> TrashItem:
-    """Move anything to the trash; `origin` is where it was, if `path` is a temporary name."""
+def put(path: str, reason: str, *, origin: str = "", link: str = "") -> TrashItem:
+    """Move anything to the trash; `origin` is where it was, if `path` is a temporary name.
+
+    With `link`, a symbolic link to that folder takes its place in the same step. Where the system can't
+    exchange two names, the place is empty for a moment.
+    """
     nanoseconds = time_ns()
     now = gmtime(nanoseconds // 10**9)
     origin = os.path.abspath(origin or path)
@@ -59,7 +63,10 @@ def put(path: str, reason: str, *, origin: str = "") -> TrashItem:
     note = json.dumps({"v": 1, **item.as_json()}, indent=2, ensure_ascii=False)
     atomic.write(os.path.join(folder, NOTE), note.encode("utf-8", "surrogateescape"), durable=True)
     try:
-        _move(path, item.path)
+        if not (link and _exchange_for_link(path, item.path, link)):
+            _move(path, item.path)
+            if link:
+                os.symlink(link, path, target_is_directory=True)
     except BaseException:
         if not os.path.lexists(item.path):
             atomic.discard(folder)
@@ -110,6 +117,18 @@ def _read(folder: str) -> TrashItem | None:
     except (OSError, ValueError, KeyError, TypeError):
         fields = ["", "", "its note can't be read"]
     return TrashItem(os.path.basename(folder), content, *fields) if os.path.lexists(content) else None
+
+
+def _exchange_for_link(path: str, content: str, link: str) -> bool:
+    """Swap what is at `path` for a link in one step, and have it at `content`; return whether that worked."""
+    try:
+        os.symlink(link, content, target_is_directory=True)
+    except (OSError, NotImplementedError):
+        return False
+    if atomic.exchange(path, content):
+        return True
+    os.unlink(content)
+    return False
 
 
 def _move(source: str, target: str) -> None:

@@ -230,6 +230,7 @@ def test_real_directory(world: World, source: Path, place: Path) -> None:
     result = world.fails("E013", "build", "pdf")
     assert result.stderr == (
         f"error[E013]: deploy target exists and is not a link: '{place}' (use --force to replace it)\n"
+        f"hint: 'skc import {place}' takes the skill there into the store\n"
     )
     assert (place / "SKILL.md").read_text() == "mine"
     assert (world.runtime / "pdf" / "SKILL.md").exists()  # built all the same

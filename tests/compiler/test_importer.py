@@ -431,3 +431,15 @@ def test_the_nearest_copy(world: World, folder: Path) -> None:
         imported(world, str(folder), cwd=cwd)
     for word, cwd in {"one": world.project, "two": other, "three": world.root}.items():
         assert f"[MATCH]{word}[/MATCH]" in world.ok("search", str(folder), word, cwd=cwd).stdout
+
+
+def test_commits_in_the_copy_are_kept(world: World) -> None:
+    """[D52] [D53] taking over a changed folder keeps the history in its copy."""
+    folder = world.skill("pdf", store=world.root / "work")
+    world.ok("build", str(folder))
+    (world.store / "pdf/.git").mkdir()
+    (world.store / "pdf/.git/HEAD").write_text("my commits")
+    world.skill("pdf", "---\nname: pdf\ndescription: new\n---\nNew\n", store=world.root / "work")
+    assert "Updated" in world.ok("build", str(folder)).stdout
+    (entry,) = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+    assert (Path(entry["path"]) / ".git/HEAD").read_text() == "my commits"

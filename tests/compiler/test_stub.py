@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
+from pathlib import Path
 
 import pytest
 import yaml
@@ -246,3 +248,21 @@ def test_fields_that_do_not_fit(world: World) -> None:
     save(world.store / "pdf" / "other.md", "# Other\n")
     assert world.ok("build", "pdf").stderr.count("W008") == 1
     assert "long:" in (world.runtime / "pdf" / "SKILL.md").read_text()
+
+
+def test_an_edited_stub_is_kept(world: World) -> None:
+    """[D52] a stub that a person took for the skill and edited is in the trash; builds' own stubs are not."""
+    world.skill("pdf")
+    world.ok("build", "pdf")
+    stub = world.home / ".claude/skills/pdf/SKILL.md"
+    for number in range(3):  # of the skill's own changes nothing is kept
+        world.skill("pdf", f"---\nname: pdf\ndescription: version {number}\n---\n# Title {number}\n")
+        assert world.ok("build", "pdf", *(["--force"] if number else [])).stderr == ""
+    text = stub.read_text()
+    for words in ((), ("--force",)):
+        stub.write_text(f"my edit {words}")
+        assert "warning[W007]" in world.ok("build", "pdf", *words).stderr
+        assert stub.read_text() == text
+    entries = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+    assert [Path(entry["path"]).read_text() for entry in entries] == ["my edit ('--force',)", "my edit ()"]
+    assert {entry["from"] for entry in entries} == {str(world.runtime / "pdf/SKILL.md")}

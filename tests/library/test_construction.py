@@ -14,21 +14,31 @@ import skillc
 from skillc import (
     BearerAuth,
     CompositeSkillSource,
+    EngineOptions,
     FilesystemSkillSource,
+    FilteredSkillSource,
     GitRef,
     GitSkillConfig,
     HeaderAuth,
     HttpSkillSource,
     HttpsToken,
+    InMemorySkillSource,
     InvalidConfiguration,
     McpSkillSource,
     NamedSource,
+    PrefixedSkillSource,
+    RenamedSkillSource,
     SkillcError,
+    SkillDescriptor,
+    SkillDocument,
+    SkillId,
     SkillRepositoryConfig,
     SshKey,
 )
 
 ANY: Any = None
+ID = SkillId("a")
+EMPTY = InMemorySkillSource([])
 SECRET = "hunter2-hunter2"
 WRONG: dict[str, Callable[[], object]] = {
     "a ref's name": lambda: GitRef("branch", ANY),
@@ -55,7 +65,26 @@ WRONG: dict[str, Callable[[], object]] = {
     "a folder": lambda: FilesystemSkillSource(ANY),
     "a time-out": lambda: CompositeSkillSource([], time_out=-1),
     "no source": lambda: NamedSource("x", object()),  # type: ignore[arg-type]
+    "a class": lambda: NamedSource("x", FilesystemSkillSource),  # type: ignore[arg-type]
+    "no source to filter": lambda: FilteredSkillSource("skills", lambda skill: True),  # type: ignore[arg-type]
+    "no condition": lambda: FilteredSkillSource(EMPTY, "pdf"),  # type: ignore[arg-type]
+    "no source to prefix": lambda: PrefixedSkillSource(ANY, "vendor"),
+    "no prefix": lambda: PrefixedSkillSource(EMPTY, ANY),
+    "an empty prefix": lambda: PrefixedSkillSource(EMPTY, ""),
+    "a prefix that is no ID": lambda: PrefixedSkillSource(EMPTY, "Vendor/"),
+    "no source to rename": lambda: RenamedSkillSource(ANY, {}),
+    "no names": lambda: RenamedSkillSource(EMPTY, [("a", "b")]),  # type: ignore[arg-type]
+    "a new name that is no ID": lambda: RenamedSkillSource(EMPTY, {"a": "B b"}),
+    "an old name that is no ID": lambda: RenamedSkillSource(EMPTY, {ANY: "b"}),
+    "no documents": lambda: InMemorySkillSource(ANY),
+    "no document": lambda: InMemorySkillSource(["# Body"]),  # type: ignore[list-item]
+    "a document without a body": lambda: InMemorySkillSource([SkillDocument(SkillDescriptor(ID), ANY)]),
     "a name": lambda: NamedSource(ANY, FilesystemSkillSource(".")),
+    "one text to deny": lambda: EngineOptions(deny="pdf"),  # type: ignore[arg-type]
+    "one text to allow": lambda: EngineOptions(allow="pdf"),  # type: ignore[arg-type]
+    "one capability as text": lambda: EngineOptions(capabilities="shell"),  # type: ignore[arg-type]
+    "a threshold as text": lambda: EngineOptions(inventory_threshold="12"),  # type: ignore[arg-type]
+    "a negative budget": lambda: EngineOptions(inventory_budget=-1),
     "a repository's type": lambda: SkillRepositoryConfig("x", "svn"),
     "a repository's name": lambda: SkillRepositoryConfig("", "http", {"url": "https://h"}),
     "a missing setting": lambda: SkillRepositoryConfig("x", "git"),

@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Awaitable
 from typing import Any
 
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 
 from skillc.mcp import create_server
 from skillc.workspace import Workspace
 from tests.conftest import World
-from tests.support.mcp import ERAS, NEW, instructions_for, near
+from tests.support.mcp import ERAS, NEW, ask, instructions_for, near
 from tests.support.skills import skill
 
 BLOCK = '<skill id="{0}">\n# {0}\n\nBody.\n</skill>'
@@ -108,6 +110,40 @@ def test_capabilities(library: World) -> None:
     assert asyncio.run(views()) == [0, 0, True]
     assert asyncio.run(views("--capability", "other")) == [0, 0, True]
     assert asyncio.run(views("--capability", "other", "--capability", "shell")) == [1, 1, False]
+
+
+@pytest.mark.parametrize("capabilities", [(), ("shell",)])
+def test_resources_and_capabilities(library: World, capabilities: tuple[str, ...]) -> None:
+    """[D58] nor is it among the resources, the skills of SEP-2640, or what prompts know."""
+    uri = "skill://shell/SKILL.md"
+
+    async def succeeds(call: Awaitable[Any]) -> bool:
+        try:
+            await call
+        except MCPError as error:
+            return error.code != INVALID_PARAMS
+        return True
+
+    async def views() -> list[bool]:
+        workspace = Workspace(str(library.project), capabilities=capabilities)
+        async with Client(create_server(workspace), mode=NEW) as client:
+            resources = (await client.list_resources()).resources
+            skills = (await ask(client, "skills/list"))["skills"]
+            root = (await ask(client, "resources/directory/read", uri="skill://"))["resources"]
+            use = {"skill": "shell"}
+            turn = {"message": "Hello", "preload_skills": "shell"}
+            return [
+                uri in [str(one.uri) for one in resources],
+                uri in [one["uri"] for one in skills],
+                "skill://shell" in [one["uri"] for one in root],
+                await succeeds(client.read_resource(uri)),
+                await succeeds(ask(client, "skills/get", uri=uri)),
+                await succeeds(ask(client, "resources/directory/read", uri="skill://shell")),
+                await succeeds(client.get_prompt("use_skill", use)),
+                await succeeds(client.get_prompt("turn", turn)),
+            ]
+
+    assert asyncio.run(views()) == [bool(capabilities)] * 8
 
 
 def test_diagnose_lists_what_is_hidden(library: World) -> None:

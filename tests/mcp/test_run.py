@@ -74,6 +74,9 @@ def test_declined_and_nobody_to_ask(era: str, hello: Path) -> None:
         assert result.is_error
         assert result.content[0].text.startswith("error[E063]: approval required for 'hello'")
         assert "skc trust allow hello --digest" in result.content[0].text
+        envelope = result.structured_content
+        assert (envelope["success"], envelope["exit_code"], envelope["code"]) == (False, None, "E063")
+        assert "approval required for 'hello'" in envelope["error"]
     assert not (Path.cwd() / "ran").exists()
 
 
@@ -117,12 +120,27 @@ def test_a_bundled_tool_that_only_reads(world: World) -> None:
     ],
 )
 def test_what_can_not_run(hello: Path, change: dict[str, Any], code: str) -> None:
-    """[SURFACES: Serving] [D40] errors of the operation are results, and nobody is bothered with them."""
+    """[SURFACES: Serving] [D40] [D55] errors of the operation are results, and no one is asked about them."""
     asked: list[str] = []
     result = call("legacy", CALL | change, elicitation_callback=answering(YES, asked))
     assert result.is_error
     assert result.content[0].text.startswith(f"error[{code}]: ")
     assert asked == []
+    if "E060" <= code <= "E066":
+        envelope = result.structured_content
+        assert envelope == {
+            "success": False,
+            "exit_code": None,
+            "output": "",
+            "truncated": False,
+            "duration_ms": 0,
+            "sandbox": "none",
+            "error": envelope["error"],
+            "code": code,
+        }
+        assert envelope["error"] in result.content[0].text
+    else:
+        assert result.structured_content is None
 
 
 def test_a_command_that_fails(world: World, hello: Path) -> None:

@@ -97,7 +97,9 @@ def test_a_callback_may_be_awaited(world: World, mine: Path) -> None:
     built = agent(world, SkillToolset(approve))
     assert call(built, "mine__say", text="x")[0] is False
     failed, text = call(built, "mine__say", text="x")
-    assert (failed, text) == (True, "error[E063]: approval required for 'mine'; run 'skc trust allow mine'")
+    envelope = json.loads(text)
+    assert (failed, envelope["success"], envelope["code"]) == (True, False, "E063")
+    assert envelope["error"] == "approval required for 'mine'; run 'skc trust allow mine'"
 
 
 @pytest.mark.parametrize("answer", [1, "yes", None, RuntimeError("no person")])
@@ -119,7 +121,7 @@ def test_without_a_callback(world: World, mine: Path) -> None:
     built = agent(world, SkillToolset())
     failed, text = call(built, "mine__say", text="x")
     assert failed
-    assert text.startswith("error[E063]")
+    assert json.loads(text)["code"] == "E063"
     found, store = find_skill("mine", str(world.project)), TrustStore()
     allow(trust_status(found, store), store)
     assert call(built, "mine__say", text="x")[0] is False
@@ -128,12 +130,22 @@ def test_without_a_callback(world: World, mine: Path) -> None:
 
 
 def test_failures_are_results(world: World, mine: Path) -> None:
-    """[D40] wrong values, a command that fails, and a skill that is gone."""
+    """[D40] [D55] wrong values, a command that fails, and a skill that is gone."""
     executable(world.global_store, "sad", tool("cry", "false"))
     built = agent(world, SkillToolset(lambda request: True))
-    assert call(built, "mine__say", text=1) == (
+    failed, text = call(built, "mine__say", text=1)
+    assert (failed, json.loads(text)) == (
         True,
-        "error[E062]: invalid parameter 'text': must be text, not a number",
+        {
+            "success": False,
+            "exit_code": None,
+            "output": "",
+            "truncated": False,
+            "duration_ms": 0,
+            "sandbox": "none",
+            "error": "invalid parameter 'text': must be text, not a number",
+            "code": "E062",
+        },
     )
     failed, text = call(built, "sad__cry")
     assert (failed, json.loads(text)["exit_code"]) == (True, 1)

@@ -76,7 +76,7 @@ async def _locate(snapshot: SourceSnapshot, descriptor: SkillDescriptor) -> tool
     source, repository = snapshot.origin, descriptor.source_name
     if isinstance(source, CompositeSkillSource):  # trust depends on the repository that gives the folder
         repository = (await snapshot.load(descriptor.id)).descriptor.source_name
-        source = next(named.source for named in source.sources if named.name == repository)
+        source = next(member.source for member in source.sources if member.name == repository)
     directory = await snapshot.directory(descriptor.id)
     if directory is None:
         raise SkillNotFound(descriptor.id, "it is in no folder")
@@ -110,10 +110,11 @@ class AgentTools:
             cancel.set()  # the thread ends the command, and then itself
             raise
         except Exception as error:
-            return ToolResult(unexpected(error).line(), is_error=True)
+            failure = unexpected(error)
+            envelope = tools.Envelope.of_error(failure)  # of a run that never started [D55]
+            return _result(envelope) if envelope else ToolResult(failure.line(), is_error=True)
         assert result.envelope is not None  # it was no dry run
-        text = json.dumps(result.envelope.as_json(), ensure_ascii=False)
-        return ToolResult(text, is_error=not result.success)
+        return _result(result.envelope)
 
     def _approver(self, cancel: threading.Event) -> tools.Approve | None:
         """Return the builder's callback, to be called from the thread that runs the tool."""
@@ -129,6 +130,10 @@ class AgentTools:
             return tools.Answer.ONCE if answer is True else tools.Answer.NO
 
         return approve
+
+
+def _result(envelope: tools.Envelope) -> ToolResult:
+    return ToolResult(json.dumps(envelope.as_json(), ensure_ascii=False), is_error=not envelope.success)
 
 
 def _run(call: tools.ToolCall, approve: tools.Approve | None, cancel: threading.Event) -> tools.RunResult:

@@ -1,4 +1,41 @@
 """What a skill asks for: hosts, commands, secrets, files outside of it, and what it hides.
 
 Reads text and runs nothing. An audit is a report, not a verdict: approval and the sandbox are the boundary.
+
+    audit = audit_folder("skills/pdf")
+    audit.asks.hosts, audit.blocks, audit.asks_digest()
+    compare_audits(old, new).added.hosts
 """
+
+from __future__ import annotations
+
+from skillc.startup import front_door
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.audit.audit import audit_folder
+    from skillc.audit.batch import audit_folders
+    from skillc.audit.findings import Asks, Audit, Changes, Finding, compare_audits
+    from skillc.audit.judge import ask_judge, parse_judge
+    from skillc.audit.policy import Baseline, Policy, read_baseline, read_policy, write_baseline
+    from skillc.audit.report import (
+        render_asks,
+        render_audit_sarif,
+        render_changes,
+        render_finding,
+        summarise_audits,
+    )
+    from skillc.audit.rules import BLOCK, LEVELS, NOTE, REVIEW, RULES, VERSION, find_rule
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "audit": "audit_folder",
+            "batch": "audit_folders",
+            "findings": "Asks Audit Changes Finding compare_audits",
+            "judge": "ask_judge parse_judge",
+            "policy": "Baseline Policy read_baseline read_policy write_baseline",
+            "report": "render_asks render_audit_sarif render_changes render_finding summarise_audits",
+            "rules": "BLOCK LEVELS NOTE REVIEW RULES VERSION find_rule",
+        },
+    )

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from skillc.errors import Diagnostic
+    from skillc.errors import Diagnostic, SkillcError
 
 
 def print_json(value: object) -> None:
@@ -28,6 +28,14 @@ def print_json(value: object) -> None:
 def warn(diagnostics: Iterable[Diagnostic]) -> None:
     for diagnostic in diagnostics:
         print(diagnostic.line(), file=sys.stderr)
+
+
+def report_all(diagnostics: Iterable[Diagnostic], failures: Iterable[SkillcError] = ()) -> None:
+    """Print warnings, and the errors of parts that failed while the rest went on."""
+    warn(diagnostics)
+    for failure in failures:
+        warn(failure.diagnostics)
+        print(failure.text(), file=sys.stderr)
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -43,7 +43,28 @@ GROUPS = {
         "stats": "Show what agents used: sections, files, searches, errors.",
         "sync": "Move access logs kept in the project into the skills' own logs.",
     },
-    "Set up skc": {"completion": "Print the completion script for a shell."},
+    "Set up skc": {
+        "completion": "Print the completion script for a shell.",
+        "doctor": "Check this installation, and say which command mends what is wrong.",
+    },
+    "Know what skills ask for": {
+        "audit": "Say what skills ask for, and what to look at before they are used.",
+    },
+    "Bring skills in and take them out": {
+        "import": "Bring the skills of agents and of folders into a store, all at once.",
+        "remove": "Take a skill away from agents and out of its store.",
+        "disable": "Take a skill away from agents, and keep it.",
+        "enable": "Give a disabled skill back to agents.",
+        "install": "Make the store equal to skills-lock.json.",
+        "verify": "Check that every installed file is what skills-lock.json says.",
+        "lock": "Show skills-lock.json, or check the store against it.",
+        "add": "Get skills from repositories, sites, registries, archives and folders.",
+        "outdated": "List the locked skills of which there is a newer version.",
+        "update": "Bring skills up to date; your edits are merged.",
+        "pin": "Keep a skill at its version.",
+        "unpin": "Let a pinned skill be updated again.",
+        "clean": "Remove caches, builds of skills that are gone, and leftovers, with their sizes.",
+    },
 }
 SUMMARIES = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
 NAMES = tuple(SUMMARIES)

@@ -35,17 +35,17 @@ def trust_variable(arguments: Arguments) -> int:
     config = library.SkillsConfig.load(paths.current_directory())
     if action == "allow":
         uses = library.variables_used(config)
-        chosen = [use for use in uses if (use.variable, use.host) == (variable, host)]
-        if not chosen:
+        matches = [use for use in uses if (use.variable, use.host) == (variable, host)]
+        if not matches:
             wishes = "; ".join(f"{use.variable} for {use.host}" for use in uses) or "none"
             raise InvalidOption(f"the project here does not use {variable} for {host}; it uses {wishes}")
-        library.allow_variables(chosen)
+        library.allow_variables(matches)
     else:
         roots = {os.path.realpath(root) for root in paths.library_roots(paths.current_directory())}
-        chosen = library.forget_variables(
+        matches = library.forget_variables(
             lambda use: use.project in roots and (use.variable, use.host) == (variable, host)
         )
     verb = "Allowed" if action == "allow" else "Forgot"
-    lines = [one_line(f"{verb} {use.variable} for {use.host} in {use.project}") for use in chosen]
-    value = {"variables": [use.as_json() for use in chosen]}
+    lines = [one_line(f"{verb} {use.variable} for {use.host} in {use.project}") for use in matches]
+    value = {"variables": [use.as_json() for use in matches]}
     return show(arguments, lambda: value, lambda: lines or ["Nothing to forget."])

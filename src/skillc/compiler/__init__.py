@@ -1,4 +1,4 @@
-"""From a folder to an artifact: import, build, deploy; and new skills and the list of skills.
+"""From a folder to an artifact: import, build, deploy, withdraw; and new skills and the list of skills.
 
 Writes stores, runtime directories and agents' directories. Reading a skill is the gateway's job.
 """
@@ -9,19 +9,23 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.compiler.agents import find_targets, read_agents
+    from skillc.compiler.agents import Agent, Target, detect_targets, find_targets, read_agents
     from skillc.compiler.build import build_skill, keep_index_current
+    from skillc.compiler.deploy import digest_folder, is_link
     from skillc.compiler.publish import Publication, PublishOptions, publish_skill
     from skillc.compiler.scaffold import create_skill, create_store
-    from skillc.compiler.status import Listing, list_skills
+    from skillc.compiler.status import Listing, SkillStatus, list_skills
+    from skillc.compiler.withdrawal import Withdrawal, find_deployments, remove_runtime, withdraw
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "agents": "find_targets read_agents",
+            "agents": "Agent Target detect_targets find_targets read_agents",
             "build": "build_skill keep_index_current",
+            "deploy": "digest_folder is_link",
             "publish": "Publication PublishOptions publish_skill",
             "scaffold": "create_skill create_store",
-            "status": "Listing list_skills",
+            "status": "Listing SkillStatus list_skills",
+            "withdrawal": "Withdrawal find_deployments remove_runtime withdraw",
         },
     )

@@ -10,6 +10,7 @@ from skillc.spelling import suggest
 from skillc.startup import value
 
 USER, PROJECT = "user", "project"
+SHARED = (".agents/skills", ".config/agents/skills")
 
 Target = tuple[str, str]  # a directory to deploy into, after its name in reports
 
@@ -47,6 +48,31 @@ def find_targets(names: str, scope: str, cwd: str, *, may_be_path: bool = True) 
     if not targets:
         raise InvalidOption("--target needs at least one agent or path")
     return [(name, directory) for directory, name in targets.items()]
+
+
+def detect_targets(scope: str, cwd: str) -> list[Target]:
+    """Return the directories of the agents that are installed: their own directory exists.
+
+    For a project, those count whose directory is in the home or in the project.
+    """
+    root = next(paths.project_roots(cwd), cwd) if scope == PROJECT else paths.user_home()
+    targets: dict[str, str] = {}
+    for agent in read_agents():
+        directory = agent.project if scope == PROJECT else agent.user
+        if root is not None and directory and _is_installed(agent, root if scope == PROJECT else None):
+            targets.setdefault(os.path.join(root, *directory.split("/")), agent.name)
+    return [(name, directory) for directory, name in targets.items()]
+
+
+def _is_installed(agent: Agent, project: str | None) -> bool:
+    places = [(paths.user_home(), agent.user), (project, agent.project)]
+    return any(root and directory and _has_agent(root, directory) for root, directory in places)
+
+
+def _has_agent(root: str, directory: str) -> bool:
+    """Return whether an agent's directory exists; one that many agents share is there for their skills."""
+    own = directory if directory in SHARED else os.path.dirname(directory)
+    return bool(own) and os.path.isdir(os.path.join(root, *own.split("/")))
 
 
 def _find_target(name: str, agents: dict[str, Agent], scope: str, cwd: str) -> Target:

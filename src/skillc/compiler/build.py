@@ -142,7 +142,9 @@ class _Build:
         suspects = [file for file in self.files if last_stamps.get(utf8_text(file.name)) != file.stamp]
         removals = self.records.keys() - {utf8_text(file.name) for file in self.files}
         if not suspects and not removals and not self._can_settle():
-            self._write_beside_index(self.meta["stub"].encode(), self.meta["manifest"].encode())
+            stub = self.meta["stub"].encode()
+            self.diagnostics += self._keep_edited_stub(self._read_stub(), stub)
+            self._write_beside_index(stub, self.meta["manifest"].encode())
             return BuildResult(self, "unchanged", 0, self.meta["source_hash"])
         changes, stamps = self._compare(suspects)
         copy = sum(file.size for file in changes) <= sum(file.size for file in self.files) * MAX_COPY
@@ -259,6 +261,8 @@ class _Build:
         new_manifest = sections.render_manifest(name, self.skill.source, whole_hash, now)
         writer.set_diagnostics(self.main, (*metadata.diagnostics, *left_out))
         self.diagnostics = writer.diagnostics()
+        last_stub = self._read_stub()
+        edits = self._keep_edited_stub(last_stub, stub.encode())
         writer.set_directories(
             (path, settle(stamp_of(status), self.time)) for path, status in self.directories.items()
         )
@@ -272,10 +276,12 @@ class _Build:
                 "stub": stub,
                 "manifest": new_manifest.decode(),
                 "replaces": sha256_hex(self.last_manifest),
+                "replaces_stub": sha256_hex(last_stub),
                 "files": str(len(self.files)),
             }
         )
         os.replace(temporary, self.index_path)
+        self.diagnostics += edits
         self._write_beside_index(stub.encode(), new_manifest)
         status = "unchanged" if not changes else "updated" if self.last_manifest else "built"
         return BuildResult(self, status, changes, whole_hash)
@@ -284,13 +290,49 @@ class _Build:
         """Attach the assets and write the stub and then the manifest, unless they are there already."""
         assets = find_assets(file.name for file in self.files)
         self.diagnostics += attach_assets(self.skill.source, self.runtime, assets)
-        path = paths.stub_file(self.runtime)
-        try:
-            with open(path, "rb") as file:
-                is_current = file.read() == stub
-        except OSError:
-            is_current = False
-        if not is_current:
-            atomic.write(path, stub)
+        if self._read_stub() != stub:
+            atomic.write(paths.stub_file(self.runtime), stub)
         if self.last_manifest != new_manifest:
             atomic.write(paths.manifest_file(self.runtime), new_manifest)
+
+    def _read_stub(self) -> bytes:
+        try:
+            with open(paths.stub_file(self.runtime), "rb") as file:
+                return file.read()
+        except OSError:
+            return b""
+
+    def _keep_edited_stub(self, last: bytes, new: bytes) -> tuple[Diagnostic, ...]:
+        """Put a copy of the stub in the trash if it is neither the new one nor of a build before [D52].
+
+        A person may take the stub in an agent's directory for the skill, and edit it. It stays in its place
+        until the new one is written.
+        """
+        if last in (b"", new) or sha256_hex(last) in self._stub_digests():
+            return ()
+        from skillc import trash  # rarely needed
+
+        path = paths.stub_file(self.runtime)
+        copy = atomic.temporary_path(path)
+        atomic.write(copy, last, durable=True)
+        item = trash.put(copy, "an edited stub, which a build wrote anew", origin=path)
+        return (warning("W007", path, item.id),)
+
+    def _stub_digests(self) -> set[str]:
+        """Return the digests of the stubs that builds into this runtime directory wrote last."""
+        directory = paths.meta_directory(self.runtime)
+        digests: set[str] = set()
+        for name in os.listdir(directory):
+            if name.startswith("search-") and name.endswith(".db"):
+                try:
+                    connection = sections.connect(os.path.join(directory, name))
+                except sections.UnreadableIndex:
+                    continue
+                try:
+                    meta = sections.read_meta(connection)
+                except sections.UnreadableIndex:
+                    continue
+                finally:
+                    connection.close()
+                digests |= {sha256_hex(meta.get("stub", "").encode()), meta.get("replaces_stub", "")}
+        return digests

@@ -19,8 +19,9 @@ from skillc.compiler.agents import Target
 from skillc.compiler.assets import attach_assets, copy_assets
 from skillc.errors import Diagnostic, InvalidOption, TargetExists, warning
 from skillc.index.sections import parse_manifest, read_manifest
-from skillc.library import PROJECT, DeploymentRecord, Skill, is_compiled, read_deployments
+from skillc.library import PROJECT, DeploymentRecord, Skill, is_compiled, is_skill, read_deployments
 from skillc.paths import is_inside
+from skillc.quotes import shell_quote
 from skillc.startup import file_sha256_hex, sha256_hex, value
 from skillc.text import utf8_text
 
@@ -64,12 +65,13 @@ def deploy_skill(
     in_project = skill.scope == PROJECT and is_inside(
         os.path.realpath(directory), os.path.realpath(skill.root)
     )
-    is_foreign = os.path.lexists(path) and _is_foreign(path)
+    is_foreign = os.path.lexists(path) and _is_foreign(skill, path)
     if own_only and is_foreign:
         raise TargetExists(path, "hint: skc did not deploy it; only 'skc build' in a terminal replaces it")
-    is_ours = _is_link(path) or not os.path.lexists(path) or _is_deployed(skill, path, in_project)
+    is_ours = is_link(path) or not os.path.lexists(path) or _is_deployed(skill, path, in_project)
     if not (force or is_ours):
-        raise TargetExists(path)
+        hint = f"hint: 'skc import {shell_quote(path)}' takes the skill there into the store"
+        raise TargetExists(path, hint if is_skill(path) else "")
     os.makedirs(directory, exist_ok=True)
     diagnostics: list[Diagnostic] = []
 
@@ -166,7 +168,8 @@ def _check_overlap(skill: Skill, runtime: str, path: str) -> None:
             raise InvalidOption(f'--target is inside the skill itself: "{path}"')
 
 
-def _is_link(path: str) -> bool:
+def is_link(path: str) -> bool:
+    """Return whether a path is a symbolic link or a junction."""
     is_junction = getattr(os.path, "isjunction", os.path.islink)  # Python 3.12 and newer
     return os.path.islink(path) or bool(is_junction(path))
 
@@ -202,7 +205,7 @@ def _write_folder(
     parts = [paths.stub_file, paths.manifest_file]
     names = [name for name in sorted(os.listdir(runtime)) if name[0] != "." and name != paths.SKILL_FILE]
     assets = [name for name in names if os.path.exists(os.path.join(skill.source, name))]
-    is_same = not _is_link(path) and all(_same(part(runtime), part(path)) for part in parts)
+    is_same = not is_link(path) and all(_same(part(runtime), part(path)) for part in parts)
     if is_same and set(assets) <= set(os.listdir(path)):
         return False
     temporary = atomic.temporary_path(path)
@@ -218,10 +221,11 @@ def _write_folder(
     return True
 
 
-def _is_foreign(path: str) -> bool:
-    """Return whether something is neither a link to a compiled skill nor a folder as a build wrote it."""
-    if _is_link(path):
-        return os.path.exists(path) and not is_compiled(path)
+def _is_foreign(skill: Skill, path: str) -> bool:
+    """Return whether something is neither a link to a skill of ours nor a folder as a build wrote it."""
+    if is_link(path):
+        is_own = os.path.realpath(path) == skill.source  # by an import, which deploys it next
+        return os.path.exists(path) and not is_own and not is_compiled(path)
     digests = [record.digest for record in read_deployments() if record.path == path]
     return digests != [digest_folder(path)] if digests else not _is_generated(path)
 

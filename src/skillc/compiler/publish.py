@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 from skillc.compiler.build import build_skill
 from skillc.compiler.deploy import deploy_skill, record_of
 from skillc.compiler.scaffold import import_skill
-from skillc.errors import SkillcError, unexpected
-from skillc.library import record_deployments
+from skillc.errors import SkillcError, unexpected, warning
+from skillc.library import find_switch, record_deployments
 from skillc.startup import value
 from skillc.text import one_line
 
@@ -43,17 +45,19 @@ class PublishOptions:
 class Publication:
     """A skill that was built, with its deployments and the errors of those that failed.
 
-    `import_note` says what was copied into a store first.
+    `import_note` says what was copied into a store first, and `disabled` which targets were left out.
     """
 
     build: BuildResult
     deployments: tuple[Deployment, ...]
     failures: tuple[SkillcError, ...]
     import_note: str = ""
+    disabled: tuple[Diagnostic, ...] = ()
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        return (*self.build.diagnostics, *(d for each in self.deployments for d in each.diagnostics))
+        deployments = (diagnostic for each in self.deployments for diagnostic in each.diagnostics)
+        return (*self.build.diagnostics, *deployments, *self.disabled)
 
     def records(self) -> list[DeploymentRecord]:
         """Return the deployments as they go on record [D51]; a copy that was left alone is there already."""
@@ -113,8 +117,13 @@ def publish_skill(
     )
     deployments: list[Deployment] = []
     failures: list[SkillcError] = []
+    disabled: list[Diagnostic] = []
+    switch = find_switch(skill.source)
     for target in options.targets if deploy else ():
         try:
+            if switch.covers(os.path.join(target[1], skill.segment)):
+                disabled.append(warning("W090", skill.name, target[0]))
+                continue
             deployment = deploy_skill(
                 skill,
                 build.runtime,
@@ -126,7 +135,7 @@ def publish_skill(
             deployments.append(deployment)
         except (SkillcError, OSError) as error:
             failures.append(unexpected(error))
-    publication = Publication(build, tuple(deployments), tuple(failures), note)
+    publication = Publication(build, tuple(deployments), tuple(failures), note, tuple(disabled))
     if record:
         record_deployments(publication.records())
     return publication

@@ -8,16 +8,15 @@ from skillc import atomic, paths
 from skillc.errors import InvalidOption, InvalidSkill, InvalidSkillId, SkillExists
 from skillc.library import Skill, import_root, is_compiled, read_import, record_import
 from skillc.skills import (
-    hash_source,
+    FOREIGN,
+    digest_files,
     is_name,
-    list_files,
     main_file,
     make_folder,
     parse,
     read_main_file,
     read_metadata,
 )
-from skillc.startup import file_sha256_hex
 
 _SKILL = """\
 ---
@@ -69,7 +68,7 @@ def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> tuple[Skill,
     path = os.path.join(store, skill.name)
     if paths.is_inside(os.path.realpath(store), skill.source):
         raise InvalidOption(f'"{skill.source}" holds the store it would be copied into')
-    digest = _digest(skill.source)  # raises for a link that leaves the folder
+    digest = digest_files(skill.source, hidden=True)  # raises for a link that leaves the folder
     note = f"Copied {skill.source}; from now on, edit {path}"
     if os.path.lexists(path) and not force:
         note = "" if _is_current(path, skill, digest) else f"Updated {path}, because {skill.source} changed"
@@ -78,7 +77,9 @@ def import_skill(skill: Skill, cwd: str, *, force: bool = False) -> tuple[Skill,
         os.makedirs(store, exist_ok=True)
         atomic.sweep(store)
         record_import(os.path.join(os.path.realpath(store), skill.name), skill.source, digest)
-        keep = (lambda old: _put_in_trash(old, path, skill.source)) if force else None
+        # The digest leaves histories out, and there may be commits in the copy's.
+        has_history = any(os.path.lexists(os.path.join(path, name)) for name in FOREIGN)
+        keep = (lambda old: _put_in_trash(old, path, skill.source)) if force or has_history else None
         make_folder(path, copy_of=skill.source, keep=keep)
     return Skill(skill.name, os.path.realpath(path), scope, root, is_stored=True), note
 
@@ -94,23 +95,14 @@ def _is_current(copy: str, skill: Skill, digest: str) -> bool:
         raise SkillExists(skill.name, hint)
     if digest == last:
         return True
-    current = _digest(copy)
+    current = digest_files(copy, hidden=True)
     if current not in (digest, last):
         hint = f"hint: both {folder} and its copy {copy} changed; 'skc build {copy}' builds the copy, "
         raise SkillExists(skill.name, f"{hint}--force replaces it by the folder")
     return current == digest
 
 
-def _digest(folder: str) -> str:
-    """Return a digest of all files that an import copies."""
-    digests = []
-    for source in list_files(folder, hidden=True):
-        with open(source.path, "rb") as file:
-            digests.append((source.name, file_sha256_hex(file, source.size)))
-    return hash_source(digests)
-
-
 def _put_in_trash(old: str, path: str, source: str) -> None:
-    from skillc import trash  # only with --force
+    from skillc import trash  # rarely needed
 
     trash.put(old, f"replaced by an import of {source}", origin=path)

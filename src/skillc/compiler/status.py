@@ -8,7 +8,7 @@ from time import time
 
 from skillc.errors import MissingField, SkillcError, warning
 from skillc.index.sections import UnreadableIndex, is_of_build, parse_manifest, read_index_meta, read_manifest
-from skillc.library import stored_skills
+from skillc.library import read_switches, stored_skills
 from skillc.paths import SKILL_FILES, skills_store
 from skillc.skills import hash_source, list_files, parse, read_main_file, read_metadata
 from skillc.startup import file_sha256_hex, value
@@ -30,9 +30,22 @@ TIME_OUT = 15.0  # seconds for reading the new skills of such a store
 
 @value
 class SkillStatus:
+    """A skill of a store; `disabled` says in words where it is."""
+
     skill: Skill
     status: str
     runtime: str
+    disabled: str = ""
+
+    def as_json(self) -> dict[str, str]:
+        value = {
+            "name": self.skill.name,
+            "scope": self.skill.scope,
+            "status": self.status,
+            "source_path": self.skill.source,
+            "runtime_path": self.runtime,
+        }
+        return value | {"disabled": self.disabled} if self.disabled else value
 
 
 @value
@@ -54,9 +67,7 @@ class Listing:
         return [*problems, *(warning("W203", store, reason) for store, reason in self.partial)]
 
     def as_json(self) -> dict[str, Any]:
-        keys = ("name", "scope", "status", "source_path", "runtime_path")
-        rows = [(e.skill.name, e.skill.scope, e.status, e.skill.source, e.runtime) for e in self.skills]
-        skills = [dict(zip(keys, row, strict=True)) for row in rows]
+        skills = [entry.as_json() for entry in self.skills]
         return {"skills": skills, "total": self.total, "filtered": self.filtered}
 
 
@@ -74,6 +85,7 @@ def list_skills(
     for skill in stored_skills(cwd):
         stores.setdefault(skill.root, []).append(skill)
     compare = check_obsolete or status == OBSOLETE
+    switches = read_switches()
     entries: list[SkillStatus] = []
     problems: list[tuple[Skill, SkillcError]] = []
     partial: list[tuple[str, str]] = []
@@ -93,7 +105,8 @@ def list_skills(
                 continue
             total += 1
             if scope in ("all", skill.scope) and (not pattern or fnmatchcase(skill.name, pattern)):
-                entry = _find_status(skill, places[0], directories, compare)
+                switch = switches.get(utf8_text(skill.source))
+                entry = _find_status(skill, places[0], directories, compare, switch.text if switch else "")
                 if status in ("all", entry.status):
                     entries.append(entry)
     entries.sort(key=lambda entry: (entry.skill.scope != "project", entry.skill.name))  # nearest first stays
@@ -127,7 +140,7 @@ def _find_problem(skill: Skill, index: Mapping[str, Entry]) -> SkillcError | Non
     return None
 
 
-def _find_status(skill: Skill, default: str, stores: list[str], compare: bool) -> SkillStatus:
+def _find_status(skill: Skill, default: str, stores: list[str], compare: bool, disabled: str) -> SkillStatus:
     """Return a skill's status from the first of `stores` that has its build; `default` is where to build."""
     for store in stores:
         runtime = os.path.join(store, skill.folder)
@@ -137,8 +150,8 @@ def _find_status(skill: Skill, default: str, stores: list[str], compare: bool) -
         is_same = fields.get("source", skill.source) == utf8_text(skill.source)
         if is_same and digest and isinstance(digest, str):
             is_obsolete = compare and _current_hash(skill) != _build_hash(skill, runtime, digest)
-            return SkillStatus(skill, OBSOLETE if is_obsolete else NORMAL, runtime)
-    return SkillStatus(skill, NOT_BUILT, os.path.join(default, skill.folder))
+            return SkillStatus(skill, OBSOLETE if is_obsolete else NORMAL, runtime, disabled)
+    return SkillStatus(skill, NOT_BUILT, os.path.join(default, skill.folder), disabled)
 
 
 def _build_hash(skill: Skill, runtime: str, digest: str) -> str:

@@ -161,11 +161,11 @@ class AgentFactory:
         engine = DefaultSkillEngine(source, options)
         prompt = await system_prompt(engine, build.preload_skills)
         tools = TOOLS if self._with_tools else ()
-        offered = await build.tools.offer(engine, RESERVED) if build.tools else None
-        for tool in offered.definitions if offered else ():
+        offer = await build.tools.offer(engine, RESERVED) if build.tools else None
+        for tool in offer.definitions if offer else ():
             tools = (*tools, ToolDefinition(tool.name, tool.description, tool.parameters))
         preload = build.preload_skills or None
-        return BuiltAgent(build.model, prompt, tools, engine, self._observer, preload, offered)
+        return BuiltAgent(build.model, prompt, tools, engine, self._observer, preload, offer)
 
     def build_agent_sync(
         self, build: AgentBuildConfig = AgentBuildConfig(), config: SkillsConfig | None = None

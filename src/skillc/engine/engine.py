@@ -67,6 +67,15 @@ class EngineOptions:
         limits = (config.max_injection_bytes, config.inventory_threshold)
         return cls(*limits, capabilities=words, enabled=config.enabled)
 
+    def __post_init__(self) -> None:
+        for name in ("capabilities", "allow", "deny"):
+            if isinstance(getattr(self, name), str):  # its letters would be taken for names
+                raise TypeError(f"{name} must be several texts, such as ('pdf',), not one")
+        for name in ("max_injection_bytes", "inventory_threshold", "inventory_budget"):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < 0):
+                raise ValueError(f"{name} must be a whole number from 0")
+
 
 class SkillEngine(Protocol):
     """What a turn and an agent need of an engine: any object with these methods is one.
@@ -257,6 +266,13 @@ class DefaultSkillEngine:
             return data.decode("utf-8", "replace")
         decoder = codecs.getincrementaldecoder("utf-8")("replace")  # drops half a character at the end
         return f"{decoder.decode(data[:MAX_READ])}\n[truncated]"
+
+    async def directories(self) -> dict[SkillId, str]:
+        """Return the folders of the skills this agent can use, by ID; without those that have none here."""
+        engine = self.snapshot()
+        skills = {skill.id for skill in await engine.list_skills()}
+        folders = await library.snapshot_of(engine.source).directories() if skills else {}
+        return {skill_id: folder for skill_id, folder in folders.items() if skill_id in skills}
 
     async def _directory(self, skill_id: str) -> str | None:
         engine = self.snapshot()

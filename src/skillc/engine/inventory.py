@@ -112,8 +112,8 @@ def flat_inventory(
         if budget is None or len(text) <= budget:
             return text
     counts = range(min(limit, len(skills)))
-    fitting = bisect_right(counts, budget or 0, key=lambda n: len(render(MIN_DESCRIPTION, FIT_NOTE, n)))
-    return render(MIN_DESCRIPTION, FIT_NOTE, max(0, fitting - 1))
+    number = bisect_right(counts, budget or 0, key=lambda n: len(render(MIN_DESCRIPTION, FIT_NOTE, n)))
+    return render(MIN_DESCRIPTION, FIT_NOTE, max(0, number - 1))
 
 
 def collections_inventory(

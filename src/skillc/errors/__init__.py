@@ -11,7 +11,11 @@ from skillc.text import one_line
 
 TYPE_CHECKING = False  # typing itself costs as much to import as a whole command
 if TYPE_CHECKING:
-    from skillc.errors.extras import import_error as import_error, require_extra as require_extra
+    from skillc.errors.extras import (
+        NEEDS as NEEDS,
+        import_error as import_error,
+        require_extra as require_extra,
+    )
     from skillc.errors.tree import *
     from skillc.errors.warnings import WARNINGS as WARNINGS
 else:
@@ -19,7 +23,7 @@ else:
     def __getattr__(name: str) -> object:
         if name.startswith("_"):  # Python asks every module for some of these
             raise AttributeError(name)
-        if name in ("import_error", "require_extra"):
+        if name in ("NEEDS", "import_error", "require_extra"):
             from skillc.errors.extras import __dict__ as names
         elif name == "WARNINGS":
             from skillc.errors.warnings import __dict__ as names

@@ -13,6 +13,7 @@ from skillc.errors import MissingExtra
 
 # By extra of pyproject.toml.
 NEEDS = {
+    "audit": "audits read shell scripts by their syntax with tree-sitter and tree-sitter-bash",
     "git": "git repositories need dulwich",
     "http": "http repositories need httpx2",
     "mcp": "MCP needs its SDK",

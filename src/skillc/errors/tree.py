@@ -32,6 +32,7 @@
     │   ├── TimedOut                E065
     │   ├── SandboxUnavailable      E066
     │   ├── LockUnsatisfied         E081
+    │   │   └── WrongDigest
     │   ├── RegistryUnavailable     E092
     │   ├── RepositoryUnavailable   E200
     │   └── MissingExtra            E201
@@ -304,6 +305,16 @@ class LockUnsatisfied(Unavailable):
     def __init__(self, skill: str, reason: str, details: str = "") -> None:
         super().__init__(f"skills-lock.json can't be satisfied for '{skill}': {reason}", details)
         self.reason = reason
+
+
+class WrongDigest(LockUnsatisfied):
+    """A file that a site or a registry gave is not the one that its index names."""
+
+    def __init__(self, skill: str, file: str, digest: str, actual: str) -> None:
+        reason = f"its digest is {actual}, not {digest}"
+        super().__init__(skill, reason, "hint: it changed on the way, or after the index was written")
+        self.message = f"'{file}' of the skill '{skill}' is not what was asked for: {reason}"
+        self.args = (self.message,)
 
 
 class MergeConflict(Conflict):

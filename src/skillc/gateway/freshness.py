@@ -66,8 +66,7 @@ def has_same_names(skill: Skill, index: SectionIndex) -> bool:
             return False
         rows = index.connection.execute("SELECT path, modified_ns, changed_ns FROM directories").fetchall()
         return bool(rows) and all(
-            has_times(os.path.join(skill.source, path), (modified, changed))
-            for path, modified, changed in rows
+            has_times(os.path.join(skill.source, path), (mtime, ctime)) for path, mtime, ctime in rows
         )
     except (DatabaseError, TypeError, ValueError):  # a damaged index
         return False

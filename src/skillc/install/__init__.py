@@ -10,11 +10,53 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.install.origin import Candidate, Download, Origin
+    from skillc.install.add import Addition, Offer, add_skill, check_offers, choose_store, make_offers
+    from skillc.install.clean import find_waste
+    from skillc.install.clients import ClientChange, plan_addition, plan_removal
+    from skillc.install.disable import Disablement, Enablement, disable_skill, enable_skill
+    from skillc.install.doctor import Examination, examine, mend_all
+    from skillc.install.download import open_download
+    from skillc.install.entry import LockEntry, make_entry, without_credentials
+    from skillc.install.hash import compute_hash
+    from skillc.install.intake import Intake, bring_in, preview
+    from skillc.install.latest import Latest, parse_age
+    from skillc.install.lock import change_lock, find_root, lock_file, read_lock
+    from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
+    from skillc.install.pins import Pin, find_locks, is_of_home, read_pins
+    from skillc.install.removal import Ghost, Removal, find_removable, preview_removal, remove_skill
+    from skillc.install.restoration import Restoration
+    from skillc.install.restore import restore_locked
+    from skillc.install.survey import Plan, Store, count_agent_skills, plan_import
+    from skillc.install.transfer import bring_in_pins, preview_pins
+    from skillc.install.update import Update, Updates, list_latest, update_locked
+    from skillc.install.verify import LockProblem, check_lock, verify_store
+    from skillc.install.versions import find_version, installed_versions, keep_version, note_versions
+    from skillc.install.waste import Disposal, Waste, measure_size, remove_waste
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "origin": "Candidate Download Origin",
+            "clean": "find_waste",
+            "clients": "ClientChange plan_addition plan_removal",
+            "doctor": "Examination examine mend_all",
+            "waste": "Disposal Waste measure_size remove_waste",
+            "entry": "LockEntry make_entry without_credentials",
+            "hash": "compute_hash",
+            "restoration": "Restoration",
+            "restore": "restore_locked",
+            "latest": "Latest parse_age",
+            "update": "Update Updates list_latest update_locked",
+            "verify": "LockProblem check_lock verify_store",
+            "versions": "find_version installed_versions keep_version note_versions",
+            "lock": "change_lock find_root lock_file read_lock",
+            "download": "open_download",
+            "origin": "Candidate Download Origin parse_origin recall_origin",
+            "add": "Addition Offer add_skill check_offers choose_store make_offers",
+            "disable": "Disablement Enablement disable_skill enable_skill",
+            "intake": "Intake bring_in preview",
+            "removal": "Ghost Removal find_removable preview_removal remove_skill",
+            "pins": "Pin find_locks is_of_home read_pins",
+            "survey": "Plan Store count_agent_skills plan_import",
+            "transfer": "bring_in_pins preview_pins",
         },
     )

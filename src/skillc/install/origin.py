@@ -1,8 +1,36 @@
-"""Where skills come from, and what was downloaded from there."""
+"""Where skills come from: parse what a person wrote, and the values that stand for a download.
+
+>>> origin = parse_origin("anthropics/skills/document-skills/pdf@v1.2", "/")
+>>> origin.type, origin.source, origin.ref, origin.path
+('github', 'anthropics/skills', 'v1.2', 'document-skills/pdf')
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+
+from skillc.errors import OriginNotFound
+from skillc.library import LOOPBACK, guess_type, hide_secrets
+
+ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
+REGISTRY = "clawhub:"  # before the slug of a skill in a registry
+CLAWHUB = "https://clawhub.ai"
+_NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
+_SHORT = re.compile(rf"({_NAME})/({_NAME})(?:/(.*?))?/?")
+_SCP = re.compile(r"(?:[A-Za-z0-9_.-]+@)?[A-Za-z0-9_.-]+:(?!//).+")
+_HELPER = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
+_REF = re.compile(r"(?<=[^/])@")  # not before a folder such as packages/@scope
+_SLUG = re.compile(r"[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)?")
+_GITHUB_FILES = ("archive", "releases", "raw", "zipball", "tarball")
+# In a browser's address of a folder or file: the words before the ref.
+_TREES = (
+    ("-", "tree"), ("-", "blob"), ("tree",), ("blob",), ("commit",), ("-", "commit"),
+    ("src", "branch"), ("src", "tag"), ("src", "commit"), ("src",),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +39,9 @@ class Origin:
 
     `type` is the lock file's `sourceType`: github, gitlab, git, local, well-known or download (archives and
     registries). `source` is the short name in the lock file (`owner/repo`, an address, a path), `url` the
-    address to ask, `ref` a branch, tag or commit, and `path` the folder inside that is wanted.
+    address to ask, `ref` a branch, tag or commit (of a registry a version or tag), and `path` the folder
+    inside that is wanted. `secret_url` is the address with its credentials: it is used and never shown or
+    kept.
     """
 
     type: str
@@ -19,13 +49,40 @@ class Origin:
     url: str
     ref: str = ""
     path: str = ""
+    secret_url: str = field(default="", repr=False, compare=False)
+
+    @property
+    def address(self) -> str:
+        """The address to ask, with credentials."""
+        return self.secret_url or self.url
+
+    @property
+    def is_git(self) -> bool:
+        return self.type in ("github", "gitlab", "git")
+
+    @property
+    def slug(self) -> str:
+        """The name of a skill in a registry; empty for any other origin."""
+        rest = self.source.removeprefix(REGISTRY) if self.is_registry else ""
+        return rest.rpartition("/")[2] if "://" in rest else rest
+
+    @property
+    def is_registry(self) -> bool:
+        return self.type == "download" and self.source.startswith(REGISTRY)
+
+    def label(self) -> str:
+        """Return the origin as people read it, without secrets."""
+        name = self.source if self.type != "well-known" else self.url
+        return f"{name}{f'/{self.path}' if self.path else ''}{f'@{self.ref}' if self.ref else ''}"
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A skill in a download: its name, its folder on this machine, and the path of its SKILL.md inside.
 
-    `path` is what the lock file calls `skillPath`, with forward slashes: `skills/pdf/SKILL.md`.
+    `path` is what the lock file calls `skillPath`, with forward slashes: `skills/pdf/SKILL.md`. `version` is
+    that of a registry, `digest` that of a site (`wellKnownDigest`), and `resolved` the address of the skill
+    itself, where it has one.
     """
 
     name: str
@@ -33,20 +90,269 @@ class Candidate:
     path: str
     description: str = ""
     tree: str = ""  # the git tree of the folder, of a git repository
+    version: str = ""
+    digest: str = ""
+    resolved: str = ""
+    source: str = ""  # the origin's name in the lock file, of a registry that was found at an address
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
     """What an origin gave: a folder on this machine, gone when the download is closed.
 
-    `commit` is that of a git repository, `version` that of a registry, `digest` that of a site
-    (`wellKnownDigest`), and `resolved` the address that was really read.
+    `commit` is that of a git repository, and `resolved` the address that was really read. With `lazy`, the
+    folders of candidates are incomplete until `complete` was called with them.
     """
 
     origin: Origin
     folder: str
     candidates: tuple[Candidate, ...]
     commit: str = ""
-    version: str = ""
-    digest: str = ""
     resolved: str = ""
+    complete: Callable[[Sequence[Candidate]], None] = field(default=lambda _: None, repr=False)
+    time: int = 0  # of the commit, in seconds since 1970
+    is_tag: bool = False  # whether the ref that was asked for is a tag
+
+    def origin_of(self, candidate: Candidate) -> Origin:
+        """Return the origin of one candidate, as the lock file keeps it."""
+        if not candidate.source or self.origin.is_registry:
+            return self.origin
+        return Origin("download", candidate.source, self.origin.url, secret_url=self.origin.secret_url)
+
+
+def parse_origin(text: str, cwd: str) -> Origin:
+    """Return what a person means by an address, a repository's name or a path.
+
+    Raises OriginNotFound (E080), whose message hides credentials.
+    """
+    if not text or any(c < " " or c == "\x7f" or "\ud800" <= c <= "\udfff" for c in text):
+        raise OriginNotFound(text, "it is empty, has control characters or is not UTF-8")
+    if text.startswith("-"):
+        raise OriginNotFound(text, "it looks like an option", f"hint: a folder is ./{text}")
+    if _HELPER.match(text):
+        raise OriginNotFound(text, "remote helpers ('name::address') are not supported")
+    if text.startswith(REGISTRY):
+        return _parse_registry(text)
+    if text.startswith("github:"):
+        return _parse_short(text, text.removeprefix("github:"))
+    if text.startswith("gitlab:"):
+        return parse_origin(f"https://gitlab.com/{text.removeprefix('gitlab:')}", cwd)
+    if "://" in text:
+        return _parse_url(text)
+    local = _find_local(text, cwd)
+    if local is not None:
+        return local
+    if _SCP.fullmatch(text) and "@" in text.partition(":")[0]:
+        address, ref = _split_ref(text, start=text.index(":"))
+        return Origin("git", address, address, ref)
+    return _parse_short(text, text)
+
+
+def recall_origin(entry: Mapping[str, object], root: str) -> Origin:
+    """Return the origin of an entry of a lock file, which is in the folder `root`.
+
+    Raises OriginNotFound for one that can't be asked.
+    """
+    kind, source, url, ref, path = (
+        str(entry.get(key) or "") for key in ("sourceType", "source", "sourceUrl", "ref", "skillPath")
+    )
+    folder = path.rpartition("/")[0]
+    if kind == "local":
+        place = os.path.normpath(os.path.join(root, source))
+        return Origin(kind, place, place, path=folder)
+    if kind == "well-known":
+        return replace(_parse_url(url), type=kind, source=source or url)
+    if kind == "download" and source.startswith(REGISTRY):
+        return replace(_parse_registry(f"{source}{f'@{ref}' if ref else ''}"), path=folder)
+    origin = parse_origin(url or source, root)
+    if kind in ("github", "gitlab", "git") and not origin.is_git:
+        origin = replace(origin, type=kind, source=source or url)
+    return replace(origin, ref=ref or origin.ref, path=folder)
+
+
+def _parse_registry(text: str) -> Origin:
+    """Parse `clawhub:slug[@version]` and `clawhub:https://registry/slug[@version]`."""
+    rest, _, version = text.removeprefix(REGISTRY).partition("@")
+    registry, slug = CLAWHUB, rest
+    if "://" in rest:
+        place = _parse_url(rest)
+        registry, _, slug = place.url.rstrip("/").rpartition("/")
+        if registry.endswith("/"):  # of https://
+            raise OriginNotFound(text, "it names no skill", f"hint: {REGISTRY}{place.url}/<slug>")
+    if not _SLUG.fullmatch(slug) or slug.startswith((".", "-")):
+        raise OriginNotFound(text, "a skill of a registry is clawhub:<slug>[@version]")
+    source = f"{REGISTRY}{slug}" if registry == CLAWHUB else f"{REGISTRY}{registry}/{slug}"
+    return Origin("download", source, registry, version)
+
+
+def _find_local(text: str, cwd: str) -> Origin | None:
+    """Return a folder or an archive on this machine; None for a text that is no path and nothing there."""
+    path = os.path.normpath(os.path.join(cwd, os.path.expanduser(text)))
+    is_path = text.startswith((".", "/", "~", "\\")) or bool(os.path.splitdrive(text)[0])
+    if os.path.isdir(path):
+        return Origin("local", path, path)
+    if os.path.exists(path) and text.lower().endswith(ARCHIVES):
+        return Origin("download", path, path)
+    if os.path.exists(path):
+        kinds = ", ".join(ARCHIVES)
+        if is_path or "/" not in text:
+            raise OriginNotFound(text, f"it is neither a folder nor an archive ({kinds})")
+    if is_path:
+        raise OriginNotFound(text, "there is no such folder or file")
+    return None
+
+
+def _parse_short(text: str, short: str) -> Origin:
+    """Parse `owner/repo[/path][@ref]`, a repository on GitHub."""
+    name, ref = _split_ref(short)
+    match = _SHORT.fullmatch(name)
+    if not match:
+        hint = "hint: owner/repo, an address, an archive or a folder such as ./skills"
+        raise OriginNotFound(text, "there is no such folder, and it is no address", hint)
+    owner, repo, path = match.groups()
+    return _on_github(text, owner, repo, ref, path or "")
+
+
+def _on_github(text: str, owner: str, repo: str, ref: str, path: str) -> Origin:
+    name = f"{owner}/{repo.removesuffix('.git')}"
+    return Origin("github", name, f"https://github.com/{name}.git", _check_ref(text, ref), _clean(text, path))
+
+
+def _split_ref(text: str, start: int = 0) -> tuple[str, str]:
+    """Split `address#ref` or `address@ref`; an @ before `start` belongs to the address."""
+    address, mark, ref = text.partition("#")
+    if mark:
+        return address, unquote(ref)
+    match = _REF.search(text, start)
+    return (text[: match.start()], text[match.end() :]) if match else (text, "")
+
+
+def _parse_url(text: str) -> Origin:
+    shown = hide_secrets(text)
+    prefix, url = ("git", text[4:]) if text.startswith("git+") else ("", text)
+    try:
+        parts = urlsplit(url)
+        host, _ = (parts.hostname or "").lower(), parts.port
+    except ValueError:
+        raise OriginNotFound(shown, "it is not a valid URL") from None
+    scheme = parts.scheme.lower()
+    if scheme not in ("https", "http", "ssh", "file"):
+        raise OriginNotFound(shown, "addresses are https://, ssh:// or file://, git@host:path or a path")
+    if not host and scheme != "file":
+        raise OriginNotFound(shown, "the address has no host")
+    if scheme == "http" and host not in LOOPBACK:
+        raise OriginNotFound(shown, "http is for this machine alone; use https")
+    if scheme in ("ssh", "file"):
+        return _parse_git_url(shown, parts)
+    if parts.path.lower().endswith(ARCHIVES) or (host == "github.com" and _is_file_of_github(parts)):
+        return _parse_archive_url(parts)
+    if host in ("github.com", "www.github.com"):
+        return _parse_github(shown, parts)
+    address, ref, path = _split_tree(parts)
+    is_lab = host == "gitlab.com" or "/-/" in parts.path
+    is_git = re.search(r"\.git(@|$)", parts.path) or guess_type(address) == "git"
+    if prefix or is_lab or ref or is_git:
+        origin = _parse_git_url(shown, urlsplit(address), suffix=".git" if is_lab else "")
+        kind = "gitlab" if is_lab else "git"
+        return replace(origin, type=kind, ref=_check_ref(shown, ref) or origin.ref, path=_clean(shown, path))
+    plain = _without_user(parts)
+    site = urlunsplit(plain._replace(query="", fragment=""))
+    return Origin("well-known", f"wellknown/{host}", site, unquote(parts.fragment), secret_url=_secret(parts))
+
+
+def _parse_git_url(shown: str, parts: SplitResult, suffix: str = "") -> Origin:
+    """Return a git repository; the ref follows as `#ref` or, after the last slash, as `@ref`.
+
+    A path without `suffix` gets it.
+    """
+    path, ref = parts.path, unquote(parts.fragment)
+    if not ref:
+        head, slash, last = path.rpartition("/")
+        match = re.search(r"\.git@(.+)$", path)
+        if match:
+            path, ref = path[: match.start() + 4], match[1]
+        elif "@" in last[1:]:
+            last, _, ref = last.partition("@")
+            path = f"{head}{slash}{last}"
+    if parts.query:
+        raise OriginNotFound(shown, "the address of a git repository has no query")
+    address = parts._replace(path=(path.rstrip("/").removesuffix(suffix) + suffix) or "/", fragment="")
+    # The user of an ssh address is part of it.
+    plain = address if parts.scheme == "ssh" else _without_user(address)
+    if parts.scheme == "ssh" and parts.password:
+        raise OriginNotFound(shown, "a password can't be given to ssh; use a key")
+    url = urlunsplit(plain)
+    if parts.scheme == "file":
+        url = f"file://{unquote(address.path)}"
+    secret = urlunsplit(address) if plain != address else ""
+    return Origin("git", url, url, _check_ref(shown, ref), secret_url=secret)
+
+
+def _parse_github(shown: str, parts: SplitResult) -> Origin:
+    address, ref, path = _split_tree(parts)
+    inner = urlsplit(address)
+    name, short_ref = _split_ref(inner.path.strip("/"))
+    match = _SHORT.fullmatch(name)
+    if not match:
+        raise OriginNotFound(shown, "an address on GitHub is https://github.com/owner/repo")
+    owner, repo, rest = match.groups()
+    ref = ref or unquote(parts.fragment) or short_ref
+    origin = _on_github(shown, owner, repo, ref, path or rest or "")
+    user = parts.netloc.rpartition("@")[0]
+    secret = origin.url.replace("https://", f"https://{user}@") if user else ""
+    return replace(origin, secret_url=secret)
+
+
+def _parse_archive_url(parts: SplitResult) -> Origin:
+    plain = _without_user(parts)._replace(fragment="")
+    url = urlunsplit(plain)
+    if hide_secrets(url) != url:
+        url = urlunsplit(plain._replace(query=""))
+    return Origin("download", url, url, secret_url=_secret(parts))
+
+
+def _is_file_of_github(parts: SplitResult) -> bool:
+    words = parts.path.strip("/").split("/")
+    return len(words) > 3 and words[2] in _GITHUB_FILES
+
+
+def _split_tree(parts: SplitResult) -> tuple[str, str, str]:
+    """Split a browser's address of a folder or file: the repository's address, the ref and the folder.
+
+    A ref with slashes can't be told from a path here; the download compares it with the refs there are.
+    """
+    words = unquote(parts.path).strip("/").split("/")
+    for index in range(2, len(words) - 1):
+        for marks in _TREES:
+            end = index + len(marks)
+            if tuple(words[index:end]) == marks and end < len(words):
+                ref, folder = words[end], words[end + 1 :]
+                is_file = "blob" in marks or (folder and folder[-1].lower() == "skill.md")
+                path = "/".join(folder[:-1] if is_file else folder)
+                return urlunsplit(parts._replace(path="/" + "/".join(words[:index]))), ref, path
+    return urlunsplit(parts), "", ""
+
+
+def _without_user(parts: SplitResult) -> SplitResult:
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2])
+
+
+def _secret(parts: SplitResult) -> str:
+    """Return an address as it was given, if it holds a user or a query; empty if it has nothing to hide."""
+    return urlunsplit(parts._replace(fragment="")) if "@" in parts.netloc or parts.query else ""
+
+
+def _check_ref(text: str, ref: str) -> str:
+    if ref.startswith("-") or not ref.isprintable() or " " in ref:
+        raise OriginNotFound(text, f"'{ref}' is not the name of a branch, tag or commit")
+    return ref
+
+
+def _clean(text: str, path: str) -> str:
+    """Return the path of a folder in a repository; refuse one that leaves it."""
+    words = [word for word in unquote(path).strip("/").split("/") if word not in ("", ".")]
+    if ".." in words or any("\\" in word or "\0" in word for word in words):
+        raise OriginNotFound(text, "the path leaves the repository")
+    if words and words[-1].lower() == "skill.md":
+        words.pop()
+    return "/".join(words)

@@ -9,6 +9,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.library.addresses import guess_type
     from skillc.library.config import RepositorySettings, SkillRepositoryConfig, SkillsConfig
     from skillc.library.copies import copy_path
     from skillc.library.deployments import (
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
     from skillc.library.filesystem import FilesystemSkillSource
     from skillc.library.find import find_skills
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
+    from skillc.library.git.config import FetchError, RefNotFound, Remote, parse_address
+    from skillc.library.git.remote_tree import RemoteTree, open_tree
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
+    from skillc.library.http.client import Response, fetch
+    from skillc.library.http.wire import LOOPBACK, Failure
     from skillc.library.imports import adopt_import, find_import, import_origin, read_import, record_import
     from skillc.library.library import CompositeSkillSource, NamedSource
     from skillc.library.locate import locate_skill
@@ -34,6 +39,7 @@ if TYPE_CHECKING:
         repositories_in_force,
         resolve_repositories,
     )
+    from skillc.library.secrets import hide_secrets
     from skillc.library.source import (
         ALL,
         InMemorySkillSource,
@@ -57,9 +63,12 @@ if TYPE_CHECKING:
         import_root,
         is_compiled,
         is_skill,
+        read_origin,
         resolve,
+        roots,
         stored_skills,
     )
+    from skillc.library.switches import Switch, change_switch, find_switch, read_switches
     from skillc.library.variables import (
         VariableUse,
         allow_variables,
@@ -80,9 +89,11 @@ else:
         __name__,
         {
             "stores": (  # first: what agents use most
-                "GLOBAL ORIGIN PROJECT Skill at_path import_root is_compiled is_skill resolve stored_skills"
+                "GLOBAL ORIGIN PROJECT Skill at_path import_root is_compiled is_skill read_origin resolve "
+                "roots stored_skills"
             ),
             "find": "find_skills",
+            "addresses": "guess_type",
             "config": "RepositorySettings SkillRepositoryConfig SkillsConfig",
             "copies": "copy_path",
             "deployments": (
@@ -93,16 +104,22 @@ else:
             "edit": "NewRepository add_repository file_to_edit names_in remove_repository",
             "filesystem": "FilesystemSkillSource",
             "git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
+            "git.config": "FetchError RefNotFound Remote parse_address",
+            "git.remote_tree": "RemoteTree open_tree",
             "http": "BearerAuth HeaderAuth HttpSkillSource",
+            "http.client": "Response fetch",
+            "http.wire": "LOOPBACK Failure",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
             "repositories": (
                 "EmbeddedSkillSource Refresh refresh_repositories repositories_in_force resolve_repositories"
             ),
+            "secrets": "hide_secrets",
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
                 "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"
             ),
+            "switches": "Switch change_switch find_switch read_switches",
             "variables": (
                 "VariableUse allow_variables allowed_variables forget_variables variables_asked_for "
                 "variables_used"

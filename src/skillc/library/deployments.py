@@ -47,10 +47,9 @@ def read_deployments() -> list[DeploymentRecord]:
     if home is None:
         return []
     try:
-        with open(_file(home), encoding="utf-8") as file:
-            entries = json.loads(file.read(MAX_BYTES))["deployments"]
+        entries = json.loads(paths.read_regular(_file(home), MAX_BYTES))["deployments"]
         return [DeploymentRecord(*(str(entry[field]) for field in FIELDS)) for entry in entries]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
 
 

@@ -9,11 +9,10 @@ comments directly below its last line if a blank line separates them from what f
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,9 +22,7 @@ from skillc.library import addresses, config, variables
 from skillc.library.config import REPOSITORIES, SkillRepositoryConfig, SkillsConfig
 from skillc.library.git import GitRef, GitSkillConfig, HttpsToken
 from skillc.library.repositories import EMBEDDED
-from skillc.settings import parse_toml
-
-MAX_TRIES = 200  # lines that look like a header and are none; with more, a file is for people to edit
+from skillc.toml import Part, is_comment, split_lines, split_parts
 
 # The options beside the address, with their keys in skills.toml.
 OPTIONS = {"ref": "git_ref", "auth_token_env": "auth_token"} | {k: k for k in ("ref_type", "skills_root")}
@@ -171,8 +168,8 @@ def append_tables(file: str, tables: Sequence[Table]) -> None:
             lines = [f"[[{REPOSITORIES}]]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
             new += (end if new else "") + "".join(line + end for line in lines)
         config.parse(file, new)
-        expected = {**data, REPOSITORIES: [*data.get(REPOSITORIES, []), *map(dict, tables)]}
-        return _check(file, new, expected)
+        result = {**data, REPOSITORIES: [*data.get(REPOSITORIES, []), *map(dict, tables)]}
+        return _check(file, new, result)
 
     _change(file, edit)
 
@@ -223,14 +220,14 @@ def _names(data: Mapping[str, Any]) -> list[str]:
     return [name for table in data.get(REPOSITORIES, []) if isinstance(name := table.get("name"), str)]
 
 
-def _check(file: str, new: str, expected: Mapping[str, Any]) -> str:
-    if _parse(file, new) != expected:
+def _check(file: str, new: str, data: Mapping[str, Any]) -> str:
+    if _parse(file, new) != data:
         raise InvalidConfiguration(file, "it can't be changed safely; edit it by hand")
     return new
 
 
 def _refuse_inline(file: str, text: str) -> None:
-    if REPOSITORIES in next(_parts(_lines(text))).data:
+    if REPOSITORIES in next(split_parts(split_lines(text))).data:
         remedy = f"edit it by hand, or write [[{REPOSITORIES}]] tables"
         raise InvalidConfiguration(file, f"'{REPOSITORIES} = [...]' can't be changed by a command; {remedy}")
 
@@ -242,62 +239,12 @@ def _toml(value: str | bool) -> str:
     return '"' + "".join(f"\\u{ord(c):04x}" if c < " " or c == "\x7f" else c for c in text) + '"'
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """The lines from a header to the next one (or before the first), and what they say alone.
-
-    Its content is in lines `start` to `end`; after them come comments and blank lines up to `stop`.
-    """
-
-    start: int
-    end: int
-    stop: int
-    data: Mapping[str, Any]
-
-
-def _parts(lines: Sequence[str]) -> Iterator[_Part]:
-    """Split a file at its headers.
-
-    A line that starts with `[` is one only if the lines before it are complete: inside a text of
-    several lines, or a list, it is not.
-    """
-    start, tries = 0, MAX_TRIES
-    for number in range(len(lines) + 1):
-        if number < len(lines) and (tries == 0 or not _may_be_header(lines[number])):
-            continue
-        try:
-            data = parse_toml("".join(lines[start:number]))
-        except (ValueError, RecursionError):
-            tries -= 1
-            continue
-        end = number
-        while end > start and (not lines[end - 1].strip() or _is_comment(lines[end - 1])):
-            end -= 1
-        yield _Part(start, end, number, data)
-        start = number
-
-
-def _may_be_header(line: str) -> bool:
-    """Return whether a line starts as a header does and does not end as an item of a list."""
-    return line.lstrip(" \t").startswith("[") and ("#" in line or not line.rstrip().endswith(","))
-
-
-def _lines(text: str) -> list[str]:
-    """Split at TOML's line ends; other characters that end lines elsewhere do not count."""
-    return list(io.StringIO(text, newline="\n"))
-
-
-def _is_comment(line: str) -> bool:
-    """Return whether a line is surely a comment: one with three quotes may end a text."""
-    return line.lstrip(" \t").startswith("#") and '"""' not in line and "'''" not in line
-
-
 def _cut(text: str, name: str) -> str:
     """Return the text without the lines of a repository."""
-    lines = _lines(text)
+    lines = split_lines(text)
     cut: set[int] = set()
     inside, before = False, 0
-    for part in _parts(lines):
+    for part in split_parts(lines):
         tables = part.data.get(REPOSITORIES)
         if isinstance(tables, list):
             inside = tables[0].get("name") == name
@@ -307,12 +254,12 @@ def _cut(text: str, name: str) -> str:
     return "".join(line for number, line in enumerate(lines) if number not in cut)
 
 
-def _span(lines: Sequence[str], before: int, part: _Part) -> range:
+def _span(lines: Sequence[str], before: int, part: Part) -> range:
     """Return the lines of a table with one of the two gaps around it; the table before ends at `before`."""
     first, last = part.start, part.end
-    while first > before and _is_comment(lines[first - 1]):
+    while first > before and is_comment(lines[first - 1]):
         first -= 1
-    while last < part.stop and _is_comment(lines[last]):
+    while last < part.stop and is_comment(lines[last]):
         last += 1
     if last == part.stop < len(lines):  # comments down to the next header belong to that
         last = part.end

@@ -100,8 +100,8 @@ def list_folders(cwd: str) -> list[Searchable] | None:
         return None
     if key and not note:
         index.database.write(lambda execute: _store(execute, key, rows), 0.05)
-    required = [root for _, root, _, is_required, _ in rows if is_required]
-    if not all(os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root) for root in required):
+    roots = [root for _, root, _, is_required, _ in rows if is_required]
+    if not all(os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root) for root in roots):
         return None
     return [
         Searchable(name, index.folder(root, strict), None, time_out)

@@ -46,8 +46,7 @@ class NamedSource:
 
     def __post_init__(self) -> None:
         base.require_text(self.name, "the name of a source")
-        if not isinstance(self.source, base.SkillSource):
-            raise TypeError(f"a source has list, load and collections; {type(self.source).__name__} has not")
+        base.require_source(self.source)
         if self.time_out is not None:
             base.to_seconds(self.time_out, "time_out")
 

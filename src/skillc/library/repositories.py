@@ -235,15 +235,20 @@ class Refresh:
     failure: SkillcError | None = None
 
 
-async def refresh_repositories(repositories: Iterable[SkillRepositoryConfig]) -> list[Refresh]:
-    """Refresh all at once, whatever their intervals say; a failure of one affects no other."""
-    return await asyncio.gather(*(_refresh(repository) for repository in repositories))
+async def refresh_repositories(
+    repositories: Iterable[SkillRepositoryConfig], *, time_out: float | None = None
+) -> list[Refresh]:
+    """Refresh all at once, whatever their intervals say; a failure of one affects no other.
+
+    `time_out` is how many seconds a repository may take, in place of its own.
+    """
+    return await asyncio.gather(*(_refresh(repository, time_out) for repository in repositories))
 
 
-async def _refresh(repository: SkillRepositoryConfig) -> Refresh:
+async def _refresh(repository: SkillRepositoryConfig, time_out: float | None) -> Refresh:
     name, kind, before = repository.name, repository.type, None
     try:
-        source = source_of(repository)
+        source = source_of(repository, time_out)
         count = getattr(source, "cached_count", None)
         before = await count() if count else None
         refresh = getattr(source, "refresh", None)

@@ -65,6 +65,13 @@ def require_text(value: object, name: str) -> None:
         raise TypeError(f"{name} must be text, not {type(value).__name__}")
 
 
+def require_source(value: object) -> None:
+    """Raise TypeError where an argument is not a source."""
+    if isinstance(value, type) or not isinstance(value, SkillSource):
+        name = value.__name__ if isinstance(value, type) else type(value).__name__
+        raise TypeError(f"a source has list, load and collections; {name} has not")
+
+
 # The time at which an answer comes too late; None where there is time without end.
 DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
 
@@ -233,6 +240,9 @@ class InMemorySkillSource(SkillSource):
     def __init__(self, documents: Iterable[SkillDocument]) -> None:
         self._documents: dict[SkillId, SkillDocument] = {}
         for document in documents:
+            if not isinstance(document, SkillDocument):
+                raise TypeError(f"documents must be SkillDocument, not {type(document).__name__}")
+            require_text(document.body, f"the body of '{document.descriptor.id}'")
             self._documents.setdefault(document.descriptor.id, document)
 
     async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:

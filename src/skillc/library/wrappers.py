@@ -108,6 +108,7 @@ class _Wrapper(base.SkillSource):
     """A source around another one, whose state is its own."""
 
     def __init__(self, source: base.SkillSource) -> None:
+        base.require_source(source)
         self._source = source
 
     def __getattr__(self, name: str) -> Any:
@@ -163,6 +164,8 @@ class FilteredSkillSource(_Wrapper):
 
     def __init__(self, source: base.SkillSource, keep: Callable[[base.SkillDescriptor], bool]) -> None:
         super().__init__(source)
+        if not callable(keep):
+            raise TypeError(f"keep must be a function, not {type(keep).__name__}")
         self._keep = keep
 
     def _translate(self, skill: base.SkillDescriptor) -> base.SkillDescriptor | None:
@@ -177,6 +180,8 @@ class RenamedSkillSource(_Wrapper):
 
     def __init__(self, source: base.SkillSource, names: Mapping[str, str]) -> None:
         super().__init__(source)
+        if not isinstance(names, Mapping):
+            raise TypeError(f"names must map IDs to IDs, not be {type(names).__name__}")
         self._inner = {SkillId(ours): SkillId(inner) for inner, ours in names.items()}
         self._ours = {inner: ours for ours, inner in self._inner.items()}
         self._aliases = {SkillId(inner) for inner in names} | set(self._inner)

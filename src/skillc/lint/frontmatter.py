@@ -231,10 +231,10 @@ def _check_fields(page: Page, fields: dict[str, Any], settings: Settings) -> Ite
         yield page.field_problem("SKL112", message, "compatibility")
     yield from _check_metadata(page, fields.get("metadata", {}))
     yield from _check_allowed_tools(page, fields.get("allowed-tools", ""))
-    missing = settings.known_fields - set(fields)
+    absent = settings.known_fields - set(fields)
     unknown = [field for field in fields if field not in settings.known_fields]
     for number, field in enumerate(unknown):
-        likely = suggest(field, missing, 1, MIN_RATIO) if number < MAX_HINTS else ()
+        likely = suggest(field, absent, 1, MIN_RATIO) if number < MAX_HINTS else ()
         hint = f"; did you mean '{likely[0]}'?" if likely else ""
         yield page.field_problem("SKL109", f"unknown field '{field}'{hint}", field)
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import quote
 
-from skillc import __version__
+from skillc import sarif
 from skillc.errors import LintFailed, SkillcError, warning
 from skillc.library import Skill
 from skillc.lint.rules import ERROR, RULES, Rule
@@ -23,7 +21,6 @@ from skillc.text import one_line, utf8_text
 if TYPE_CHECKING:
     from skillc.lint.tokens import Tokens
 
-SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULE_INDEX = {rule.id: number for number, rule in enumerate(RULES)}
 _MESSAGE_ESCAPES = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _PROPERTY_ESCAPES = _MESSAGE_ESCAPES | str.maketrans({":": "%3A", ",": "%2C"})
@@ -135,42 +132,19 @@ def render_sarif(
 ) -> dict[str, Any]:
     """Return one SARIF log of all reports; files below the directory `base` are named relative to it."""
     results = [
-        _sarif_result(finding, os.path.join(report.skill.source, finding.file), base)
+        sarif.describe_result(
+            finding.rule.id,
+            _RULE_INDEX[finding.rule.id],
+            finding.severity,
+            finding.message,
+            sarif.file_uri(os.path.join(report.skill.source, finding.file), base),
+            finding.line,
+        )
         for report in reports
         for finding in report.findings
     ]
-    rules = [
-        {
-            "id": rule.id,
-            "name": rule.name,
-            "shortDescription": {"text": rule.requirement},
-            "defaultConfiguration": {"level": rule.severity},
-        }
-        for rule in RULES
-    ]
-    notifications = [{"level": "error", "message": {"text": failure.line()}} for failure in failures]
-    invocation = {"executionSuccessful": not failures, "toolExecutionNotifications": notifications}
-    run = {
-        "tool": {"driver": {"name": "skc lint", "version": __version__, "rules": rules}},
-        "invocations": [invocation],
-        "results": results,
-    }
-    return {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
-
-
-def _sarif_result(finding: Finding, path: str, base: str) -> dict[str, Any]:
-    try:  # services take `base` for the repository
-        uri = quote(os.fsencode(Path(path).relative_to(os.path.realpath(base)).as_posix()))
-    except ValueError:
-        uri = Path(path).as_uri()
-    region = {"startLine": finding.line}
-    return {
-        "ruleId": finding.rule.id,
-        "ruleIndex": _RULE_INDEX[finding.rule.id],
-        "level": finding.severity,
-        "message": {"text": utf8_text(finding.message)},
-        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}],
-    }
+    rules = [sarif.describe_rule(rule.id, rule.name, rule.requirement, rule.severity) for rule in RULES]
+    return sarif.render_log("skc lint", rules, results, failures)
 
 
 def render_workflow_command(finding: Finding, path: str) -> str:

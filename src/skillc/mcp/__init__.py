@@ -10,11 +10,10 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.mcp.install import Change as Change, agents as agents, plan as plan
     from skillc.mcp.serve import serve_http as serve_http, serve_stdio as serve_stdio
     from skillc.mcp.server import create_server as create_server
 else:
     __getattr__ = front_door(
         __name__,
-        {"install": "Change agents plan", "serve": "serve_http serve_stdio", "server": "create_server"},
+        {"serve": "serve_http serve_stdio", "server": "create_server"},
     )

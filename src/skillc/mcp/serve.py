@@ -66,8 +66,7 @@ def serve_http(
         session_idle_timeout=IDLE_TIME,
         max_sessions=MAX_SESSIONS,
     )
-    guarded = Guard(app, host, names, token)
-    run_app(guarded, host, port, lambda url: announce(url + PATH), lifespan="on")
+    run_app(Guard(app, host, names, token), host, port, lambda url: announce(url + PATH), lifespan="on")
 
 
 def _make_token() -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +20,7 @@ from skillc.errors import InvalidSkillId, MissingField, SkillcError, SkillNotFou
 from skillc.gateway import open_file
 from skillc.library import Skill, at_path, locate_skill
 from skillc.paths import SKILL_FILE
-from skillc.skills import SkillId, SourceFile, is_name, list_files, parse, read_metadata
+from skillc.skills import SkillId, SourceFile, is_name, list_files, open_inside, parse, read_metadata
 from skillc.startup import file_sha256_hex, sha256_hex
 from skillc.usage import record_access
 from skillc.workspace import Workspace
@@ -103,8 +102,8 @@ def stamps_of(files: list[SourceFile]) -> Stamps:
 
 def _snapshot(skill_id: SkillId, directory: str, files: list[SourceFile], stamps: Stamps) -> SkillEntry:
     try:
-        with open(os.path.join(directory, SKILL_FILE), "rb") as file:
-            main = file.read()
+        with open(open_inside(directory, SKILL_FILE), "rb") as file:
+            main = file.read(MAX_BYTES)
     except FileNotFoundError:
         if any(file.name == SKILL_FILE for file in files):
             raise
@@ -115,7 +114,7 @@ def _snapshot(skill_id: SkillId, directory: str, files: list[SourceFile], stamps
         if source.name == SKILL_FILE:
             digest = sha256_hex(main)
         else:
-            with open(source.path, "rb") as content:
+            with open(open_inside(directory, source.name), "rb") as content:
                 digest = file_sha256_hex(content, source.size)
         entries.append(FileEntry(source.name, digest, source.size))
     return SkillEntry(skill_id, directory, frontmatter, tuple(entries), stamps)
@@ -152,10 +151,13 @@ class ServedSkills:
         self._refusals: dict[SkillId, str] = {}  # by skill, the reason that was logged
 
     async def directories(self) -> dict[SkillId, str]:
-        """Return the folders of all skills that have one here, by ID; none if skills are switched off."""
+        """Return the folders of all skills that have one here, by ID; none if skills are switched off.
+
+        Skills that need a capability which is not there are left out [D58].
+        """
         if self._workspace.switched_off_by():
             return {}
-        return await self._workspace.library().directories()
+        return await self._workspace.engine().directories()
 
     async def entry(self, skill_id: SkillId) -> SkillEntry:
         """Return one skill's entry; raises SkillNotFound or NotServed."""
@@ -172,9 +174,10 @@ class ServedSkills:
 
         Skills of other MCP servers are left to those servers.
         """
-        library = self._workspace.library()
-        others = {part.name for part in library.sources if getattr(part.source, "kind", "") == "mcp"}
-        return {skill.id for skill in await library.list() if skill.source_name not in others}
+        sources = self._workspace.library().sources
+        skills = await self._workspace.engine().list_skills()
+        others = {part.name for part in sources if getattr(part.source, "kind", "") == "mcp"}
+        return {skill.id for skill in skills if skill.source_name not in others}
 
     async def page(self, after: str, skills: int, files: int) -> tuple[list[SkillEntry], str | None]:
         """Return a page of entries after an ID, and the cursor of the next page.

@@ -21,7 +21,7 @@ from skillc.errors import unexpected
 from skillc.mcp.approval import Approvals, NeedsApproval
 from skillc.mcp.resources import refuse_cursor
 from skillc.mcp.tools.author import AUTHOR_TOOLS
-from skillc.mcp.tools.definition import GROUPS, Answer, Call, ToolDefinition, failure, result_of
+from skillc.mcp.tools.definition import GROUPS, Answer, Call, ToolDefinition, result_of
 from skillc.mcp.tools.gateway import GATEWAY_TOOLS
 from skillc.mcp.tools.library import LIBRARY_TOOLS
 from skillc.mcp.tools.run import RUN_TOOLS
@@ -64,9 +64,9 @@ class Toolbox:
         try:
             return await self._call(tool, call, ctx, params)
         except NeedsApproval as question:  # about something else than what was approved
-            return failure(question.refusal, call.lines)
+            return tool.fail(question.refusal, call.lines)
         except Exception as error:
-            return failure(unexpected(error), call.lines)
+            return tool.fail(unexpected(error), call.lines)
 
     async def _call(
         self, tool: ToolDefinition, call: Call, ctx: Context, params: types.CallToolRequestParams

@@ -102,8 +102,8 @@ def _values(scope: Scope, header: bytes) -> list[str]:
     return [value.decode("latin-1") for name, value in scope["headers"] if name == header]
 
 
-def _all_in(allowed: set[str], values: list[str]) -> bool:
-    return bool(values) and all(value.lower() in allowed for value in values)
+def _all_in(names: set[str], values: list[str]) -> bool:
+    return bool(values) and all(value.lower() in names for value in values)
 
 
 def _bracket(name: str) -> str:

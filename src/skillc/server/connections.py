@@ -120,8 +120,8 @@ class Connection(H11Protocol):
 
     def _make_room(self) -> None:
         """Abort the connection that has waited longest for its client; if that is this one, say so."""
-        waiting = {c.waits_since: c for c in self.connections if isinstance(c, Connection) and c.waits_since}
-        oldest = waiting[min(waiting)] if waiting else self
+        idle = {c.waits_since: c for c in self.connections if isinstance(c, Connection) and c.waits_since}
+        oldest = idle[min(idle)] if idle else self
         if oldest is self:
             self.transport.write(_BUSY)
             self.transport.close()

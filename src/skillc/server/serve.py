@@ -41,8 +41,8 @@ def serve_engine(
     """
     with require_extra("server"):
         from skillc.server.app import create_app
-    guarded = Guard(create_app(engine), host, names, token, public=("/healthz",))
-    run_app(guarded, host, port, announce)
+    app = Guard(create_app(engine), host, names, token, public=("/healthz",))
+    run_app(app, host, port, announce)
 
 
 def run_app(

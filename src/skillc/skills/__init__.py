@@ -11,8 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.skills.document import Document, Metadata, main_file, parse, read_main_file, read_metadata
     from skillc.skills.files import (
+        FOREIGN,
         MAX_FILES,
         SourceFile,
+        digest_files,
         hash_source,
         list_files,
         list_tree,
@@ -56,7 +58,8 @@ else:
         {
             "document": "Document Metadata main_file read_main_file parse read_metadata",
             "files": (
-                "MAX_FILES SourceFile hash_source list_files list_tree make_folder open_inside resolve_inside"
+                "FOREIGN MAX_FILES SourceFile digest_files hash_source list_files list_tree make_folder "
+                "open_inside resolve_inside"
             ),
             "format": "KNOWN_FIELDS LIMITS find_violations",
             "frontmatter": "Frontmatter MAX_FRONTMATTER",

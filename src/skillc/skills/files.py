@@ -11,7 +11,7 @@ from stat import S_ISDIR, S_ISREG
 
 from skillc import errors
 from skillc.paths import is_inside
-from skillc.startup import new_sha256
+from skillc.startup import file_sha256_hex, new_sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -186,6 +186,15 @@ def hash_source(digests: Iterable[tuple[str, str]]) -> str:
         whole.update(os.fsencode(name))
         whole.update(digest.encode())
     return whole.hexdigest()
+
+
+def digest_files(root: str, *, hidden: bool = False) -> str:
+    """Return the hash of the files below `root`, as they are now [D3]."""
+    digests: list[tuple[str, str]] = []
+    for source in list_files(root, hidden=hidden):
+        with open(source.path, "rb") as file:
+            digests.append((source.name, file_sha256_hex(file, source.size)))
+    return hash_source(digests)
 
 
 def make_folder(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from skillc.tools.arguments import parse_values
     from skillc.tools.process import Envelope
     from skillc.tools.run import Approve, RunResult, ToolCall, Values, approval_advice, run_tool
+    from skillc.tools.sandbox import describe_sandbox
     from skillc.tools.schemas import describe_tool, format_tools, function_names, manifest, tool_schema
     from skillc.tools.skill import (
         ExecutableSkill,
@@ -45,6 +46,7 @@ else:
             "arguments": "parse_values",
             "process": "Envelope",
             "run": "Approve RunResult ToolCall Values approval_advice run_tool",
+            "sandbox": "describe_sandbox",
             "schemas": "describe_tool format_tools function_names manifest tool_schema",
             "skill": ("ExecutableSkill SkillLocation Tool find_skill load_executable locate_in_source"),
             "trust": "TrustStore",

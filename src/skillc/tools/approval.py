@@ -246,8 +246,8 @@ def trust_status(location: SkillLocation, store: TrustStore) -> TrustStatus:
     """Return a skill as it is now and what was decided about it."""
     files = fingerprint(location.directory)
     skill = load_executable(location.directory, location.skill_id)
-    verdict, damaged = store.verdict(location.path, files), store.damage() is not None
-    return TrustStatus(location, skill, files, verdict, store.find(location.path), damaged)
+    verdict, has_damage = store.verdict(location.path, files), store.damage() is not None
+    return TrustStatus(location, skill, files, verdict, store.find(location.path), has_damage)
 
 
 def allow(status: TrustStatus, store: TrustStore, digest: str | None = None) -> Entry:

@@ -135,9 +135,9 @@ def start_run(
         obstacles = "; ".join(sandbox.explain())
         name = location.argument
         text = f"'{name}' is untrusted and does not run without one ({obstacles})"
-        imported = import_origin(location.directory) is not None
+        is_import = import_origin(location.directory) is not None
         advice = f"hint: if you wrote it, 'skc trust adopt {visible(name)}' makes it one of your own"
-        raise SandboxUnavailable(text, advice if imported else "")
+        raise SandboxUnavailable(text, advice if is_import else "")
     approve_run(run, approve, store or TrustStore())
 
     def check_files() -> None:

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.usage.log import LogValue, record_access, run_logged
     from skillc.usage.page import find_unread, render_page
-    from skillc.usage.prune import parse_age, prune_log
+    from skillc.usage.prune import delete_fallback_log, parse_age, prune_log
     from skillc.usage.query import Filters, find_logs
     from skillc.usage.stats import (
         GROUPS,
@@ -30,7 +30,7 @@ else:
             "log": "record_access run_logged",
             "query": "Filters find_logs",
             "page": "find_unread render_page",
-            "prune": "parse_age prune_log",
+            "prune": "delete_fallback_log parse_age prune_log",
             "stats": "GROUPS Stats check_group compute_stats count_by_day describe_results find_reads",
             "sync": "sync_logs",
         },

@@ -1,19 +1,23 @@
-"""Remove old rows from an access log."""
+"""Remove old rows from an access log, or all that the fallback log has of a skill."""
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from skillc import atomic
 from skillc.errors import InvalidFilter, SkillcError
 from skillc.startup import sqlite
 from skillc.usage import schema
-from skillc.usage.log import checkpoint
+from skillc.usage.log import checkpoint, fallback_directory, fallback_lock
 from skillc.usage.query import DAY, WEEK, format_time, parse_time
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
+
+    from skillc.library import Skill
 
 MIN_FREE = 5  # a fifth of the pages must be free for a VACUUM
 BATCH = 20_000  # rows removed at a time, so that others can write in between
@@ -54,6 +58,14 @@ def prune_log(path: str, days: int) -> int:
     except sqlite.Error as error:
         raise SkillcError(f"'{path}' can't be pruned: {error}") from None
     return count
+
+
+def delete_fallback_log(project: str, skill: Skill) -> None:
+    """Delete what the fallback log in a directory has of a skill."""
+    folder = os.path.join(fallback_directory(project), skill.folder)
+    if os.path.isdir(folder):
+        with atomic.Lock(fallback_lock(project)):
+            atomic.discard(folder)
 
 
 def _remove_counts(connection: Connection, cutoff: str) -> None:

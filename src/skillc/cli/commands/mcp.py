@@ -6,8 +6,8 @@ import sys
 from functools import partial
 
 from skillc.cli.syntax import Arguments, Command, Option
-from skillc.errors import InvalidOption, require_extra
-from skillc.mcp import plan
+from skillc.errors import InvalidOption, SkillcError, require_extra
+from skillc.install import ClientChange, plan_addition, plan_removal
 from skillc.paths import current_directory
 from skillc.workspace import Workspace
 
@@ -43,8 +43,10 @@ COMMAND = Command(
             repeat=True,
         ),
         Option("--install", "Add this server to an agent's configuration.", value="<agent>"),
-        Option("--project", "With --install: change the project's configuration instead of the user's."),
-        Option("--print", "With --install: print the change without writing it."),
+        Option("--uninstall", "Remove this server from an agent's configuration.", value="<agent>"),
+        Option("--project", "With these two: change the project's configuration instead of the user's."),
+        Option("--print", "With these two: print the change without writing it."),
+        Option("--force", "With --uninstall: remove the entry even if a person changed it."),
     ),
     description=(
         "Over stdio it serves one client, which starts and stops it. Over HTTP it serves any number of"
@@ -58,18 +60,25 @@ COMMAND = Command(
         "skc mcp --preload house-style --capability shell",
         "skc mcp --install claude --print",
         "skc mcp --install cursor --project",
+        "skc mcp --uninstall claude",
     ),
 )
 GROUPS = ("gateway", "library", "run")
 
 
 def run(arguments: Arguments) -> int:
-    agent = arguments.optional("install")
     groups = _groups(arguments.text("tools"))
+    agent, gone = arguments.optional("install"), arguments.optional("uninstall")
+    if agent is not None and gone is not None:
+        raise InvalidOption("give either --install or --uninstall")
+    if arguments.has("force") and gone is None:
+        raise InvalidOption("--force goes with --uninstall")
     if agent is not None:
         return _install(agent, arguments)
+    if gone is not None:
+        return _uninstall(gone, arguments)
     if arguments.has("print") or arguments.has("project"):
-        raise InvalidOption("--print and --project go with --install")
+        raise InvalidOption("--print and --project go with --install and --uninstall")
     address = arguments.optional("http")
     with require_extra("mcp"):  # the SDK takes long to import; --install does without
         from skillc.mcp import serve_http, serve_stdio
@@ -102,13 +111,29 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _install(agent: str, arguments: Arguments) -> int:
-    change = plan(agent, current_directory(), project=arguments.has("project"))
+    change = plan_addition(agent, current_directory(), project=arguments.has("project"))
     print(f"{change.path}:\n{change.difference}")
     if change.text is None:
         print("Nothing to do: it is there already.", file=sys.stderr)
-    elif arguments.has("print"):
-        print("Nothing was written.", file=sys.stderr)
     else:
-        change.write()
-        print(f"Written to {change.path}", file=sys.stderr)
+        _write(change, arguments)
     return 0
+
+
+def _uninstall(agent: str, arguments: Arguments) -> int:
+    project, force = arguments.has("project"), arguments.has("force")
+    change = plan_removal(agent, current_directory(), project=project, force=force)
+    if change.difference:
+        print(f"{change.path}:\n{change.difference}")
+    if change.obstacle:
+        raise SkillcError(f"'{change.path}': {change.obstacle}; nothing was written")
+    if change.text is None:
+        print(f"Nothing to do: {change.path} has no entry of skillc.", file=sys.stderr)
+    else:
+        _write(change, arguments)
+    return 0
+
+
+def _write(change: ClientChange, arguments: Arguments) -> None:
+    """Write a change, unless it is only to be shown, and say so."""
+    print("Nothing was written." if arguments.has("print") else change.write(), file=sys.stderr)

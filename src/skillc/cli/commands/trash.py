@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from skillc import trash
 from skillc.cli import show
 from skillc.cli.approval import confirm, terminal
@@ -11,6 +9,7 @@ from skillc.cli.mistakes import see
 from skillc.cli.output import table
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
+from skillc.install import measure_size
 from skillc.text import one_line
 
 ACTIONS = ("list", "restore", "empty")
@@ -54,7 +53,7 @@ def restore(arguments: Arguments, name: str) -> int:
 
 
 def _list(arguments: Arguments) -> int:
-    entries = [{**item.as_json(), "size": _size(item.path)} for item in trash.items()]
+    entries = [{**item.as_json(), "size": measure_size(item.path)} for item in trash.items()]
     rows = [(e["id"], e["when"], f"{e['size']:,}", e["from"]) for e in entries]
     lines = table(("ID", "WHEN", "BYTES", "FROM"), [tuple(map(str, row)) for row in rows])
     return show(
@@ -64,7 +63,7 @@ def _list(arguments: Arguments) -> int:
 
 def _empty(arguments: Arguments) -> int:
     items = trash.items()
-    size = sum(_size(item.path) for item in items)
+    size = sum(measure_size(item.path) for item in items)
     if items and not arguments.has("yes"):
         text = f"{len(items)} items, {size:,} bytes. Deleted items can't be brought back."
         if not (terminal() and confirm(text, "Delete them all?")):
@@ -73,12 +72,3 @@ def _empty(arguments: Arguments) -> int:
         trash.delete(item)
     text = f"Deleted {len(items)} items ({size:,} bytes)" if items else "The trash is empty."
     return show(arguments, lambda: {"deleted": [item.as_json() for item in items]}, lambda: [text])
-
-
-def _size(path: str) -> int:
-    """Return the bytes of a file or of all files in a folder."""
-    if os.path.islink(path) or not os.path.isdir(path):
-        return os.lstat(path).st_size
-    return sum(
-        os.lstat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(path) for name in names
-    )

@@ -194,7 +194,7 @@ class SectionWriter:
         """Record the directories of the skill, so that readers see that no file was added or removed."""
         self._connection.execute(_DIRECTORIES)
         self._connection.execute("DELETE FROM directories")
-        rows = [(utf8_text(path), modified, changed) for path, (_, modified, changed) in stamps]
+        rows = [(utf8_text(path), mtime, ctime) for path, (_, mtime, ctime) in stamps]
         self._connection.executemany("INSERT INTO directories VALUES (?, ?, ?)", rows)
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:

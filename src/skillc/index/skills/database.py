@@ -225,9 +225,9 @@ def checksum(*values: Any) -> int:
     return crc32(dumps(values, 2))  # a version that writes equal values alike
 
 
-def verify(expected: object, *values: Any) -> None:
+def verify(check: object, *values: Any) -> None:
     """Raise the error of damage unless values have their checksum."""
-    if expected != checksum(*values):
+    if check != checksum(*values):
         raise damage()
 
 

@@ -194,15 +194,15 @@ def read_lists(execute: Any, segment: int, terms: Sequence[str]) -> Iterator[tup
 def read_all_lists(execute: Any, segment: int) -> Iterator[Row]:
     """Yield all rows that were stored for a segment, in order."""
     sql = f"SELECT {_COUNTS}, head, body FROM postings WHERE segment = ? ORDER BY term"  # noqa: S608
-    expected = ""
+    next_term = ""
     for term, follower, heads, bodies, lists, check, head, body in execute(sql, (segment,)):
-        verify(check, segment, expected, follower, heads, bodies, lists)
-        if term != expected or lists != _list_checksum(head, body):
+        verify(check, segment, next_term, follower, heads, bodies, lists)
+        if term != next_term or lists != _list_checksum(head, body):
             raise damage()
         if term:
             yield term, heads, bodies, head, body
-        expected = follower
-    if expected:
+        next_term = follower
+    if next_term:
         raise damage()
 
 

@@ -110,14 +110,14 @@ class Segment:
     def rows(self, execute: Any, slots: Sequence[int]) -> dict[int, tuple[Any, ...]]:
         """Return the rows of the offered skills in some slots, by slot."""
         sql = f"SELECT offered, checksum, slot, {CONTENTS} FROM skills WHERE segment = ? AND slot"  # noqa: S608
-        found = list(select_in(execute, sql, self.number, slots))
-        for offered, check, *values in found:
+        rows = list(select_in(execute, sql, self.number, slots))
+        for state, check, *values in rows:
             verify(check, self.number, *values)
-            if offered not in (OFFERED, HIDDEN):
+            if state not in (OFFERED, HIDDEN):
                 raise damage()
-        if len(found) < len(slots):
+        if len(rows) < len(slots):
             self._verify_slots(execute)
-        return {slot: tuple(row) for offered, _, slot, *row in found if offered == OFFERED}
+        return {slot: tuple(row) for state, _, slot, *row in rows if state == OFFERED}
 
     def _verify_slots(self, execute: Any) -> None:
         """Raise DatabaseError if a slot is empty of which no skill was removed."""

@@ -103,8 +103,8 @@ class Walk:
 
     def _keep_rest(self) -> None:
         """Take what was not visited from the last walk."""
-        visited = {file.path for file in self.files}
-        self.files += [file for file in self._last_files.values() if file.path not in visited]
+        paths = {file.path for file in self.files}
+        self.files += [file for file in self._last_files.values() if file.path not in paths]
         self.directories = self._last_directories | self.directories
 
     def leave_out(self, file: SkillFile) -> None:

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from dulwich.errors import GitProtocolError
-from dulwich.object_store import DiskObjectStore, ObjectStoreGraphWalker
+from dulwich.object_store import DiskObjectStore, ObjectStoreGraphWalker, PackCapableObjectStore
 from dulwich.objects import Commit, ObjectID, Tag
 from dulwich.refs import Ref
 
 from skillc import atomic
 from skillc.library.git.config import FetchError, GitRef, RefNotFound, Refusal, Remote
 from skillc.library.git.transport import Advertisement, Watchdog, explain, open_client
-from skillc.library.git.tree import sync_to_disk, write_tree
+from skillc.library.git.tree import read_object, sync_to_disk, write_tree
 from skillc.library.secrets import private_logs
 
 MAX_OBJECT = 256 << 20  # bytes of one file, uncompressed
@@ -43,10 +43,10 @@ def check_out(
     objects = atomic.temporary_path(folder)
     store = DiskObjectStore.init(objects)
     try:
-        tip = _Fetch(remote, store, has_commit).fetch_ref(ref, depth)
+        tip = Fetch(remote, store, has_commit).fetch_ref(ref, depth)
         if has_commit(tip):
             return tip, ()
-        commit = _peel(store, tip, ref)
+        commit = peel(store, tip, ref.name)
         skipped_links = write_tree(store, commit.tree, folder, remote.max_bytes)
         sync_to_disk(folder)
         return commit.id.decode(), skipped_links
@@ -55,30 +55,31 @@ def check_out(
         atomic.discard(objects)
 
 
-def _peel(store: DiskObjectStore, tip: str, ref: GitRef) -> Commit:
+def peel(store: PackCapableObjectStore, tip: str, name: str) -> Commit:
     """Follow tags to the commit that they point to."""
-    try:
-        target = store[ObjectID(tip.encode())]
-        while isinstance(target, Tag):
-            target = store[target.object[1]]
-    except KeyError:
-        raise FetchError("the server did not send what was asked for") from None
+    target = read_object(store, ObjectID(tip.encode()))
+    while isinstance(target, Tag):
+        target = read_object(store, target.object[1])
     if not isinstance(target, Commit):
-        raise FetchError(f"'{ref.name}' is not a commit")
+        raise FetchError(f"'{name}' is not a commit")
     return target
 
 
 @dataclass(frozen=True, slots=True)
-class _Fetch:
-    """One request to a remote, or two; the objects that it sends go into `store`."""
+class Fetch:
+    """One request to a remote, or two; the objects that it sends go into `store`.
+
+    A `filter` leaves objects out, where the server can: `blob:none` gives commits and trees alone.
+    """
 
     remote: Remote
     store: DiskObjectStore
-    has_commit: Callable[[str], bool]
+    has_commit: Callable[[str], bool] = lambda commit: False
+    filter: bytes | None = None
 
     def fetch_ref(self, ref: GitRef, depth: int | None) -> str:
         if ref.kind == "commit":
-            return self._fetch_commit(ref.name, depth)
+            return self.fetch_commit(ref.name, depth)
         name = Ref(f"refs/{'heads' if ref.kind == 'branch' else 'tags'}/{ref.name}".encode())
         tips: list[ObjectID] = []
 
@@ -86,22 +87,22 @@ class _Fetch:
             tips.extend([refs[name]] if name in refs else [])
             return [tip for tip in tips if not self.has_commit(tip.decode())]
 
-        self._request(want_tip, depth, [name])
+        self.request(want_tip, depth, [name])
         if not tips:
             raise RefNotFound(ref.name)
         if not re.fullmatch(b"[0-9a-f]{40}", tips[0]):
             raise FetchError("the server sent an ID that is none")
         return tips[0].decode()
 
-    def _fetch_commit(self, name: str, depth: int | None) -> str:
+    def fetch_commit(self, name: str, depth: int | None) -> str:
         """Fetch a commit by its whole ID; where the server refuses, or the ID is short, fetch everything."""
         if len(name) == 40:
             try:
-                self._request(lambda refs, depth=None: [ObjectID(name.encode())], depth, [b"HEAD"])
+                self.request(lambda refs, depth=None: [ObjectID(name.encode())], depth, [b"HEAD"])
                 return name
             except Refusal:
                 pass
-        self._request(
+        self.request(
             lambda refs, depth=None: sorted({refs[ref] for ref in refs if not ref.endswith(b"^{}")}),
             None,
             [b"HEAD", b"refs/heads/", b"refs/tags/"],
@@ -113,7 +114,7 @@ class _Fetch:
             raise RefNotFound(name)
         return commits[0].decode()
 
-    def _request(self, wants: Wants, depth: int | None, prefixes: list[bytes]) -> None:
+    def request(self, wants: Wants, depth: int | None, prefixes: list[bytes]) -> None:
         """Send one request; every failure becomes FetchError."""
         with private_logs(), Watchdog(self.remote.time_out) as watchdog:
             try:
@@ -150,6 +151,7 @@ class _Fetch:
                 progress=lambda _: watchdog.feed(),
                 depth=depth,
                 ref_prefix=prefixes,
+                filter_spec=self.filter,
             )
             if result.object_format not in (None, "sha1"):
                 raise FetchError(f"{result.object_format} repositories are not supported")

@@ -130,6 +130,10 @@ class _HttpClient(Urllib3HttpGitClient):
     def close(self) -> None:
         self.pool_manager.clear()
 
+    @staticmethod
+    def _warn_filter_objects() -> None:
+        """Stay silent about a server that sends more than was asked for."""
+
     def _http_request(
         self, url: str, headers: dict[str, str] | None = None, data: Any = None, raise_for_status: bool = True
     ) -> tuple[HTTPResponse, Callable[[int], bytes]]:
@@ -199,6 +203,10 @@ class _SshClient(SSHGitClient):
             thin_packs=False,
             report_activity=lambda count, what: advertisement.add(count) if what == "read" else None,
         )
+
+    @staticmethod
+    def _warn_filter_objects() -> None:
+        """Stay silent about a server that sends more than was asked for."""
 
     def _connect(
         self, cmd: bytes, path: str | bytes, protocol_version: int | None = None

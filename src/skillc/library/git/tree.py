@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator
 
 from dulwich.index import validate_path_element_default, validate_path_element_hfs, validate_path_element_ntfs
-from dulwich.object_store import DiskObjectStore
-from dulwich.objects import S_ISGITLINK, Blob, ObjectID, Tree
+from dulwich.object_store import DiskObjectStore, PackCapableObjectStore
+from dulwich.objects import S_ISGITLINK, Blob, ObjectID, ShaFile, Tree
 
 from skillc.library.git.config import FetchError
 
@@ -36,14 +36,14 @@ def write_tree(store: DiskObjectStore, tree: ObjectID, folder: str, limit: int) 
         else:
             files.append((path, mode, sha))
     for path, mode, sha in files:
-        data = _read_blob(store, sha)
+        data = read_blob(store, sha)
         limit -= len(data)
         if limit < 0:
             raise FetchError("the files are too large")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         with os.fdopen(os.open(path, flags, 0o755 if mode & 0o111 else 0o644), "wb") as file:
             file.write(data)
-    paths = [path for path, sha in links if _make_link(path, _read_blob(store, sha))]
+    paths = [path for path, sha in links if _make_link(path, read_blob(store, sha))]
     good = {path for path in paths if _check_link(path, root)}  # once all are there
     return sorted(os.fsdecode(os.path.relpath(path, root)) for path, _ in links if path not in good)
 
@@ -54,13 +54,13 @@ def _walk(store: DiskObjectStore, tree: ObjectID) -> Iterator[tuple[bytes, int, 
     count = 0
     while queue:
         prefix, sha = queue.pop()
-        folder = store[sha]
+        folder = read_object(store, sha)
         if not isinstance(folder, Tree):
             raise FetchError("a folder in the repository is none")
         for name, mode, sha in folder.items():
             count += 1
             path = prefix + name
-            if not _is_safe(name) or len(path) > MAX_PATH:
+            if not is_safe(name) or len(path) > MAX_PATH:
                 raise FetchError(f"unsafe file name {os.fsdecode(path)!r}")
             if count > MAX_FILES:
                 raise FetchError(f"the repository has over {MAX_FILES} files")
@@ -71,7 +71,7 @@ def _walk(store: DiskObjectStore, tree: ObjectID) -> Iterator[tuple[bytes, int, 
             yield path, mode, sha
 
 
-def _is_safe(name: bytes) -> bool:
+def is_safe(name: bytes) -> bool:
     """Return whether a name is that of a plain file on every system, and no way to spell `.git`."""
     if not name or any(bad in name for bad in (b"/", b"\\", b"\0")) or (os.name == "nt" and b":" in name):
         return False
@@ -84,8 +84,18 @@ def _is_safe(name: bytes) -> bool:
     return validate_path_element_hfs(name)
 
 
-def _read_blob(store: DiskObjectStore, sha: ObjectID) -> bytes:
-    blob = store[sha]
+def read_object(store: PackCapableObjectStore, sha: ObjectID) -> ShaFile:
+    """Return an object of a store; every failure becomes FetchError."""
+    try:
+        return store[sha]
+    except KeyError:
+        raise FetchError("the server did not send what was asked for") from None
+    except Exception as error:  # dulwich has no base class for what a damaged object can raise
+        raise FetchError(f"an object of the repository is damaged ({type(error).__name__})") from None
+
+
+def read_blob(store: PackCapableObjectStore, sha: ObjectID) -> bytes:
+    blob = read_object(store, sha)
     if not isinstance(blob, Blob):
         raise FetchError("a file in the repository is none")
     return blob.data

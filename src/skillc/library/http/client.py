@@ -12,10 +12,11 @@ from functools import cache
 
 import httpx2
 
-from skillc.library.http.wire import Failure
+from skillc.library.http.wire import LOOPBACK, Failure
 from skillc.library.secrets import private_logs
 
 MAX_REDIRECTS = 3
+MAX_ERROR = 2048  # bytes of an error's text
 REDIRECTS = (301, 302, 303, 307, 308)
 MAX_TIME_OUTS = 2  # a response as a whole may take this many time-outs
 MAX_CAUSES = 16  # of an error, looked through for what the system said
@@ -27,27 +28,35 @@ _ssl_context = cache(httpx2.create_ssl_context)  # the trusted certificates, onc
 
 @dataclass(frozen=True, slots=True)
 class Response:
+    """An answer. The data of one with an error are the first bytes of its text."""
+
     status: int
     etag: str
     data: bytes
+    url: str = ""  # that was answered, after redirects
+    retry_after: str = ""
 
 
-async def fetch(url: str, headers: Headers, credentials: Headers, time_out: float, limit: int) -> Response:
+async def fetch(
+    url: str, headers: Headers, credentials: Headers, time_out: float, limit: int, *, secure: bool = False
+) -> Response:
     """GET `url` and follow redirects; after one to another origin, credentials are sent no more.
 
-    Raises Failure.
+    If `secure`, a redirect leads to https, or stays on this machine. Raises Failure.
     """
     try:
         with private_logs():
             async with asyncio.timeout(time_out * MAX_TIME_OUTS):
-                return await _fetch(url, headers, credentials, time_out, limit)
+                return await _fetch(url, headers, credentials, time_out, limit, secure)
     except Failure:
         raise
     except Exception as error:
         raise Failure(_explain(error, time_out)) from None
 
 
-async def _fetch(url: str, headers: Headers, credentials: Headers, time_out: float, limit: int) -> Response:
+async def _fetch(
+    url: str, headers: Headers, credentials: Headers, time_out: float, limit: int, secure: bool
+) -> Response:
     async with httpx2.AsyncClient(verify=_ssl_context(), timeout=time_out) as client:
         current = httpx2.URL(url)
         for _ in range(MAX_REDIRECTS + 1):
@@ -56,14 +65,37 @@ async def _fetch(url: str, headers: Headers, credentials: Headers, time_out: flo
             response = await client.send(request, stream=True)
             try:
                 if response.status_code not in REDIRECTS:
-                    data = await _read_body(response, limit) if response.status_code == 200 else b""
-                    return Response(response.status_code, response.headers.get("ETag", "")[:1024], data)
+                    return await _read(response, limit)
                 target = redirect_target(current, response)
+                if secure and target.scheme != "https" and target.host not in LOOPBACK:
+                    raise Failure("redirected to http")
             finally:
                 await response.aclose()
             credentials = credentials if _origin(target) == _origin(current) else {}
             current = target
     raise Failure(f"more than {MAX_REDIRECTS} redirects")
+
+
+async def _read(response: httpx2.Response, limit: int) -> Response:
+    status, headers = response.status_code, response.headers
+    if status == 200:
+        data = await _read_body(response, limit)
+    else:
+        data = await _read_start(response) if status >= 400 else b""
+    tag, retry_after = headers.get("ETag", "")[:1024], headers.get("Retry-After", "")[:64]
+    return Response(status, tag, data, str(response.url), retry_after)
+
+
+async def _read_start(response: httpx2.Response) -> bytes:
+    """Return the first bytes of an error's text; none of one that is packed or broken off."""
+    if "Content-Encoding" in response.headers:
+        return b""
+    try:
+        async for chunk in response.aiter_raw(MAX_ERROR):
+            return chunk
+    except httpx2.HTTPError:
+        pass
+    return b""
 
 
 def redirect_target(current: httpx2.URL, response: httpx2.Response) -> httpx2.URL:

@@ -17,6 +17,7 @@ from skillc.text import one_line, utf8_text
 MAX_BODY = 1 << 20  # bytes of a skill's body
 MAX_ID = 1024  # characters
 MAX_DIAGNOSTICS = 100
+LOOPBACK = ("localhost", "127.0.0.1", "::1")  # hosts that http reaches without leaving this machine
 _HEADER_NAME = frozenset("!#$%&'*+-.^_`|~" + string.ascii_letters + string.digits)
 
 

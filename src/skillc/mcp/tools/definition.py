@@ -24,6 +24,7 @@ from mcp_types import CallToolResult, ContentBlock, TextContent, Tool, ToolAnnot
 
 from skillc.errors import InvalidOption, SkillcError
 from skillc.text import utf8_text
+from skillc.tools import Envelope
 from skillc.workspace import Workspace
 
 Function = Callable[..., "Answer | Awaitable[Answer]"]
@@ -104,6 +105,14 @@ class ToolDefinition:
         except pydantic.ValidationError as error:
             raise InvalidOption(self._complaint(error)) from None
         return {name: getattr(model, name) for name in self.arguments.model_fields}
+
+    def fail(self, error: SkillcError, lines: Sequence[str]) -> CallToolResult:
+        """Return a coded error as a result, for the model to act on; of a run with its envelope [D55]."""
+        remarks = (*lines, *(diagnostic.line() for diagnostic in error.diagnostics))
+        envelope = Envelope.of_error(error) if self.group == "run" else None
+        content: list[ContentBlock] = [TextContent(text=utf8_text(text)) for text in (error.text(), *remarks)]
+        value = _utf8_value(envelope.as_json()) if envelope else None
+        return CallToolResult(content=content, structured_content=value, is_error=True)
 
     def _complaint(self, error: pydantic.ValidationError) -> str:
         """Say what is wrong with the arguments: unknown ones first, then missing ones, then wrong ones."""
@@ -206,13 +215,6 @@ def result_of(answer: Answer, lines: Sequence[str]) -> CallToolResult:
     except UnicodeEncodeError:
         value = _utf8_value(value)
     return CallToolResult(content=content, structured_content=value, is_error=answer.failed)
-
-
-def failure(error: SkillcError, lines: Sequence[str] = ()) -> CallToolResult:
-    """Return a coded error as a result, for the model to act on."""
-    remarks = (*lines, *(diagnostic.line() for diagnostic in error.diagnostics))
-    content: list[ContentBlock] = [TextContent(text=utf8_text(text)) for text in (error.text(), *remarks)]
-    return CallToolResult(content=content, is_error=True)
 
 
 def _utf8_value(value: Any) -> Any:

@@ -12,6 +12,7 @@ from skillc.tools.sandbox.levels import (
     LEVELS as LEVELS,
     NONE as NONE,
     choose as choose,
+    describe_sandbox as describe_sandbox,
     explain as explain,
     start as start,
 )

@@ -182,8 +182,8 @@ def _user_stores(homes: list[str]) -> list[str]:
     """Return the user's own `.skillc` directories, and where a link in place of trust.json leads to."""
     roots = dict.fromkeys([*homes, *filter(None, [paths.home()])])
     names = [name for root in roots for name in (os.path.join(root, paths.DIRECTORY), paths.trust_file(root))]
-    found = dict.fromkeys(map(os.path.realpath, names))
-    return [path for path in found if not any(is_inside(path, other) for other in found if other != path)]
+    folders = dict.fromkeys(map(os.path.realpath, names))
+    return [path for path in folders if not any(is_inside(path, other) for other in folders if other != path)]
 
 
 # The system.

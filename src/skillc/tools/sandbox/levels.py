@@ -37,6 +37,11 @@ def explain() -> list[str]:
     return [f"{level}: {obstacle}" for level in LEVELS if (obstacle := _find_obstacle(level)) is not None]
 
 
+def describe_sandbox() -> tuple[str, list[str]]:
+    """Return the best level that works here, and what the others lack."""
+    return choose(), explain()
+
+
 def start(launch: Launch) -> Process:
     """Start a command at the level that was decided, and at no other."""
     if launch.sandbox not in LEVELS:

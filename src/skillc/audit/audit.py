@@ -1,0 +1,261 @@
+"""Audit a skill's folder: read every file, collect what it asks for, apply the policy."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+
+from skillc.audit import declarations, hidden, words
+from skillc.audit.commands import MAX_DEPTH, Machine
+from skillc.audit.files import File, read_files
+from skillc.audit.findings import KINDS, Asks, Audit, Finding, Problem, Trace, make_fingerprint
+from skillc.audit.markdown import read_markdown
+from skillc.audit.policy import Baseline, Policy, read_notes
+from skillc.audit.prose import check_prose
+from skillc.audit.python import read_python
+from skillc.audit.rules import BY_ID, LEVELS, OFF
+from skillc.audit.shell import has_parser, read_shell
+from skillc.audit.tokens import read_tokens
+from skillc.errors import Diagnostic, InvalidSkill, warning
+from skillc.paths import SKILL_FILES
+from skillc.skills import parse
+
+MAX_FINDINGS = 2000  # of a skill; blocks come first
+_KEYS = re.compile(
+    r"\b(?:AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36}|github_pat_\w{40,100}|xox[abprs]-[\w-]{20,200}"
+    r"|sk-ant-[\w-]{40,200}|sk-proj-[\w-]{40,200}|sk_live_\w{20,100}"
+    r"|AIza[\w-]{35}|glpat-[\w-]{20}|npm_[A-Za-z0-9]{36}|hf_[A-Za-z]{34})\b|-----BEGIN (?:RSA |EC "
+    r"|OPENSSH |DSA |PGP )?PRIVATE KEY(?: BLOCK)?-----"
+)
+_FAKE = re.compile(
+    r"example|xxxx|your|placeholder|fake|dummy|redacted|1234567|abcdef|0000|\.\.\.|test", re.IGNORECASE
+)
+_ASK_RULES = {"hosts": "A01", "commands": "A02", "environment": "A03", "writes": "A04"}
+_ASK_TEXTS = {
+    "hosts": "contacts {}",
+    "commands": "runs '{}'",
+    "environment": "reads ${}",
+    "writes": "writes '{}'",
+}
+
+
+def audit_folder(
+    folder: str,
+    name: str = "",
+    *,
+    policy: Policy | None = None,
+    baseline: Baseline | None = None,
+    notes: bool = False,
+) -> Audit:
+    """Return what the skill in a folder asks for, and what to look at; raises InvalidSkill without SKILL.md.
+
+    `notes` lets comments in the skill allow findings: right for skills of your own, wrong for any other,
+    since their authors would allow themselves. Without a name, it is the folder's.
+    """
+    main = next((main for main in SKILL_FILES if os.path.isfile(os.path.join(folder, main))), None)
+    if main is None:
+        raise InvalidSkill(folder)
+    name = name or os.path.basename(os.path.realpath(folder))
+    traces: dict[str, Trace] = {}
+    texts: dict[str, str] = {}
+    scripts = False
+    for file in read_files(folder, traces):
+        texts[file.name] = file.text
+        scripts = scripts or file.kind in ("shell", "python", "javascript", "text")
+        _read_file(file, traces[file.name])
+    asks = collect_asks(traces.values())
+    _check_declared(texts.get(main, ""), asks, scripts, traces.setdefault(main, Trace()))
+    policy = policy or Policy()
+    findings, allowed = _judge(name, main, traces, texts, policy, baseline, notes)
+    return Audit(name, os.path.realpath(folder), asks, tuple(findings), allowed, _diagnostics(traces, texts))
+
+
+def _diagnostics(traces: dict[str, Trace], texts: dict[str, str]) -> tuple[Diagnostic, ...]:
+    return () if has_parser() else (warning("W098"),)
+
+
+def read_script(trace: Trace, language: str, text: str, line: int, depth: int) -> None:
+    """Read a script of a language, which may be part of another; `depth` says of how many."""
+    if depth > MAX_DEPTH or not text.strip():
+        return
+    if language == "shell":
+        read_shell(text, Machine(trace, read_script, depth), line)
+    elif language == "python":
+        if not read_python(text, trace, read_script, line, depth):
+            read_tokens(text, trace, read_script, line, depth)
+            if depth == 0:
+                trace.report("A09", "is not valid Python and was read word by word", line, level="note")
+    else:
+        read_tokens(text, trace, read_script, line, depth, language)
+    if depth == 0:
+        _check_shapes(text, trace, line, language)
+
+
+# Attacks that are known by their words: rule, message, and patterns that must all be there.
+_SHAPES = tuple(
+    (rule, message, [re.compile(pattern) for pattern in patterns])
+    for rule, message, *patterns in (
+        (
+            "A50",
+            "hands a shell to another machine",
+            r"\bsocket\b",
+            r"\bdup2\s*\(",
+            r"subprocess|pty\.spawn|/bin/(?:ba)?sh",
+        ),
+        (
+            "A50",
+            "hands a shell to another machine",
+            r"\bmkfifo\b",
+            r"\|\s*(?:/bin/)?(?:ba)?sh\b",
+            r"\b(?:nc|ncat|openssl)\b",
+        ),
+        ("A50", "hands a shell to another machine", r"\b(?:ba|z)?sh\s+-i\s*[<>]?&?>?\s*/dev/(?:tcp|udp)/"),
+        ("A52", "mines cryptocurrency", r"stratum\+(?:tcp|ssl)://"),
+        ("A51", "starts itself without end", r":\(\)\s{0,9}\{\s{0,9}:\s{0,9}\|\s{0,9}:\s{0,9}&\s{0,9}\}"),
+    )
+)
+
+
+def _check_shapes(text: str, trace: Trace, line: int, language: str) -> None:
+    """Report attacks that are known by their words in any language."""
+    for rule, message, patterns in _SHAPES:
+        matches = [pattern.search(text) for pattern in patterns]
+        if matches[0] and all(matches) and (rule != "A51" or language == "shell"):
+            trace.report(rule, message, line + text.count("\n", 0, matches[0].start()))
+
+
+def _read_file(file: File, trace: Trace) -> None:
+    text = file.text
+    hidden.check_characters(text, trace)
+    _check_keys(text, trace)
+    if file.kind == "markdown":
+        document = parse(text.encode("utf-8", "surrogatepass"))
+        read_markdown(document, text, trace, read_script)
+        hidden.check_blobs(text, trace, check_prose)
+        front = document.frontmatter
+        if front is not None:
+            lines = {key: _line_of(text, f"{key}:") for key in ("hooks", "mcpServers", "allowed-tools")}
+            declarations.check_frontmatter(front.fields, trace, read_script, lines)
+    elif file.kind in ("prose", "data"):
+        if file.kind == "prose" or file.name.endswith((".json", ".yaml", ".yml", ".toml")):
+            check_prose(text, trace, is_script=file.kind == "data")
+            hidden.check_blobs(text, trace, check_prose)
+        declarations.check_settings(file.name, text, trace, read_script)
+    elif file.kind == "docker":
+        for number, command in _docker_commands(text):
+            read_script(trace, "shell", command, number, 0)
+    elif file.kind:
+        read_script(trace, file.kind, text, 1, 0)
+        check_prose(text, trace, is_script=True)
+    _check_hosts(text, trace)
+    if trace.is_cut:
+        trace.report("A09", "has more findings than are listed", 1)
+
+
+def _docker_commands(text: str) -> Iterable[tuple[int, str]]:
+    for match in re.finditer(
+        r"^\s*(?:RUN|CMD|ENTRYPOINT)\s+((?:[^\n\\]|\\.|\\\n)+)", text, re.MULTILINE | re.DOTALL
+    ):
+        yield text.count("\n", 0, match.start()) + 1, match[1]
+
+
+def _check_keys(text: str, trace: Trace) -> None:
+    for count, match in enumerate(_KEYS.finditer(text)):
+        near = text[max(0, match.start() - 40) : match.end() + 60]
+        if (
+            count < 20
+            and not _FAKE.search(match[0])
+            and not (match[0][:5] == "-----" and not re.search(r"\n[A-Za-z0-9+/=]{40}", near))
+        ):
+            line = text.count("\n", 0, match.start()) + 1
+            trace.report("A24", f"holds what looks like a key: {match[0][:8]}…", line)
+
+
+def _check_hosts(text: str, trace: Trace) -> None:
+    if text.isascii() and "xn--" not in text:
+        return
+    for host in words.find_hosts(text):
+        reason = words.find_look_alike(host)
+        if reason:
+            line = _line_of(text, host)
+            trace.report(
+                "A32",
+                f"the host '{host.encode('unicode_escape').decode()}' is not what it looks like: {reason}",
+                line,
+                host,
+            )
+
+
+def _line_of(text: str, part: str) -> int:
+    return text.count("\n", 0, max(0, text.find(part))) + 1
+
+
+def collect_asks(traces: Iterable[Trace]) -> Asks:
+    """Return what all files together ask for."""
+    found: dict[str, set[str]] = {kind: set() for kind in KINDS}
+    for trace in traces:
+        for ask in trace.asks:
+            found[ask.kind].add(ask.value)
+    return Asks(**{kind: tuple(sorted(values)) for kind, values in found.items()})
+
+
+def _check_declared(text: str, asks: Asks, scripts: bool, trace: Trace) -> None:
+    front = parse(text.encode("utf-8", "surrogatepass")).frontmatter if text else None
+    if front is not None:
+        line = _line_of(text, "allowed-tools:")
+        declarations.check_declared(front.fields, asks.commands, scripts, trace, line)
+
+
+def _problems_of(trace: Trace, seen: set[tuple[str, str]]) -> Iterable[Problem]:
+    """Yield a file's problems, and a note for each thing that no file before asked for."""
+    yield from trace.problems
+    for ask in trace.asks:
+        rule = _ASK_RULES.get(ask.kind)
+        if rule and (ask.kind, ask.value) not in seen:
+            seen.add((ask.kind, ask.value))
+            yield Problem(rule, _ASK_TEXTS[ask.kind].format(ask.value), ask.line, ask.value)
+
+
+def _soften(problem: Problem, name: str) -> Problem:
+    """Return a skill's instructions for its own installation as a note."""
+    own = rf"[/\\]skills(?:[/\\]|[/\\]{re.escape(name.rpartition('/')[2])}(?:[/\\.].*)?)?$"
+    if problem.rule == "A16" and re.search(own, problem.subject, re.IGNORECASE):
+        return problem._replace(level="note")
+    return problem
+
+
+def _judge(
+    name: str,
+    main: str,
+    traces: dict[str, Trace],
+    texts: dict[str, str],
+    policy: Policy,
+    baseline: Baseline | None,
+    use_notes: bool,
+) -> tuple[list[Finding], int]:
+    """Return the findings that count under the policy, and how many others there are."""
+    findings: list[Finding] = []
+    allowed = 0
+    seen: set[tuple[str, str]] = set()
+    for file in sorted(traces, key=lambda file: (file != main, os.fsencode(file))):
+        lines = texts.get(file, "").split("\n")
+        notes = read_notes(lines)
+        for problem in policy.extend(_problems_of(traces[file], seen)):
+            level = policy.level_of(name, file, _soften(problem, name))
+            line_text = lines[problem.line - 1] if problem.line <= len(lines) else ""
+            mark = make_fingerprint(problem.rule, file, line_text, problem.message)
+            if level == OFF or (baseline is not None and baseline.has(name, mark)):
+                allowed += level != OFF or BY_ID[problem.rule].level != OFF
+            elif use_notes and notes.allow(problem):
+                allowed += 1
+            else:
+                findings.append(
+                    Finding(
+                        BY_ID[problem.rule], level, problem.message, file, problem.line, mark, problem.subject
+                    )
+                )
+        findings += notes.report(file, use_notes, policy)
+    order = {level: number for number, level in enumerate(reversed(LEVELS))}
+    findings.sort(key=lambda finding: order[finding.level])
+    return findings[:MAX_FINDINGS], allowed

@@ -1,0 +1,493 @@
+"""What commands of a shell mean: what they send, install, write, decode and run.
+
+A reader of scripts calls `Machine.execute` for each command in order, with its words and what flows into it.
+The machine remembers what variables and files hold, and runs nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from skillc.audit import words
+from skillc.audit.findings import Trace
+from skillc.audit.forms import check_command
+from skillc.audit.packages import note_packages
+from skillc.audit.words import word_set
+
+SECRET, ENVIRONMENT, DOTENV, DOWNLOAD, DECODED = "secret", "environment", "dotenv", "download", "decoded"
+NOTHING: frozenset[str] = frozenset()
+MAX_DEPTH = 4  # scripts in scripts: sh -c, eval, what was decoded
+MAX_NAMES = 2000  # variables and files that are remembered
+
+
+class Word(NamedTuple):
+    """A word of a command, or what flows through a pipe: its text as far as it is known, and its flags."""
+
+    text: str = ""
+    flags: frozenset[str] = NOTHING
+
+    def join(self, other: Word) -> Word:
+        return Word((self.text + other.text)[: words.MAX_DECODED], self.flags | other.flags)
+
+
+EMPTY = Word()
+# Reads a script: where to report, its language, its text, its line, and how deep it is in others.
+Read = Callable[[Trace, str, str, int, int], None]
+
+_SHELLS = word_set("sh bash zsh dash ksh ash fish csh tcsh rbash")
+_INTERPRETERS = word_set(
+    "python python2 python3 node nodejs deno bun ruby perl php lua osascript pwsh powershell tclsh Rscript"
+)
+_LANGUAGES = {"python": "python", "python2": "python", "python3": "python", "node": "javascript"}
+_BUILTINS = word_set(
+    "echo printf cd export set unset read test true false exit return local declare typeset readonly"
+    " shift source"
+    " eval exec trap wait alias unalias let if then else fi for do done while until case esac function in"
+    " select"
+    " pushd popd type command builtin hash getopts ulimit umask times break continue shopt pwd history"
+    " jobs fg bg"
+    " mkdir ls cat rm cp mv touch grep sed awk head tail sort uniq wc cut tr tee find xargs basename dirname"
+    " readlink realpath date sleep env which less more diff comm paste seq expr yes time nohup nice"
+)
+# Programs that send: with data in their arguments or from the pipe.
+_SENDERS = word_set(
+    "curl wget nc ncat netcat socat http https httpie xh telnet ftp sftp scp rsync mail mailx sendmail"
+    " mutt swaks"
+    " aria2c openssl ssh dig nslookup host ping gsutil rclone s3cmd mc invoke-webrequest"
+    " invoke-restmethod iwr irm"
+    " tftp wscat websocat kcat finger whois lynx mosquitto_pub"
+)
+_DOWNLOADERS = word_set(
+    "curl wget http https aria2c fetch lynx iwr irm invoke-webrequest invoke-restmethod xh"
+)
+_PREFIXES = word_set(
+    "sudo doas nohup time command exec nice ionice stdbuf setsid busybox caffeinate chronic unbuffer"
+    " builtin then do"
+    " else ! env"
+)
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_PROGRAM = re.compile(r"[A-Za-z0-9_][\w.+-]{0,63}")
+# Options whose value is how a service is used, or where its answer goes.
+_HEADERS = word_set(
+    "-H --header -u --user -A -b --cookie -e --oauth2-bearer --key --cert -E --cacert -K --config"
+    " --netrc-file -i"
+    " -o --output -O"
+)
+
+
+class Machine:
+    """What one script has set up so far: variables, files and what is still to be said about it."""
+
+    def __init__(self, trace: Trace, read: Read, depth: int = 0) -> None:
+        self.trace = trace
+        self.read = read
+        self.depth = depth
+        self.variables: dict[str, Word] = {}
+        self.files: dict[str, frozenset[str]] = {}
+        self.functions: set[str] = set()
+
+    # Variables and files
+
+    def assign(self, name: str, value: Word) -> None:
+        if len(self.variables) < MAX_NAMES:
+            self.variables[name] = value
+
+    def look_up(self, name: str, line: int) -> Word:
+        """Return what a variable holds; one that the script did not set is the environment's."""
+        word = self.variables.get(name)
+        if word is not None:
+            return word
+        if name.isupper() and name not in _SHELL_VARIABLES and len(name) > 1:
+            self.trace.ask("environment", name, line)
+        return Word("~" if name == "HOME" else f"${{{name}}}")
+
+    def mark_file(self, path: str, flags: frozenset[str]) -> None:
+        if flags and path and len(self.files) < MAX_NAMES:
+            self.files[_plain_path(path)] = self.files.get(_plain_path(path), NOTHING) | flags
+
+    def write(self, path: str, line: int, flags: frozenset[str] = NOTHING) -> None:
+        """Take note of a file that is written."""
+        self.mark_file(path, flags)
+        note_write(self.trace, path, line)
+
+    def flags_of(self, text: str) -> frozenset[str]:
+        """Return the flags of a path: those of secrets, and of what the script put there."""
+        flags: set[str] = set()
+        for path in (text, text.rpartition("@")[2], text.rpartition("=")[2]) if self.files else ():
+            flags |= self.files.get(_plain_path(path), NOTHING)  # -F file=@path, --post-file=path
+        if words.is_secret(text):
+            flags.add(SECRET)
+        if words.is_dotenv(text):
+            flags.add(DOTENV)
+        return frozenset(flags)
+
+    # Commands
+
+    def execute(self, argv: Sequence[Word], stdin: Word, line: int) -> Word:
+        """Take note of a command and return what it gives to the next one in the pipe."""
+        argv = self._strip_prefixes(argv, line)
+        if not argv or not argv[0].text:
+            return stdin if not argv else Word("", stdin.flags | argv[0].flags)
+        name = re.split(r"[/\\]", argv[0].text)[-1].lower().removesuffix(".exe")
+        arguments = argv[1:]
+        text = " ".join(word.text for word in argv)[: words.MAX_WORD]
+        self._note_program(argv[0].text, name, text, line)
+        for host in words.find_hosts(text):
+            self.trace.ask("hosts", host, line)
+        check_command(name, text, self.trace, line)
+        paths = frozenset().union(*(self.flags_of(word.text) for word in arguments))
+        if (
+            name in _SHELLS
+            or name in _INTERPRETERS
+            or name in ("eval", "source", ".", "iex", "invoke-expression")
+        ):
+            self._interpret(name, arguments, stdin, line)
+        elif self._is_file_of(argv[0], DOWNLOAD):
+            self._say_remote(text, "", line)
+        if name in _SENDERS or _sends_by_subcommand(name, arguments):
+            self._send(name, arguments, stdin, text, line)
+        note_packages(name, [word.text for word in arguments], self.trace, line)
+        self._note_writes(name, arguments, stdin, line)
+        return self._output(name, arguments, stdin, paths, line)
+
+    def _strip_prefixes(self, argv: Sequence[Word], line: int) -> list[Word]:
+        rest = list(argv)
+        for _ in range(10):
+            if not rest:
+                break
+            name = rest[0].text.rpartition("/")[2]
+            if _ASSIGNMENT.match(rest[0].text) and len(rest) > 1:
+                key, _, value = rest[0].text.partition("=")
+                self.assign(key, Word(value, rest[0].flags))
+                rest = rest[1:]
+            elif name in ("timeout", "gtimeout") and len(rest) > 2:
+                rest = rest[2:]
+            elif name == "xargs" and len(rest) > 1:
+                rest = _skip_options(rest[1:], ("-I", "-n", "-P", "-L", "-d"))
+            elif name in _PREFIXES and len(rest) > 1:
+                if name in ("sudo", "doas"):
+                    self.trace.ask("commands", name, line)
+                    self.trace.report("A18", f"runs '{rest[1].text[:40]}' as root", line, name, "note")
+                rest = _skip_options(
+                    rest[1:], ("-u", "-g", "-n", "-c") if name in ("sudo", "nice", "ionice") else ()
+                )
+            else:
+                break
+        return rest
+
+    def _note_program(self, path: str, name: str, text: str, line: int) -> None:
+        if "/" in path and not path.startswith(("/", "~")):
+            return  # a script of the skill, or of the project
+        if _PROGRAM.fullmatch(name) and name not in _BUILTINS and name not in self.functions:
+            self.trace.ask("commands", name, line)
+
+    # Code that comes from elsewhere
+
+    def _interpret(self, name: str, arguments: Sequence[Word], stdin: Word, line: int) -> None:
+        """Take note of what an interpreter runs: a text in its arguments, a file, or what flows in."""
+        script, code = _find_code(name, arguments)
+        if code is not None:
+            self._run_code(name, code, line)
+        elif script is not None:
+            flags = script.flags | self.flags_of(script.text) - {SECRET, DOTENV}
+            self._run_code(
+                name,
+                Word("", flags & {DOWNLOAD, DECODED} | frozenset(f for f in flags if f.startswith("odd"))),
+                line,
+            )
+        elif stdin.text or stdin.flags:
+            self._run_code(name, stdin, line)
+
+    def _run_code(self, name: str, code: Word, line: int) -> None:
+        if DOWNLOAD in code.flags:
+            odd = next(
+                (flag.removeprefix("odd:") for flag in sorted(code.flags) if flag.startswith("odd:")), ""
+            )
+            self._say_remote(f"'{name}'", odd, line)
+        inner = Trace()
+        if code.text and self.depth < MAX_DEPTH:
+            language = _LANGUAGES.get(
+                name, "shell" if name in _SHELLS or name in ("eval", "source", ".") else "text"
+            )
+            trace = inner if DECODED in code.flags else self.trace
+            self.read(trace, language, code.text, line, self.depth + 1)
+        if DECODED in code.flags:
+            report_decoded(self.trace, f"'{name}'", inner, line)
+
+    def _say_remote(self, what: str, odd: str, line: int) -> None:
+        if odd:
+            self.trace.report("A11", f"{what} runs code {odd}", line)
+        else:
+            self.trace.report("A10", f"{what} runs code that is downloaded", line)
+
+    def _is_file_of(self, word: Word, flag: str) -> bool:
+        return flag in word.flags or flag in self.files.get(_plain_path(word.text), NOTHING)
+
+    # Data that goes elsewhere
+
+    def _send(self, name: str, arguments: Sequence[Word], stdin: Word, text: str, line: int) -> None:
+        """Report secrets that a program sends; those in a header or as a key are how services are used."""
+        if words.find_hosts(text) == [] and re.search(r"(?:localhost|127\.0\.0\.1|::1|0\.0\.0\.0)", text):
+            return
+        body, header = stdin.flags, NOTHING
+        before = ""
+        for word in arguments:
+            option = before if before.startswith("-") else word.text.split("=", 1)[0]
+            flags = word.flags | (self.flags_of(word.text) if _is_data(name, option, word.text) else NOTHING)
+            if option in _HEADERS:
+                header |= flags
+            else:
+                body |= flags
+            before = word.text if word.text.startswith("-") and len(word.text) <= 20 else ""
+        if name == "ssh" or (name in ("scp", "rsync") and not re.search(r"\s[\w.@{}$-]{2,}:", text)):
+            body = stdin.flags  # nothing but what flows in leaves the machine
+        if body & {SECRET, ENVIRONMENT}:
+            what = "secrets" if SECRET in body else "the whole environment"
+            self.trace.report("A21", f"'{name}' sends {what}{_whereto(text)}", line, name)
+        elif DOTENV in body:
+            self.trace.report("A21", f"'{name}' sends a file of secrets (.env){_whereto(text)}", line, name)
+        elif header & {SECRET, ENVIRONMENT} and name not in _NO_READERS:
+            self.trace.report("A20", f"'{name}' uses a stored secret as its credential", line, name)
+        check_credentials(self.trace, text, line)
+
+    # What is changed
+
+    def _note_writes(self, name: str, arguments: Sequence[Word], stdin: Word, line: int) -> None:
+        targets = [word.text for word in arguments if not word.text.startswith("-")]
+        flags = frozenset().union(*map(self.flags_of, targets))
+        if name in ("curl", "wget", "aria2c"):
+            self._note_download(name, arguments, line)
+        elif name in ("tee", "touch"):
+            for target in targets:
+                self.write(target, line, stdin.flags)
+        elif name in ("cp", "mv", "ln", "install", "rsync") and len(targets) > 1:
+            self.write(targets[-1], line, flags)
+        elif name in ("zip", "tar", "7z", "gpg", "unzip", "gunzip", "chmod"):
+            for target in targets:  # an archive of secrets is one, and what is in a download was downloaded
+                self.mark_file(target.removesuffix(".gz").removesuffix(".zip"), flags)
+        elif name in ("sed", "perl") and any(word.text.startswith(("-i", "-pi")) for word in arguments):
+            for target in targets[1:]:
+                self.write(target, line)
+
+    def _note_download(self, name: str, arguments: Sequence[Word], line: int) -> None:
+        texts = [word.text for word in arguments]
+        output = ""
+        option = re.compile(r"-[a-zA-Z]*o|--output" if name != "wget" else r"-[a-zA-Z]*O|--output-document")
+        for before, text in pairwise(texts):
+            output = text if option.fullmatch(before) else output
+        address = next((text for text in texts if "://" in text), "")
+        keeps_name = name != "curl" or any(
+            re.fullmatch(r"-[a-zA-Z]*O[a-zA-Z]*|--remote-name", t) for t in texts
+        )
+        if not output and address and keeps_name:
+            output = address.split("?")[0].rstrip("/").rpartition("/")[2]
+        if output and output != "-":
+            odd = words.describe_odd(address)
+            self.write(output, line, frozenset((DOWNLOAD, f"odd:{odd}") if odd else (DOWNLOAD,)))
+
+    # What flows on
+
+    def _output(
+        self, name: str, arguments: Sequence[Word], stdin: Word, paths: frozenset[str], line: int
+    ) -> Word:
+        """Return what a command prints as far as it is known; `paths` are the flags of files it names."""
+        texts = [word.text for word in arguments]
+        if name not in _NO_READERS and SECRET in paths:
+            self.trace.report("A20", f"'{name}' reads a store of secrets", line, name)
+        elif name not in _NO_READERS and any(map(words.is_agent_secret, texts)):
+            self.trace.report("A20", f"'{name}' reads the keys of an agent's skills", line, name, "note")
+        flags = paths.union(*(word.flags for word in arguments))
+        if name in ("echo", "printf"):
+            start = 1 if texts[:1] and re.fullmatch(r"-[neE]+", texts[0]) else 0
+            joined = " ".join(texts[start:])
+            if name == "printf" or any("e" in text for text in texts[:start]):
+                joined = _unescape(_format(texts[start:]) if name == "printf" else joined)
+            return Word(joined[: words.MAX_DECODED], frozenset().union(*(word.flags for word in arguments)))
+        if _ENVIRONMENT.fullmatch(" ".join((name, *texts))):
+            self.trace.report("A22", f"'{name}' prints the whole environment", line, name)
+            return Word("", frozenset((ENVIRONMENT,)))
+        if name in _DOWNLOADERS:
+            odd = words.describe_odd(" ".join(texts))
+            return Word("", frozenset((DOWNLOAD, f"odd:{odd}") if odd else (DOWNLOAD,)))
+        decoded = _decode(name, texts, stdin)
+        if decoded is not None:
+            return Word(decoded, stdin.flags | flags | {DECODED})
+        if name == "cat" and not texts:
+            return stdin
+        return Word("", (stdin.flags | flags) - _LOSSES.get(name, NOTHING))
+
+
+_SHELL_VARIABLES = word_set(
+    "HOME PATH PWD OLDPWD USER SHELL TMPDIR IFS PS1 BASH_SOURCE LINENO RANDOM SECONDS HOSTNAME UID EUID"
+    " PPID LANG"
+    " LC_ALL TERM EDITOR VISUAL PAGER BASH_VERSION OSTYPE FUNCNAME PIPESTATUS REPLY COLUMNS LINES OPTARG"
+    " OPTIND"
+    " ARGUMENTS SKILL_DIR CLAUDE_SKILL_DIR CLAUDE_PLUGIN_ROOT LOGNAME DISPLAY"
+)
+# Rules that make decoded code dangerous: more than what any script does.
+_DANGERS = word_set("A10 A11 A12 A13 A14 A16 A19 A20 A21 A23 A31 A40 A41 A43 A50 A51 A52")
+_NO_READERS = word_set(
+    "chmod chown mkdir ls test [ [[ cd rm touch stat export echo printf find git mv eval ln file du alias"
+    " install"
+    " ssh scp sftp rsync ssh-add ssh-keygen ssh-copy-id"
+)
+_ENVIRONMENT = re.compile(r"(?:env|printenv)(?:\s+-0)?|(?:export|declare)\s+-[px]")
+_TEMPORARY = ("/tmp/", "/var/tmp/")  # noqa: S108 -- paths in skills
+# What is lost on the way: those that take a part, such as one key, and those that count or hash.
+_LOSSES = {
+    **dict.fromkeys(word_set("grep egrep rg cut awk gawk sed jq yq"), frozenset((DOTENV,))),
+    **dict.fromkeys(
+        word_set("wc md5sum sha256sum shasum"), frozenset((SECRET, DOTENV, ENVIRONMENT, DECODED))
+    ),
+}
+
+
+def note_write(trace: Trace, path: str, line: int) -> None:
+    """Take note of a path that is written: outside of the working directory, run later, or an agent's own."""
+    path = path.strip("\"'")
+    if not path or path.startswith(("/dev/null", "/dev/std", "/dev/fd", "/dev/tty", "&")) or "\n" in path:
+        return
+    if words.is_persistent(path):
+        trace.report("A14", f"writes '{path}', which is run later", line, path)
+    elif words.is_agent_file(path):
+        trace.report("A16", f"writes '{path}', which agents read", line, path)
+    if path.startswith(_TEMPORARY) or not re.match(r"[/~]|\$\{?HOME|[A-Za-z]:\\|%|\$env:", path):
+        return
+    trace.ask("writes", _plain_path(path), line)
+
+
+def report_decoded(trace: Trace, what: str, inner: Trace, line: int) -> None:
+    """Report code that is decoded and run, and what it holds; worse if that would be reported by itself."""
+    for ask in inner.asks:
+        trace.ask(ask.kind, ask.value, line)
+    for problem in inner.problems:
+        trace.report(
+            problem.rule, f"in decoded code: {problem.message}", line, problem.subject, problem.level
+        )
+    if any(problem.rule in _DANGERS for problem in inner.problems):
+        trace.report("A13", f"{what} runs decoded code that is dangerous in itself", line)
+    else:
+        trace.report("A12", f"{what} runs code that is decoded first", line)
+
+
+def check_credentials(trace: Trace, text: str, line: int) -> None:
+    """Report credentials of a service, as `${NAME}` in a text, that go to a host of another."""
+    hosts = words.find_hosts(text)
+    for variable, domains in words.CREDENTIALS.items() if hosts and "${" in text else ():
+        if f"${{{variable}}}" not in text:
+            continue
+        for host in hosts:
+            if not any(host == domain or host.endswith(f".{domain}") for domain in domains):
+                level = "block" if words.is_drop(host) or words.is_number(host) else ""
+                trace.report("A23", f"{variable} is sent to {host}", line, host, level)
+
+
+def _plain_path(path: str) -> str:
+    return path.strip("\"'").removeprefix("./").replace("${HOME}", "~").replace("$HOME", "~")
+
+
+def _skip_options(argv: list[Word], with_value: tuple[str, ...]) -> list[Word]:
+    rest = argv
+    while rest and rest[0].text.startswith("-") and len(rest) > 1:
+        rest = rest[2:] if rest[0].text in with_value and len(rest) > 2 else rest[1:]
+    return rest
+
+
+def _find_code(name: str, arguments: Sequence[Word]) -> tuple[Word | None, Word | None]:
+    """Return the file that an interpreter reads, and the code in its arguments."""
+    if name in ("eval", "iex", "invoke-expression"):
+        code = EMPTY
+        for word in arguments:
+            code = code.join(word).join(Word(" "))
+        return None, code if arguments else None
+    for number, word in enumerate(arguments):
+        if re.fullmatch(r"-[a-zA-Z]*c|-e|--eval|-r|-Command|-EncodedCommand|-enc?", word.text, re.IGNORECASE):
+            code = arguments[number + 1] if number + 1 < len(arguments) else EMPTY
+            if word.text.lower().startswith("-en"):
+                return None, Word(words.decode_base64(code.text), code.flags | {DECODED})
+            return None, code
+        if not word.text.startswith("-") or word.flags:
+            return word, None
+        if word.text == "-":
+            return None, None
+    return None, None
+
+
+def _sends_by_subcommand(name: str, arguments: Sequence[Word]) -> bool:
+    texts = [word.text for word in arguments[:3]]
+    return (
+        (name == "aws" and texts[:1] == ["s3"])
+        or (name == "gh" and texts[:1] in (["gist"], ["issue"], ["pr"], ["api"]))
+        or (name == "az" and texts[:1] == ["storage"])
+    )
+
+
+def _is_data(name: str, option: str, text: str) -> bool:
+    """Return whether a path in an argument means the file's contents."""
+    if name == "curl":
+        return "@" in text or option in ("-T", "--upload-file", "-K") or text.startswith("file://")
+    if name == "wget":
+        return "--post-file" in text or "--body-file" in text or option in ("--post-file", "--body-file")
+    return option not in ("-i", "-F", "-o", "--identity") and name not in (
+        "ssh",
+        "openssl",
+        "dig",
+        "host",
+        "ping",
+    )
+
+
+def _whereto(text: str) -> str:
+    hosts = words.find_hosts(text)
+    return f" to {hosts[0]}" if hosts else ""
+
+
+def _decode(name: str, texts: list[str], stdin: Word) -> str | None:
+    """Return what a decoder gives for the text that flows in; None for any other command."""
+    options = " ".join(texts)
+    if name in ("base64", "gbase64") and re.search(r"(?:^|\s)(?:-d|-D|--decode|-di)\b", options):
+        return words.decode_base64(stdin.text)
+    if name == "openssl" and re.search(r"\b(?:base64|enc)\b", options) and re.search(r"\s-d\b", options):
+        return words.decode_base64(stdin.text)
+    if name == "xxd" and re.search(r"-\w*r", options):
+        return words.decode_hex(stdin.text)
+    if name == "rev":
+        return stdin.text[::-1]
+    if (
+        name == "tr"
+        and re.search(r"[a-z]-[a-z]", options, re.IGNORECASE)
+        and re.search(r"[n]-[z][a]", options, re.IGNORECASE)
+    ):
+        return words.decode_rot13(stdin.text)
+    if name in ("gunzip", "zcat", "uudecode", "base32", "gzip") and (
+        name in ("gunzip", "zcat", "uudecode") or "-d" in options
+    ):
+        return "" if DECODED in stdin.flags or name in ("uudecode", "base32") else None
+    return None
+
+
+def _format(texts: list[str]) -> str:
+    """Return what printf prints, as far as `%s` and `%b` go."""
+    if not texts:
+        return ""
+    pattern, values = texts[0], texts[1:]
+    if "%" not in pattern:
+        return pattern
+    return re.sub(r"%[sb]", "", pattern) + "".join(values) if values else pattern
+
+
+def _unescape(text: str) -> str:
+    r"""Return a text with `\x41`, `\101` and `\n` as the characters that they mean."""
+
+    def character(match: re.Match[str]) -> str:
+        body = match[1]
+        if body[0] == "x":
+            return chr(int(body[1:], 16))
+        if body[0] in "01234567":
+            return chr(int(body, 8) & 0xFF)
+        return {"n": "\n", "t": "\t"}.get(body, body)
+
+    return re.sub(r"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|[a-z\\])", character, text)

@@ -1,0 +1,145 @@
+"""Read what a skill declares: its tools, hooks, MCP servers and what runs when it is installed or opened."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from skillc.audit.commands import Read
+from skillc.audit.findings import Trace
+
+MAX_VALUES = 5000  # of a file of settings
+_SETTINGS = re.compile(
+    r"(?:^|/)(?:\.claude/settings(?:\.local)?\.json|hooks/hooks\.json|hooks\.json|\.?mcp\.json"
+    r"|plugin\.json|claude_desktop_config\.json"
+    r"|\.cursor/(?:mcp|hooks)\.json|\.gemini/settings\.json|\.codex/config\.toml|\.vscode/tasks\.json)$"
+)
+_INSTALL_SCRIPTS = ("preinstall", "install", "postinstall", "prepare", "prepublish", "preuninstall")
+_SHELL_TOOLS = (
+    "bash",
+    "shell",
+    "terminal",
+    "execute",
+    "run_command",
+    "exec",
+    "powershell",
+    "code_execution",
+    "computer",
+    "*",
+)
+MAX_NAMES = 5
+
+
+def check_frontmatter(fields: dict[str, Any], trace: Trace, read: Read, line_of: dict[str, int]) -> None:
+    """Report hooks and servers in the frontmatter, and read their commands."""
+    for key in ("hooks", "mcpServers", "mcp-servers", "mcp_servers"):
+        if fields.get(key):
+            line = line_of.get(key, 1)
+            trace.report("A15", f"'{key}' in the frontmatter: an agent runs these by itself", line, key)
+            _read_commands(fields[key], trace, read, line)
+
+
+def check_settings(name: str, text: str, trace: Trace, read: Read) -> None:
+    """Report hooks, servers and scripts of installation in a file of settings."""
+    is_package = name.rpartition("/")[2] == "package.json"
+    if not is_package and not _SETTINGS.search(name):
+        return
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(value, dict):
+        (_check_package if is_package else _check_agent)(value, text, trace, read)
+
+
+def _check_package(value: dict[str, Any], text: str, trace: Trace, read: Read) -> None:
+    scripts = value.get("scripts")
+    for key in _INSTALL_SCRIPTS if isinstance(scripts, dict) else ():
+        script = scripts.get(key) if isinstance(scripts, dict) else None
+        if isinstance(script, str):
+            line = _line_of(text, f'"{key}"')
+            trace.report("A15", f"'{key}' runs when the package is installed", line, key)
+            read(trace, "shell", script, line, 1)
+
+
+def _check_agent(value: dict[str, Any], text: str, trace: Trace, read: Read) -> None:
+    permissions = value.get("permissions")
+    permissions = permissions if isinstance(permissions, dict) else {}
+    if permissions.get("allow") or permissions.get("defaultMode") == "bypassPermissions":
+        trace.report(
+            "A17", "lets an agent act without asking", _line_of(text, '"permissions"'), "permissions"
+        )
+    for key in ("hooks", "mcpServers", "tasks"):
+        if value.get(key) and (key != "tasks" or "folderOpen" in text):
+            line = _line_of(text, f'"{key}"')
+            trace.report("A15", f"'{key}': an agent runs these by itself", line, key)
+            _read_commands(value[key], trace, read, line)
+
+
+def _read_commands(value: Any, trace: Trace, read: Read, line: int) -> None:
+    for entry in _find_tables(value):
+        command, arguments = entry.get("command"), entry.get("args")
+        if isinstance(command, str):
+            rest = (
+                [text for text in arguments if isinstance(text, str)] if isinstance(arguments, list) else []
+            )
+            read(trace, "shell", " ".join([command, *rest]), line, 1)
+        url = entry.get("url")
+        if isinstance(url, str):
+            read(trace, "shell", f"curl {url}", line, 1)
+
+
+def _find_tables(value: Any) -> Iterator[dict[str, Any]]:
+    stack, room = [value], MAX_VALUES
+    while stack and room:
+        room -= 1
+        value = stack.pop()
+        if isinstance(value, dict):
+            yield value
+            stack += value.values()
+        elif isinstance(value, list):
+            stack += value
+
+
+def _line_of(text: str, key: str) -> int:
+    return text.count("\n", 0, max(0, text.find(key))) + 1
+
+
+def check_declared(
+    fields: dict[str, Any], commands: Iterable[str], has_scripts: bool, trace: Trace, line: int
+) -> None:
+    """Report programs that scripts and instructions run and 'allowed-tools' does not name."""
+    declared = fields.get("allowed-tools")
+    if declared is None:
+        return
+    tools = list(_split_tools(declared))
+    shells = [
+        inner
+        for name, inner in tools
+        if name.lower() in _SHELL_TOOLS or name.lower().endswith(("bash", "shell"))
+    ]
+    names = sorted(set(commands))
+    if "" in shells or "*" in shells or not names:
+        return
+    if not shells:
+        trace.report("A07", f"'allowed-tools' has no shell, but the skill runs {_list(names)}", line)
+        return
+    allowed = {re.split(r"[\s:*]", pattern.strip())[0].rpartition("/")[2] for pattern in shells}
+    missing = [name for name in names if name not in allowed]
+    if missing:
+        trace.report("A07", f"'allowed-tools' does not name {_list(missing)}", line)
+
+
+def _split_tools(declared: Any) -> Iterator[tuple[str, str]]:
+    """Yield the tools of 'allowed-tools': name, and what is in parentheses."""
+    texts = declared if isinstance(declared, list) else [declared]
+    for text in texts:
+        for match in re.finditer(r"([\w*.-]{1,100})(?:\(([^()]{0,500})\))?", str(text)[:20_000]):
+            yield match[1], match[2] or ""
+
+
+def _list(names: list[str]) -> str:
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more

@@ -1,0 +1,107 @@
+"""The table of commands that are known by their form: rule, programs, a pattern of the line, a message."""
+
+from __future__ import annotations
+
+import re
+
+from skillc.audit.findings import Trace
+from skillc.audit.words import word_set
+
+_ROOTS = (
+    r"(?:/|/\*|\.\./\*|~|~/|~/\*|\$\{?HOME\}?/?\*?|/(?:home|usr|etc|var|boot|Users|System|Library)(?:/\*?)?"
+    r"|[A-Z]:\\?\*?)"
+)
+_DISK = r"/dev/(?:sd|nvme|hd|disk|vd|mmcblk)"
+_TABLE = (
+    (
+        "A17",
+        "",
+        r"--(?:dangerously-\w[\w-]*|yolo|allow-dangerously-skip-permissions|full-auto|trust-all-tools)\b",
+        "'{}' is told not to ask",
+    ),
+    ("A17", "", r"--permission-mode[= ]bypassPermissions", "'{}' is told not to ask"),
+    (
+        "A19",
+        "setenforce spctl csrutil ufw",
+        r"\b0$|--(?:master|global)-disable|\bdisable\b",
+        "'{}' switches a protection off",
+    ),
+    ("A19", "xattr", r"\s-\w*[cd]\w*\s", "'{}' takes the mark off what was downloaded"),
+    (
+        "A19",
+        "iptables systemctl",
+        r"\s-F\b|\b(?:stop|disable)\s+(?:firewalld|ufw|auditd|apparmor)",
+        "'{}' switches a protection off",
+    ),
+    ("A19", "", r"[SA][ed][td]-MpPreference|DisableRealtimeMonitoring", "'{}' switches a protection off"),
+    (
+        "A19",
+        "history unset shred rm",
+        r"^history\s+-c\b|HISTFILE|\.(?:bash|zsh)_history\b",
+        "'{}' removes traces",
+    ),
+    ("A19", "powershell pwsh", r"(?i)-w\w*\s+hidden", "'{}' runs in a hidden window"),
+    (
+        "A52",
+        "",
+        r"(?i)stratum\+(?:tcp|ssl)://|(?:^|[\s/])(?:xmrig|minerd|cpuminer|ethminer|nbminer|xmr-stak)\b",
+        "'{}' mines cryptocurrency",
+    ),
+    (
+        "A51",
+        "rm",
+        rf"^(?=.*\s-\w*[rR])(?=.*\s{_ROOTS}(?:\s|$))",
+        "'{}' deletes far more than the skill's files",
+    ),
+    ("A51", "dd shred wipefs", rf"(?:of=|\s){_DISK}", "'{}' overwrites a disk"),
+    ("A51", "mkfs mkfs.ext4 mkfs.xfs mkfs.vfat", rf"{_DISK}", "'{}' overwrites a disk"),
+    (
+        "A18",
+        "docker podman",
+        r"--privileged\b|(?:-v|--volume)[= ]/:|/var/run/docker\.sock|--pid[= ]host",
+        "'{}' gives a container the whole machine",
+    ),
+    ("A18", "chmod", r"\s(?:[ugoa]*\+[rwx]*s[rwx]*|[2467]\d{3})\s", "'{}' lets a program run as its owner"),
+    ("A18", "visudo setcap", r"", "'{}' changes what may be run as root"),
+    ("A18", "tee cp mv install", r"/etc/sudoers", "'{}' changes what may be run as root"),
+    ("A14", "crontab", r"^crontab(?!.*\s-[lr]\b)\s+\S", "'{}' makes something run later"),
+    ("A14", "systemctl", r"\b(?:enable|reenable|link)\b", "'{}' makes something run later"),
+    ("A14", "launchctl", r"\b(?:load|bootstrap|enable|submit)\b", "'{}' makes something run later"),
+    ("A14", "schtasks", r"(?i)/(?:create|change)\b", "'{}' makes something run later"),
+    ("A14", "loginctl", r"\benable-linger\b", "'{}' makes something run later"),
+    (
+        "A14",
+        "at batch",
+        r"^(?:at\s+(?:now|\d|-f|tomorrow|noon|midnight)|batch\s*$)",
+        "'{}' makes something run later",
+    ),
+    ("A14", "update-rc.d chkconfig pm2", r"\b(?:defaults|on|startup)\b", "'{}' makes something run later"),
+    ("A14", "git", r"\bcore\.hooksPath\b|\binit\.templateDir\b", "'{}' sets the folder of hooks"),
+    ("A14", "reg", r"(?i)\badd\b.*CurrentVersion\\+Run", "'{}' makes something run later"),
+    (
+        "A50",
+        "nc ncat netcat",
+        r"\s-\w*[ec]\w*\s+\S*(?:sh|cmd|powershell)\b|--(?:sh-)?exec\b",
+        "'{}' hands a shell to another machine",
+    ),
+    ("A50", "socat", r"(?i)(?=.*\b(?:exec|system):)(?=.*tcp)", "'{}' hands a shell to another machine"),
+    ("A50:review", "", r"/dev/(?:tcp|udp)/", "opens a connection that a shell can be handed to"),
+    ("A20", "security", r"^security\s+(?:find-|dump-keychain|export)", "'{}' reads the keychain"),
+    (
+        "A20",
+        "secret-tool keyring cmdkey pass",
+        r"^\S+\s+(?:lookup|get|show|search)\b",
+        "'{}' reads stored passwords",
+    ),
+)
+_FORMS = tuple(
+    (rule, word_set(names), re.compile(pattern), message) for rule, names, pattern, message in _TABLE
+)
+
+
+def check_command(name: str, text: str, trace: Trace, line: int) -> None:
+    """Report a command that has one of the forms; `text` is its line, of a bounded length."""
+    for rule, names, pattern, message in _FORMS:
+        if (not names or name in names) and pattern.search(text):
+            number, _, level = rule.partition(":")
+            trace.report(number, message.format(name), line, name, level)

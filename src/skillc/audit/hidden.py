@@ -1,0 +1,152 @@
+"""Find what a reader does not see: characters that are not shown, and encoded text.
+
+Joiners in emoji and in scripts that need them, and marks at the start of a file are ordinary.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+from skillc.audit import words
+from skillc.audit.findings import Trace
+from skillc.audit.words import word_set
+
+_TAGS = re.compile("[\U000e0000-\U000e007f]+")
+_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
+_BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]+")
+_ZERO = re.compile("[\u200b\u200c\u200d\u2060-\u2064\ufeff\u180e\u00ad\u115f\u1160\u3164\uffa0]+")
+_INVISIBLE = re.compile(
+    "[\u00ad\u115f\u1160\u180e\u200b-\u200d\u202a-\u202e\u2060-\u2069\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e01ef]"
+)
+_BLOB = re.compile(
+    r"(?<![\w+/=-])(?:[A-Za-z0-9+/]{40,100000}={0,2}"
+    r"|(?:[A-Za-z0-9+/]{60,76}\r?\n){2,2000}[A-Za-z0-9+/]{0,76}={0,2})(?![\w+/=-])"
+)
+_HEX = re.compile(r"(?<![\w])(?:(?:\\x[0-9a-fA-F]{2}){20,20000}|[0-9a-fA-F]{48,40000})(?![\w])")
+_JOINED = word_set(
+    "ZWJ ARABIC DEVANAGARI BENGALI TAMIL TELUGU KANNADA MALAYALAM SINHALA GUJARATI GURMUKHI ORIYA MYANMAR"
+    " KHMER TIBETAN SYRIAC"
+)
+
+
+def check_characters(text: str, trace: Trace, line: int = 1) -> None:
+    """Report characters that are not shown, with what they spell."""
+    if text.isascii() or not _INVISIBLE.search(text):
+        return
+    counter = _Lines(text, line)
+    for match in _TAGS.finditer(text):
+        spelled = "".join(chr(ord(c) - 0xE0000) for c in match[0] if 0xE0020 <= ord(c) < 0xE007F)
+        if match.start() and text[match.start() - 1] == "\U0001f3f4" and len(spelled) <= 7:
+            continue  # a flag, such as Scotland's
+        if sum(map(str.isalpha, spelled)) >= 4:
+            trace.report(
+                "A31", f"characters that are not shown spell: {spelled[:80]!r}", counter.at(match.start())
+            )
+        else:
+            trace.report("A30", "tag characters, which are not shown", counter.at(match.start()))
+    for match in _SELECTORS.finditer(text):
+        hidden = bytes(ord(c) - 0xFE00 if ord(c) < 0xFE10 else ord(c) - 0xE0100 + 16 for c in match[0][:4000])
+        spelled = words.as_text(hidden)
+        if len(match[0]) >= 8 or spelled:
+            trace.report("A31", f"variation selectors hold data: {spelled[:80]!r}", counter.at(match.start()))
+    for match in _BIDI.finditer(text):
+        if re.search("[\u202d\u202e]", match[0]) or not _has_rtl(text):
+            trace.report(
+                "A30",
+                f"U+{ord(match[0][0]):04X} changes the order in which text is shown",
+                counter.at(match.start()),
+            )
+    _check_zero_width(text, trace, counter)
+
+
+def _check_zero_width(text: str, trace: Trace, counter: _Lines) -> None:
+    for match in _ZERO.finditer(text):
+        start, end = match.span()
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if start == 0 or (
+            match[0] in ("\u200d", "\u200c") and (_needs_joiner(before) or _needs_joiner(after))
+        ):
+            continue
+        line = counter.at(start)
+        if len(match[0]) >= 8:
+            spelled = _spell_bits(match[0])
+            trace.report("A31", f"{len(match[0])} characters in a row that are not shown{spelled}", line)
+        elif before.isalnum() and after.isalnum() and before.isascii() and after.isascii():
+            trace.report("A30", f"U+{ord(match[0][0]):04X}, which is not shown, is inside of a word", line)
+        else:
+            trace.report("A30", f"U+{ord(match[0][0]):04X} is not shown", line, level="note")
+
+
+def _spell_bits(run: str) -> str:
+    """Return what two kinds of characters spell as the bits of letters, as the end of a message."""
+    kinds = sorted(set(run))
+    if len(kinds) != 2 or len(run) < 16:
+        return ""
+    bits = "".join(str(kinds.index(c)) for c in run[:8000])
+    for order in (bits, bits.translate(str.maketrans("01", "10"))):
+        data = bytes(int(order[at : at + 8], 2) for at in range(0, len(order) - 7, 8))
+        spelled = words.as_text(data)
+        if spelled:
+            return f" spell: {spelled[:80]!r}"
+    return ""
+
+
+def _needs_joiner(letter: str) -> bool:
+    if not letter:
+        return False
+    if unicodedata.category(letter) in ("So", "Sk", "Mn") or letter == "\ufe0f":
+        return True
+    return unicodedata.name(letter, "").split(" ")[0] in _JOINED
+
+
+def _has_rtl(text: str) -> bool:
+    return bool(re.search("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]", text))
+
+
+def check_blobs(
+    text: str, trace: Trace, check_prose: Callable[[str, Trace, int], None], line: int = 1
+) -> None:
+    """Report encoded text that speaks to the agent, or is a command."""
+    if len(text) < 40:
+        return
+    counter = _Lines(text, line)
+    room = 200
+    for pattern, decode in ((_BLOB, words.decode_base64), (_HEX, words.decode_hex)):
+        for match in pattern.finditer(text):
+            decoded = decode(match[0])
+            if not decoded or room <= 0:
+                continue
+            room -= 1
+            inner = Trace()
+            check_prose(decoded, inner, 1)
+            at = counter.at(match.start())
+            if any(problem.rule[:2] in ("A4", "A3") for problem in inner.problems):
+                worst = "block" if inner.has("A43", "A31") else ""
+                trace.report("A34", f"encoded text holds instructions: {decoded[:60]!r}", at, level=worst)
+            elif _COMMAND.search(decoded):
+                trace.report("A34", f"encoded text holds a command: {decoded[:60]!r}", at)
+
+
+_COMMAND = re.compile(
+    r"\b(?:curl|wget|bash|sh|nc|python3?|powershell|iex|eval|chmod|sudo)\b.{0,200}(?:https?://|/dev/tcp"
+    r"|\|\s*(?:ba)?sh|-e\s|-c\s)",
+    re.DOTALL,
+)
+
+
+class _Lines:
+    """Counts lines of ascending positions in one pass."""
+
+    def __init__(self, text: str, line: int) -> None:
+        self.text = text
+        self.line = self.first = line
+        self.position = 0
+
+    def at(self, position: int) -> int:
+        if position < self.position:
+            self.position, self.line = 0, self.first
+        self.line += self.text.count("\n", self.position, position)
+        self.position = position
+        return self.line

@@ -1,0 +1,280 @@
+"""What the readers of scripts know: places of secrets, hosts that serve no software, programs that send.
+
+Patterns are searched in words and short strings that were cut to a length before.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import ipaddress
+import re
+from urllib.parse import unquote
+
+MAX_WORD = 4096  # characters of a string in which patterns are searched
+MAX_DECODED = 1 << 16  # characters of a decoded text that is read
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text: tables of names are easier to read without their quotes."""
+    return frozenset(text.split())
+
+
+_NAME_END = r"(?=$|[/\\\"'\s:,;)\]}*?`|&<>])"
+_SECRET = re.compile(
+    r"(?:^|[/\\~\s\"'@=:,(])(?:"
+    r"\.ssh(?![-\w.])(?![/\\](?:known_hosts|config\b|[\w.*-]*\.pub|authorized_keys))"
+    rf"|\.aws(?:[/\\](?!config)|{_NAME_END})|\.gnupg{_NAME_END}"
+    r"|\.(?:netrc|git-credentials|pypirc|pgpass|my\.cnf|password-store"
+    r"|kube[/\\]config|docker[/\\]config\.json"
+    r"|config[/\\](?:gcloud(?![\w-])|gh[/\\]hosts\.yml|solana[/\\]id\.json|git[/\\]credentials)"
+    r"|azure(?=[/\\])|electrum|bitcoin|ethereum|monero|exodus|mozilla[/\\]firefox|thunderbird|vault-token"
+    rf"|claude[/\\]\.?credentials(?:\.json)?|codex[/\\]auth\.json){_NAME_END}"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)(?![\w.])"
+    rf"|(?:etc[/\\])(?:g?shadow|sudoers){_NAME_END}"
+    r"|Library[/\\]Keychains|login\.keychain"
+    r"|(?:Google[/\\]Chrome|google-chrome|Chromium|BraveSoftware|Microsoft[/\\]Edge)[/\\]"
+    r"|Login Data|wallet\.dat|Extension Settings[/\\]nkbihfbeogaeaoehlefnkodbefgpgknn"
+    r"|Exodus[/\\]exodus\.wallet|MetaMask(?=[/\\])|logins\.json|key4\.db|cookies\.sqlite"
+    r")",
+    re.IGNORECASE,
+)
+# Where an agent keeps the keys of all its skills: a skill reads its own there, which is what it is for.
+_AGENT_SECRET = re.compile(
+    r"\.(?:openclaw|clawdbot|moltbot)[/\\](?:\.env|openclaw\.json|clawdbot\.json|moltbot\.json|credentials)"
+)
+_DOTENV = re.compile(
+    r"(?:^|[/\\\s\"'@=])\.env(?:\.(?:local|production|prod|development|dev))?(?=$|[\"'\s;,)])"
+)
+_URL = re.compile(
+    r"\b(?:https?|wss?|ftps?|tcp|stratum\+(?:tcp|ssl))://(?:[^\s/@\"'`<>]{0,200}@)?(\[[0-9a-fA-F:.]+\]"
+    r"|[^\s/:?#\"'`<>(){}\[\]\\|,;$*!&=]{1,253})"
+)
+_HOST = re.compile(r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,10}(?:[^\W\d_]{2,24}|xn--[a-z0-9-]{2,59})")
+_IP = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
+_ODD_NUMBER = re.compile(r"0x[0-9a-f]{6,8}|\d{8,10}", re.IGNORECASE)
+# Reserved for examples, or what writers of documentation put where a name goes.
+_EXAMPLE = re.compile(
+    r"(?:^|\.)(?:example(?:\.(?:com|org|net|edu))?|test|invalid|localhost|local|internal|lan|localdomain)$"
+    r"|^(?:your|my|some|the|xxx)[-_.]|^(?:host|hostname|domain|site|server|url|foo|bar)\.|\.\.",
+    re.IGNORECASE,
+)
+# Where anybody can put a text, receive one, or hide an address: no place that software is served from.
+DROPS = word_set(
+    "pastebin.com paste.ee hastebin.com rentry.co rentry.org dpaste.com dpaste.org ghostbin.com glot.io ix.io"
+    " 0x0.st termbin.com sprunge.us paste.rs transfer.sh file.io temp.sh bashupload.com anonfiles.com"
+    " gofile.io"
+    " catbox.moe oshi.at controlc.com justpaste.it privatebin.net pastes.io textbin.net paste.debian.net"
+    " bit.ly tinyurl.com t.co goo.gl is.gd cutt.ly rb.gy ow.ly shorturl.at t.ly rebrand.ly v.gd"
+    " webhook.site requestbin.com pipedream.net beeceptor.com requestcatcher.com hookbin.com postb.in"
+    " requestbin.net webhook.cool ngrok.io ngrok.app ngrok-free.app ngrok-free.dev trycloudflare.com"
+    " loca.lt localhost.run serveo.net burpcollaborator.net oastify.com interact.sh interactsh.com"
+    " oast.fun oast.me oast.pro oast.live oast.site oast.online dnslog.cn ceye.io canarytokens.com"
+    " canarytokens.org"
+)
+# Credentials that are known by the variable's name, and the domains of the service that they are for.
+CREDENTIALS = {
+    "ANTHROPIC_API_KEY": ("anthropic.com",),
+    "OPENAI_API_KEY": ("openai.com", "azure.com"),
+    "GITHUB_TOKEN": ("github.com", "githubusercontent.com", "ghcr.io", "githubcopilot.com", "azure.com"),
+    "GH_TOKEN": ("github.com", "githubusercontent.com", "ghcr.io"),
+    "AWS_SECRET_ACCESS_KEY": ("amazonaws.com", "aws.amazon.com"),
+    "AWS_SESSION_TOKEN": ("amazonaws.com", "aws.amazon.com"),
+    "AWS_ACCESS_KEY_ID": ("amazonaws.com", "aws.amazon.com"),
+    "GOOGLE_API_KEY": ("googleapis.com", "google.com"),
+    "GEMINI_API_KEY": ("googleapis.com", "google.com"),
+    "NPM_TOKEN": ("npmjs.org", "npmjs.com"),
+    "SLACK_BOT_TOKEN": ("slack.com",),
+    "STRIPE_SECRET_KEY": ("stripe.com",),
+    "HF_TOKEN": ("huggingface.co", "hf.co", "hf.space"),
+    "SSH_PRIVATE_KEY": (),
+    "DATABASE_URL": (),
+    "GITLAB_TOKEN": ("gitlab.com",),
+    "AZURE_CLIENT_SECRET": ("azure.com", "microsoftonline.com", "windows.net"),
+}
+_PERSISTENCE = re.compile(
+    r"(?:^|[/\\~])\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zprofile|zshenv|zlogin"
+    r"|config[/\\]fish[/\\]config\.fish"
+    r"|xprofile|xinitrc)$"
+    r"|(?:^|[/\\])etc[/\\](?:cron[\w.]*|crontab|systemd[/\\]|init\.d|rc\.local|profile(?:\.d)?|ld\.so\.preload|environment$)"
+    r"|var[/\\]spool[/\\]cron|systemd[/\\]user[/\\]|Library[/\\]Launch(?:Agents|Daemons)|LoginItems"
+    r"|\.config[/\\]autostart|Start Menu[/\\]Programs[/\\]Startup|\\CurrentVersion\\Run"
+    r"|\.git[/\\]hooks[/\\](?![\w-]*\.sample)|\.husky[/\\]|\.ssh[/\\](?:authorized_keys|rc$|config$)"
+    r"|Documents[/\\](?:Windows)?PowerShell[/\\]|Microsoft\.PowerShell_profile\.ps1|sitecustomize\.py|usercustomize\.py",
+    re.IGNORECASE,
+)
+_AGENT_FILES = re.compile(
+    r"(?:^|[/\\~])\.(?:claude|codex|cursor|gemini|openclaw|clawdbot|windsurf|copilot|opencode"
+    r"|config[/\\]opencode)"
+    r"[/\\](?:settings(?:\.local)?\.json|config\.(?:toml|json)|mcp\.json|hooks?[/\\.]|CLAUDE\.md|AGENTS\.md|rules[/\\]|skills[/\\]"
+    r"|agents[/\\]|commands[/\\]|memor|openclaw\.json|clawdbot\.json|workspace[/\\](?:SOUL|AGENTS|MEMORY|HEARTBEAT|USER|TOOLS)\.md)"
+    r"|(?:^|[/\\~])(?:\.claude\.json|\.mcp\.json|claude_desktop_config\.json)$"
+    r"|(?:^|[/\\])(?:SOUL|MEMORY|HEARTBEAT|IDENTITY)\.md$",
+    re.IGNORECASE,
+)
+
+
+def is_secret(text: str) -> bool:
+    """Return whether a path or a text names a file or folder of secrets.
+
+    >>> is_secret("~/.ssh/id_rsa"), is_secret("~/.ssh/id_rsa.pub"), is_secret(".sshd")
+    (True, False, False)
+    """
+    text = text[:MAX_WORD]
+    return bool(_SECRET.search(text)) and not text.endswith(".pub")
+
+
+def is_agent_secret(text: str) -> bool:
+    """Return whether a path is where an agent keeps the keys of its skills."""
+    return bool(_AGENT_SECRET.search(text[:MAX_WORD]))
+
+
+def is_dotenv(text: str) -> bool:
+    """Return whether a path is a file of settings that holds secrets, `.env`."""
+    text = text[:MAX_WORD]
+    return bool(_DOTENV.search(text)) and not _AGENT_SECRET.search(text)
+
+
+def is_persistent(path: str) -> bool:
+    """Return whether what is in a file is run again later."""
+    return bool(_PERSISTENCE.search(path[:MAX_WORD]))
+
+
+def is_agent_file(path: str) -> bool:
+    """Return whether a path is an agent's settings or memory, or of another skill."""
+    return bool(_AGENT_FILES.search(path[:MAX_WORD]))
+
+
+def find_hosts(text: str) -> list[str]:
+    """Return the hosts of the addresses in a text, without those of examples and placeholders.
+
+    >>> find_hosts("curl https://api.github.com/x http://localhost:1 https://example.com")
+    ['api.github.com']
+    """
+    hosts = [match[1].lower().rstrip(".") for match in _URL.finditer(text)]
+    return [host for host in dict.fromkeys(hosts) if is_host(host)]
+
+
+def is_host(name: str) -> bool:
+    if name.startswith("[") or _IP.fullmatch(name) or _ODD_NUMBER.fullmatch(name):
+        return not _is_private(name)
+    return bool(_HOST.fullmatch(name)) and not _EXAMPLE.search(name)
+
+
+def _is_private(name: str) -> bool:
+    try:
+        number = int(name, 0) if _ODD_NUMBER.fullmatch(name) else None
+        address = ipaddress.ip_address(number if number is not None else name.strip("[]"))
+    except ValueError:
+        return True  # no address at all
+    return any(address in network for network in _LOCAL)
+
+
+_LOCAL = tuple(
+    map(
+        ipaddress.ip_network,
+        word_set(
+            "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16"
+            " 224.0.0.0/3 ::/127 fc00::/7 fe80::/10 ff00::/8"
+        ),
+    )
+)
+
+
+def is_number(host: str) -> bool:
+    """Return whether a host is a bare address."""
+    return host.startswith("[") or bool(_IP.fullmatch(host) or _ODD_NUMBER.fullmatch(host))
+
+
+def is_drop(host: str) -> bool:
+    """Return whether anybody can put a text on a host, or receive one."""
+    parts = host.split(".")
+    return any(".".join(parts[start:]) in DROPS for start in range(max(0, len(parts) - 3), len(parts)))
+
+
+def describe_odd(text: str) -> str:
+    """Return why code from the addresses in a text should not be run; empty if there is no such reason."""
+    for host in find_hosts(text):
+        if is_number(host):
+            return f"from the bare address {host}"
+        if is_drop(host):
+            return f"from {host}, where anybody can put a text"
+        if host.startswith("xn--") or ".xn--" in host or not host.isascii():
+            return f"from {host}, whose name may look like another"
+        if host.endswith((".onion", ".i2p")):
+            return f"from the hidden host {host}"
+    return ""
+
+
+def find_look_alike(host: str) -> str:
+    """Return what is odd about the letters of a host; empty for an ordinary one.
+
+    >>> find_look_alike("gіthub.com")
+    'its letters are of several alphabets'
+    """
+    if host.isascii() and "xn--" not in host:
+        return ""
+    try:
+        shown = ".".join(
+            part.encode().decode("idna") if part.startswith("xn--") else part for part in host.split(".")
+        )
+    except (UnicodeError, ValueError):
+        return "its name can't be decoded"
+    for part in shown.split("."):
+        scripts = {_script(letter) for letter in part if letter.isalpha()}
+        if len(scripts) > 1:
+            return "its letters are of several alphabets"
+        if scripts & {"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"} and shown.rpartition(".")[2].isascii():
+            return f"its letters are {next(iter(scripts)).capitalize()}"
+    return ""
+
+
+def _script(letter: str) -> str:
+    import unicodedata
+
+    name = unicodedata.name(letter, "").split(" ")[0]
+    return "HAN" if name in ("CJK", "HIRAGANA", "KATAKANA", "HANGUL") else name
+
+
+def decode_base64(text: str) -> str:
+    """Return the text that base64 holds, as any alphabet and without its end; empty if it holds none."""
+    compact = "".join(text.split()).rstrip("=").replace("-", "+").replace("_", "/")
+    if len(compact) < 8 or len(compact) > 2 * MAX_DECODED:
+        return ""
+    try:
+        data = base64.b64decode(compact + "=" * (-len(compact) % 4), validate=True)
+    except (ValueError, binascii.Error):
+        return ""
+    return as_text(data)
+
+
+def decode_hex(text: str) -> str:
+    """Return the text that hexadecimal digits hold; empty if they hold none."""
+    compact = re.sub(r"\\x|0x|[\s:,]", "", text[: 4 * MAX_DECODED])
+    try:
+        return as_text(bytes.fromhex(compact))
+    except ValueError:
+        return ""
+
+
+def decode_rot13(text: str) -> str:
+    return codecs.decode(text[:MAX_DECODED], "rot13")
+
+
+def decode_percent(text: str) -> str:
+    return unquote(text[:MAX_DECODED])
+
+
+def as_text(data: bytes) -> str:
+    """Return bytes as text; empty if they are none: other data, or too few letters."""
+    for encoding in ("utf-8", "utf-16-le"):
+        try:
+            text = data[:MAX_DECODED].decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        shown = sum(letter.isprintable() or letter in "\r\n\t" for letter in text)
+        plain = encoding == "utf-8" or sum(map(str.isascii, text)) >= 0.9 * len(text)
+        if text and shown >= 0.95 * len(text) and plain:
+            return text
+    return ""

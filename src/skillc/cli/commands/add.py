@@ -1,0 +1,348 @@
+"""`skc add`: get skills from repositories, sites, registries, archives and folders."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+
+from skillc.audit import BLOCK, REVIEW, read_policy
+from skillc.cli import show, workspace
+from skillc.cli.approval import ask, confirm, terminal
+from skillc.cli.mistakes import see
+from skillc.cli.progress import Progress
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.compiler import Target, detect_targets, find_targets
+from skillc.errors import AuditBlocked, InvalidOption, OriginNotFound, SkillcError, unexpected
+from skillc.install import (
+    Addition,
+    Candidate,
+    Download,
+    Offer,
+    Store,
+    add_skill,
+    check_offers,
+    choose_store,
+    make_offers,
+    open_download,
+    parse_origin,
+)
+from skillc.library import GLOBAL, PROJECT
+from skillc.spelling import suggest
+from skillc.text import cut, fold_line, one_line
+from skillc.workspace import Workspace
+
+MAX_LISTED = 50  # skills in one list
+MAX_FINDINGS = 5  # of an audit, in the summary
+MAX_ASKS = 6  # of one kind
+WIDTH = 90  # columns of a description
+
+COMMAND = Command(
+    "add",
+    arguments=(
+        Argument(
+            "source",
+            "owner/repo[/path][@ref], an address, an archive, a folder, or clawhub:<slug>[@version].",
+            repeat=True,
+        ),
+    ),
+    options=(
+        Option(
+            "--skill", "A skill to add, by its name or path. Can be repeated.", value="<name>", repeat=True
+        ),
+        Option("--all", "Add every skill that the source has."),
+        Option(
+            "--target",
+            "Agents or paths to deploy to, separated by commas. Default: the agents that are installed.",
+            value="<a,b>",
+            completes="agents",
+        ),
+        Option("--global", "Add to ~/.skillc/skills, also in a project."),
+        Option("--project", "Add to the project's store, .skillc/skills."),
+        Option("--copy", "Deploy copies instead of links."),
+        Option("--dry-run", "Say what would be added, and write nothing."),
+        Option("--yes", "Do not ask, and add what the audit blocks, too."),
+        FORMAT,
+    ),
+    description=(
+        "Shows where a skill comes from, its files, its size and what it asks for, before anything is"
+        " written. Then it is put into the store, noted in skills-lock.json, built and deployed. Its tools"
+        " stay untrusted. Without --global or --project it goes into the project's store if there is a"
+        " project, else into ~/.skillc/skills.\n"
+        "A source with several skills needs --skill or --all; on a terminal there is a list to choose from."
+    ),
+    examples=(
+        "skc add anthropics/skills --skill pdf",
+        "skc add https://github.com/anthropics/skills/tree/main/skills/pdf",
+        "skc add git@example.com:team/skills.git@v1.2 --all --global",
+        "skc add https://skills.example.com --dry-run",
+        "skc add ./pdf.zip --target claude,cursor",
+        "skc add clawhub:pdf@1.0.0 --yes",
+    ),
+)
+
+
+def run(arguments: Arguments) -> int:
+    if arguments.has("global") and arguments.has("project"):
+        raise InvalidOption(f"--global and --project exclude each other; {see(COMMAND)}")
+    if arguments.has("all") and arguments.texts("skill"):
+        raise InvalidOption(f"--all and --skill exclude each other; {see(COMMAND)}")
+    here = workspace()
+    scope = GLOBAL if arguments.has("global") else PROJECT if arguments.has("project") else ""
+    store = choose_store(here.cwd, scope)
+    targets = _find_targets(arguments, store, here.cwd)
+    with ExitStack() as stack:
+        offers = _make_offers(arguments, store, here, stack)
+        _check(arguments, offers, store, targets)
+        if arguments.has("dry_run"):
+            return _show_plan(arguments, offers, store, targets)
+        if not arguments.has("yes") and terminal():
+            targets = _agree(offers, store, targets)
+        elif not arguments.as_json:
+            print("\n".join(_summary(offers, store, targets)), file=sys.stderr)
+        return _add(arguments, offers, store, targets, here)
+
+
+def _check(arguments: Arguments, offers: Sequence[Offer], store: Store, targets: Sequence[Target]) -> None:
+    """Stop at what the audit blocks, after showing it, and at names that are taken."""
+    try:
+        check_offers(offers, store, targets, allow=arguments.has("yes"))
+    except AuditBlocked:
+        if not arguments.as_json:
+            print("\n".join(_summary(offers, store, targets)), file=sys.stderr)
+        raise
+
+
+def _find_targets(arguments: Arguments, store: Store, cwd: str) -> Sequence[Target]:
+    scope = "user" if store.scope == GLOBAL else "project"
+    names = arguments.optional("target")
+    return find_targets(names, scope, cwd) if names is not None else detect_targets(scope, store.root)
+
+
+def _make_offers(arguments: Arguments, store: Store, here: Workspace, stack: ExitStack) -> list[Offer]:
+    """Open all sources, choose the skills, and say what is known of each."""
+    origins = [parse_origin(text, here.cwd) for text in arguments.texts("source")]
+    wanted = arguments.texts("skill")
+    policy = read_policy()
+    downloads: list[Download] = []
+    for origin in origins:
+        with Progress(2, "sources") as progress:
+            progress.step(origin.label())
+            names = wanted if len(origins) == 1 else ()
+            opening = open_download(origin, wanted=names, lazy=True, report=lambda each: here.tell((each,)))
+            downloads.append(stack.enter_context(opening))
+    chosen = _choose(arguments, downloads, wanted)
+    offers: list[Offer] = []
+    with Progress(sum(map(len, chosen)), "skills") as progress:
+        for download, candidates in zip(downloads, chosen, strict=True):
+            download.complete(candidates)
+            for candidate in candidates:
+                progress.step(candidate.name)
+                offers += make_offers(download, [candidate], store, policy)
+    _check_names(offers)
+    return offers
+
+
+def _check_names(offers: Sequence[Offer]) -> None:
+    seen: dict[str, Offer] = {}
+    for offer in offers:
+        other = seen.setdefault(offer.name, offer)
+        if other is not offer:
+            places = f"{other.origin.label()} and {offer.origin.label()}"
+            raise InvalidOption(f"two skills are named '{offer.name}': of {places}; add them one by one")
+
+
+def _choose(
+    arguments: Arguments, downloads: Sequence[Download], wanted: Sequence[str]
+) -> list[Sequence[Candidate]]:
+    """Return the candidates of each source that are to be added."""
+    if wanted and len(downloads) > 1:
+        return _choose_by_name(downloads, wanted)
+    if wanted or arguments.has("all"):
+        return [download.candidates for download in downloads]
+    return [_choose_from(download) for download in downloads]
+
+
+def _choose_by_name(downloads: Sequence[Download], wanted: Sequence[str]) -> list[Sequence[Candidate]]:
+    names = {candidate.name for download in downloads for candidate in download.candidates}
+    for name in wanted:
+        if name not in names:
+            close = suggest(name, names)
+            hint = f"hint: did you mean {' or '.join(close)}?" if close else ""
+            places = ", ".join(download.origin.label() for download in downloads)
+            raise OriginNotFound(places, f"there is no skill '{name}' in them", hint)
+    return [[each for each in download.candidates if each.name in wanted] for download in downloads]
+
+
+def _choose_from(download: Download) -> Sequence[Candidate]:
+    """Return the only skill of a source, or those that a person chooses from the list."""
+    candidates = download.candidates
+    if len(candidates) == 1:
+        return candidates
+    if not terminal():
+        names = ", ".join(each.name for each in candidates[:MAX_LISTED])
+        more = f" and {len(candidates) - MAX_LISTED} more" if len(candidates) > MAX_LISTED else ""
+        label = download.origin.label()
+        raise InvalidOption(
+            f"{label} has {len(candidates)} skills; --skill <name> adds one, --all adds all: {names}{more}"
+        )
+    return _ask_for_skills(download)
+
+
+def _ask_for_skills(download: Download) -> Sequence[Candidate]:
+    """Show a list and return what is chosen from it; words that are no choice narrow the list."""
+    shown: Sequence[Candidate] = download.candidates
+    while True:
+        print(
+            f"\n{one_line(download.origin.label())} has {len(download.candidates)} skills:", file=sys.stderr
+        )
+        for number, each in enumerate(shown[:MAX_LISTED], 1):
+            line = f"{number:>4}  {each.name}  {fold_line(each.description)}"
+            print(cut(one_line(line), WIDTH), file=sys.stderr)
+        if len(shown) > MAX_LISTED:
+            print(f"      and {len(shown) - MAX_LISTED} more; type a word to search", file=sys.stderr)
+        answer = ask("Add which? Numbers, names, all, or a word to search; nothing ends: ")
+        if not answer:
+            raise InvalidOption("nothing added")
+        if answer == "all":
+            return shown
+        chosen = _parse_choice(answer, shown)
+        if chosen:
+            return chosen
+        words = answer.split()
+        texts = [(each, f"{each.name} {each.description}".lower()) for each in download.candidates]
+        matches = [each for each, text in texts if all(word in text for word in words)]
+        if not matches:
+            print(f"No skill matches '{one_line(answer)}'.", file=sys.stderr)
+        shown = matches or download.candidates
+
+
+def _parse_choice(answer: str, shown: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates for numbers, ranges of them and names; none if a word is nothing of these."""
+    names = {each.name: each for each in shown}
+    chosen: dict[str, Candidate] = {}
+    for word in answer.replace(",", " ").split():
+        first, _, last = word.partition("-")
+        if word in names:
+            chosen[word] = names[word]
+        elif first.isdecimal() and (not last or last.isdecimal()):
+            numbers = range(int(first), int(last or first) + 1)
+            if len(first) > 6 or len(last) > 6 or not 1 <= numbers.start <= numbers.stop - 1 <= len(shown):
+                return []
+            chosen |= {shown[number - 1].name: shown[number - 1] for number in numbers}
+        else:
+            return []
+    return list(chosen.values())
+
+
+def _agree(offers: Sequence[Offer], store: Store, targets: Sequence[Target]) -> Sequence[Target]:
+    """Show what is known and ask; return the agents to deploy to."""
+    text = "\n".join(_summary(offers, store, targets))
+    if len(targets) < 2:
+        if not confirm(text, f"Add {'it' if len(offers) == 1 else 'them'}?"):
+            raise InvalidOption("nothing added; --yes adds without asking")
+        return targets
+    print(text, file=sys.stderr)
+    names = ", ".join(name for name, _ in targets)
+    answer = ask(f"Add for {names}? (y)es, (c)hoose agents, (N)o: ")
+    if answer in ("c", "choose"):
+        words = ask("For which agents? Separated by commas: ").replace(",", " ").split()
+        chosen = [target for target in targets if target[0] in words]
+        if words and len(chosen) == len(words):
+            return chosen
+    elif answer in ("y", "yes"):
+        return targets
+    raise InvalidOption("nothing added; --yes adds without asking")
+
+
+def _summary(offers: Sequence[Offer], store: Store, targets: Sequence[Target]) -> Iterator[str]:
+    """Yield what is known of skills before anything is written."""
+    for offer in offers[:MAX_LISTED]:
+        yield from map(one_line, _describe(offer))
+    if len(offers) > MAX_LISTED:
+        yield f"and {len(offers) - MAX_LISTED} more"
+    names = ", ".join(name for name, _ in targets)
+    yield one_line(f"into      {store.folder}")
+    yield one_line(f"agents    {names or 'none: no agent is installed here; --target names one'}")
+
+
+def _describe(offer: Offer) -> Iterator[str]:
+    audit, download = offer.audit, offer.download
+    state = "  (unchanged)" if offer.is_there else ""
+    yield f"{offer.name}{state}  {cut(fold_line(offer.description), WIDTH)}"
+    path = f", {offer.candidate.path}" if offer.candidate.path else ""
+    version = f", commit {download.commit}" if download.commit else ""
+    version += f", version {offer.candidate.version}" if offer.candidate.version else ""
+    yield f"  from      {offer.origin.label()}{path}{version}"
+    yield f"  files     {offer.files:,}, {offer.size:,} bytes, about {offer.tokens:,} tokens in SKILL.md"
+    asks = [f"{kind} {_few(values)}" for kind, values in audit.asks.as_json().items() if values]
+    yield f"  asks for  {'; '.join(asks) or 'nothing that the audit knows'}"
+    yield f"  audit     {_count(audit.blocks, 'block')}, {_count(audit.reviews, 'review')}, " + _count(
+        audit.notes, "note"
+    )
+    findings = [finding for finding in audit.findings if finding.level in (BLOCK, REVIEW)]
+    for finding in findings[:MAX_FINDINGS]:
+        place = f"{finding.file}:{finding.line}"
+        yield f"            {finding.level} {finding.rule.id} {place}: {cut(finding.message, WIDTH)}"
+    if len(findings) > MAX_FINDINGS:
+        yield f"            and {len(findings) - MAX_FINDINGS} more"
+
+
+def _few(values: Sequence[str]) -> str:
+    more = f" and {len(values) - MAX_ASKS} more" if len(values) > MAX_ASKS else ""
+    return ", ".join(values[:MAX_ASKS]) + more
+
+
+def _count(number: int, unit: str) -> str:
+    return f"{number} {unit}{'' if number == 1 else 's'}"
+
+
+def _show_plan(arguments: Arguments, offers: Sequence[Offer], store: Store, targets: Sequence[Target]) -> int:
+    """Print what would be added."""
+
+    def value() -> dict[str, object]:
+        new = [
+            offer.as_json() | {"targets": [f"{directory}/{offer.name}" for _, directory in targets]}
+            for offer in offers
+            if not offer.is_there
+        ]
+        return {"added": new, "unchanged": [offer.name for offer in offers if offer.is_there]}
+
+    return show(arguments, value, lambda: [*_summary(offers, store, targets), "Nothing was written."])
+
+
+def _add(
+    arguments: Arguments, offers: Sequence[Offer], store: Store, targets: Sequence[Target], here: Workspace
+) -> int:
+    additions: list[Addition] = []
+    failures: list[SkillcError] = []
+    settings = here.settings()
+    with Progress(len(offers), "skills") as progress:
+        for offer in offers:
+            progress.step(offer.name)
+            try:
+                addition = add_skill(offer, store, targets, settings, here.cwd, copy=arguments.has("copy"))
+            except Exception as error:
+                if len(offers) == 1:
+                    raise
+                failures.append(unexpected(error))
+                progress.say(one_line(f"{failures[-1].line()} ({offer.name})"))
+                continue
+            additions.append(addition)
+            progress.clear()
+            here.tell(addition.diagnostics)
+            here.tell_publication(addition.publication)
+    new = [each for each in additions if not each.offer.is_there]
+    same = [each.offer.name for each in additions if each.offer.is_there]
+    value = {"added": [each.as_json() for each in new], "unchanged": same}
+    show(arguments, lambda: value, lambda: [line for each in additions for line in _report(each)])
+    return 1 if failures or any(each.publication.failures for each in additions) else 0
+
+
+def _report(addition: Addition) -> Iterator[str]:
+    offer = addition.offer
+    at = f" at {offer.download.commit[:12]}" if offer.download.commit else ""
+    verb = "Unchanged:" if offer.is_there else "Added"
+    yield one_line(f"{verb} '{offer.name}' from {offer.origin.label()}{at} in {addition.skill.source}")
+    for each in addition.publication.deployments:
+        yield one_line(f"  {each.target}: {each.path} ({each.method})")

@@ -1,0 +1,82 @@
+"""`skc doctor`: what is wrong with this installation, and the command that mends it."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from skillc.cli import show
+from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+from skillc.errors import SkillcError
+from skillc.install import Examination, examine, mend_all
+from skillc.paths import current_directory
+from skillc.text import one_line
+
+MAX_LINES = 20  # findings of one check, for people
+
+COMMAND = Command(
+    "doctor",
+    options=(
+        Option(
+            "--fix",
+            "Mend what is safe: ghosts, our links that lead nowhere, stale builds, permissions, leftovers.",
+        ),
+        FORMAT,
+    ),
+    description=(
+        "Checks whether agents find skc, what their directories and configurations hold, stores, builds and"
+        " deployments, configured repositories, permissions, damaged files, and space. Each finding has the"
+        " command that mends it. No host is asked but those of configured repositories. The status is 1 if a"
+        " check found an error. docs/doctor.md lists the checks."
+    ),
+    examples=("skc doctor", "skc doctor --fix", "skc doctor --format json"),
+)
+
+
+def run(arguments: Arguments) -> int:
+    here = current_directory()
+    examination = examine(here)
+    done: list[str] = []
+    failures: list[str] = []
+    if arguments.has("fix"):
+        done, failures = mend_all(examination)
+        examination = examine(here) if done else examination
+    value = examination.as_json()
+    if arguments.has("fix"):
+        value |= {"fixed": done, "not_fixed": failures}
+    show(arguments, lambda: value, lambda: _lines(examination, done, failures))
+    if examination.errors:
+        failure = SkillcError(f"{_count(examination.errors, 'check')} failed; 'fix:' names what to do")
+        sys.stdout.flush()
+        print(failure.line(), file=sys.stderr)
+        return 1
+    return 0
+
+
+def _lines(examination: Examination, done: Sequence[str], failures: Sequence[str]) -> Iterator[str]:
+    for text in done:
+        yield one_line(f"Fixed: {text}")
+    for text in failures:
+        yield one_line(f"Not fixed: {text}")
+    if done or failures:
+        yield ""
+    seen: Counter[str] = Counter()
+    for check in examination.checks:
+        seen[check.name] += 1
+        if seen[check.name] > MAX_LINES:
+            continue
+        yield one_line(f"{check.status:<8} {check.name:<14} {check.message}")
+        if check.fix:
+            yield one_line(f"{'':<23} fix: {check.fix}")
+    for name, number in seen.items():
+        if number > MAX_LINES:
+            yield f"… and {number - MAX_LINES} more of '{name}'; --format json has them all"
+    mendable = sum(check.mend is not None for check in examination.checks)
+    hint = f"; 'skc doctor --fix' mends {mendable} of them" if mendable else ""
+    errors, warnings = _count(examination.errors, "error"), _count(examination.warnings, "warning")
+    yield f"{errors}, {warnings}{hint}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,146 @@
+"""`skc import`: bring the skills of agents and of folders into a store, all at once."""
+# ruff: noqa: N999 -- a command's module has its name
+
+from __future__ import annotations
+
+import os
+
+from skillc.cli import show, workspace
+from skillc.cli.approval import confirm, terminal
+from skillc.cli.mistakes import see
+from skillc.cli.output import table
+from skillc.cli.progress import Progress
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.errors import InvalidOption
+from skillc.install import (
+    Intake,
+    Plan,
+    Store,
+    bring_in,
+    bring_in_pins,
+    find_locks,
+    find_root,
+    is_of_home,
+    plan_import,
+    preview,
+    preview_pins,
+    read_pins,
+)
+from skillc.paths import home
+from skillc.workspace import Workspace
+
+COMMAND = Command(
+    "import",
+    arguments=(Argument("folder", "A skill, or a folder with skills in it.", required=False, repeat=True),),
+    options=(
+        Option(
+            "--from",
+            "Agents whose directories to import, separated by commas, or all.",
+            value="<a,b>",
+            completes="agents",
+        ),
+        Option("--lock", "Read lock files of other tools, and bring in the skills they name."),
+        Option("--global", "Import copies into ~/.skillc/skills, also in a project."),
+        Option("--project", "Import the project's directories of agents, and into the project's store."),
+        Option("--dry-run", "Say what would be done, and do nothing."),
+        Option("--yes", "Do not ask on a terminal."),
+        FORMAT,
+    ),
+    description=(
+        "Skills in agents' directories are moved into the store and built; a link to the compiled skill takes"
+        " the folder's place, so that the agent has it all the time. Skills in other folders are copied;"
+        " 'skc build --all' deploys them. Without a folder and --from, all agents are imported.\n"
+        "Links, what skc deployed, broken skills and names that are taken are skipped, with the reason.\n"
+        "With --lock, <folder> is a lock file: skills-lock.json, .skill-lock.json, .clawhub/lock.json,"
+        " agr.lock, apm.lock.yaml, or a SKILL.md of 'gh skill'; without one, those of the project and of the"
+        " home. Skills are downloaded at the versions that the lock states, and noted in skills-lock.json."
+    ),
+    examples=(
+        "skc import --dry-run",
+        "skc import --from claude,codex",
+        "skc import ~/work/my-skills",
+        "skc import --project --from claude",
+        "skc import --lock agr.lock",
+    ),
+)
+
+
+def run(arguments: Arguments) -> int:
+    if arguments.has("global") and arguments.has("project"):
+        raise InvalidOption(f"--global and --project exclude each other; {see(COMMAND)}")
+    here = workspace()
+    scope = "project" if arguments.has("project") else "global" if arguments.has("global") else ""
+    if arguments.has("lock"):
+        return _import_locks(here, arguments, scope)
+    plan = plan_import(arguments.texts("folder"), arguments.optional("from") or "", here.cwd, scope)
+    if arguments.has("dry_run"):
+        return _show(arguments, preview(plan), "would be ")
+    if not arguments.has("yes") and terminal() and not _agree(plan):
+        raise InvalidOption("nothing imported; 'skc import --yes' imports without asking")
+    with Progress(len(plan.steps), "skills") as progress:
+        intake = bring_in(plan, here.settings(), here.cwd, progress.step)
+    for publication in intake.publications:
+        here.tell_publication(publication)
+    for path, error in [(step.source, error) for step, error in intake.failures] + intake.build_failures:
+        here.report(f"{error.line()} ({path})")
+    _show(arguments, intake, "")
+    return 0 if intake.succeeded else 1
+
+
+def _import_locks(here: Workspace, arguments: Arguments, scope: str) -> int:
+    """Bring in what lock files name; the home's file goes into the home's store."""
+    if arguments.optional("from"):
+        raise InvalidOption(f"--lock takes no --from; {see(COMMAND)}")
+    folders = [os.path.join(here.cwd, os.path.expanduser(name)) for name in arguments.texts("folder")]
+    files = folders or find_locks(here.cwd, scope)
+    if not files:
+        raise InvalidOption("there is no lock file here; 'skc import --lock <file>' names one")
+    pins = [pin for file in files for pin in read_pins(file)]
+    intake = Intake()
+    for is_global in (False, True):
+        root = find_root(here.cwd, is_global=is_global or scope == "global")
+        store = Store("global" if root == home() else "project", root)
+        some = [pin for pin in pins if is_of_home(pin) == is_global]
+        if arguments.has("dry_run"):
+            intake.add(preview_pins(some, store))
+            continue
+        with Progress(len(some), "skills") as progress:
+            result, diagnostics = bring_in_pins(
+                some, store, allow=arguments.has("yes"), tell_step=progress.step
+            )
+        here.tell(diagnostics)
+        intake.add(result)
+    return _show(arguments, intake, "would be " if arguments.has("dry_run") else "")
+
+
+def _agree(plan: Plan) -> bool:
+    """Show what is about to move out of agents' directories, and ask; copies need no answer."""
+    moves = [step for step in plan.steps if step.target]
+    if not moves:
+        return True
+    lines = [f"{step.source} -> {step.destination}" for step in moves]
+    text = "\n".join([*lines, f"{len(moves)} folders of agents go into the store; links take their places."])
+    return confirm(text, "Move them?")
+
+
+def _show(arguments: Arguments, intake: Intake, verb: str) -> int:
+    return show(arguments, intake.as_json, lambda: _lines(intake, verb))
+
+
+def _lines(intake: Intake, verb: str) -> list[str]:
+    value = intake.as_json()
+    lines: list[str] = []
+    if value["imported"]:
+        rows = [(e["id"], e["how"], e["from"], e["to"]) for e in value["imported"]]
+        lines += table(("SKILL", "HOW", "FROM", "TO"), rows)
+    if value["skipped"]:
+        lines += table(("SKIPPED", "REASON"), [(e["path"], e["reason"]) for e in value["skipped"]])
+    if not lines:
+        return ["Nothing to import."]
+    count = [sum(entry["how"] == how for entry in value["imported"]) for how in ("moved", "copied")]
+    lines.append(
+        f"{sum(count)} {verb}imported ({count[0]} moved, {count[1]} copied), {len(value['skipped'])} skipped"
+    )
+    if count[1] and not verb:
+        lines.append("'skc build --all' builds the copies and deploys them.")
+    return lines

@@ -1,0 +1,46 @@
+"""`skc install`: make the store equal to skills-lock.json."""
+
+from __future__ import annotations
+
+from skillc.cli import show
+from skillc.cli.output import report_all
+from skillc.cli.syntax import FORMAT, Arguments, Command, Option
+from skillc.install import Restoration, find_root, restore_locked
+from skillc.paths import current_directory
+from skillc.text import one_line
+
+GLOBAL = Option("--global", "Use the home's store and its lock, ~/.skillc/skills-lock.json.")
+
+COMMAND = Command(
+    "install",
+    options=(
+        Option("--frozen", "Fail and change nothing if a skill can't be had exactly as it is locked."),
+        GLOBAL,
+        Option("--dry-run", "Say what would change, and do nothing."),
+        FORMAT,
+    ),
+    description=(
+        "Installs the skills of skills-lock.json, of the project or else of the home, that are missing or"
+        " differ: from the locked commit, with every file verified. Skills that left the lock are removed."
+        " What was edited goes to the trash. Nothing is fetched that is there already."
+    ),
+    examples=("skc install", "skc install --frozen", "skc install --global"),
+)
+
+
+def run(arguments: Arguments) -> int:
+    root = find_root(current_directory(), is_global=arguments.has("global"))
+    is_preview = arguments.has("dry_run")
+    result = restore_locked(root, frozen=arguments.has("frozen"), dry_run=is_preview)
+    report_all(result.diagnostics, result.failures)
+    show(arguments, result.as_json, lambda: _lines(result, is_preview))
+    return 1 if result.failures else 0
+
+
+def _lines(result: Restoration, is_preview: bool) -> list[str]:
+    verbs = ("Would install", "Would remove") if is_preview else ("Installed", "Removed")
+    lines = [f"{verbs[0]} '{name}'" for name in result.installed]
+    lines += [f"{verbs[1]} '{name}'" for name in result.removed]
+    count = len(result.unchanged)
+    lines.append(f"{count} skill{'' if count == 1 else 's'} unchanged")
+    return [one_line(line) for line in lines]

@@ -1,0 +1,40 @@
+"""`skc outdated`: of which locked skills is there a newer version?"""
+
+from __future__ import annotations
+
+from skillc.cli import show
+from skillc.cli.commands.install import GLOBAL
+from skillc.cli.commands.update import MIN_AGE, find_entries
+from skillc.cli.output import table, warn
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
+from skillc.install import find_root, list_latest, parse_age
+from skillc.paths import current_directory
+
+COMMAND = Command(
+    "outdated",
+    arguments=(Argument("skill", "Skills of the lock; all without one.", required=False, repeat=True),),
+    options=(MIN_AGE, GLOBAL, FORMAT),
+    description=(
+        "Asks the origins of the locked skills for their latest versions: of a branch its last commit, of a"
+        " tag what it points to. Changes nothing."
+    ),
+    examples=("skc outdated", "skc outdated --format json"),
+)
+
+
+def run(arguments: Arguments) -> int:
+    root = find_root(current_directory(), is_global=arguments.has("global"))
+    age = arguments.optional("min_age")
+    result = list_latest(
+        root, find_entries(root, arguments.texts("skill")), min_age=parse_age(age) if age else 0
+    )
+    warn(result.diagnostics)
+    news = [each for each in result.unchanged if each.is_changed]
+    rows = [
+        (each.entry.name, each.current_name, each.latest_name, "edited" if each.is_edited else "")
+        for each in news
+    ]
+    lines = list(table(("SKILL", "CURRENT", "LATEST", ""), rows)) if rows else ["Every skill is up to date."]
+    if not rows and result.diagnostics:
+        lines = []  # not known of all
+    return show(arguments, result.as_json, lambda: lines)

@@ -1,0 +1,37 @@
+"""`skc pin`: keep skills at their versions."""
+
+from __future__ import annotations
+
+from skillc.cli import show
+from skillc.cli.commands.install import GLOBAL
+from skillc.cli.commands.update import find_entries
+from skillc.cli.output import warn
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
+from skillc.install import change_lock, find_root
+from skillc.paths import current_directory
+from skillc.text import one_line
+
+SKILLS = Argument("skill", "Skills of the lock.", repeat=True, completes="skills")
+
+COMMAND = Command(
+    "pin",
+    arguments=(SKILLS,),
+    options=(GLOBAL, FORMAT),
+    description="'skc update' leaves a pinned skill as it is. The lock has the note, so it holds for a team.",
+    examples=("skc pin pdf", "skc unpin pdf"),
+)
+
+
+def run(arguments: Arguments) -> int:
+    return set_pins(arguments, True)
+
+
+def set_pins(arguments: Arguments, is_pinned: bool) -> int:
+    """Note in the lock whether skills are pinned."""
+    root = find_root(current_directory(), is_global=arguments.has("global"))
+    entries = find_entries(root, arguments.texts("skill"))
+    warn(change_lock(root, record=[entry.with_own(pinned=is_pinned) for entry in entries]))
+    names = [entry.name for entry in entries]
+    verb = "Pinned" if is_pinned else "Unpinned"
+    value = {"skills": [{"id": name, "pinned": is_pinned} for name in names]}
+    return show(arguments, lambda: value, lambda: [one_line(f"{verb} '{name}'") for name in names])

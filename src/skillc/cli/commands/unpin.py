@@ -1,0 +1,19 @@
+"""`skc unpin`: let skills be updated again."""
+
+from __future__ import annotations
+
+from skillc.cli.commands.install import GLOBAL
+from skillc.cli.commands.pin import SKILLS, set_pins
+from skillc.cli.syntax import FORMAT, Arguments, Command
+
+COMMAND = Command(
+    "unpin",
+    arguments=(SKILLS,),
+    options=(GLOBAL, FORMAT),
+    description="'skc update' takes new versions of the skill again.",
+    examples=("skc unpin pdf",),
+)
+
+
+def run(arguments: Arguments) -> int:
+    return set_pins(arguments, False)

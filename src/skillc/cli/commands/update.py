@@ -1,0 +1,90 @@
+"""`skc update`: bring locked skills up to date, with your edits."""
+
+from __future__ import annotations
+
+from skillc.cli import show
+from skillc.cli.commands.install import GLOBAL
+from skillc.cli.output import report_all
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.errors import SkillNotFound
+from skillc.install import LockEntry, Update, Updates, find_root, parse_age, read_lock, update_locked
+from skillc.paths import current_directory
+from skillc.spelling import suggest
+from skillc.text import one_line, terminal_text
+
+MIN_AGE = Option("--min-age", "Leave versions alone that are younger, such as 12h, 3d or 2w.", value="<age>")
+NAMES = Argument(
+    "skill", "Skills of the lock; all without one.", required=False, repeat=True, completes="skills"
+)
+KINDS = ("hosts", "commands", "environment", "writes", "installs")
+
+COMMAND = Command(
+    "update",
+    arguments=(NAMES,),
+    options=(
+        Option("--diff", "Show what changes in the text."),
+        MIN_AGE,
+        Option("--yes", "Take a version whose audit has findings that block."),
+        Option("--dry-run", "Say what would change, and do nothing."),
+        GLOBAL,
+        FORMAT,
+    ),
+    description=(
+        "Takes the latest version of each locked skill: of a branch its last commit. Your edits are merged;"
+        " where both changed the same lines, the file has both between marks (E082), and your version from"
+        " before is in the trash. Says which files change and what the skill asks for now that it did not"
+        " before. Stops at findings of the audit that block (E084). Pinned skills stay."
+    ),
+    examples=("skc update", "skc update pdf --diff --dry-run", "skc update --min-age 3d"),
+)
+
+
+def run(arguments: Arguments) -> int:
+    root = find_root(current_directory(), is_global=arguments.has("global"))
+    age = arguments.optional("min_age")
+    is_preview = arguments.has("dry_run")
+    result = update_locked(
+        root,
+        find_entries(root, arguments.texts("skill")),
+        min_age=parse_age(age) if age else 0,
+        with_diff=arguments.has("diff"),
+        dry_run=is_preview,
+        accept=arguments.has("yes"),
+    )
+    show(arguments, result.as_json, lambda: _lines(result, is_preview))
+    report_all(result.diagnostics, result.failures)
+    return 1 if result.failures else 0
+
+
+def find_entries(root: str, names: list[str]) -> list[LockEntry]:
+    """Return the entries of a lock with these names, or all; raises SkillNotFound."""
+    entries = read_lock(root)
+    for name in names:
+        if name not in entries:
+            raise SkillNotFound(name, "it is not in the lock", suggest(name, entries))
+    return [entries[name] for name in dict.fromkeys(names or sorted(entries))]
+
+
+def _lines(result: Updates, is_preview: bool) -> list[str]:
+    lines = [line for update in result.skills for line in _describe(update, is_preview)]
+    count = len(result.unchanged)
+    if count or not (lines or result.failures or result.diagnostics):
+        lines.append(f"{count} skill{'' if count == 1 else 's'} up to date")
+    return lines
+
+
+def _describe(update: Update, is_preview: bool) -> list[str]:
+    """Return what an update changes, in lines for people."""
+    latest = update.latest
+    verb = "Would update" if is_preview else "Updated"
+    merged = ", merged with your edits" if latest.is_edited else ""
+    lines = [f"{verb} '{update.name}': {latest.current_name} -> {latest.latest_name}{merged}"]
+    lines += [f"  {change}: {name}" for change, name in update.files]
+    for sign, asks in (("now asks for", update.asks.added), ("no longer asks for", update.asks.removed)):
+        for kind in KINDS:
+            values = getattr(asks, kind)
+            lines += [f"  {sign} {kind}: {', '.join(values)}"] if values else []
+    lines += [f"  {f.level}: {f.rule.id} {f.file}:{f.line}: {f.message}" for f in update.asks.findings]
+    lines += [f"  conflict: {name}" for name in update.conflicts]
+    lines = [one_line(line) for line in lines]
+    return lines + [terminal_text(line) for line in update.diff.split("\n") if update.diff]

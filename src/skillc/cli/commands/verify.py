@@ -1,0 +1,25 @@
+"""`skc verify`: is every installed file what skills-lock.json says?"""
+
+from __future__ import annotations
+
+from skillc.cli.commands.install import GLOBAL
+from skillc.cli.commands.lock import show_problems
+from skillc.cli.syntax import FORMAT, Arguments, Command
+from skillc.install import find_root, verify_store
+from skillc.paths import current_directory
+
+COMMAND = Command(
+    "verify",
+    options=(GLOBAL, FORMAT),
+    description=(
+        "Compares every file of the locked skills, dot-files included, with skills-lock.json, and names those"
+        " that were changed, added or are missing. Fetches nothing and changes nothing. Status 1 if there are"
+        " any; 'skc install' brings back what is locked."
+    ),
+    examples=("skc verify", "skc verify --format json"),
+)
+
+
+def run(arguments: Arguments) -> int:
+    root = find_root(current_directory(), is_global=arguments.has("global"))
+    return show_problems(arguments, verify_store(root), "Every file is what the lock says.")

@@ -1,0 +1,111 @@
+"""Caches below `~/.skillc/cache`: everything in them is made or fetched again when it is needed.
+
+Kept are the copies of repositories' skills that are deployed, whose scripts agents run, and what another
+process holds a lock on. A name that is not known here stays: it may belong to a newer skc.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+
+from skillc import atomic, paths
+from skillc.install.waste import CACHE, Waste, delete_path, list_folders, list_names, make_waste, measure_size
+from skillc.library import read_deployments, read_origin
+from skillc.startup import sqlite
+
+LOCK = "lock"  # stays: another process may wait for it
+MAX_STATE = 1 << 18  # bytes of a checkout's state.json
+DATABASES = {"library.db": "index of all skills"}
+
+
+def find_caches() -> Iterator[Waste]:
+    """Yield what is in the home's cache and not in use."""
+    home = paths.home()
+    root = os.path.join(home, paths.DIRECTORY, "cache") if home else ""
+    if not home or os.path.islink(root):
+        return
+    yield from _copies(os.path.join(root, "skills"))
+    for folder in list_folders(os.path.join(root, "repositories")):
+        names = [name for name in list_names(folder) if name != LOCK]
+        if names:
+            size = sum(measure_size(os.path.join(folder, name)) for name in names)
+            yield make_waste(
+                CACHE, "git checkout", folder, _remove_checkout(folder), origin=_address(folder), size=size
+            )
+    for folder in list_folders(os.path.join(root, "mcp")):
+        yield make_waste(CACHE, "files of an MCP server", folder, origin=os.path.basename(folder))
+    for path in atomic.leftovers(os.path.join(root, "downloads")):
+        yield make_waste(CACHE, "download that was cut off", path)
+    hashes = os.path.join(root, "installed")
+    if list_names(hashes):
+        yield make_waste(CACHE, "hashes of installed skills", hashes)
+    for name, what in DATABASES.items():
+        path = os.path.join(root, name)
+        if os.path.lexists(path):
+            size = sum(measure_size(path + ending) for ending in ("", "-wal", "-shm"))
+            yield make_waste(CACHE, what, path, _remove_database(path), size=size)
+
+
+def _copies(root: str) -> Iterator[Waste]:
+    """Yield the copies of repositories' skills, but for those that are deployed."""
+    used = {os.path.realpath(record.source) for record in read_deployments() if os.path.lexists(record.path)}
+    for folder in list_folders(root):
+        if os.path.basename(folder) == "recent":
+            yield make_waste(CACHE, "notes on skills that were used", folder)
+            continue
+        for copy in list_folders(folder):
+            if os.path.realpath(copy) not in used:
+                repository = read_origin(copy).decode("utf-8", "replace").partition("\n")[0]
+                yield make_waste(CACHE, "copy of a repository's skill", copy, origin=repository)
+
+
+def _remove_checkout(folder: str) -> Callable[[], None]:
+    def remove() -> None:
+        with atomic.Lock(os.path.join(folder, LOCK), wait=False):
+            for name in sorted(list_names(folder), reverse=True):  # state.json first, which names a checkout
+                if name != LOCK:
+                    delete_path(os.path.join(folder, name))
+
+    return remove
+
+
+def _address(folder: str) -> str:
+    """Return the address of a repository, which its state has without secrets."""
+    try:
+        data = json.loads(paths.read_regular(os.path.join(folder, "state.json"), MAX_STATE))
+        return f"{data['url']} ({data['ref']})"
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ""
+
+
+def _remove_database(path: str) -> Callable[[], None]:
+    """Return what deletes a database, unless another process has it open.
+
+    A file that is deleted while its write-ahead log stays would damage the next one of that name. So the
+    log is merged first, which SQLite does only for the last process.
+    """
+
+    def remove() -> None:
+        if os.path.islink(path):
+            os.unlink(path)
+            return
+        try:
+            connection = sqlite.connect(path, timeout=0, isolation_level=None)
+            try:
+                connection.execute("PRAGMA journal_mode=DELETE").fetchone()
+                connection.execute("BEGIN EXCLUSIVE")
+                os.unlink(path)
+            finally:
+                connection.close()
+        except sqlite.OperationalError as error:
+            if "locked" in str(error) or "busy" in str(error):
+                raise BlockingIOError(str(error)) from None
+            raise OSError(str(error)) from None
+        except sqlite.DatabaseError:  # damaged: no process can use it
+            delete_path(path)
+        for ending in ("-wal", "-shm", "-journal"):
+            atomic.discard(path + ending)
+
+    return remove

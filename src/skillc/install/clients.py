@@ -1,0 +1,325 @@
+"""Put this program's MCP server into agents' configurations, and take it out: show the change, then write it.
+
+The files are JSON, except Codex's TOML. All else in them stays. To add, a file that is neither (it may have
+comments) is never written; the error says what to add by hand. To remove, the entry is cut from the text,
+and every other byte stays, comments too.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import site
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skillc import atomic, trash
+from skillc.errors import InvalidOption, SkillcError
+from skillc.install.jsonc import count_comments, cut_member, parse_jsonc
+from skillc.paths import is_inside, user_home
+from skillc.settings import parse_toml
+from skillc.toml import is_comment, split_lines, split_parts
+
+NAME = "skillc"
+_OPTIONS = (["-I"], ["-E", "-P"])  # of Python; `command` says which and why
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Where an agent keeps its MCP servers: files below the home and the project, and the key in them."""
+
+    user: str
+    project: str = ""
+    key: str = "mcpServers"
+    style: str = "plain"  # plain, typed (with "type": "stdio"), or opencode
+
+
+_CONFIG = {"darwin": "Library/Application Support", "win32": "AppData/Roaming"}.get(sys.platform, ".config")
+AGENTS: Mapping[str, Agent] = {
+    "claude": Agent(".claude.json", ".mcp.json", style="typed"),
+    "claude-desktop": Agent(f"{_CONFIG}/Claude/claude_desktop_config.json"),
+    "codex": Agent(".codex/config.toml", ".codex/config.toml", key="mcp_servers"),
+    "cursor": Agent(".cursor/mcp.json", ".cursor/mcp.json"),
+    "gemini": Agent(".gemini/settings.json", ".gemini/settings.json"),
+    "opencode": Agent(".config/opencode/opencode.json", "opencode.json", key="mcp", style="opencode"),
+    "vscode": Agent(f"{_CONFIG}/Code/User/mcp.json", ".vscode/mcp.json", key="servers", style="typed"),
+    "windsurf": Agent(".codeium/windsurf/mcp_config.json"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ClientChange:
+    """A change to a file: `difference` is for people, `text` is None where nothing has to change.
+
+    An `obstacle` says why nothing may change. A file that `is_whole` has nothing else in it, and goes. One
+    `is_edited` if a person wrote something that goes: a copy of the file goes to the trash.
+    """
+
+    path: str
+    difference: str
+    text: str | None
+    obstacle: str = ""
+    is_whole: bool = False
+    is_edited: bool = False
+
+    def write(self) -> str:
+        """Write the file, whole or not at all, and return what was done."""
+        target = os.path.realpath(self.path)  # the file may be a link into a folder of settings
+        if self.is_edited:
+            copy = atomic.temporary_path(target)
+            atomic.write(copy, _read(target).encode(), private=True)
+            item = trash.put(copy, f"{NAME}'s entry was removed from it", origin=self.path)
+        if self.is_whole:
+            os.unlink(self.path)
+            return f"Removed {self.path}, which had nothing else in it"
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else None
+        atomic.write(target, (self.text or "").encode(), durable=True, mode=mode)
+        kept = f"; as it was, it is in the trash as {item.id}" if self.is_edited else ""
+        return f"Written to {self.path}{kept}"
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """Our entry in an agent's configuration: the program that it starts, and whether we wrote all of it."""
+
+    agent: str
+    path: str
+    program: str
+    is_ours: bool
+    is_project: bool
+
+
+def client_names() -> list[str]:
+    """Return the agents whose configuration is known."""
+    return sorted(AGENTS)
+
+
+def plan_addition(agent: str, cwd: str, *, project: bool = False) -> ClientChange:
+    """Return what adding this server to an agent would change; raises InvalidOption for an unknown one."""
+    settings, path = _find(agent, cwd, project, "--install")
+    before = _read(path).removeprefix("\ufeff")
+    after = (_toml if path.endswith(".toml") else _json)(before, settings, path)
+    if after is None:
+        return ClientChange(path, _entry(settings, path), None)
+    return ClientChange(path, _compare(before, after), after)
+
+
+def plan_removal(agent: str, cwd: str, *, project: bool = False, force: bool = False) -> ClientChange:
+    """Return what removing this server from an agent would change; raises InvalidOption for an unknown one.
+
+    An entry that a person changed is an obstacle, unless with `force`.
+    """
+    settings, path = _find(agent, cwd, project, "--uninstall")
+    before = _read(path)
+    entry = _find_entry(before, settings, path)
+    if entry is None:
+        return ClientChange(path, "", None)
+    after = (_cut_toml if path.endswith(".toml") else _cut_json)(before, settings, path)
+    is_ours = _is_ours(entry, settings) and not _loses_comments(before, after, entry, path)
+    difference = _compare(before, after)
+    if not (is_ours or force):
+        return ClientChange(
+            path, difference, None, "a person changed this entry; --force removes it all the same"
+        )
+    # A file that --install made; never one that a link leads to.
+    is_whole = is_ours and not os.path.islink(path) and before == _whole(entry, settings, path)
+    return ClientChange(path, difference, after, is_whole=is_whole, is_edited=not is_ours)
+
+
+def find_registrations(cwd: str) -> list[Registration]:
+    """Return our entries in the configurations of all agents, of the user and of the project in `cwd`.
+
+    A file that can't be read has none: adding and removing say what is wrong with it.
+    """
+    home = user_home()
+    registrations = []
+    for name, agent in AGENTS.items():
+        places = {os.path.join(cwd, agent.project): True} if agent.project else {}
+        places |= {os.path.join(home, agent.user): False} if home else {}
+        for path, is_project in places.items():
+            try:
+                entry = _find_entry(_read(path), agent, path)
+            except SkillcError:
+                continue
+            if entry is not None:
+                parts = (_program(entry), _is_ours(entry, agent), is_project)
+                registrations.append(Registration(name, path, *parts))
+    return registrations
+
+
+def _find(agent: str, cwd: str, project: bool, option: str) -> tuple[Agent, str]:
+    """Return an agent and its file."""
+    settings = AGENTS.get(agent)
+    if settings is None:
+        raise InvalidOption(f'unknown agent "{agent}"; {option} takes {", ".join(client_names())}')
+    if project and not settings.project:
+        raise InvalidOption(f"{agent} has no configuration of a project; leave --project out")
+    home = user_home()
+    if home is None and not project:
+        raise SkillcError("there is no home directory; set HOME")
+    return settings, os.path.join(cwd, settings.project) if project else os.path.join(
+        home or "", settings.user
+    )
+
+
+def _compare(before: str, after: str) -> str:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), "now", "then", lineterm="", n=2)
+    return "\n".join(lines)
+
+
+def command() -> list[str]:
+    """Return the command that starts this server in any directory: an agent may have no shell's PATH.
+
+    With -I, Python takes no module from the directory it is started in, nor from PYTHONPATH. That leaves
+    out the user's own packages too, so where skc is one of those, the two other parts of -I are named.
+    """
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    options = _OPTIONS[is_inside(package, site.getusersitepackages())]
+    return [os.path.abspath(sys.executable), *options, "-m", "skillc", "mcp"]
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise SkillcError(f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
+
+
+def _server(agent: Agent, start: Sequence[str] = ()) -> dict[str, Any]:
+    program, *words = start or command()
+    if agent.style == "opencode":
+        return {"type": "local", "command": [program, *words], "enabled": True}
+    kind = {"type": "stdio"} if agent.style == "typed" else {}
+    return kind | {"command": program, "args": words}
+
+
+def _json(before: str, agent: Agent, path: str) -> str | None:
+    """Return the file with our entry in it; None where it is there already."""
+    try:
+        settings = json.loads(before) if before.strip() else {}
+    except ValueError:
+        settings = None
+    servers = settings.setdefault(agent.key, {}) if isinstance(settings, dict) else None
+    if not isinstance(servers, dict):
+        raise SkillcError(
+            f"'{path}' is not plain JSON with an object in it; nothing was written",
+            f"Add this yourself:\n{_entry(agent, path)}",
+        )
+    if servers.get(NAME) == _server(agent):
+        return None
+    servers[NAME] = _server(agent)
+    line = next((line for line in before.splitlines() if line[:1] in (" ", "\t") and line.strip()), "  ")
+    space = line[: len(line) - len(line.lstrip())]
+    indent = "\t" if space.startswith("\t") else len(space)
+    return json.dumps(settings, ensure_ascii=False, indent=indent) + "\n"
+
+
+def _toml(before: str, agent: Agent, path: str) -> str | None:
+    """Return the file with our table at its end; None where it is there already."""
+    try:
+        servers = parse_toml(before).get(agent.key, {})
+    except ValueError as error:
+        raise SkillcError(f"'{path}' is not valid TOML ({error}); nothing was written") from None
+    if isinstance(servers, dict) and NAME in servers:
+        if servers[NAME] == _server(agent):
+            return None
+        raise SkillcError(
+            f"'{path}' has another [{agent.key}.{NAME}]; nothing was written",
+            f"Put this in its place yourself:\n{_entry(agent, path)}",
+        )
+    space = "" if not before else "\n" if before.endswith("\n") else "\n\n"
+    return f"{before}{space}{_entry(agent, path)}"
+
+
+def _entry(agent: Agent, path: str, server: Mapping[str, Any] | None = None) -> str:
+    """Return our entry alone, as it stands in such a file."""
+    server = server or _server(agent)
+    if path.endswith(".toml"):
+        return f"[{agent.key}.{NAME}]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in server.items())
+    return json.dumps({agent.key: {NAME: server}}, ensure_ascii=False, indent=2)
+
+
+def _find_entry(text: str, agent: Agent, path: str) -> object:
+    """Return our entry in a file; None without one."""
+    if not text.strip():
+        return None
+    try:
+        settings = parse_toml(text) if path.endswith(".toml") else parse_jsonc(text)
+    except (ValueError, RecursionError, IndexError) as error:
+        kind = "TOML" if path.endswith(".toml") else "JSON"
+        raise SkillcError(f"'{path}' is not valid {kind} ({error}); nothing was written") from None
+    servers = settings.get(agent.key) if isinstance(settings, dict) else None
+    return servers.get(NAME) if isinstance(servers, dict) else None
+
+
+def _program(entry: object) -> str:
+    """Return the program that an entry starts; empty where it starts none."""
+    command = entry.get("command") if isinstance(entry, dict) else None
+    first = command[0] if isinstance(command, list) and command else command
+    return first if isinstance(first, str) else ""
+
+
+def _is_ours(entry: object, agent: Agent) -> bool:
+    """Return whether an entry is as --install writes it, perhaps from another place or an older version."""
+    program = _program(entry)
+    shapes = [_server(agent, [program, *options, "-m", "skillc", "mcp"]) for options in _OPTIONS]
+    return os.path.isabs(program) and entry in shapes
+
+
+def _loses_comments(before: str, after: str, entry: object, path: str) -> bool:
+    """Return whether there are comments within an entry, which a person wrote."""
+    if path.endswith(".toml"):
+        return before.count("#") - after.count("#") > str(entry).count("#")
+    return count_comments(before) > count_comments(after)
+
+
+def _whole(entry: object, agent: Agent, path: str) -> str:
+    """Return a file with nothing but an entry, as --install makes it."""
+    server = entry if isinstance(entry, dict) else {}
+    text = _entry(agent, path, server)
+    return text if path.endswith(".toml") else f"{text}\n"
+
+
+def _cut_json(before: str, agent: Agent, path: str) -> str:
+    try:
+        after = cut_member(before, agent.key, NAME)
+        settings = parse_jsonc(before)
+        settings[agent.key].pop(NAME)
+        if parse_jsonc(after) == settings:
+            return after
+    except (ValueError, IndexError):
+        pass
+    raise _by_hand(agent, path)
+
+
+def _cut_toml(before: str, agent: Agent, path: str) -> str:
+    """Cut our table and those below it; comments stay, one of the two gaps around it does not."""
+    lines = split_lines(before)
+    cut: set[int] = set()
+    for part in split_parts(lines):
+        servers = part.data.get(agent.key)
+        if len(part.data) == 1 and isinstance(servers, dict) and list(servers) == [NAME]:
+            cut.update(n for n in range(part.start, part.end) if not is_comment(lines[n]))
+            if part.start and not lines[part.start - 1].strip():
+                cut.add(part.start - 1)
+    after = "".join(line for number, line in enumerate(lines) if number not in cut)
+    try:
+        settings = parse_toml(before, parse_float=str)
+        settings[agent.key].pop(NAME)
+        rest = parse_toml(after, parse_float=str)
+    except (ValueError, RecursionError):
+        raise _by_hand(agent, path) from None
+    if rest.get(agent.key, {}) != settings[agent.key] or {**rest, agent.key: 0} != {**settings, agent.key: 0}:
+        raise _by_hand(agent, path)
+    return after
+
+
+def _by_hand(agent: Agent, path: str) -> SkillcError:
+    return SkillcError(f"'{path}': '{agent.key}.{NAME}' can't be cut safely; remove it by hand")

@@ -1,0 +1,256 @@
+"""Find the skills among the files of a repository, an archive or a folder.
+
+They are looked for in the root, in `skills/`, `.claude/skills` and `.agents/skills`, in the folders that the
+files of plugins and marketplaces name, and then anywhere up to a depth. Of two with one name, the first
+counts. A skill inside a skill belongs to its files, and is found only where it is asked for by name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import posixpath
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from skillc.errors import Diagnostic, OriginNotFound, SkillcError, warning
+from skillc.install.origin import Origin
+from skillc.paths import DIRECTORY, SKILL_FILES
+from skillc.skills import is_name, parse, read_metadata, to_segment
+from skillc.spelling import suggest
+
+MAX_DEPTH = 8  # folders between the root and a skill that is named nowhere
+MAX_SKILLS = 20_000
+MAX_NAMES = 10  # in a hint
+MAX_MANIFEST = 1 << 20  # bytes of a plugin's or a marketplace's file
+FIRST = ("", "skills", f"{DIRECTORY}/skills", ".claude/skills", ".agents/skills")
+MANIFESTS = (
+    "plugin.json", ".claude-plugin/plugin.json", ".claude-plugin/marketplace.json",
+    ".agents/plugins/marketplace.json", ".cursor-plugin/plugin.json", ".cursor-plugin/marketplace.json",
+    ".codex-plugin/plugin.json",
+)  # fmt: skip
+SKIPPED = frozenset((".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv"))
+
+T = TypeVar("T")
+Read = Callable[[Sequence[str], Sequence[str]], Mapping[str, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A skill among the files: the path of its SKILL.md, and what that says."""
+
+    name: str
+    path: str
+    description: str
+    is_duplicate: bool = False  # of one that counts before it
+
+    @property
+    def folder(self) -> str:
+        return posixpath.dirname(self.path)
+
+
+def discover(
+    origin: Origin,
+    paths: Iterable[str],
+    read: Read,
+    wanted: Sequence[str] = (),
+    report: Callable[[Diagnostic], None] = lambda _: None,
+) -> list[Found]:
+    """Return the skills below the origin's path: those that are `wanted`, or all without duplicates.
+
+    `paths` are those of all files. `read` gets paths of files and gives their contents; it also gets folders
+    that will be needed whole. `wanted` are names or paths. Raises OriginNotFound for one that is not there.
+    """
+    files = _main_files(paths, origin.path)
+    if not files:
+        where = f"there is no skill in '{origin.path}'" if origin.path else "there is no skill in it"
+        raise OriginNotFound(origin.label(), where, "hint: a skill is a folder with a SKILL.md")
+    nested = [file for folder, file in files.items() if _is_nested(folder, files)]
+    order = _sort(origin.path, set(files.values()).difference(nested), _read_manifests(origin, read))
+    if not wanted:
+        return [skill for skill in _read_skills(order, read, (), report) if not skill.is_duplicate]
+    likely = [file for file in (*order, *nested) if _matches(file, "", wanted)]
+    skills = _read_skills(likely, read, likely, report)
+    if len(_choose(skills, wanted)[0]) < len(wanted):  # a name that is not its folder's
+        skills = _read_skills((*order, *nested), read, (), report)
+    chosen, missing = _choose(skills, wanted)
+    if missing:
+        raise _not_there(origin, missing, [skill.name for skill in skills])
+    return chosen
+
+
+def choose_by_name(origin: Origin, skills: Mapping[str, T], wanted: Sequence[str]) -> list[T]:
+    """Return the skills of an index that are wanted, or all; raises OriginNotFound if one is missing."""
+    if not skills:
+        raise OriginNotFound(origin.label(), "there is no skill in it")
+    missing = [name for name in wanted if name not in skills]
+    if missing:
+        raise _not_there(origin, missing, skills)
+    return [skills[name] for name in dict.fromkeys(wanted or skills)]
+
+
+def _not_there(origin: Origin, names: Sequence[str], there: Iterable[str]) -> OriginNotFound:
+    all_names = sorted(set(there))
+    close = suggest(names[0], all_names)
+    more = f" and {len(all_names) - MAX_NAMES} more" if len(all_names) > MAX_NAMES else ""
+    hint = f"hint: there are {', '.join(all_names[:MAX_NAMES])}{more}" if all_names else ""
+    if close:
+        hint = f"hint: did you mean {' or '.join(close)}?"
+    return OriginNotFound(origin.label(), f"there is no skill '{names[0]}' in it", hint)
+
+
+def _choose(skills: Sequence[Found], wanted: Sequence[str]) -> tuple[list[Found], list[str]]:
+    """Return the first skill for each name or path that is wanted, and the names that none has."""
+    chosen: list[Found] = []
+    missing: list[str] = []
+    for word in wanted:
+        exact = [skill for skill in skills if skill.name == word or skill.path == word]
+        loose = [skill for skill in skills if _matches(skill.path, skill.name, (word,))]
+        match = next(iter(exact + loose), None)
+        if match is None:
+            missing.append(word)
+        elif match not in chosen:
+            chosen.append(match)
+    return chosen, missing
+
+
+def _matches(path: str, name: str, wanted: Sequence[str]) -> bool:
+    folder = posixpath.dirname(path)
+    names = {name.lower(), posixpath.basename(folder).lower(), folder, path}
+    return any((word if "/" in word else word.lower()) in names for word in wanted if word)
+
+
+def _main_files(paths: Iterable[str], top: str) -> dict[str, str]:
+    """Return the path of each SKILL.md below `top` by its folder; compiled skills are none."""
+    prefix = f"{top}/" if top else ""
+    files: dict[str, str] = {}
+    compiled: set[str] = set()
+    for path in paths:
+        if not path.startswith(prefix):
+            continue
+        folder, name = posixpath.split(path)
+        if name in SKILL_FILES:
+            if name == SKILL_FILES[0] or folder not in files:
+                files[folder] = path
+        elif name == "manifest.json" and folder.endswith(f"{DIRECTORY}"):
+            compiled.add(posixpath.dirname(folder))
+    files = {folder: path for folder, path in files.items() if folder not in compiled}
+    if len(files) > MAX_SKILLS:
+        raise SkillcError(f"over {MAX_SKILLS} skills in one place; name a folder of it")
+    return files
+
+
+def _is_nested(folder: str, folders: Container[str]) -> bool:
+    """Return whether a skill's folder is inside that of another skill."""
+    while folder:
+        folder = posixpath.dirname(folder)
+        if folder in folders:
+            return True
+    return False
+
+
+def _sort(top: str, files: Iterable[str], folders: Sequence[str]) -> list[str]:
+    """Return the files in the order in which they count; those too deep are left out."""
+    first = [posixpath.join(top, name) if name else top for name in FIRST]
+
+    def rank(path: str) -> tuple[int, int, str] | None:
+        folder = posixpath.dirname(path)
+        parent = posixpath.dirname(folder)
+        if folder == top:
+            return 0, 0, path
+        if parent in first[1:]:
+            return first.index(parent), 0, path
+        for index, named in enumerate(folders):
+            if named in (folder, parent):
+                return len(first) + index, 0, path
+        words = posixpath.relpath(folder, top or ".").split("/")
+        if len(words) > MAX_DEPTH or not SKIPPED.isdisjoint(words):
+            return None
+        if words[:2] == [DIRECTORY, "runtime"]:
+            return None
+        return len(first) + len(folders), len(words), path
+
+    ranks = {path: rank(path) for path in files}
+    return [path for _, path in sorted((place, path) for path, place in ranks.items() if place is not None)]
+
+
+def _read_manifests(origin: Origin, read: Read) -> list[str]:
+    """Return the folders in which plugins and marketplaces say that skills are."""
+    names = [posixpath.join(origin.path, name) for name in MANIFESTS]
+    folders: list[str] = []
+    for data in read(names, ()).values():
+        try:
+            manifest = json.loads(data[: MAX_MANIFEST + 1])
+        except (ValueError, RecursionError):
+            continue
+        for folder in _folders_of(manifest):
+            place = posixpath.normpath(posixpath.join(origin.path, folder))
+            if not place.startswith(("..", "/")) and place not in folders:
+                folders.append("" if place == "." else place)
+    return folders
+
+
+def _folders_of(manifest: object) -> Iterable[str]:
+    """Yield the folders that a file of a plugin or a marketplace names, relative to the root."""
+    if not isinstance(manifest, dict):
+        return
+    plugins = manifest.get("plugins")
+    metadata = manifest.get("metadata")
+    base = metadata.get("pluginRoot") if isinstance(metadata, dict) else ""
+    entries = plugins if isinstance(plugins, list) else [manifest | {"source": ""}]
+    for plugin in entries[:MAX_SKILLS]:
+        source = plugin.get("source", "") if isinstance(plugin, dict) else None
+        if not isinstance(source, str):
+            continue  # a plugin from elsewhere
+        root = posixpath.join(base if isinstance(base, str) else "", source)
+        named = plugin.get("skills")
+        for folder in named if isinstance(named, list) else [named]:
+            if isinstance(folder, str):
+                yield posixpath.join(root, folder)
+        yield posixpath.join(root, "skills")
+
+
+def _read_skills(
+    files: Sequence[str], read: Read, whole: Sequence[str], report: Callable[[Diagnostic], None]
+) -> list[Found]:
+    """Return the skills with these SKILL.md files; one that can't be used is reported and left out."""
+    contents = read(files, [posixpath.dirname(path) for path in whole])
+    skills: list[Found] = []
+    names: set[str] = set()
+    for path in files:
+        folder = posixpath.basename(posixpath.dirname(path))
+        try:
+            metadata = read_metadata(parse(contents[path]), folder or "skill")
+        except KeyError:
+            continue
+        except SkillcError as error:
+            report(warning("W080", path, error.message))
+            continue
+        name = metadata.name if is_name(metadata.name) else to_segment(metadata.name or folder)
+        skills.append(Found(name, path, metadata.description, name in names))
+        names.add(name)
+    return skills
+
+
+def walk_folder(root: str, limit: int) -> list[str]:
+    """Return the paths of the files below a folder, with forward slashes; at most `limit` of them.
+
+    Links to folders are not followed, but one to a skill is listed as that skill.
+    """
+    paths: list[str] = []
+    for directory, folders, files in os.walk(root):
+        prefix = os.path.relpath(directory, root).replace(os.sep, "/")
+        prefix = "" if prefix == "." else f"{prefix}/"
+        folders[:] = sorted(name for name in folders if name not in SKIPPED)
+        if prefix.count("/") > MAX_DEPTH + 1:
+            folders.clear()
+        for name in folders:
+            place = os.path.join(directory, name)
+            if os.path.islink(place):
+                mains = [m for m in SKILL_FILES if os.path.isfile(os.path.join(place, m))]
+                paths += [f"{prefix}{name}/{main}" for main in mains]
+        paths += [f"{prefix}{name}" for name in files]
+        if len(paths) > limit:
+            raise SkillcError(f"over {limit} files in '{root}'; name a folder of it")
+    return paths

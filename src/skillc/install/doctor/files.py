@@ -1,0 +1,229 @@
+"""Checks of files: permissions and owners, damage, leftovers, and the space that all takes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from functools import partial
+
+from skillc import paths, trash
+from skillc.errors import InvalidConfiguration, unexpected
+from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, count, short
+from skillc.install.doctor.repair import change_mode, discard
+from skillc.install.orphans import find_leftovers, find_orphans
+from skillc.install.waste import list_names, measure_size
+from skillc.library import allowed_variables, read_switches
+from skillc.quotes import shell_quote
+from skillc.tools import TrustStore
+
+PRIVATE = ("trust.json", "variables.json")  # others may not even read these
+PARTS = ("skills", "runtime", "cache", "imports", "trash", "logs", "versions", "installed")
+MAX_RECORD = 64 << 20  # bytes of deployments.json
+MIN_FREE = 100 << 20  # bytes; a build of a large skill takes about as much
+MAX_TRASH = 1 << 30  # bytes from which the trash is worth a look
+DEPTH = 2  # levels below ~/.skillc on which owners are looked at
+MAX_OWNERS = 3  # files of others that are named
+
+
+def check_home(place: Place) -> Iterator[Check]:
+    """Check that the home's `.skillc` is a directory of the user's that nobody else can write."""
+    own = place.own
+    if own is None:
+        yield Check("home", ERROR, "there is no home directory", "export HOME=… (or SKILLC_HOME)")
+        return
+    if not os.path.lexists(own):
+        parent = os.path.dirname(own)
+        text = f"'{short(own)}' does not exist and can't be made"
+        if not os.path.lexists(parent):
+            yield Check("home", ERROR, text, f"mkdir -p {shell_quote(parent)}")
+        elif not os.path.isdir(parent):
+            yield Check("home", ERROR, text, "export HOME=… (or SKILLC_HOME)")
+        elif not os.access(parent, os.W_OK | os.X_OK):
+            yield Check("home", ERROR, text, f"chmod u+rwx {shell_quote(parent)}")
+        yield Check("home", OK, f"'{short(own)}' does not exist yet; the first build makes it")
+        return
+    if not os.path.isdir(own):
+        yield Check("home", ERROR, f"'{short(own)}' is no directory", _move_away(own))
+        return
+    places = [own, *(os.path.join(own, name) for name in PARTS)]
+    for folder in filter(os.path.lexists, places):
+        if os.path.isdir(folder):
+            yield from _check_folder(folder)
+        else:
+            yield Check("home", ERROR, f"'{short(folder)}' is no directory", _move_away(folder))
+    for name in PRIVATE:
+        yield from _check_private(os.path.join(own, name))
+    yield from _check_owners(own)
+    yield Check("home", OK, f"'{short(own)}' is yours alone to write")
+
+
+def _move_away(path: str) -> str:
+    return f"mv {shell_quote(path)} {shell_quote(f'{path}.old')}"
+
+
+def _check_folder(path: str) -> Iterator[Check]:
+    """Check that a directory can be written by its user and by no other."""
+    mode = stat.S_IMODE(os.stat(path).st_mode)
+    name = shell_quote(path)
+    if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+        mend = partial(change_mode, path, 0o700, 0)
+        yield Check("home", ERROR, f"'{short(path)}' can't be read and written", f"chmod u+rwx {name}", mend)
+    if os.name == "posix" and mode & 0o022:
+        mend = partial(change_mode, path, 0, 0o022)
+        yield Check("home", ERROR, f"other users can write '{short(path)}'", f"chmod go-w {name}", mend)
+
+
+def _check_private(path: str) -> Iterator[Check]:
+    """Check a file or directory that only its user may read."""
+    if os.name != "posix" or not os.path.isfile(path):
+        return
+    mode = stat.S_IMODE(os.stat(path).st_mode)
+    mend = partial(change_mode, path, 0, 0o077)
+    fix = f"chmod go-rwx {shell_quote(path)}"
+    if mode & 0o022:
+        text = f"other users can write '{short(path)}', so it is not used; look at it first"
+        yield Check("home", ERROR, text, fix)
+    elif mode & 0o077:
+        yield Check("home", WARNING, f"other users can read '{short(path)}'", fix, mend)
+
+
+def _check_owners(own: str) -> Iterator[Check]:
+    """Name files of other users: a command that was run with sudo leaves them."""
+    if os.name != "posix":
+        return
+    foreign = [path for path in _walk(own, DEPTH) if os.lstat(path).st_uid != os.geteuid()]
+    if foreign:
+        more = f" and {len(foreign) - MAX_OWNERS} more" if len(foreign) > MAX_OWNERS else ""
+        listing = ", ".join(f"'{short(path)}'" for path in foreign[:MAX_OWNERS])
+        fix = f'sudo chown -R "$(id -u)" {shell_quote(own)}'
+        yield Check("home", ERROR, f"another user owns {listing}{more}", fix)
+
+
+def _walk(path: str, depth: int) -> Iterator[str]:
+    if os.path.lexists(path):
+        yield path
+    if depth and os.path.isdir(path) and (not os.path.islink(path)):
+        for name in list_names(path):
+            yield from _walk(os.path.join(path, name), depth - 1)
+
+
+def check_owners(place: Place) -> Iterator[Check]:
+    """Name the configurations here and above that belong to another user, and so are not obeyed."""
+    for path in paths.foreign_directories(place.cwd):
+        folder = os.path.dirname(path)
+        text = f"'{short(path)}' belongs to another user and is not used; if you trust it, name its directory"
+        yield Check("owners", WARNING, text, f"export SKILLC_SAFE_DIRECTORIES={shell_quote(folder)}")
+    yield Check("owners", OK, "no configuration of another user is here or above")
+
+
+def check_records(place: Place) -> Iterator[Check]:
+    """Check the files in which skc keeps what it knows: trust, variables, deployments, notes on imports."""
+    if place.own is None or not os.path.isdir(place.own):
+        return  # a check of its own
+    yield from _check_trust()
+    try:
+        allowed_variables()
+    except InvalidConfiguration as error:
+        yield Check("records", ERROR, error.message, _mend_by_hand(paths.variables_file(place.home or "")))
+    yield from _check_switches(place.own)
+    record = os.path.join(place.own, "deployments.json")
+    reason = _find_damage(record)
+    if reason:
+        text = f"'{short(record)}' is damaged ({reason}), so no deployment is known; a build writes it anew"
+        yield Check("records", ERROR, text, f"{_move_away(record)} && skc build --all")
+    notes = os.path.join(place.own, "imports")
+    names = [name for name in list_names(notes) if name.endswith(".json")]
+    damaged = [name for name in names if not _is_note(os.path.join(notes, name))]
+    if damaged:
+        listing = ", ".join(short(name) for name in damaged[:MAX_OWNERS])
+        text = f"{count(len(damaged), 'note')} on imports can't be read ({listing}): they are not trusted"
+        yield Check("records", WARNING, text, "skc trust list")
+    yield Check("records", OK, "trust, variables, switches, deployments and imports can be read")
+
+
+def _check_trust() -> Iterator[Check]:
+    store = TrustStore()
+    if os.path.exists(store.path) and not os.path.isfile(store.path):  # opening a pipe would block
+        yield Check("records", ERROR, f"'{short(store.path)}' is no file", _move_away(store.path))
+        return
+    try:
+        damage = store.damage()
+    except InvalidConfiguration as error:
+        yield Check("records", ERROR, error.message, _mend_by_hand(store.path))
+        return
+    if damage is not None:
+        yield Check("records", ERROR, damage.message, "skc trust prune")
+
+
+def _mend_by_hand(path: str) -> str:
+    """Return the command for a private file that is not used: others can write it, or it is damaged."""
+    is_open = os.path.isfile(path) and os.stat(path).st_mode & 0o022
+    return f"chmod 600 {shell_quote(path)}" if is_open else _move_away(path)
+
+
+def _check_switches(own: str) -> Iterator[Check]:
+    path = os.path.join(own, "disabled.json")
+    try:
+        read_switches()
+    except (InvalidConfiguration, OSError) as error:
+        yield Check("records", ERROR, unexpected(error).message, _move_away(path))
+
+
+def _find_damage(path: str) -> str:
+    """Return what is wrong with the record of deployments; empty if nothing is, or there is none."""
+    try:
+        entries = json.loads(paths.read_regular(path, MAX_RECORD))["deployments"]
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+            return "its entries are no list"
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return error.strerror or str(error)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        return type(error).__name__ if not str(error) else str(error)
+    return ""
+
+
+def _is_note(path: str) -> bool:
+    try:
+        note = json.loads(paths.read_regular(path, 1 << 16))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(note, dict) and isinstance(note.get("copy"), str)
+
+
+def check_leftovers(place: Place) -> Iterator[Check]:
+    """Find what killed processes left behind, and what was made from skills that are gone."""
+    for waste in find_leftovers(place.cwd):
+        text = f"'{short(waste.path)}' was left behind by a process that was killed"
+        yield Check("leftovers", WARNING, text, "skc clean", partial(discard, waste))
+    orphans = list(find_orphans(place.cwd))
+    if orphans:
+        size = sum(waste.size for waste in orphans)
+        text = f"{count(len(orphans), 'orphan')}, made from skills that are gone, {size:,} bytes"
+        yield Check("leftovers", WARNING, text, "skc clean")
+    yield Check("leftovers", OK, "nothing was left behind")
+
+
+def check_space(place: Place) -> Iterator[Check]:
+    """Say what the home's `.skillc` takes, and warn where the disk is nearly full or the trash is large."""
+    own = place.own
+    if own is None or not os.path.isdir(own):
+        return
+    sizes = {name: measure_size(os.path.join(own, name)) for name in PARTS}
+    parts = ", ".join(f"{name} {size:,}" for name, size in sizes.items() if size)
+    yield Check("space", OK, f"{sum(sizes.values()):,} bytes{f' ({parts})' if parts else ''}")
+    free = shutil.disk_usage(own).free
+    if free < MIN_FREE:
+        text = f"only {free:,} bytes are free on the disk of '{short(own)}'"
+        yield Check("space", WARNING, text, "skc clean")
+    try:
+        items = trash.items()
+    except OSError:
+        return  # a check of its own
+    status = WARNING if sizes["trash"] > MAX_TRASH else OK
+    text = f"{count(len(items), 'item')}, {sizes['trash']:,} bytes"
+    yield Check("trash", status, text, "skc trash empty" if status == WARNING else None)

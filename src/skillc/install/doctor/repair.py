@@ -1,0 +1,109 @@
+"""What `--fix` does: each repair returns what it did, and raises OSError or SkillcError where it can't.
+
+A repair looks again before it changes anything: time has passed since the check.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+
+from skillc import paths
+from skillc.compiler import PublishOptions, publish_skill
+from skillc.errors import SkillcError
+from skillc.install.doctor.check import short
+from skillc.install.ghosts import FOLDER, inspect_deployment
+from skillc.install.waste import KEPT, TRASHED, Waste, remove_waste
+from skillc.library import (
+    PROJECT,
+    DeploymentRecord,
+    Skill,
+    at_path,
+    forget_deployments,
+    is_skill,
+    read_deployments,
+)
+from skillc.quotes import shell_quote
+from skillc.settings import load_settings
+
+
+def build_command(source: str, records: Sequence[DeploymentRecord], *, force: bool = False) -> str:
+    """Return the command that builds a skill and deploys it where these deployments are, in the same way."""
+    words = ["skc", "build", shell_quote(source)]
+    places = dict.fromkeys(os.path.dirname(record.path) for record in records)
+    if places:
+        words += ["--target", shell_quote(",".join(places))]
+    # In a project `build` copies by itself where git ignores the runtime directory.
+    copies = [record for record in records if record.method == "copy"]
+    if any(not _is_in_project(record) for record in copies):
+        words.append("--copy")
+    return " ".join([*words, *(["--force"] if force else [])])
+
+
+def _is_in_project(record: DeploymentRecord) -> bool:
+    skill = at_path(record.source)
+    return skill.scope == PROJECT and paths.is_inside(record.path, skill.root)
+
+
+def rebuild(skill: Skill, cwd: str) -> str:
+    """Build a skill again where it was built, and bring its deployed copies up to date."""
+    own, *others = map(paths.manifest_file, skill.runtimes())
+    to_global = not os.path.isfile(own) and any(map(os.path.isfile, others))
+    publish_skill(skill, PublishOptions(to_global=to_global), load_settings(cwd), cwd)
+    copies = [r for r in read_deployments() if r.source == skill.source and r.method == "copy"]
+    for record in copies:
+        if inspect_deployment(record) == FOLDER:
+            redeploy(record, cwd)
+    return f"built '{skill.name}' again"
+
+
+def redeploy(record: DeploymentRecord, cwd: str) -> str:
+    """Build and deploy a skill again, over nothing but what we put there."""
+    is_copy = record.method == "copy"
+    if is_copy and inspect_deployment(record) != FOLDER:
+        raise SkillcError(f"'{record.path}' was edited meanwhile")
+    skill = at_path(record.source)
+    if not is_skill(record.source) or not skill.is_stored:
+        raise SkillcError(f"'{record.source}' is no skill of a store any more")
+    target = (record.target, os.path.dirname(record.path))
+    to_global = paths.is_own_runtime(record.runtime) and skill.scope != "global"
+    options = PublishOptions(
+        targets=[target], to_global=to_global, copy=is_copy and not _has_links(record.path), own_only=True
+    )
+    publication = publish_skill(skill, options, load_settings(cwd), cwd)
+    for failure in publication.failures:
+        raise failure
+    return f"deployed '{skill.name}' again as '{short(record.path)}'"
+
+
+def _has_links(folder: str) -> bool:
+    """Return whether a deployed folder has links to assets, as one in a project that git tracks."""
+    with os.scandir(folder) as entries:
+        return any(entry.is_symlink() for entry in entries)
+
+
+def discard(waste: Waste) -> str:
+    """Remove waste."""
+    removal = remove_waste(waste)
+    if removal.result == KEPT:
+        raise SkillcError(f"'{waste.path}' stays: {removal.detail}")
+    return f"{'moved to the trash' if removal.result == TRASHED else 'removed'} '{short(waste.path)}'"
+
+
+def unlink(path: str) -> str:
+    """Remove a link that leads nowhere."""
+    if os.path.islink(path) and not os.path.exists(path):
+        os.unlink(path)
+        forget_deployments([path])
+    return f"removed the link '{short(path)}'"
+
+
+def change_mode(path: str, add: int, remove: int) -> str:
+    """Change the permissions of a file or directory of the user's own; never through a link."""
+    status = os.lstat(path)
+    if stat.S_ISLNK(status.st_mode) or status.st_uid != os.geteuid():
+        raise SkillcError(f"'{path}' is a link, or another user's")
+    mode = stat.S_IMODE(status.st_mode)
+    os.chmod(path, (mode | add) & ~remove)
+    return f"set the permissions of '{short(path)}' to {(mode | add) & ~remove:o}"

@@ -1,0 +1,219 @@
+"""Download what an origin has: its skills in a temporary folder, which is gone when the download is closed.
+
+Nothing of it is run. What a server or an archive gives is bounded in size and number, and written below the
+temporary folder alone.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from skillc import atomic, library, paths
+from skillc.errors import (
+    ArchiveRefused,
+    Diagnostic,
+    InvalidConfiguration,
+    OriginNotFound,
+    require_extra,
+    warning,
+)
+from skillc.install.archive import MAX_PACKED, find_root, unpack_archive
+from skillc.install.discover import Found, discover, walk_folder
+from skillc.install.origin import Candidate, Download, Origin
+from skillc.install.registry import open_registry
+from skillc.install.site import open_site
+from skillc.install.web import Web
+from skillc.library import Remote, hide_secrets
+
+if TYPE_CHECKING:
+    from skillc.library import RemoteTree
+
+MAX_FILES = 500_000  # of a folder in which skills are looked for
+MAX_MAIN_FILE = 32 << 20
+
+Report = Callable[[Diagnostic], None]
+
+
+@contextmanager
+def open_download(
+    origin: Origin,
+    *,
+    commit: str = "",
+    wanted: Sequence[str] = (),
+    lazy: bool = False,
+    report: Report = lambda _: None,
+) -> Iterator[Download]:
+    """Give the skills of an origin: those that are `wanted`, by name or path, or all.
+
+    `commit` is the whole ID of a git commit, which is fetched instead of what `ref` points to. With `lazy`,
+    folders of candidates are incomplete until `complete` was called. Raises OriginNotFound (E080).
+    """
+    with _temporary_folder() as folder, ExitStack() as stack:
+        found = _enter(stack, origin, folder, commit, wanted, report)
+        if not lazy:
+            found.complete(found.candidates)
+        yield found
+
+
+def _enter(
+    stack: ExitStack, origin: Origin, folder: str, commit: str, wanted: Sequence[str], report: Report
+) -> Download:
+    """Open an origin by its type; an address without an index is tried as all that it may be."""
+    if origin.is_git:
+        return stack.enter_context(_download_git(origin, folder, commit, wanted, report))
+    if origin.type == "local":
+        return stack.enter_context(_open_folder(origin, wanted, report))
+    if origin.type == "well-known":
+        for open_place in (open_site, open_registry):
+            found = stack.enter_context(open_place(origin, _make(folder, "files"), wanted, report))
+            if found is not None:
+                return found
+        return _guess(stack, origin, folder, wanted, report)
+    if origin.is_registry:
+        found = stack.enter_context(open_registry(origin, _make(folder, "files"), wanted, report))
+        assert found is not None  # it was named
+        return found
+    return stack.enter_context(_open_archive(origin, folder, wanted, report))
+
+
+def _guess(stack: ExitStack, origin: Origin, folder: str, wanted: Sequence[str], report: Report) -> Download:
+    """Open an address that is neither a site nor a registry: a git repository or an archive."""
+    address = f"{origin.url.rstrip('/')}/info/refs?service=git-upload-pack"
+    if Web(origin).get(address, MAX_PACKED).data.startswith(b"001e# service=git-upload-pack"):
+        git = replace(origin, type="git", source=origin.url)
+        return stack.enter_context(_download_git(git, folder, "", wanted, report))
+    archive = replace(origin, type="download", source=origin.url)
+    try:
+        return stack.enter_context(_open_archive(archive, folder, wanted, report))
+    except (ArchiveRefused, OriginNotFound):
+        reason = "there is no index of skills, no registry, no git repository and no archive"
+        hint = f"hint: a site has {urljoin(origin.url, '/')}.well-known/agent-skills/index.json"
+        raise OriginNotFound(origin.label(), reason, hint) from None
+
+
+def _make(folder: str, name: str) -> str:
+    place = os.path.join(folder, name)
+    os.makedirs(place, exist_ok=True)
+    return place
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[str]:
+    parent = os.path.join(paths.cache_directory(), "downloads")
+    os.makedirs(parent, mode=0o700, exist_ok=True)
+    atomic.sweep(parent)  # what a killed process left
+    folder = atomic.temporary_path(os.path.join(parent, "download"))
+    os.mkdir(folder, 0o700)
+    try:
+        yield folder
+    finally:
+        atomic.discard(folder)
+
+
+@contextmanager
+def _download_git(
+    origin: Origin, folder: str, commit: str, wanted: Sequence[str], report: Report
+) -> Iterator[Download]:
+    remote = _remote(origin)
+    files = os.path.join(folder, "tree")
+    with _git_errors(origin, remote), _open_tree(origin, remote, folder, commit) as tree:
+        origin = replace(origin, ref=tree.ref, path=tree.path)
+
+        def read(names: Sequence[str], folders: Sequence[str]) -> Mapping[str, bytes]:
+            tree.require(folders)
+            return tree.read(names)
+
+        def complete(candidates: Sequence[Candidate]) -> None:
+            with _git_errors(origin, remote):
+                folders = [posixpath.dirname(candidate.path) for candidate in candidates]
+                for link in tree.write(folders, files):
+                    report(warning("W081", link))
+
+        names = [path for path, entry in tree.entries.items() if not entry.is_folder and not entry.is_link]
+        if origin.path and origin.path not in tree.entries:
+            raise OriginNotFound(origin.label(), f"there is no folder '{origin.path}' in it")
+        found = discover(origin, names, read, wanted, report)
+        candidates = [_candidate(each, files, tree.id_of(each.folder)) for each in found]
+        yield Download(
+            origin, files, tuple(candidates), tree.commit, remote.url, complete, tree.time, tree.is_tag
+        )
+
+
+def _open_tree(
+    origin: Origin, remote: Remote, folder: str, commit: str
+) -> AbstractContextManager[RemoteTree]:
+    with require_extra("git"):
+        open_tree = library.open_tree  # imports dulwich
+    return open_tree(remote, origin.ref, origin.path, folder, commit=commit)
+
+
+def _remote(origin: Origin) -> Remote:
+    try:
+        return library.parse_address(origin.address)
+    except InvalidConfiguration as error:
+        raise OriginNotFound(origin.label(), error.message.rpartition(": ")[2]) from None
+
+
+@contextmanager
+def _git_errors(origin: Origin, remote: Remote) -> Iterator[None]:
+    """Turn errors of a fetch into OriginNotFound, without secrets."""
+    try:
+        yield
+    except library.RefNotFound as error:
+        name = str(error)
+        if name == "HEAD":
+            raise OriginNotFound(origin.label(), "the repository has no commits") from None
+        hint = f"hint: a skill of it is named by --skill {name}"
+        raise OriginNotFound(origin.label(), f"it has no branch, tag or commit '{name}'", hint) from None
+    except library.FetchError as error:
+        raise OriginNotFound(origin.label(), remote.hide(hide_secrets(str(error)))) from None
+
+
+@contextmanager
+def _open_archive(origin: Origin, folder: str, wanted: Sequence[str], report: Report) -> Iterator[Download]:
+    """Give the skills of an archive: a file on this machine, or one that is downloaded."""
+    files, packed = os.path.join(folder, "unpacked"), origin.url
+    if "://" in origin.url:
+        packed = os.path.join(folder, "packed")
+        response = Web(origin).get_file(origin.address, MAX_PACKED)
+        with open(packed, "xb") as file:
+            file.write(response.data)
+    elif not os.path.isfile(packed):
+        raise OriginNotFound(origin.label(), "there is no such file")
+    unpack_archive(packed, files, origin.label())
+    inner = find_root(files)
+    root = os.path.realpath(files if library.is_skill(inner) else inner)
+    with _open_folder(origin, wanted, report, root) as found:
+        yield replace(found, resolved=origin.url)
+
+
+@contextmanager
+def _open_folder(origin: Origin, wanted: Sequence[str], report: Report, root: str = "") -> Iterator[Download]:
+    """Give the skills of a folder on this machine, where they are."""
+    root = root or os.path.realpath(origin.url)
+    if not os.path.isdir(root):
+        raise OriginNotFound(origin.label(), "there is no such folder")
+
+    def read(names: Sequence[str], folders: Sequence[str]) -> Mapping[str, bytes]:
+        places = {name: _place(root, name) for name in names}
+        existing = {name: place for name, place in places.items() if os.path.isfile(place)}
+        return {name: paths.read_regular(place, MAX_MAIN_FILE) for name, place in existing.items()}
+
+    found = discover(origin, walk_folder(root, MAX_FILES), read, wanted, report)
+    candidates = [_candidate(each, root) for each in found]
+    yield Download(origin, root, tuple(candidates), resolved=root)
+
+
+def _candidate(found: Found, root: str, tree: str = "") -> Candidate:
+    folder = _place(root, found.folder)
+    return Candidate(found.name, folder, found.path, found.description, tree)
+
+
+def _place(root: str, path: str) -> str:
+    return os.path.join(root, *path.split("/")) if path else root

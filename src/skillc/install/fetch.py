@@ -1,0 +1,159 @@
+"""Fetch skills as their lock entries say, and verify them: commit, tree, hash and digest.
+
+Skills of one repository and commit are fetched at once. Where another tool dropped what skc had noted, a
+skill is resolved again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+
+from skillc.errors import Diagnostic, LockUnsatisfied, OriginNotFound, SkillcError, warning
+from skillc.install.download import open_download
+from skillc.install.entry import LINK, LockEntry, make_entry
+from skillc.install.hash import compute_hash
+from skillc.install.origin import Candidate, Download, Origin
+from skillc.skills import digest_files
+
+_COMMIT = re.compile("[0-9a-f]{40}")
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A skill in a download that is verified: its entry, complete, and its folder."""
+
+    entry: LockEntry
+    folder: str
+    label: str  # where it came from, for people
+
+
+@dataclass(slots=True)
+class Fetch:
+    """What was fetched, while it is open; errors are those of single skills."""
+
+    skills: list[Fetched] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    failures: list[SkillcError] = field(default_factory=list)
+
+
+@contextmanager
+def fetch_locked(base: str, entries: Iterable[LockEntry]) -> Iterator[Fetch]:
+    """Give the skills of lock entries; `base` is the folder of the lock."""
+    fetch = Fetch()
+    with ExitStack() as stack:
+        for origin, commit, group in _group(base, entries, fetch):
+            try:
+                download = stack.enter_context(_open(origin, commit, group, fetch))
+            except SkillcError as error:
+                reason = error.reason if isinstance(error, OriginNotFound) else error.message
+                fetch.failures += [LockUnsatisfied(entry.name, reason, error.details) for entry in group]
+                continue
+            for entry in group:
+                try:
+                    fetch.skills.append(_verify(base, entry, download, fetch))
+                except SkillcError as error:
+                    fetch.failures.append(error)
+        yield fetch
+
+
+def _group(
+    base: str, entries: Iterable[LockEntry], fetch: Fetch
+) -> Iterator[tuple[Origin, str, list[LockEntry]]]:
+    """Yield the entries that one download has, with its origin and commit."""
+    groups: dict[tuple[Origin, str], list[LockEntry]] = {}
+    for entry in entries:
+        if entry.text("sourceType") == "node_modules":
+            fetch.diagnostics.append(warning("W089", entry.name))
+            continue
+        try:
+            origin = entry.origin(base)
+        except SkillcError as error:
+            fetch.failures.append(LockUnsatisfied(entry.name, error.message))
+            continue
+        if origin.is_registry:
+            origin = replace(origin, ref=entry.own_text("version") or origin.ref)
+        whole = replace(origin, path="") if entry.text("skillPath") else origin
+        groups.setdefault((whole, entry.commit), []).append(entry)
+    for (origin, commit), group in groups.items():
+        yield origin, commit, group
+
+
+@contextmanager
+def _open(origin: Origin, commit: str, entries: Sequence[LockEntry], fetch: Fetch) -> Iterator[Download]:
+    wanted = [entry.text("skillPath") or entry.name for entry in entries]
+    if commit and not _COMMIT.fullmatch(commit):
+        raise LockUnsatisfied(entries[0].name, "its commit is no commit")
+    with ExitStack() as stack:
+        download = None
+        if commit and origin.ref and not _COMMIT.fullmatch(origin.ref):
+            download = _open_ref(stack, origin, commit, wanted, fetch)
+        if download is None:
+            download = stack.enter_context(open_download(origin, commit=commit, wanted=wanted))
+        yield download
+
+
+def _open_ref(
+    stack: ExitStack, origin: Origin, commit: str, wanted: Sequence[str], fetch: Fetch
+) -> Download | None:
+    """Return the download of a ref; None, with a warning for a tag, if it is another commit now."""
+    try:
+        download = stack.enter_context(open_download(origin, wanted=wanted, lazy=True))
+    except OriginNotFound:  # the ref or the skill is not there any more; the commit may be
+        return None
+    if download.commit == commit:
+        download.complete(download.candidates)
+        return download
+    if download.is_tag:
+        fetch.diagnostics.append(
+            warning("W087", origin.ref, origin.source, commit[:12], download.commit[:12])
+        )
+    return None
+
+
+def _verify(base: str, entry: LockEntry, download: Download, fetch: Fetch) -> Fetched:
+    """Return a skill of a download, if it is what the lock says; raises LockUnsatisfied."""
+    candidate = find_candidate(entry, download)
+    if candidate is None:
+        raise LockUnsatisfied(entry.name, f"it is not in {download.origin.label()} any more")
+    label = download.origin.label()
+    whole, digest = compute_hash(candidate.folder), digest_files(candidate.folder)
+    if entry.is_complete:
+        tree = entry.own_text("tree")
+        if (
+            whole != entry.hash
+            or entry.digest not in ("", digest)
+            or (tree and candidate.tree not in ("", tree))
+        ):
+            hint = f"hint: 'skc update {entry.name}' takes what is there now"
+            raise LockUnsatisfied(entry.name, f"the files in {label} are not those of the lock", hint)
+        return Fetched(entry, candidate.folder, label)
+    change = (
+        "and they are other files now" if entry.hash and whole != entry.hash else "the files are the same"
+    )
+    fetch.diagnostics.append(warning("W086", entry.name, change))
+    renamed = replace(candidate, name=entry.name)
+    new = make_entry(
+        base,
+        download.origin_of(candidate),
+        renamed,
+        download,
+        computed_hash=whole,
+        digest=digest,
+        targets=entry.targets,
+        mode=entry.own_text("mode") or LINK,
+        pinned=entry.is_pinned,
+    )
+    return Fetched(new, candidate.folder, label)
+
+
+def find_candidate(entry: LockEntry, download: Download) -> Candidate | None:
+    """Return the skill of an entry in a download: by its path, else by its name."""
+    path = entry.text("skillPath")
+    for candidate in download.candidates:
+        if candidate.path == path if path else candidate.name == entry.name:
+            return candidate
+    names = [candidate for candidate in download.candidates if candidate.name == entry.name]
+    return names[0] if names else None

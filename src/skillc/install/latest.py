@@ -1,0 +1,145 @@
+"""Ask the origins of locked skills for their latest versions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from skillc.errors import Diagnostic, InvalidOption, OriginNotFound, SkillcError, warning
+from skillc.install.download import open_download
+from skillc.install.entry import LockEntry
+from skillc.install.fetch import find_candidate
+from skillc.install.hash import compute_hash
+from skillc.install.origin import Candidate, Download, Origin
+
+UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """A locked skill and its latest version, whose folder is there while its download is open."""
+
+    entry: LockEntry
+    download: Download
+    candidate: Candidate
+    is_changed: bool
+    is_edited: bool = False
+
+    @property
+    def current_name(self) -> str:
+        return self.entry.own_text("version") or self.entry.commit[:12] or self.entry.hash[:12]
+
+    @property
+    def latest_name(self) -> str:
+        if not self.is_changed:
+            return self.current_name
+        return self.candidate.version or self.download.commit[:12] or "new files"
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "id": self.entry.name,
+            "current": self.current_name,
+            "latest": self.latest_name,
+            "commit": self.download.commit or None,
+            "changed": self.is_changed,
+            "edited": self.is_edited,
+        }
+
+
+@contextmanager
+def find_latest(
+    base: str, entries: Iterable[LockEntry], diagnostics: list[Diagnostic], *, min_age: int = 0
+) -> Iterator[list[Latest]]:
+    """Give the latest version of each skill; one that can't be asked for is a warning (W088).
+
+    A commit that is younger than `min_age` seconds is not taken, and neither is what has no date; a folder on
+    this machine needs none.
+    """
+    with ExitStack() as stack:
+        found: list[Latest] = []
+        for origin, group in _group(base, entries, diagnostics):
+            for entry, download in _ask(stack, origin, group, diagnostics):
+                latest = _compare(entry, download, diagnostics)
+                if latest is not None and _is_old_enough(latest, min_age, diagnostics):
+                    found.append(latest)
+        yield found
+
+
+def parse_age(text: str) -> int:
+    """Return the seconds of an age such as 3d, 12h or 2w.
+
+    >>> parse_age("3d")
+    259200
+    """
+    number, unit = text[:-1], text[-1:]
+    if unit not in UNITS or not (number.isascii() and number.isdecimal()) or len(number) > 6:
+        raise InvalidOption(f'--min-age takes a number and m, h, d or w, such as 3d, not "{text}"')
+    return int(number) * UNITS[unit]
+
+
+def _group(
+    base: str, entries: Iterable[LockEntry], diagnostics: list[Diagnostic]
+) -> Iterator[tuple[Origin, list[LockEntry]]]:
+    groups: dict[Origin, list[LockEntry]] = {}
+    for entry in entries:
+        try:
+            origin = entry.origin(base)
+        except SkillcError as error:
+            diagnostics.append(warning("W088", entry.name, error.message))
+            continue
+        groups.setdefault(replace(origin, path="") if entry.text("skillPath") else origin, []).append(entry)
+    yield from groups.items()
+
+
+def _ask(
+    stack: ExitStack, origin: Origin, entries: Sequence[LockEntry], diagnostics: list[Diagnostic]
+) -> Iterator[tuple[LockEntry, Download]]:
+    """Yield each skill with the download that has it; where one is gone, the others are asked for alone."""
+    wanted = [entry.text("skillPath") or entry.name for entry in entries]
+    try:
+        download = stack.enter_context(open_download(origin, wanted=wanted, lazy=True))
+    except SkillcError as error:
+        if len(entries) > 1 and isinstance(error, OriginNotFound) and "there is no skill" in error.reason:
+            for entry in entries:
+                yield from _ask(stack, origin, [entry], diagnostics)
+            return
+        reason = error.reason if isinstance(error, OriginNotFound) else error.message
+        diagnostics += [warning("W088", entry.name, reason) for entry in entries]
+        return
+    for entry in entries:
+        yield entry, download
+
+
+def _compare(entry: LockEntry, download: Download, diagnostics: list[Diagnostic]) -> Latest | None:
+    candidate = find_candidate(entry, download)
+    if candidate is None:
+        diagnostics.append(warning("W088", entry.name, f"it is not in {download.origin.label()} any more"))
+        return None
+    tree = entry.own_text("tree")
+    if tree and candidate.tree:  # nothing but trees was fetched
+        return Latest(entry, download, candidate, candidate.tree != tree)
+    download.complete([candidate])
+    return Latest(entry, download, candidate, compute_hash(candidate.folder) != entry.hash)
+
+
+def _is_old_enough(latest: Latest, min_age: int, diagnostics: list[Diagnostic]) -> bool:
+    if not min_age or not latest.is_changed or latest.download.origin.type == "local":
+        return True
+    commit = latest.download.commit[:12]
+    age = int(time.time()) - latest.download.time
+    if not latest.download.time:
+        reason = "its origin does not say how old it is, and --min-age is set"
+    elif age < min_age:
+        reason = f"commit {commit} is {_age(age)} old, younger than --min-age"
+    else:
+        return True
+    diagnostics.append(warning("W088", latest.entry.name, reason))
+    return False
+
+
+def _age(seconds: int) -> str:
+    unit = next((unit for unit in ("d", "h", "m") if seconds >= UNITS[unit]), "m")
+    return f"{max(seconds, 0) // UNITS[unit]}{unit}"

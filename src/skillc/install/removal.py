@@ -1,0 +1,116 @@
+"""Take skills out: away from agents, out of the runtime directory, out of the store and into the trash.
+
+The source goes last. A command that was killed can be run again, and nothing is lost at any moment [D52].
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from skillc import paths, trash
+from skillc.compiler import find_deployments, remove_runtime, withdraw
+from skillc.errors import Diagnostic, InvalidOption, SkillNotFound
+from skillc.install.lock import change_lock, read_lock
+from skillc.install.names import store_folder
+from skillc.install.versions import note_versions
+from skillc.library import DeploymentRecord, Skill, change_switch, read_deployments, resolve, roots
+from skillc.quotes import shell_quote
+from skillc.usage import delete_fallback_log
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A skill that was, or would be, taken out: `trashed` is where its source is now, if it went."""
+
+    name: str
+    source: str
+    trashed: str
+    item: str  # the ID in the trash
+    deployments: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return {"id": self.name, "trashed": self.trashed or None, "deployments": list(self.deployments)}
+
+
+@dataclass(frozen=True, slots=True)
+class Ghost:
+    """Deployments of a skill whose source is gone."""
+
+    name: str
+    source: str
+    records: tuple[DeploymentRecord, ...]
+
+
+def find_removable(name: str, cwd: str) -> Skill | Ghost:
+    """Return the skill of a store that a name or a path means; one whose source is gone is a Ghost.
+
+    Raise SkillNotFound, or InvalidOption for a skill that is not in a store from here upwards, so that a name
+    never takes a skill out of another project.
+    """
+    try:
+        skill = resolve(name, cwd)
+    except SkillNotFound:
+        records = tuple(each for each in read_deployments() if each.skill == name and each.is_ghost)
+        if not records:
+            raise
+        return Ghost(name, records[-1].source, records)
+    if not skill.is_stored:
+        raise InvalidOption(f"'{name}' is in no store; skc has nothing of it to remove")
+    if skill.is_copy:
+        raise InvalidOption(f"'{name}' is of the repository '{skill.repository}'; see 'skc repo remove'")
+    here = {os.path.realpath(root) for _, root in roots(cwd)}
+    if os.sep not in name and os.path.realpath(skill.root) not in here:
+        raise InvalidOption(
+            f"'{name}' is in another project; 'skc remove {shell_quote(skill.source)}' takes it"
+        )
+    return skill
+
+
+def preview_removal(skill: Skill | Ghost) -> Removal:
+    """Return what a removal would take away."""
+    records = skill.records if isinstance(skill, Ghost) else find_deployments(skill)
+    source = "" if isinstance(skill, Ghost) else skill.source
+    return Removal(skill.name, source, "", "", tuple(record.path for record in records))
+
+
+def remove_skill(
+    skill: Skill | Ghost, cwd: str, *, keep_source: bool = False, purge: bool = False
+) -> Removal:
+    """Take a skill away from agents, remove its compiled form, and put its source in the trash.
+
+    It leaves the lock, too. Its log stays unless `purge`.
+    """
+    reason = f"removed by 'skc remove {skill.name}'"
+    locked = [] if isinstance(skill, Ghost) else _find_entries(skill)  # raises for a lock that can't be read
+    if isinstance(skill, Ghost):
+        gone = withdraw(skill.records, reason)
+        return Removal(skill.name, "", "", "", tuple(each.path for each in gone.records), gone.diagnostics)
+    gone = withdraw(find_deployments(skill), reason)
+    diagnostics = list(gone.diagnostics)
+    for runtime in skill.runtimes():
+        diagnostics += remove_runtime(skill, runtime, purge=purge)
+    if purge:
+        delete_fallback_log(cwd, skill)
+    if locked:
+        diagnostics += change_lock(skill.root, forget=locked)
+        note_versions(skill.root, {}, forget=locked)
+    if not keep_source:
+        change_switch(skill.source, lambda switch: switch.with_enabled(None))
+    item = None if keep_source else trash.put(entry_of(skill), reason)
+    places = tuple(record.path for record in gone.records)
+    trashed, item_id = (item.path, item.id) if item else ("", "")
+    return Removal(skill.name, skill.source, trashed, item_id, places, tuple(diagnostics))
+
+
+def _find_entries(skill: Skill) -> list[str]:
+    """Return the names in the lock of the store that mean this skill."""
+    path = entry_of(skill)
+    return [name for name in read_lock(skill.root) if store_folder(skill.root, name) == path]
+
+
+def entry_of(skill: Skill) -> str:
+    """Return the path of a skill in its store, which may be a link to its source."""
+    return os.path.join(paths.skills_store(skill.root), *skill.name.split("/"))

@@ -1,0 +1,132 @@
+"""Switches: skills that a person disabled for all agents or for some, in `~/.skillc/disabled.json`.
+
+A disabled skill stays in its store and can be read; `build` compiles it and does not deploy it. The file is
+in the home: a project that was cloned can switch no skill of the user's off or on.
+
+    {"version": 1, "disabled": [{"source": "/home/me/.skillc/skills/pdf", "everywhere": true, "places": [],
+     "deployments": [{"skill": "pdf", …}]}]}
+
+`places` are the paths in agents' folders that the skill is disabled for; where it is disabled `everywhere`,
+they are the exceptions. `deployments` are those that were taken away, for `enable` to make again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from skillc import atomic, paths
+from skillc.errors import InvalidConfiguration
+from skillc.library.deployments import FIELDS, DeploymentRecord
+from skillc.startup import value
+from skillc.text import utf8_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+VERSION = 1
+MAX_BYTES = 16 << 20
+
+
+@value
+class Switch:
+    """Where a skill is disabled: everywhere but at `places`, or at these alone."""
+
+    source: str
+    everywhere: bool = False
+    places: tuple[str, ...] = ()
+    deployments: tuple[DeploymentRecord, ...] = ()
+
+    def covers(self, path: str) -> bool:
+        """Return whether the skill is disabled at a path in an agent's folder."""
+        return self.everywhere != (utf8_text(path) in self.places)
+
+    @property
+    def text(self) -> str:
+        """Where the skill is disabled, in words; empty if nowhere."""
+        names = ", ".join(map(os.path.dirname, self.places))
+        if self.everywhere:
+            return f"disabled, but not in {names}" if names else "disabled"
+        return f"disabled in {names}" if names else ""
+
+    def with_disabled(self, places: Iterable[str] | None, records: Iterable[DeploymentRecord]) -> Switch:
+        """Return this switch with more places disabled (None: all), and the deployments they had."""
+        deployments = tuple({record.path: record for record in (*self.deployments, *records)}.values())
+        if places is None:
+            return Switch(self.source, True, (), deployments)
+        return Switch(self.source, self.everywhere, self._change(places, self.everywhere), deployments)
+
+    def with_enabled(self, places: Iterable[str] | None) -> Switch:
+        """Return this switch with places enabled (None: all), and without their deployments."""
+        if places is None:
+            return Switch(self.source)
+        here = set(places)
+        rest = tuple(record for record in self.deployments if record.path not in here)
+        return Switch(self.source, self.everywhere, self._change(here, not self.everywhere), rest)
+
+    def _change(self, places: Iterable[str], remove: bool) -> tuple[str, ...]:
+        changes = {utf8_text(place) for place in places}
+        return tuple(sorted({*self.places} - changes if remove else {*self.places} | changes))
+
+
+def read_switches() -> dict[str, Switch]:
+    """Return the switches of disabled skills by source; raise InvalidConfiguration for a damaged file."""
+    home = paths.home()
+    path = _file(home) if home else ""
+    try:
+        content = json.loads(paths.read_regular(path, MAX_BYTES))
+        return {switch.source: switch for switch in map(_parse, content["disabled"])}
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        hint = "it is damaged; move it away, and disable again what should be disabled"
+        raise InvalidConfiguration(path, hint) from None
+
+
+def find_switch(source: str) -> Switch:
+    """Return the switch of the skill at `source`; one that covers nothing if it is not disabled."""
+    return read_switches().get(utf8_text(source), Switch(source))
+
+
+def change_switch(source: str, change: Callable[[Switch], Switch]) -> Switch:
+    """Replace the switch of a skill by what `change` returns for it, under a lock; return the old one."""
+    home, source = paths.require_home(), utf8_text(source)
+    os.makedirs(os.path.join(home, paths.DIRECTORY), exist_ok=True)
+    with atomic.Lock(f"{_file(home)}.lock"):
+        switches = read_switches()
+        old = switches.pop(source, Switch(source))
+        new = change(old)
+        if new.everywhere or new.places:
+            switches[source] = new
+        if new != old:
+            _write(home, switches)
+    return old
+
+
+def _parse(entry: dict[str, Any]) -> Switch:
+    records = [DeploymentRecord(*(str(each[field]) for field in FIELDS)) for each in entry["deployments"]]
+    places = tuple(map(str, entry["places"]))
+    return Switch(str(entry["source"]), entry["everywhere"] is True, places, tuple(records))
+
+
+def _write(home: str, switches: dict[str, Switch]) -> None:
+    entries = [
+        {
+            "source": utf8_text(switch.source),
+            "everywhere": switch.everywhere,
+            "places": list(map(utf8_text, switch.places)),
+            "deployments": [
+                {field: utf8_text(getattr(record, field)) for field in FIELDS}
+                for record in switch.deployments
+            ],
+        }
+        for switch in switches.values()
+    ]
+    text = json.dumps({"version": VERSION, "disabled": entries}, indent=1, ensure_ascii=False)
+    atomic.write(_file(home), f"{text}\n".encode(), durable=True)
+
+
+def _file(home: str) -> str:
+    return os.path.join(home, paths.DIRECTORY, "disabled.json")

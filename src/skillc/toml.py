@@ -1,0 +1,62 @@
+"""TOML as text: split it at its headers, so that a table can be cut and all else stays as it was written."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skillc.settings import parse_toml
+
+MAX_TRIES = 200  # lines that look like a header and are none; with more, a file is for people to edit
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The lines from a header to the next one (or before the first), and what they say alone.
+
+    Its content is in lines `start` to `end`; after them come comments and blank lines up to `stop`.
+    """
+
+    start: int
+    end: int
+    stop: int
+    data: Mapping[str, Any]
+
+
+def split_parts(lines: Sequence[str]) -> Iterator[Part]:
+    """Split a file at its headers.
+
+    A line that starts with `[` is one only if the lines before it are complete: inside a text of
+    several lines, or a list, it is not.
+    """
+    start, tries = 0, MAX_TRIES
+    for number in range(len(lines) + 1):
+        if number < len(lines) and (tries == 0 or not _may_be_header(lines[number])):
+            continue
+        try:
+            data = parse_toml("".join(lines[start:number]))
+        except (ValueError, RecursionError):
+            tries -= 1
+            continue
+        end = number
+        while end > start and (not lines[end - 1].strip() or is_comment(lines[end - 1])):
+            end -= 1
+        yield Part(start, end, number, data)
+        start = number
+
+
+def split_lines(text: str) -> list[str]:
+    """Split at TOML's line ends; other characters that end lines elsewhere do not count."""
+    return list(io.StringIO(text, newline="\n"))
+
+
+def is_comment(line: str) -> bool:
+    """Return whether a line is surely a comment: one with three quotes may end a text."""
+    return line.lstrip(" \t").startswith("#") and '"""' not in line and "'''" not in line
+
+
+def _may_be_header(line: str) -> bool:
+    """Return whether a line starts as a header does and does not end as an item of a list."""
+    return line.lstrip(" \t").startswith("[") and ("#" in line or not line.rstrip().endswith(","))

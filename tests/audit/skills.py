@@ -1,0 +1,49 @@
+"""Skills for audits, in folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from skillc.audit import Audit, Policy, audit_folder
+
+FRONT = "---\nname: pdf\ndescription: Fill forms\n---\n# PDF\n\n"
+
+
+def put(root: Path, files: dict[str, str | bytes]) -> Path:
+    """Write a skill; without a SKILL.md of its own it gets an empty one."""
+    folder = root / "pdf"
+    for name, text in ({"SKILL.md": FRONT} | files).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
+    return folder
+
+
+def audit(root: Path, files: dict[str, str | bytes], policy: Policy | None = None) -> Audit:
+    return audit_folder(str(put(root, files)), policy=policy)
+
+
+def levels(result: Audit) -> dict[str, str]:
+    """Return the highest level of each rule with a finding."""
+    return {finding.rule.id: finding.level for finding in reversed(result.findings)}
+
+
+def shell(root: Path, script: str) -> dict[str, str]:
+    """Return the findings above notes of a shell script, rules and levels."""
+    return above_notes(audit(root, {"run.sh": script}))
+
+
+def python(root: Path, script: str) -> dict[str, str]:
+    return above_notes(audit(root, {"run.py": script}))
+
+
+def javascript(root: Path, script: str) -> dict[str, str]:
+    return above_notes(audit(root, {"run.js": script}))
+
+
+def page(root: Path, text: str) -> dict[str, str]:
+    return above_notes(audit(root, {"SKILL.md": FRONT + text}))
+
+
+def above_notes(result: Audit) -> dict[str, str]:
+    return {rule: level for rule, level in levels(result).items() if level != "note"}

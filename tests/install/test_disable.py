@@ -1,0 +1,160 @@
+"""`skc disable` and `skc enable`: agents lose a skill for a while."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillc.errors import InvalidConfiguration
+from skillc.library import DeploymentRecord, Switch, read_switches
+from tests.conftest import World
+from tests.support.git import GIT_ENV
+
+
+@pytest.fixture
+def pdf(world: World) -> Path:
+    folder = world.skill("pdf", store=world.global_store)
+    world.ok("build", "pdf", "--target", "claude,cursor", cwd=world.home)
+    return folder
+
+
+def call(world: World, *words: str) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(world.ok(*words, "--format", "json", cwd=world.home).stdout)
+    return answer
+
+
+def present(world: World) -> set[str]:
+    """The agents that have the skill."""
+    places = {name: world.home / f".{name}/skills/pdf" for name in ("claude", "cursor", "codex")}
+    return {name for name, place in places.items() if os.path.lexists(place)}
+
+
+def listed(world: World) -> str:
+    (entry,) = json.loads(world.ok("list", "--format", "json", cwd=world.home).stdout)["skills"]
+    return str(entry.get("disabled", ""))
+
+
+def test_for_all(world: World, pdf: Path) -> None:
+    """[SURFACES: Getting skills] no agent has it, no build deploys it, `show` reads it; enable undoes it."""
+    places = [str(world.home / f".{name}/skills/pdf") for name in ("claude", "cursor")]
+    answer = call(world, "disable", "pdf")
+    assert answer == {"id": "pdf", "disabled": True, "deployments": places}
+    assert present(world) == set()
+    result = world.ok("build", "pdf", "--target", "claude,codex", "--force", cwd=world.home)
+    assert result.stderr.count("warning[W090]: 'pdf' is disabled for ") == 2
+    assert "'skc enable pdf'" in result.stderr
+    world.ok("build", "--all", cwd=world.home)
+    assert present(world) == set()
+    assert listed(world) == "disabled"
+    assert "normal (disabled)" in world.ok("list", cwd=world.home).stdout
+    assert "Text." in world.ok("show", "pdf", "--section", "Usage", cwd=world.home).stdout
+    assert call(world, "enable", "pdf") == {"id": "pdf", "disabled": False, "deployments": places}
+    assert present(world) == {"claude", "cursor"}
+    assert listed(world) == ""
+    assert "'pdf' is not disabled" in world.ok("enable", "pdf", cwd=world.home).stdout
+
+
+def test_for_one(world: World, pdf: Path) -> None:
+    """[SURFACES: Getting skills] --target: one agent loses it, and `list` says which."""
+    call(world, "disable", "pdf", "--target", "cursor")
+    world.ok("build", "--all", "--target", "claude,cursor,codex", cwd=world.home)
+    assert present(world) == {"claude", "codex"}
+    assert listed(world) == f"disabled in {world.home / '.cursor/skills'}"
+    call(world, "enable", "pdf", "--target", "cursor")
+    assert present(world) == {"claude", "codex", "cursor"}
+    assert read_switches() == {}
+
+
+def test_all_but_one(world: World, pdf: Path) -> None:
+    """[SURFACES: Getting skills] what is disabled for all can be enabled for one, and the other way round."""
+    call(world, "disable", "pdf")
+    call(world, "enable", "pdf", "--target", "cursor")
+    assert present(world) == {"cursor"}
+    assert listed(world) == f"disabled, but not in {world.home / '.cursor/skills'}"
+    call(world, "disable", "pdf", "--target", "cursor")
+    assert present(world) == set()
+    call(world, "enable", "pdf")
+    assert present(world) == {"claude", "cursor"}
+
+
+def test_dry_run(world: World, pdf: Path) -> None:
+    """[SURFACES: Getting skills] --dry-run changes nothing."""
+    assert len(call(world, "disable", "pdf", "--dry-run")["deployments"]) == 2
+    assert present(world) == {"claude", "cursor"}
+    call(world, "disable", "pdf")
+    call(world, "enable", "pdf", "--dry-run")
+    assert present(world) == set()
+
+
+def test_edited_copy(world: World, pdf: Path) -> None:
+    """[D52] a copy that was edited is in the trash, and enable makes a copy again."""
+    world.ok("build", "pdf", "--copy", "--target", "./agent", cwd=world.home)
+    copy = world.home / "agent/pdf"
+    (copy / "SKILL.md").write_text("mine")
+    assert "warning[W092]" in world.ok("disable", "pdf", cwd=world.home).stderr
+    assert not copy.exists()
+    world.ok("enable", "pdf", cwd=world.home)
+    assert copy.is_dir()
+    assert not copy.is_symlink()
+    (entry,) = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+    assert (Path(entry["path"]) / "SKILL.md").read_text() == "mine"
+
+
+def test_in_a_project(world: World) -> None:
+    """[SURFACES: Getting skills] deployments in the project come back as relative links."""
+    world.skill("pdf")
+    subprocess.run(["git", "init", "-q"], cwd=world.project, env=GIT_ENV, check=True)
+    world.ok("build", "pdf", "--deploy", "project")
+    place = world.project / ".claude/skills/pdf"
+    before = os.readlink(place)
+    world.ok("disable", "pdf", "--target", "claude")
+    assert not os.path.lexists(place)
+    world.ok("build", "--all", "--deploy", "project")
+    assert not os.path.lexists(place)
+    world.ok("enable", "pdf")
+    assert os.readlink(place) == before
+
+
+def test_what_can_be_disabled(world: World, pdf: Path) -> None:
+    """[SURFACES: Getting skills] an unknown skill is E001; no store's folder, no agent: E100."""
+    world.fails("E001", "disable", "unknown")
+    folder = world.skill("other", store=world.root / "work")
+    world.fails("E100", "disable", str(folder))
+    world.fails("E100", "disable", "pdf", "--target", "cluade")
+    assert present(world) == {"claude", "cursor"}
+
+
+def test_removed_while_disabled(world: World, pdf: Path) -> None:
+    """[SURFACES: Getting skills] a skill that was removed is no longer disabled when it comes back."""
+    call(world, "disable", "pdf")
+    world.ok("remove", "pdf", cwd=world.home)
+    assert read_switches() == {}
+
+
+def test_damaged_file(world: World, pdf: Path) -> None:
+    """[SURFACES: Getting skills] a damaged file is E071 that names it: no skill comes back by accident."""
+    call(world, "disable", "pdf")
+    file = world.home / ".skillc/disabled.json"
+    file.write_text("{")
+    with pytest.raises(InvalidConfiguration):
+        read_switches()
+    assert str(file) in world.fails("E071", "build", "pdf", cwd=world.home).stderr
+    assert present(world) == set()
+
+
+def test_switch() -> None:
+    """[SURFACES: Getting skills] places are disabled and enabled one by one, or all at once."""
+    record = DeploymentRecord("pdf", "/s", "/r", "claude", "/a/pdf", "symlink", "")
+    switch = Switch("/s").with_disabled(["/a/pdf"], [record])
+    assert (switch.covers("/a/pdf"), switch.covers("/b/pdf")) == (True, False)
+    everywhere = switch.with_disabled(None, [])
+    assert everywhere.deployments == (record,)
+    but_one = everywhere.with_enabled(["/a/pdf"])
+    assert (but_one.covers("/a/pdf"), but_one.covers("/b/pdf")) == (False, True)
+    assert but_one.deployments == ()
+    assert but_one.with_enabled(None) == Switch("/s")

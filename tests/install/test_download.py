@@ -1,0 +1,299 @@
+"""Downloads from git, folders and archives: only what is wanted, verified, and gone in the end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tarfile
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from dulwich.objects import Blob, Tree
+
+from skillc.errors import Diagnostic, OriginNotFound
+from skillc.install import open_download, parse_origin
+from tests.conftest import World
+from tests.support.git import Origin, Server
+
+
+def downloads(world: World) -> list[str]:
+    """What is left of downloads in the home's cache."""
+    folder = world.home / ".skillc/cache/downloads"
+    return os.listdir(folder) if folder.exists() else []
+
+
+def get(address: str, *wanted: str, commit: str = "") -> dict[str, list[str]]:
+    """Download; gives the files of each skill."""
+    with open_download(parse_origin(address, "/"), wanted=wanted, commit=commit) as found:
+        return {skill.name: files_of(skill.folder) for skill in found.candidates}
+
+
+def files_of(folder: str) -> list[str]:
+    return sorted(
+        os.path.relpath(os.path.join(place, name), folder)
+        for place, _, names in os.walk(folder)
+        for name in names
+    )
+
+
+@pytest.fixture(params=["http", "filter", "file"])
+def address(request: pytest.FixtureRequest, origin: Origin, server: Server) -> str:
+    """The repository over HTTP, from a server that can leave files out and one that can't, and as a file."""
+    if request.param == "filter":
+        origin.git("config", "uploadpack.allowFilter", "true", at=origin.bare)
+    return f"file://{origin.bare}" if request.param == "file" else server.url
+
+
+def test_git(world: World, origin: Origin, address: str) -> None:
+    """[SURFACES: Getting skills] The skills of a repository, with commit and trees."""
+    origin.write("pdf/scripts/run.sh", "#!/bin/sh\n")
+    (origin.work / "pdf/scripts/run.sh").chmod(0o755)
+    commit = origin.push()
+    with open_download(parse_origin(address, "/")) as found:
+        assert [skill.name for skill in found.candidates] == ["pdf", "email"]
+        assert found.commit == commit
+        assert found.origin.type == "git"
+        pdf, email = found.candidates
+        assert pdf.path == "pdf/SKILL.md"
+        assert email.description == "About email"
+        assert pdf.tree == origin.git("rev-parse", "HEAD:pdf")
+        assert files_of(pdf.folder) == ["SKILL.md", "scripts/run.sh"]
+        assert os.stat(os.path.join(pdf.folder, "scripts/run.sh")).st_mode & 0o777 == 0o755
+        assert os.path.realpath(pdf.folder).startswith(str(world.home))
+    assert not os.path.exists(pdf.folder)
+    assert downloads(world) == []
+
+
+def test_one_wanted(world: World, origin: Origin, address: str) -> None:
+    """[SURFACES: Getting skills] Only the skill that is wanted is on disk, by name or by path."""
+    origin.push("a/one", "b/two")
+    for wanted in ("two", "TWO", "b/two", "b/two/SKILL.md"):
+        with open_download(parse_origin(address, "/"), wanted=[wanted]) as found:
+            assert [skill.name for skill in found.candidates] == ["two"]
+            assert files_of(found.folder) == ["b/two/SKILL.md"]
+
+
+def test_sparse(world: World, origin: Origin, server: Server) -> None:
+    """[SURFACES: Getting skills] From a server that can filter, no file comes but those that are wanted."""
+    origin.git("config", "uploadpack.allowFilter", "true", at=origin.bare)
+    origin.write("large/SKILL.md", "---\nname: large\ndescription: x\n---\n" + os.urandom(500_000).hex())
+    origin.push()
+    with open_download(parse_origin(server.url, "/"), wanted=["pdf"]) as found:
+        objects = Path(found.folder).parent / "objects"
+        size = sum(path.stat().st_size for path in objects.rglob("*") if path.is_file())
+        assert files_of(found.folder) == ["pdf/SKILL.md"]
+    assert 0 < size < 100_000
+    assert server.fetches == 2
+
+
+def test_lazy(world: World, origin: Origin, address: str) -> None:
+    """[SURFACES: Getting skills] A list first; files come when skills are chosen from it."""
+    origin.write("pdf/more.md", "more")
+    origin.push("one")
+    with open_download(parse_origin(address, "/"), lazy=True) as found:
+        assert [skill.name for skill in found.candidates] == ["one", "pdf", "email"]
+        assert not os.path.exists(found.candidates[1].folder)
+        found.complete(found.candidates[1:2])
+        found.complete(found.candidates[1:2])
+        assert files_of(found.folder) == ["pdf/SKILL.md", "pdf/more.md"]
+
+
+def test_name_unlike_folder(world: World, origin: Origin, address: str) -> None:
+    """[SURFACES: Getting skills] A skill is found by the name in its SKILL.md, whatever its folder is."""
+    origin.write("x/SKILL.md", "---\nname: my-name\ndescription: y\n---\n")
+    origin.push()
+    assert get(address, "my-name") == {"my-name": ["SKILL.md"]}
+
+
+def test_refs(world: World, origin: Origin, address: str) -> None:
+    """[SURFACES: Getting skills] A branch, a tag or a commit, whole or short, after @ or #."""
+    first = origin.git("rev-parse", "HEAD")
+    last = origin.push("new")
+    origin.git("push", "-q", "origin", "main:feature/x")
+    for ref, commit in [("@v1", first), ("#v1", first), ("@main", last), ("#feature/x", last)]:
+        with open_download(parse_origin(address + ref, "/")) as found:
+            assert (found.commit, found.origin.ref) == (commit, ref[1:])
+    for name in (first, first[:10]):
+        with open_download(parse_origin(f"{address}@{name}", "/")) as found:
+            assert found.commit == first
+            assert "new" not in [skill.name for skill in found.candidates]
+
+
+def test_exact_commit(world: World, origin: Origin, address: str) -> None:
+    """[SURFACES: Lock file] The commit of a lock is fetched, wherever the branch is by now."""
+    first = origin.git("rev-parse", "HEAD")
+    origin.push("new")
+    for allow in ("true", "false"):
+        origin.git("config", "uploadpack.allowAnySHA1InWant", allow, at=origin.bare)
+        with open_download(parse_origin(f"{address}@main", "/"), commit=first) as found:
+            assert found.commit == first
+            assert [skill.name for skill in found.candidates] == ["pdf", "email"]
+    with pytest.raises(OriginNotFound):
+        get(address, commit="0123456789" * 4)
+
+
+def test_ref_with_slashes_in_an_address(world: World, origin: Origin, address: str) -> None:
+    """[SURFACES: Getting skills] In a browser's address, a ref with slashes is told from the path."""
+    origin.push("skills/deep")
+    origin.git("push", "-q", "origin", "main:feature/x")
+    place = parse_origin(address, "/")
+    with open_download(replace(place, ref="feature", path="x/skills/deep")) as found:
+        assert (found.origin.ref, found.origin.path) == ("feature/x", "skills/deep")
+        assert [skill.name for skill in found.candidates] == ["deep"]
+
+
+def test_not_there(world: World, origin: Origin, address: str) -> None:
+    """[SURFACES: Getting skills] E080 says what is missing and what there is."""
+    with pytest.raises(OriginNotFound, match="no branch, tag or commit 'nope'") as error:
+        get(f"{address}@nope")
+    assert "--skill nope" in error.value.details
+    with pytest.raises(OriginNotFound, match="no skill 'pdff' in it") as error:
+        get(address, "pdff")
+    assert error.value.details == "hint: did you mean pdf?"
+    with (
+        pytest.raises(OriginNotFound, match="no folder 'nowhere'"),
+        open_download(replace(parse_origin(address, "/"), path="nowhere")),
+    ):
+        pass
+    origin.git("rm", "-rq", ".")
+    origin.push()
+    with pytest.raises(OriginNotFound, match="no skill in it"):
+        get(address)
+    assert downloads(world) == []
+
+
+def test_no_repository(world: World, server: Server, tmp_path: Path) -> None:
+    """[SURFACES: Getting skills] No repository, no server, an empty repository: E080, and nothing stays."""
+    with pytest.raises(OriginNotFound, match="no git repository"):
+        get(server.url.replace("skills", "other"))
+    with pytest.raises(OriginNotFound, match="no git repository"):
+        get(f"file://{tmp_path}/nowhere")
+    with pytest.raises(OriginNotFound, match="refused"):
+        get("http://127.0.0.1:1/x.git")
+    made = Origin(tmp_path / "empty")
+    (tmp_path / "empty").mkdir()
+    made.make()
+    with pytest.raises(OriginNotFound, match="no commits"):
+        get(f"file://{made.bare}")
+    assert downloads(world) == []
+
+
+@pytest.mark.parametrize("fault", ["404", "500", "html", "lie", "cut"])
+def test_faults(world: World, server: Server, fault: str) -> None:
+    """[SURFACES: Getting skills] A server that fails or lies: E080, and nothing stays."""
+    server.fault = fault
+    with pytest.raises(OriginNotFound):
+        get(server.url)
+    assert downloads(world) == []
+
+
+def test_credentials(world: World, server: Server) -> None:
+    """[SURFACES: Getting skills] Credentials in an address are sent, and hidden when they are wrong."""
+    server.token = "secret-word"
+    address = server.url.replace("://", "://x-access-token:secret-word@")
+    assert list(get(address)) == ["pdf", "email"]
+    with pytest.raises(OriginNotFound, match="authentication failed") as error:
+        get(address.replace("secret-word", "other-secret"))
+    assert "other-secret" not in error.value.text()
+
+
+def test_links(world: World, origin: Origin, address: str) -> None:
+    """[SURFACES: Getting skills] A link becomes what it leads to in the repository; others are left out."""
+    origin.write("LICENSE", "free")
+    origin.write("shared/a.md", "shared")
+    for name, target in [
+        ("LICENSE", "../LICENSE"),
+        ("shared", "../shared"),
+        ("twice", "LICENSE"),
+        ("out", "../../../etc/passwd"),
+        ("absolute", "/etc/passwd"),
+        ("self", "."),
+        ("loop", "loop"),
+        ("nowhere", "missing"),
+    ]:
+        (origin.work / "pdf" / name).symlink_to(target)
+    origin.push()
+    reports: list[Diagnostic] = []
+    with open_download(parse_origin(address, "/"), wanted=["pdf"], report=reports.append) as found:
+        folder = found.candidates[0].folder
+        assert files_of(folder) == ["LICENSE", "SKILL.md", "shared/a.md", "twice"]
+        assert not any(path.is_symlink() for path in Path(folder).rglob("*"))
+    left = sorted(report.message.split("'")[1] for report in reports)
+    assert left == ["pdf/absolute", "pdf/loop", "pdf/nowhere", "pdf/out", "pdf/self"]
+    assert {report.code for report in reports} == {"W081"}
+
+
+@pytest.mark.parametrize("name", [b"..", b".git", b"a/b", b"a\\b", b"nul\0x", b"GIT~1"])
+def test_hostile_trees(world: World, origin: Origin, address: str, name: bytes) -> None:
+    """[SURFACES: Getting skills] A tree that git would not make writes nothing outside its folder."""
+    blob, main = Blob.from_string(b"bad"), Blob.from_string(b"---\nname: x\ndescription: y\n---\n")
+    inner, outer = Tree(), Tree()
+    inner.add(b"SKILL.md", stat.S_IFREG | 0o644, main.id)
+    inner.add(name, stat.S_IFREG | 0o644, blob.id)
+    outer.add(b"x", stat.S_IFDIR, inner.id)
+    origin.push_tree(outer, blob, main, inner)
+    files: dict[str, list[str]] = {"x": ["SKILL.md"]}
+    with suppress(OriginNotFound):
+        files = get(address)
+    assert files == {"x": ["SKILL.md"]}
+    assert downloads(world) == []
+
+
+def test_folder(world: World, tmp_path: Path) -> None:
+    """[SURFACES: Getting skills] A folder is read where it is, and stays as it is."""
+    place = tmp_path / "mine"
+    world.skill("one", store=place)
+    world.skill("two", store=place / "skills")
+    (place / "linked").symlink_to(world.skill("three", store=tmp_path / "elsewhere"))
+    (place / "node_modules/x").mkdir(parents=True)
+    world.skill("hidden", store=place / "node_modules/x")
+    before = files_of(str(place))
+    with open_download(parse_origin(str(place), "/")) as found:
+        assert {skill.name for skill in found.candidates} == {"one", "two", "three"}
+    assert files_of(str(place)) == before
+
+
+def test_folder_that_is_a_skill(world: World) -> None:
+    """[SURFACES: Getting skills] A folder may itself be the skill; skills in it are its files."""
+    folder = world.skill("outer", store=world.root)
+    world.skill("inner", store=folder / "examples")
+    assert list(get(str(folder))) == ["outer"]
+    assert list(get(str(folder), "inner")) == ["inner"]
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_archive(world: World, tmp_path: Path, wrapped: bool) -> None:
+    """[SURFACES: Getting skills] The skills of an archive, also below the one folder that all is in."""
+    place = tmp_path / "made" / ("repo-main" if wrapped else ".")
+    world.skill("one", store=place / "skills")
+    world.skill("two", store=place)
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as file:
+        file.add(tmp_path / "made", ".")
+    with open_download(parse_origin(str(tmp_path / "a.tar.gz"), "/")) as found:
+        assert [(skill.name, skill.path) for skill in found.candidates] == [
+            ("one", "skills/one/SKILL.md"),
+            ("two", "two/SKILL.md"),
+        ]
+    assert downloads(world) == []
+
+
+def test_archive_that_is_a_skill(world: World, tmp_path: Path) -> None:
+    """[SURFACES: Getting skills] An archive with SKILL.md in its root or its only folder is one skill."""
+    folder = world.skill("one", store=tmp_path / "made")
+    (folder / "more.md").write_text("more")
+    for root in (folder, folder.parent):
+        shutil.make_archive(str(tmp_path / "a"), "zip", root)
+        assert get(str(tmp_path / "a.zip")) == {"one": ["SKILL.md", "more.md"]}
+
+
+def test_leftovers_are_swept(world: World, tmp_path: Path) -> None:
+    """[SURFACES: Getting skills] What a killed process left is removed by a later download."""
+    old = world.home / ".skillc/cache/downloads/.download.1-x.tmp"
+    old.mkdir(parents=True)
+    os.utime(old, (1, 1))
+    world.skill("one", store=tmp_path / "mine")
+    assert list(get(str(tmp_path / "mine"))) == ["one"]
+    assert not old.exists()

@@ -1,0 +1,198 @@
+"""`skc remove`: agents lose a skill, its owner does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillc.install import read_lock
+from skillc.library import read_deployments
+from tests.conftest import World
+from tests.support.lock import lock_skills
+from tests.support.skills import skill
+from tests.support.terminal import on_terminal
+
+
+@pytest.fixture
+def pdf(world: World) -> Path:
+    folder = world.skill("pdf", store=world.global_store)
+    (folder / "scripts").mkdir()
+    (folder / "scripts/fill.py").write_text("print()\n")
+    world.ok("build", "pdf", "--target", "claude,cursor", cwd=world.home)
+    return folder
+
+
+def remove(world: World, *words: str, cwd: Path | None = None) -> list[dict[str, Any]]:
+    result = world.ok("remove", "--format", "json", *words, cwd=cwd or world.home)
+    removed: list[dict[str, Any]] = json.loads(result.stdout)["removed"]
+    return removed
+
+
+def test_removed(world: World, pdf: Path) -> None:
+    """[SURFACES: Getting skills] links, stub, index, record go; the source is in the trash, the log stays."""
+    world.ok("search", "pdf", "Text", cwd=world.home)
+    places = [world.home / ".claude/skills/pdf", world.home / ".cursor/skills/pdf"]
+    text = (pdf / "SKILL.md").read_bytes()
+    (removal,) = remove(world, "pdf")
+    assert removal["id"] == "pdf"
+    assert sorted(removal["deployments"]) == sorted(map(str, places))
+    assert (Path(removal["trashed"]) / "SKILL.md").read_bytes() == text
+    assert not any(map(os.path.lexists, (*places, pdf)))
+    assert read_deployments() == []
+    runtime = world.home / ".skillc/runtime/pdf"
+    assert {path.name for path in runtime.rglob("*") if path.is_file()} <= {
+        "logs.db",
+        "logs.db-wal",
+        "logs.db-shm",
+    }
+    assert (runtime / ".skillc-meta/logs.db").exists()
+    world.fails("E001", "remove", "pdf", cwd=world.home)
+
+
+def test_back_again(world: World, pdf: Path) -> None:
+    """[D52] `restore` and `build` undo it, and the log goes on."""
+    world.ok("search", "pdf", "Text", cwd=world.home)
+    result = world.ok("remove", "pdf", cwd=world.home)
+    command = result.stdout.split("'skc ")[1].split("'")[0]
+    world.ok(*command.split(), cwd=world.home)
+    world.ok("build", "pdf", cwd=world.home)
+    assert (world.home / ".claude/skills/pdf/scripts/fill.py").exists()
+    stats = json.loads(world.ok("stats", "pdf", "--format", "json", cwd=world.home).stdout)
+    assert stats["data"]["total_accesses"] == 3  # two builds and the search before
+
+
+def test_keep_source_and_purge(world: World, pdf: Path) -> None:
+    """[SURFACES: Getting skills] --keep-source leaves the store alone; --purge takes the log as well."""
+    (removal,) = remove(world, "pdf", "--keep-source", "--purge")
+    assert removal["trashed"] is None
+    assert (pdf / "SKILL.md").exists()
+    assert not (world.home / ".skillc/runtime/pdf").exists()
+    assert not os.path.lexists(world.home / ".claude/skills/pdf")
+    assert "1 of 1 skills built" in world.ok("build", "--all", cwd=world.home).stdout
+
+
+def test_dry_run(world: World, pdf: Path) -> None:
+    """[SURFACES: Getting skills] --dry-run says what would go, and takes nothing."""
+    (removal,) = remove(world, "pdf", "--dry-run")
+    assert len(removal["deployments"]) == 2
+    assert removal["trashed"] is None
+    assert (pdf / "SKILL.md").exists()
+    assert (world.home / ".claude/skills/pdf/SKILL.md").exists()
+    assert world.ok("trash", "list").stdout == "The trash is empty.\n"
+
+
+def test_copies(world: World, pdf: Path) -> None:
+    """[D52] a copy as it was deployed goes; one that was edited, also by a file more, is in the trash."""
+    world.ok("build", "pdf", "--copy", "--target", "./plain,./edited,./more", cwd=world.home)
+    (world.home / "edited/pdf/SKILL.md").write_text("mine")
+    (world.home / "more/pdf/.skillc/notes.txt").write_text("mine too")
+    result = world.ok("remove", "pdf", cwd=world.home)
+    assert [line.split(":")[0] for line in result.stderr.splitlines()] == ["warning[W092]"] * 2
+    assert not any((world.home / name / "pdf").exists() for name in ("plain", "edited", "more"))
+    entries = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+    kept = {Path(entry["from"]).parent.name: Path(entry["path"]) for entry in entries}
+    assert (kept["edited"] / "SKILL.md").read_text() == "mine"
+    assert (kept["more"] / ".skillc/notes.txt").read_text() == "mine too"
+    assert set(kept) == {"edited", "more", "skills"}
+
+
+def test_what_others_put_there_stays(world: World, pdf: Path) -> None:
+    """[D52] a link or folder that took the place of a deployment is not skc's to remove."""
+    link, folder = world.home / ".claude/skills/pdf", world.home / ".cursor/skills/pdf"
+    link.unlink()
+    link.symlink_to(world.root)
+    folder.unlink()
+    shutil.copytree(pdf, folder)
+    result = world.ok("remove", "pdf", cwd=world.home)
+    assert result.stderr.count("warning[W091]") == 2
+    assert os.readlink(link) == str(world.root)
+    assert (folder / "SKILL.md").exists()
+    assert read_deployments() == []
+
+
+def test_what_is_in_the_runtime_directory(world: World, pdf: Path) -> None:
+    """[D52] an edited stub and files that a person put beside it are in the trash."""
+    runtime = world.home / ".skillc/runtime/pdf"
+    (runtime / "SKILL.md").write_text("my stub")
+    (runtime / "notes.txt").write_text("my notes")
+    (runtime / "elsewhere").symlink_to("/tmp")
+    result = world.ok("remove", "pdf", cwd=world.home)
+    assert result.stderr.count("warning[W092]") == 3
+    entries = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
+    texts = [Path(e["path"]).read_text() for e in entries if Path(e["path"]).is_file()]
+    assert sorted(texts) == ["my notes", "my stub"]
+
+
+def test_off_the_record(world: World, pdf: Path) -> None:
+    """[D51] links that a killed command left off the record are found in agents' directories."""
+    (world.home / ".skillc/deployments.json").unlink()
+    (world.home / ".codex/skills").mkdir(parents=True)
+    (world.home / ".codex/skills/pdf").symlink_to(pdf)
+    (removal,) = remove(world, "pdf")
+    assert len(removal["deployments"]) == 3
+    assert not os.path.lexists(world.home / ".codex/skills/pdf")
+
+
+def test_ghosts(world: World, pdf: Path) -> None:
+    """[D51] a skill whose source is gone: its deployments go."""
+    shutil.rmtree(pdf)
+    (removal,) = remove(world, "pdf")
+    assert len(removal["deployments"]) == 2
+    assert not os.path.lexists(world.home / ".claude/skills/pdf")
+    assert world.ok("list", cwd=world.home).stderr == ""
+
+
+def test_which_skill(world: World, pdf: Path) -> None:
+    """[SURFACES: Getting skills] the nearest store's; none if one is unknown; none of another project."""
+    own = world.skill("pdf")
+    remove(world, "pdf", cwd=world.project)
+    assert not own.exists()
+    assert pdf.exists()
+    world.fails("E001", "remove", "pdf", "unknown", cwd=world.home)
+    assert pdf.exists()
+    world.skill("docx")
+    world.ok("build", "docx")
+    elsewhere = world.skill("docx", store=world.root / "work")
+    refusal = world.fails("E100", "remove", "docx", cwd=world.home)
+    assert f"'skc remove {world.store / 'docx'}'" in refusal.stderr
+    world.fails("E100", "remove", str(elsewhere))
+    assert len(remove(world, str(world.store / "docx"), "docx", cwd=world.project)) == 1
+
+
+def test_leaves_the_lock(world: World) -> None:
+    """[SURFACES: Lock file] the lock's entry goes as well: 'install' does not bring the skill back."""
+    lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf")
+    lock_skills(world, str(skill(world.root / "work", "docx")), "docx")
+    world.ok("install")
+    remove(world, "pdf", cwd=world.project)
+    assert list(read_lock(str(world.project))) == ["docx"]
+    assert json.loads(world.ok("install", "--format", "json").stdout)["unchanged"] == ["docx"]
+    (world.project / "skills-lock.json").write_text("{")
+    world.fails("E071", "remove", "docx")
+    assert (world.store / "docx/SKILL.md").exists()
+
+
+def test_store_with_a_link(world: World) -> None:
+    """[D52] a skill that is a link in the store: the link goes, and what it points to stays."""
+    folder = world.skill("pdf", store=world.root / "work")
+    (world.store / "pdf").symlink_to(folder)
+    world.ok("build", "pdf")
+    remove(world, "pdf", cwd=world.project)
+    assert not os.path.lexists(world.store / "pdf")
+    assert (folder / "SKILL.md").exists()
+
+
+@pytest.mark.slow
+def test_asks_on_a_terminal(world: World, pdf: Path) -> None:
+    """[SURFACES: Getting skills] a person is asked; no answer is no; --yes does not ask."""
+    status, _, shown = on_terminal(world, "n\n", "remove", "pdf")
+    assert "Would remove 'pdf'" in shown
+    assert status == 1
+    assert pdf.exists()
+    assert on_terminal(world, "", "remove", "pdf", "--yes")[0] == 0
+    assert not pdf.exists()

@@ -1,0 +1,211 @@
+"""Skills of web sites: well-known discovery 0.2.0 and the form before it, on a real server."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import zipfile
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from skillc.errors import ArchiveRefused, Diagnostic, OriginNotFound, WrongDigest
+from skillc.install import open_download, parse_origin
+from skillc.install.site import SCHEMA
+from tests.conftest import World
+from tests.support.http import Request, Stub, page
+
+MAIN = b"---\nname: pdf\ndescription: About pdf\n---\nBody.\n"
+INDEX = "/.well-known/agent-skills/index.json"
+OLD = "/.well-known/skills/index.json"
+
+
+def digest(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def pack(**files: bytes) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as file:
+        for name, content in files.items():
+            file.writestr(name.replace("__", "/").replace("_md", ".md"), content)
+    return data.getvalue()
+
+
+def entry(name: str = "pdf", url: str = "pdf/SKILL.md", data: bytes = MAIN, **fields: Any) -> dict[str, Any]:
+    kind = "archive" if url.endswith(".zip") else "skill-md"
+    return {"name": name, "type": kind, "description": "x", "url": url, "digest": digest(data)} | fields
+
+
+def serve(stub: Stub, files: Mapping[str, Any]) -> None:
+    """Answer these paths, JSON unless it is bytes, and 404 to all others."""
+
+    def answer(request: Request) -> list[bytes]:
+        found = files.get(request.path)
+        return [page(b"nothing here", 404) if found is None else page(found)]
+
+    stub.answer = answer
+
+
+def get(address: str, *wanted: str) -> dict[str, list[str]]:
+    with open_download(parse_origin(address, "/"), wanted=wanted) as found:
+        return {each.name: sorted(os.listdir(each.folder)) for each in found.candidates}
+
+
+def test_skill_file(world: World, stub: Stub) -> None:
+    """[SURFACES: Well-known discovery] A skill that is one file; its address is relative to the index."""
+    serve(
+        stub,
+        {INDEX: {"$schema": SCHEMA, "skills": [entry()]}, "/.well-known/agent-skills/pdf/SKILL.md": MAIN},
+    )
+    with open_download(parse_origin(stub.url, "/")) as found:
+        pdf = found.candidates[0]
+        assert (pdf.name, pdf.description, pdf.digest) == ("pdf", "x", digest(MAIN))
+        assert found.origin.type == "well-known"
+        assert pdf.resolved == f"{stub.url}/.well-known/agent-skills/pdf/SKILL.md"
+        assert os.listdir(pdf.folder) == ["SKILL.md"]
+    assert not os.path.exists(pdf.folder)
+
+
+def test_archive(world: World, stub: Stub) -> None:
+    """[SURFACES: Well-known discovery] A skill that is an archive, also in a folder of its own."""
+    plain, wrapped = pack(SKILL_md=MAIN, a_md=b"x"), pack(top__SKILL_md=MAIN, top__b_md=b"x")
+    index = [entry(url="/a.zip", data=plain), entry("doc", "/b.zip", wrapped)]
+    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": index}, "/a.zip": plain, "/b.zip": wrapped})
+    assert get(stub.url) == {"pdf": ["SKILL.md", "a.md"], "doc": ["SKILL.md", "b.md"]}
+
+
+def test_only_what_is_wanted(world: World, stub: Stub) -> None:
+    """[SURFACES: Well-known discovery] Only the skill that is wanted is downloaded."""
+    skills = [entry(), entry("doc", "doc.md")]
+    serve(
+        stub, {INDEX: {"$schema": SCHEMA, "skills": skills}, "/.well-known/agent-skills/pdf/SKILL.md": MAIN}
+    )
+    assert get(stub.url, "pdf") == {"pdf": ["SKILL.md"]}
+    assert "/.well-known/agent-skills/doc.md" not in stub.paths()
+    with pytest.raises(OriginNotFound, match="no skill 'dog'") as error:
+        get(stub.url, "dog")
+    assert "doc" in error.value.details
+
+
+def test_wrong_digest(world: World, stub: Stub) -> None:
+    """[SURFACES: Well-known discovery] A wrong digest is E081, which names the file; nothing stays."""
+    place = "/.well-known/agent-skills/pdf/SKILL.md"
+    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(data=b"other")]}, place: MAIN})
+    with pytest.raises(WrongDigest) as error:
+        get(stub.url)
+    assert error.value.code == "E081"
+    assert place in error.value.message
+    assert digest(MAIN) in error.value.message
+    assert os.listdir(world.home / ".skillc/cache/downloads") == []
+
+
+def test_older_form(world: World, stub: Stub) -> None:
+    """[SURFACES: Well-known discovery] Without $schema, the form with `files` is read."""
+    index = {"skills": [{"name": "pdf", "description": "x", "files": ["SKILL.md", "a/b c.md"]}]}
+    base = "/.well-known/skills/pdf"
+    serve(stub, {OLD: index, f"{base}/SKILL.md": MAIN, f"{base}/a/b%20c.md": b"more"})
+    assert get(stub.url) == {"pdf": ["SKILL.md", "a"]}
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc/passwd", "a\\b", "nul", ""])
+def test_older_form_is_hostile(world: World, stub: Stub, name: str) -> None:
+    """[SURFACES: Well-known discovery] Names that leave the skill are refused as in an archive."""
+    index = {"skills": [{"name": "pdf", "description": "x", "files": ["SKILL.md", name]}]}
+    serve(stub, {OLD: index, "/.well-known/skills/pdf/SKILL.md": MAIN})
+    with pytest.raises(ArchiveRefused):
+        get(stub.url)
+    assert os.listdir(world.home / ".skillc/cache/downloads") == []
+
+
+def test_unknown_schema(world: World, stub: Stub) -> None:
+    """[SURFACES: Well-known discovery] Another $schema is a warning, and the index is not read."""
+    old = {"skills": [{"name": "old", "description": "x", "files": ["SKILL.md"]}]}
+    new = {"$schema": "https://example.com/9.json", "skills": [entry()]}
+    serve(stub, {INDEX: new, OLD: old, "/.well-known/skills/old/SKILL.md": MAIN})
+    reports: list[Diagnostic] = []
+    with open_download(parse_origin(stub.url, "/"), report=reports.append) as found:
+        assert [each.name for each in found.candidates] == ["old"]
+    assert [report.code for report in reports] == ["W082"]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [5, {}, entry(name="../x"), entry(name="A"), entry(type="program"), entry(digest="md5:1"),
+     entry(digest=None), entry(url=""), entry() | {"url": 5}, entry(url="https://[::1"),
+     entry() | {"name": None}],
+)  # fmt: skip
+def test_bad_entries(world: World, stub: Stub, bad: object) -> None:
+    """[SURFACES: Well-known discovery] An entry that breaks the format is left out with a warning."""
+    place = "/.well-known/agent-skills/pdf/SKILL.md"
+    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [bad, entry()]}, place: MAIN})
+    reports: list[Diagnostic] = []
+    with open_download(parse_origin(stub.url, "/"), report=reports.append) as found:
+        assert [each.name for each in found.candidates] == ["pdf"]
+    assert [report.code for report in reports] == ["W080"]
+
+
+@pytest.mark.parametrize("url", ["http://example.com/SKILL.md", "file:///etc/passwd", "ftp://example.com/x"])
+def test_other_addresses(world: World, stub: Stub, url: str) -> None:
+    """[SURFACES: Getting skills] Files are asked over https; http is for loopback addresses only."""
+    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(url=url)]}})
+    with pytest.raises(OriginNotFound, match="not https"):
+        get(stub.url)
+
+
+def test_redirects(world: World, stub: Stub) -> None:
+    """[SURFACES: Getting skills] Redirects are followed a few times, and to http only on this machine."""
+    place = "/.well-known/agent-skills/pdf/SKILL.md"
+    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry()]}, place: MAIN})
+    direct = stub.answer
+    target = "/loop"
+    stub.answer = lambda request: (
+        [page(b"", 302, Location=target)] if request.path in (place, "/loop") else direct(request)
+    )
+    with pytest.raises(OriginNotFound, match="more than 3 redirects"):
+        get(stub.url)
+    target = "http://example.com/x"
+    with pytest.raises(OriginNotFound, match="redirected to http"):
+        get(stub.url)
+
+
+def test_too_large(world: World, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Well-known discovery] A file over the limit is not read to its end."""
+    monkeypatch.setattr("skillc.install.site.MAX_SKILL_FILE", 1 << 20)
+    data = MAIN + bytes(2 << 20)
+    place = "/.well-known/agent-skills/pdf/SKILL.md"
+    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(data=data)]}, place: data})
+    with pytest.raises(OriginNotFound, match="over 1 MiB"):
+        get(stub.url)
+
+
+def test_nothing_there(world: World, stub: Stub) -> None:
+    """[SURFACES: Getting skills] A site without an index is E080 and says what was looked for."""
+    serve(stub, {})
+    with pytest.raises(OriginNotFound, match="no index of skills, no registry, no git") as error:
+        get(stub.url)
+    assert "/.well-known/agent-skills/index.json" in error.value.details
+    assert not any("secret" in path for path in stub.paths())
+
+
+def test_archive_behind_any_address(world: World, stub: Stub) -> None:
+    """[SURFACES: Getting skills] An address may give an archive whatever its name is."""
+    serve(stub, {"/latest": pack(SKILL_md=MAIN)})
+    assert get(f"{stub.url}/latest") == {"pdf": ["SKILL.md"]}
+
+
+def test_credentials_stay_at_home(world: World, stub: Stub) -> None:
+    """[SURFACES: Getting skills] A user in the address is sent to that host alone, and not shown."""
+    index = {"$schema": SCHEMA, "skills": [entry(url=stub.url.replace("127.0.0.1", "localhost") + "/x")]}
+    serve(stub, {INDEX: index, "/x": MAIN})
+    address = stub.url.replace("://", "://me:secret-word@")
+    assert get(address) == {"pdf": ["SKILL.md"]}
+    sent = {request.path: request.headers.get("authorization") for request in stub.requests}
+    assert str(sent[INDEX]).startswith("Basic ")
+    assert sent["/x"] is None
+    serve(stub, {})
+    with pytest.raises(OriginNotFound) as error:
+        get(address)
+    assert "secret-word" not in error.value.text()

@@ -1,0 +1,162 @@
+"""What `skc import` says that it would do, and what it skips and why."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import World
+from tests.support.skills import skill
+
+
+def plan(world: World, *words: str, cwd: Path | None = None) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(
+        world.ok("import", "--dry-run", "--format", "json", *words, cwd=cwd or world.home).stdout
+    )
+    return answer
+
+
+def reasons(world: World, *words: str, cwd: Path | None = None) -> dict[str, str]:
+    return {entry["path"]: entry["reason"] for entry in plan(world, *words, cwd=cwd)["skipped"]}
+
+
+@pytest.fixture
+def claude(world: World) -> Path:
+    folder = world.home / ".claude" / "skills"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def test_every_agent_by_default(world: World, claude: Path) -> None:
+    """[SURFACES: Getting skills] without a folder and --from, all agents; nothing is done."""
+    pdf = skill(claude, "pdf")
+    docx = skill(world.home / ".agents/skills", "docx")
+    store = world.global_store
+    assert plan(world) == {
+        "imported": [
+            {"id": "docx", "from": str(docx), "to": str(store / "docx"), "how": "moved"},
+            {"id": "pdf", "from": str(pdf), "to": str(store / "pdf"), "how": "moved"},
+        ],
+        "skipped": [],
+    }
+    assert [e["id"] for e in plan(world, "--from", "claude")["imported"]] == ["pdf"]
+    assert [e["id"] for e in plan(world, "--from", "Claude-Code,cline")["imported"]] == ["pdf", "docx"]
+    assert not pdf.is_symlink()
+    assert not store.exists()
+
+
+def test_agents_that_are_not_there(world: World) -> None:
+    """[SURFACES: Getting skills] an unknown agent is E100 with the nearest; no directory is said."""
+    assert "did you mean claude" in world.fails("E100", "import", "--from", "cluade", cwd=world.home).stderr
+    missing = str(world.home / ".codex/skills")
+    assert reasons(world, "--from", "codex") == {missing: "there is no such directory"}
+    assert "Nothing to import" in world.ok("import", cwd=world.home).stdout
+    world.fails("E022", "import", "./nowhere")
+    world.fails("E100", "import", "--global", "--project")
+
+
+def test_reasons(world: World, claude: Path) -> None:
+    """[SURFACES: Getting skills] what is skipped in an agent's directory, each with its reason."""
+    (claude / "empty").mkdir()
+    (claude / "README.md").write_text("no skill")
+    skill(claude, "no-description", "---\nname: no-description\n---\nText\n")
+    skill(claude, "leaves").joinpath("link").symlink_to("/etc/hostname")
+    elsewhere = skill(world.root / "work", "linked")
+    (claude / "linked").symlink_to(elsewhere)
+    (claude / "dangling").symlink_to("/nowhere")
+    skill(claude, "module").joinpath(".git").write_text("gitdir: ../../.git/modules/x\n")
+    skill(claude, ".system")
+    world.skill("ours", store=world.global_store)
+    world.ok("build", "ours", cwd=world.home)
+    world.ok("build", "ours", "--copy", "--target", "codex", cwd=world.home)
+    found = reasons(world)
+    assert found == {
+        str(claude / "dangling"): "a link to '/nowhere', which does not exist",
+        str(claude / "empty"): "no SKILL.md",
+        str(claude / "leaves"): "error[E012]: path escapes skill root: 'link'",
+        str(claude / "linked"): (
+            f"a link to '{elsewhere}', which stays; 'skc import {elsewhere}' takes that folder"
+        ),
+        str(claude / "module"): (
+            "a git submodule or worktree, whose history is elsewhere; 'skc add' takes it from its origin"
+        ),
+        str(claude / "no-description"): ("error[E011]: missing frontmatter field 'description' in SKILL.md"),
+        str(claude / "ours"): "deployed by skc already",
+        str(world.home / ".codex/skills/ours"): "deployed by skc already",
+    }
+
+
+def test_names_that_are_taken(world: World, claude: Path) -> None:
+    """[SURFACES: Getting skills] equal files are the same skill; others keep their place, with advice."""
+    skill(claude, "pdf")
+    skill(world.home / ".codex/skills", "pdf")
+    other = skill(world.home / ".cursor/skills", "pdf", "---\nname: pdf\ndescription: other\n---\nOther\n")
+    answer = plan(world)
+    assert [e["from"] for e in answer["imported"]] == [str(claude / "pdf")]
+    same, different = sorted(answer["skipped"], key=lambda entry: str(entry["path"]))
+    assert same["reason"].startswith(f"the same as '{world.global_store / 'pdf'}'; a link takes its place")
+    assert different["path"] == str(other)
+    assert "'skc remove pdf' first" in different["reason"]
+
+
+def test_folders(world: World) -> None:
+    """[SURFACES: Getting skills] a folder is a skill, or has some below it: the project gets copies."""
+    work = world.root / "work"
+    for path in ("pdf", "office/docx", "office/tables/xlsx", "office/docx/examples/inner", ".hidden/x"):
+        (work / path).mkdir(parents=True, exist_ok=True)
+        (work / path / "SKILL.md").write_text(f"---\nname: {Path(path).name}\ndescription: d\n---\nx\n")
+    skill(work / "node_modules", "package")
+    entries = plan(world, str(work), cwd=world.project)["imported"]
+    assert [e["id"] for e in entries] == ["pdf", "docx", "xlsx"]
+    assert {e["how"] for e in entries} == {"copied"}
+    assert {Path(e["to"]).parent for e in entries} == {world.store}
+    (entry,) = plan(world, str(work / "pdf"), "--global", cwd=world.project)["imported"]
+    assert entry["to"] == str(world.global_store / "pdf")
+    (entry,) = plan(world, "pdf", "pdf", "./pdf/", cwd=work)["imported"]
+    assert entry["from"] == str(work / "pdf")
+    (work / "nothing").mkdir()
+    world.fails("E010", "import", str(work / "nothing"))
+
+
+def test_a_folder_of_an_agent_is_the_agents(world: World, claude: Path) -> None:
+    """[SURFACES: Getting skills] also by its path: it is moved, and into the home's store."""
+    skill(claude, "pdf")
+    for words in ((str(claude / "pdf"),), (str(claude),), ("~/.claude/skills",)):
+        (entry,) = plan(world, *words, cwd=world.project)["imported"]
+        assert (entry["how"], entry["to"]) == ("moved", str(world.global_store / "pdf"))
+
+
+def test_projects_directories(world: World) -> None:
+    """[SURFACES: Getting skills] --project: the project's directories; plain `skills` only by name."""
+    skill(world.project / ".claude/skills", "pdf")
+    skill(world.project / "skills", "own")
+    (entry,) = plan(world, "--project", cwd=world.project)["imported"]
+    assert (entry["id"], entry["to"]) == ("pdf", str(world.store / "pdf"))
+    (entry,) = plan(world, "--project", "--from", "openclaw", cwd=world.project)["imported"]
+    assert entry["id"] == "own"
+    assert plan(world, cwd=world.project)["imported"] == []
+    assert "'skc init'" in world.fails("E100", "import", "--project", cwd=world.root).stderr
+
+
+def test_list_names_the_command(world: World, claude: Path) -> None:
+    """[SURFACES: Getting skills] where no store has a skill and agents have some, `list` says so."""
+    assert "'skc init <name>'" in world.ok("list").stdout
+    skill(claude, "pdf")
+    skill(world.home / ".codex/skills", "docx")
+    assert world.ok("list").stdout == (
+        f"No skills yet, but 2 skills in {claude}, {world.home / '.codex/skills'}; "
+        "'skc import' takes them over.\n"
+    )
+    assert json.loads(world.ok("list", "--format", "json").stdout)["skills"] == []
+
+
+def test_store_that_is_an_agents_directory(world: World) -> None:
+    """[SURFACES: Getting skills] an agent whose directory is a link to the store has nothing to import."""
+    pdf = world.skill("pdf", store=world.global_store)
+    (world.home / ".claude").mkdir()
+    (world.home / ".claude/skills").symlink_to(world.global_store)
+    assert reasons(world) == {str(world.home / ".claude/skills/pdf"): "in the store already"}
+    assert pdf.is_dir()

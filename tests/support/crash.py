@@ -1,0 +1,51 @@
+"""Run `skc` in a fork that is killed at the n-th thing it does with a file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+from skillc.cli import main
+
+LIMIT = 5000  # events; no command of a test comes near it
+
+
+def run_until(step: int, root: Path, *words: str, cwd: Path) -> bool:
+    """Run a command in a fork, kill it at its n-th event below `root`, and return whether it came to its end.
+
+    Events are those that Python tells its auditors: opening, renaming, linking, removing, making directories.
+    An exchange of two names has none, but something before it and after it does.
+    """
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            os.chdir(cwd)
+            null = os.open(os.devnull, os.O_RDWR)
+            for descriptor in (0, 1, 2):
+                os.dup2(null, descriptor)
+            _die_at(step, str(root))
+            status = main(words)
+        finally:
+            os._exit(status)
+    _, result = os.waitpid(child, 0)
+    if os.WIFSIGNALED(result):
+        assert os.WTERMSIG(result) == signal.SIGKILL
+        return False
+    assert os.WEXITSTATUS(result) == 0, words
+    return True
+
+
+def _die_at(step: int, root: str) -> None:
+    left = step
+
+    def count(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal left
+        if any(isinstance(argument, str) and root in argument for argument in arguments):
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(count)

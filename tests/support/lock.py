@@ -1,0 +1,53 @@
+"""Locks for tests, and repositories to lock skills of."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from skillc.install import (
+    LockEntry,
+    change_lock,
+    compute_hash,
+    make_entry,
+    open_download,
+    parse_origin,
+    read_lock,
+)
+from skillc.skills import digest_files
+from tests.conftest import World
+
+
+def lock_skills(
+    world: World, address: str, *names: str, root: Path | None = None, **more: Any
+) -> list[LockEntry]:
+    """Write entries for skills of an origin into a lock, and install nothing."""
+    place = str(root or world.project)
+    origin = parse_origin(address, str(world.project))
+    with open_download(origin, wanted=names) as download:
+        entries = [
+            make_entry(
+                os.path.join(place, ".skillc") if place == str(world.home) else place,
+                download.origin,
+                candidate,
+                download,
+                computed_hash=compute_hash(candidate.folder),
+                digest=digest_files(candidate.folder),
+                **more,
+            )
+            for candidate in download.candidates
+        ]
+    change_lock(place, record=entries)
+    return [read_lock(place)[entry.name] for entry in entries]
+
+
+def read_tree(folder: Path) -> dict[str, bytes]:
+    """Return the files below a folder; a link is its target."""
+    return {
+        str(path.relative_to(folder)): os.fsencode(os.readlink(path))
+        if path.is_symlink()
+        else path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_symlink() or path.is_file()
+    }

@@ -1,0 +1,74 @@
+"""The npm package `skills`, run as its users run it; `scripts/setup` puts it into .cache."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import World
+
+MODULES = Path(__file__).parent.parent.parent / ".cache" / "npm" / "node_modules"
+
+
+def node() -> str:
+    """Return a Node.js that is new enough for the package; skip the test where there is none."""
+    own = sorted(MODULES.glob("node-*/bin/node"))
+    program = str(own[0]) if own else shutil.which("node")
+    if program is None or not (MODULES / "skills").is_dir():
+        pytest.skip("needs Node.js and npm's package 'skills'; run scripts/setup where npm is installed")
+    return program
+
+
+class Installer:
+    """The npm package in a world: `run` is its command line."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.node = node()
+
+    def run(self, *words: str, cwd: Path | None = None) -> str:
+        """Run a command that must succeed; it sends nothing to its makers."""
+        quiet = {"DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1", "NO_COLOR": "1", "CI": "1"}
+        done = subprocess.run(
+            [self.node, str(MODULES / "skills" / "bin" / "cli.mjs"), *words],
+            cwd=cwd or self.world.project,
+            env=self.world.env | quiet,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def lock(self) -> dict[str, Any]:
+        """Return the entries of the project's lock."""
+        content = json.loads((self.world.project / "skills-lock.json").read_text(encoding="utf-8"))
+        return dict(content["skills"])
+
+
+def evaluate(script: str, value: object) -> Any:
+    """Return what a line of JavaScript makes of `value`."""
+    program = f"const value = JSON.parse(require('fs').readFileSync(0));console.log(JSON.stringify({script}))"
+    done = subprocess.run(
+        [node(), "-e", program],
+        input=json.dumps(value),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+        env={"PATH": os.environ["PATH"], "LANG": "en_US.UTF-8"},
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def installer(world: World) -> Installer:
+    return Installer(world)
