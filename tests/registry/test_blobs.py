@@ -143,6 +143,11 @@ def test_killed_while_writing(tmp_path: Path) -> None:
         blobs = open_blobs(folder)
         assert all(blobs.read(digest) for digest in find_all(blobs))
         blobs.remove(find_all(blobs))
+    (tmp_path / "blobs" / "sha256" / f"{'0' * 64}#1").write_bytes(b"half")  # at least one
+    blobs.sweep(datetime.now(UTC) - timedelta(minutes=5))
+    assert list(Path(folder).rglob("*#*"))
+    blobs.sweep(datetime.now(UTC) + timedelta(minutes=5))
+    assert [path for path in Path(folder).rglob("*") if path.is_file()] == []
 
 
 def test_what_to_install() -> None:

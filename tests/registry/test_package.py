@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import InvalidParameter, InvalidSkill, MissingField, PathEscapes
+from skillc.install.archive import unpack_data
 from skillc.registry import Package, make_package, package as module, read_package
 from skillc.skills import hash_source
 
@@ -53,6 +54,14 @@ def test_archive(tmp_path: Path) -> None:
         ("SKILL.md", len(MAIN), False),
         ("scripts/fill.py", 8, True),
     ]
+
+
+def test_the_installer_takes_it(tmp_path: Path) -> None:
+    """[SURFACES: Registry model] what a registry packs, `skc add` unpacks, execute permission included."""
+    made = read_package("pdf", str(folder(tmp_path / "pdf")))
+    unpack_data(made.archive, str(tmp_path / "unpacked"), "pdf.tar.gz")
+    again = read_package("pdf", str(tmp_path / "unpacked"))
+    assert (again.files, again.archive) == (made.files, made.archive)
 
 
 def test_digest_is_that_of_lock_files(tmp_path: Path) -> None:

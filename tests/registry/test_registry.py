@@ -218,6 +218,7 @@ def test_delete_reserves_the_id(registry: Team, clock: Clock, tmp_path: Path) ->
         registry.restore(SYSTEM, REFUNDS)
     assert registry.release("1.0.0", text="of another").version == "1.0.0"
     assert numbers(registry) == ["1.0.0"]
+    assert [change.action for change in registry.changes(SYSTEM)][-3:] == ["delete", "purge", "publish"]
 
 
 def test_collect(registry: Team, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

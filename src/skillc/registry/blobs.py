@@ -11,10 +11,11 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any
 
+from skillc import atomic
 from skillc.errors import InvalidOption, RegistryUnavailable, require_extra
 from skillc.paths import is_inside
 
@@ -69,6 +70,16 @@ class Blobs:
     def remove(self, digests: Collection[str]) -> None:
         with self._translate_errors():
             self._store.delete([_path(digest) for digest in digests])
+
+    def sweep(self, before: datetime) -> None:
+        """Remove what killed processes left half-written in a folder; buckets do not show such files."""
+        for directory, _, names in os.walk(os.path.join(self._root, _FOLDER)) if self._root else ():
+            for name in names:
+                path = os.path.join(directory, name)
+                # obstore writes to the name of the blob with "#" and a number, and then renames it.
+                with suppress(FileNotFoundError):
+                    if "#" in name and os.stat(path).st_mtime < before.timestamp():
+                        atomic.discard(path)
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:

@@ -51,7 +51,7 @@ from skillc.registry.package import Package
 from skillc.registry.store import Connection, Store, open_store, tables
 from skillc.skills import SkillId
 
-PAGE = 500  # skills that are read at once
+MIN_PAGE, PAGE = 50, 500  # skills that are read at once: some of them may be hidden
 MAX_CHANGES = 1000  # of one answer
 MAX_SEQUENCE = 2**63 - 1  # what a database can compare
 ORPHAN_AGE = timedelta(days=1)  # no publication takes this long
@@ -98,11 +98,12 @@ class Registry:
         found: list[Skill] = []
         parse_prefix(prefix)
         parse_text(after, "after")
+        size = min(PAGE, max(limit, MIN_PAGE))
         while len(found) < limit:
             with self._store.read() as connection:
-                page = tables.read_skills(connection, prefix, after, PAGE)
+                page = tables.read_skills(connection, prefix, after, size)
             found += (skill for skill in page if caller.allows(Role.READER, skill.id))
-            if len(page) < PAGE:
+            if len(page) < size:
                 break
             after = page[-1].id
         return found[:limit]
@@ -172,7 +173,7 @@ class Registry:
         with self._change() as (connection, now):
             if tables.release_blobs(connection, publication) != len(blobs):
                 raise RegistryUnavailable("store", "publishing took too long; publish again")
-            skill = self._open_for_publishing(connection, package.skill, now)
+            skill = _open_for_publishing(connection, caller, package.skill, now)
             _check_expectation(skill, expect)
             published = Version(
                 package.skill,
@@ -203,14 +204,6 @@ class Registry:
         for digest in sorted(missing):
             self._blobs.write(digest, blobs[digest])
         return publication
-
-    def _open_for_publishing(self, connection: Connection, skill_id: SkillId, now: datetime) -> Skill:
-        deleted_at = tables.read_deletion(connection, skill_id)
-        if deleted_at is not None:
-            if now < deleted_at + RESERVATION:
-                raise SkillReserved(skill_id, f"{deleted_at + RESERVATION:%Y-%m-%d}")
-            tables.purge_skill(connection, skill_id)
-        return tables.read_skill(connection, skill_id) or Skill(skill_id, ())
 
     # Changing what is published
 
@@ -275,9 +268,9 @@ class Registry:
         with self._change() as (connection, now):
             ended = tables.find_deleted(connection, now - RESERVATION)
             for skill_id in ended:
-                tables.purge_skill(connection, skill_id)
-                tables.record_change(connection, caller, now, "purge", skill_id)
+                _purge(connection, caller, skill_id, now)
             tables.drop_claims(connection, now - ORPHAN_AGE)
+        self._blobs.sweep(now - ORPHAN_AGE)
         return Collected((*ended,), sum(map(self._remove_orphans, self._blobs.find_older(now - ORPHAN_AGE))))
 
     def _remove_orphans(self, digests: Collection[str]) -> int:
@@ -331,6 +324,21 @@ def _read_skill(connection: Connection, skill_id: str) -> Skill:
     if skill is None or tables.read_deletion(connection, skill_id) is not None:
         raise SkillNotFound(skill_id, "the registry has no such skill")
     return skill
+
+
+def _open_for_publishing(connection: Connection, caller: Caller, skill_id: SkillId, now: datetime) -> Skill:
+    """Return a skill, which may have no version yet; raises SkillReserved."""
+    deleted_at = tables.read_deletion(connection, skill_id)
+    if deleted_at is not None:
+        if now < deleted_at + RESERVATION:
+            raise SkillReserved(skill_id, f"{deleted_at + RESERVATION:%Y-%m-%d}")
+        _purge(connection, caller, skill_id, now)
+    return tables.read_skill(connection, skill_id) or Skill(skill_id, ())
+
+
+def _purge(connection: Connection, caller: Caller, skill_id: str, now: datetime) -> None:
+    tables.purge_skill(connection, skill_id)
+    tables.record_change(connection, caller, now, "purge", skill_id)
 
 
 def _find(skill: Skill, version: str) -> Version:
