@@ -46,6 +46,7 @@ from skillc.registry import (
     read_package,
 )
 from skillc.registry.model import precedence
+from tests.conftest import World
 from tests.registry.conftest import Clock, Team, package
 from tests.support.postgres import Cluster
 
@@ -423,8 +424,13 @@ def test_damaged_blobs(registry: Team, tmp_path: Path) -> None:
         registry.read_archive(SYSTEM, version)
 
 
-def test_open_registry(tmp_path: Path) -> None:
-    """[SURFACES: Registry model] by default the blobs are beside the SQLite file."""
+def test_open_registry(tmp_path: Path, world: World) -> None:
+    """[SURFACES: Registry model] by default the store is in the home, and the blobs are beside it."""
+    with open_registry() as made:
+        made.publish(SYSTEM, package())
+    own = world.home / ".skillc" / "registry"
+    assert sorted(path.name for path in own.iterdir()) == ["blobs", "registry.db", "registry.db.lock"]
+    assert all((own / name).stat().st_mode & 0o077 == 0 for name in ("blobs", "registry.db"))
     for address in (str(tmp_path / "a" / "registry.db"), f"sqlite://{tmp_path}/b/registry.db"):
         with open_registry(address) as made:
             made.publish(SYSTEM, package())

@@ -27,6 +27,7 @@ from skillc.errors import (
     StaleVersion,
     VersionExists,
 )
+from skillc.paths import registry_directory, require_home
 from skillc.registry.access import Caller
 from skillc.registry.accounts import Accounts
 from skillc.registry.blobs import Blobs, digest_of, open_blobs
@@ -309,8 +310,12 @@ class CallerSource:
         return self._registry.read_file(self._caller, version, path)
 
 
-def open_registry(store: str, blobs: str = "") -> Registry:
-    """Open a registry by the addresses of its store and its blobs, by default beside a SQLite file."""
+def open_registry(store: str = "", blobs: str = "") -> Registry:
+    """Open a registry by the addresses of its store and its blobs.
+
+    By default the store is a SQLite file in the home, and the blobs are a folder beside a SQLite file.
+    """
+    store = store or os.path.join(registry_directory(require_home()), "registry.db")
     if not blobs:
         if "://" in store and not store.startswith("sqlite:"):
             raise RegistryUnavailable(store.partition(":")[0], "it needs the address of its blobs, too")
