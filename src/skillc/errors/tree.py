@@ -114,7 +114,7 @@ class IndexUnusable(Unavailable):
 
 
 class NotBuilt(IndexUnusable):
-    """There is no index at all. Commands that can do without one read the skill instead."""
+    """A skill without any index. Commands that can do without one read the skill instead."""
 
 
 class IndexCollision(Conflict):
@@ -290,7 +290,7 @@ class InvalidConfiguration(Invalid):
 
 
 class OriginNotFound(NotFound):
-    """What a person gave to `skc add` does not exist or can't be read."""
+    """An origin, as given to `skc add`, that does not exist or can't be read."""
 
     code = "E080"
 
@@ -304,6 +304,7 @@ class LockUnsatisfied(Unavailable):
 
     def __init__(self, skill: str, reason: str, details: str = "") -> None:
         super().__init__(f"skills-lock.json can't be satisfied for '{skill}': {reason}", details)
+        self.skill = skill
         self.reason = reason
 
 

@@ -32,6 +32,7 @@ def skc_find(
 ) -> Answer:
     """Find the skills that fit a task, over all repositories, best first, each with the reasons and the
     section to read first. Start here when there are many skills; then load_skill."""
+    call.workspace.tell_owners()
     skills = call.workspace.find(task, limit)
     value = {"query": task, "results": [skill.as_json() for skill in skills]}
     return Answer(value, "\n".join(format_results(skills)))
@@ -43,7 +44,10 @@ async def browse_skills(
     query: Annotated[str | None, _description("browse_skills", "query")] = None,
     cursor: Annotated[str | None, _description("browse_skills", "cursor")] = None,
 ) -> Answer:
-    value = await call.workspace.engine().browse(path, query, cursor)
+    here = call.workspace
+    here.tell_owners()
+    value = await here.engine().browse(path, query, cursor)
+    here.tell(here.library().warnings())
     return Answer(value, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
