@@ -2,7 +2,7 @@
 
 >>> asks = Asks(hosts=("example.com",))
 >>> asks.digest()[:13]
-'sha256:9eb12d'
+'sha256:1ed5dc'
 """
 
 from __future__ import annotations
