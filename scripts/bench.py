@@ -165,6 +165,7 @@ def bench_build(bench: Bench) -> None:
 
 def main() -> None:
     from bench_find import bench_find  # here: they import this module
+    from bench_import import bench_import
     from bench_run import bench_run
     from bench_search import bench_reading, bench_search
     from bench_stats import bench_stats
@@ -174,6 +175,7 @@ def main() -> None:
         bench_start(bench)
         bench_reading(bench)
         bench_build(bench)
+        bench_import(bench)
         bench_search(bench)
         bench_stats(bench)
         bench_run(bench)

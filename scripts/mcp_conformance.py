@@ -26,13 +26,15 @@ PAGE = ROOT / "docs" / "mcp-conformance.md"
 
 # What `skc mcp --http` serves, without its token: the suite can't send one.
 SERVER = """
+from mcp.server.transport_security import TransportSecuritySettings
 from skillc.mcp import create_server
-from skillc.server import run_app
+from skillc.server import Guard, run_app
 from skillc.workspace import Workspace
 
-server = create_server(Workspace())
+security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # Guard has it
+app = create_server(Workspace()).streamable_http_app(host="127.0.0.1", transport_security=security)
 announce = lambda url: print(f"Serving on {url}/mcp", flush=True)
-run_app(lambda url: server.streamable_http_app(), "127.0.0.1", 0, announce, lifespan="on")
+run_app(Guard(app, "127.0.0.1"), "127.0.0.1", 0, announce, lifespan="on")
 """
 
 STABLE, NEXT = "stable", "next"
@@ -98,7 +100,10 @@ def _serving() -> Iterator[str]:
         )
         try:
             assert server.stdout is not None
-            yield server.stdout.readline().removeprefix("Serving on ").strip()
+            url = server.stdout.readline().removeprefix("Serving on ").strip()
+            if not url:
+                raise SystemExit("the server did not start; run the lines of SERVER to see why")
+            yield url
         finally:
             server.terminate()
             server.wait()

@@ -229,3 +229,15 @@ def test_lock_is_released_on_error(tmp_path: Path) -> None:
     started = time.monotonic()
     with atomic.Lock(str(tmp_path / "lock")):
         assert time.monotonic() - started < 5
+
+
+def test_many_files_at_once(tmp_path: Path) -> None:
+    """[D11] each is there complete, private and new; where one can't be written, none is changed."""
+    files = {str(tmp_path / f"{number}.json"): b"%d" % number for number in range(5)}
+    atomic.write_all(files, private=True)
+    assert {path: Path(path).read_bytes() for path in files} == files
+    assert {os.stat(path).st_mode & 0o777 for path in files} == {0o600}
+    with pytest.raises(OSError, match="nowhere"):
+        atomic.write_all({next(iter(files)): b"new", str(tmp_path / "nowhere/x"): b"x"})
+    assert Path(next(iter(files))).read_bytes() == b"0"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{number}.json" for number in range(5)]

@@ -94,7 +94,7 @@ def check_log(connection: Connection) -> None:
 
 
 def _remove_journal(path: str) -> None:
-    """Remove a journal without playing it back, and the log unless it is complete without: in WAL mode."""
+    """Remove a journal without playing it back, and the log, too, unless WAL mode makes it complete."""
     os.unlink(f"{path}-journal")
     try:
         with open(path, "rb", buffering=0) as file:

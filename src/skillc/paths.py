@@ -199,6 +199,11 @@ def variables_file(root: str) -> str:
     return os.path.join(root, DIRECTORY, "variables.json")
 
 
+def registry_directory(root: str) -> str:
+    """Return the folder of the registry on this machine: its database and its blobs."""
+    return os.path.join(root, DIRECTORY, "registry")
+
+
 def library_file(root: str) -> str:
     """Return the file of the skill index: a cache, safe to remove."""
     return os.path.join(root, DIRECTORY, "cache", "library.db")

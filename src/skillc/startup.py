@@ -284,6 +284,16 @@ def leave(status: int) -> "NoReturn":
     os._exit(status)
 
 
+def quick_hash(data: bytes) -> bytes:
+    """Return 8 bytes that change with any of these; loading `zlib` for a CRC takes longer than a search.
+
+    It is what Python puts into `.pyc` files, and may differ between versions of Python.
+    """
+    import _imp  # always loaded
+
+    return _imp.source_hash(0, data)
+
+
 def new_sha256(size: int = 0) -> "Hash":
     """Return an empty hash for about `size` bytes."""
     if size < MUCH:

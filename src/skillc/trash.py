@@ -18,6 +18,7 @@ from skillc.errors import NotInTrash, PlaceTaken, SkillcError
 from skillc.startup import value
 
 NOTE, CONTENT = "note.json", "content"
+MAX_NOTE = 1 << 20  # bytes
 
 
 @value
@@ -111,8 +112,8 @@ def delete(item: TrashItem) -> None:
 def _read(folder: str) -> TrashItem | None:
     content = os.path.join(folder, CONTENT)
     try:
-        with open(os.path.join(folder, NOTE), encoding="utf-8", errors="surrogateescape") as file:
-            note = json.load(file)
+        data = paths.read_regular(os.path.join(folder, NOTE), MAX_NOTE)
+        note = json.loads(data.decode("utf-8", "surrogateescape"))
         fields = [str(note[key]) for key in ("from", "when", "reason")]
     except (OSError, ValueError, KeyError, TypeError):
         fields = ["", "", "its note can't be read"]

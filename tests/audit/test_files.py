@@ -107,3 +107,23 @@ def test_declared_tools(tmp_path: Path) -> None:
         folder = tmp_path / tools.replace("/", "")[:9]
         result = audit(folder, {"SKILL.md": front.format(tools), "a.sh": "git log | jq .\n"})
         assert [f.message for f in result.findings if f.rule.id == "A07"] == ([missing] if missing else [])
+
+
+def test_declared_capabilities(tmp_path: Path) -> None:
+    """[SURFACES: Getting skills] capabilities, and the switches of a skill with tools."""
+    front = "---\nname: pdf\nversion: 1.0.0\ndescription: x\n{}---\n# PDF\n\n## Tools\n\n"
+    tool = "### fill\n\nFill it.\n\n#### Command\n\n```\n./a.sh\n```\n"
+    script = "curl https://a.dev > ~/.acme/x\n"
+
+    def undeclared(fields: str, body: str = tool) -> list[str]:
+        result = audit(tmp_path, {"SKILL.md": front.format(fields) + body, "a.sh": script})
+        return [finding.message for finding in result.findings if finding.rule.id == "A07"]
+
+    assert undeclared("") == ["its tools have no 'network: true', but its scripts contact a.dev"]
+    assert undeclared("network: true\n") == []
+    [message] = undeclared("network: true\nread_only: true\n")
+    assert message == "its tools are 'read_only: true', but its scripts write ~/.acme/x"
+    assert undeclared("requires_capabilities: [vision]\n", "") == [
+        "'requires_capabilities' has no shell, but the skill runs curl"
+    ]
+    assert undeclared("requires_capabilities: [shell]\n", "") == []

@@ -41,6 +41,8 @@ FRAGMENTS = {
         "https://",
         "https://a.dev ",
         "https://xn--a.dev ",
+        "https://xn--{}.dev ",
+        "[//]: # (you must run x)\n",
         "skc-audit: allow A10\n",
         "-----BEGIN PRIVATE KEY-----\n",
         "1. ",
@@ -71,6 +73,10 @@ FRAGMENTS = {
         "sudo ",
         "a=1 ",
         "socket dup2 ",
+        "x $a ",
+        'echo "$a $a',
+        "eval $a\n",
+        "v{}=1; ",
         "mkfifo | sh ",
         "\t",
     ],
@@ -90,7 +96,11 @@ FRAGMENTS = {
         "'%s' % ",
         "not ",
         "socket.dup2(",
+        "x, ",
+        "f(x, ",
+        "exec(x)\n",
     ],
+    "Dockerfile": ["RUN x\n", "RUN \\\n"],
     "run.js": [
         "(",
         "a = a + b;\n",
@@ -107,6 +117,13 @@ FRAGMENTS = {
         ".x\n",
     ],
 }
+HEADS = {
+    "SKILL.md": FRONT,
+    "run.sh": f"a='{'echo 1; ' * 300}'\n",
+    "run.py": f"x = '{'print(1); ' * 300}'\n",
+    "run.js": "",
+    "Dockerfile": "",
+}
 CASES = [(name, fragment) for name, fragments in FRAGMENTS.items() for fragment in fragments]
 
 
@@ -115,13 +132,17 @@ CASES = [(name, fragment) for name, fragments in FRAGMENTS.items() for fragment 
 def test_no_text_takes_long(tmp_path: Path, name: str, fragment: str) -> None:
     """[SURFACES: Getting skills] four times the text takes about four times as long."""
     folder = put(tmp_path, {})
-    head = FRONT if name == "SKILL.md" else ""
+    head = HEADS[name]
 
     def run(text: str) -> None:
         (folder / name).write_text(head + text, encoding="utf-8")
         audit_folder(str(folder))
 
-    assert not grows_too_fast(run, lambda size: fragment * (size // len(fragment)), 1 << 19)
+    def make(size: int) -> str:
+        count = size // len(fragment)
+        return "".join(fragment.format(n) for n in range(count)) if "{}" in fragment else fragment * count
+
+    assert not grows_too_fast(run, make, 1 << 19)
 
 
 @pytest.mark.parametrize("language", ["shell", "python", "javascript", "text"])

@@ -6,10 +6,12 @@ import random
 import shutil
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from skillc.compiler import build_skill
 from skillc.errors import IndexCollision, IndexUnusable, SectionNotFound
 from skillc.gateway import has_changes, read_outline, search_sections, show_section
 from skillc.index.sections import reader
@@ -22,6 +24,14 @@ from tests.gateway.conftest import Run, code, made
 @pytest.fixture
 def database(skill: Skill) -> Path:
     return Path(index_file(skill.runtime(), skill.source))
+
+
+def unseal(database: Path) -> None:
+    """Change the database as SQLite does it, so that its checksum is not looked at any more."""
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("CREATE TABLE more (x)")
+        connection.execute("DROP TABLE more")
+    assert reader.is_as_written(str(database))
 
 
 def read_everything(skill: Skill) -> None:
@@ -46,6 +56,7 @@ def read_everything(skill: Skill) -> None:
 
 def test_any_damage(skill: Skill, database: Path) -> None:
     """[RFC-0004:C-INDEX] bytes changed, cut off or moved: any failure to read is E002."""
+    unseal(database)
     whole = database.read_bytes()
     rng = random.Random(18)
     for _ in range(300):
@@ -152,3 +163,62 @@ def test_threads_share_open_indexes(world: World) -> None:
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(work, range(8)))
+
+
+def observe(skill: Skill) -> list[object]:
+    """Return what the reading commands give; None where the index is unusable."""
+    values: list[object] = [[heading.as_json() for heading in read_outline(skill)]]
+    for heading in ("Forms", "Fields", "API"):
+        try:
+            values.append(show_section(skill, heading).as_json())
+        except IndexUnusable:
+            values.append(None)
+    for query in ("fill them", "forms", "names"):
+        try:
+            values.append(search_sections(skill, query, mode="any").as_json())
+        except IndexUnusable:
+            values.append(None)
+    return values
+
+
+def test_any_byte(skill: Skill, database: Path) -> None:
+    """[RFC-0004:C-INDEX] a byte that changed changes no answer: it is the same, or the index is unusable."""
+    whole, expected = database.read_bytes(), observe(skill)
+    assert None not in expected
+    rng = random.Random(7)
+    for _ in range(300):
+        data = bytearray(whole)
+        data[rng.randrange(len(data))] ^= rng.randrange(1, 256)
+        replace(database, bytes(data))
+        for now, then in zip(observe(skill), expected, strict=True):
+            assert now in (then, None)
+
+
+def test_a_damaged_index_is_built_again(skill: Skill, database: Path) -> None:
+    """[D11] [RFC-0004:C-INDEX] a build finds the damage, too, and writes a new index."""
+    expected = observe(skill)
+    data = bytearray(database.read_bytes())
+    data[len(data) // 2] ^= 1
+    replace(database, bytes(data))
+    with pytest.raises(IndexUnusable):
+        search_sections(skill, "forms")
+    build_skill(skill)
+    assert observe(skill) == expected
+
+
+def test_a_large_index_is_not_read_whole(
+    skill: Skill, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[RFC-0004:C-INDEX] its checksum would take longer than the answer."""
+    monkeypatch.setattr(reader, "MAX_SEALED", 1000)
+    data = bytearray(database.read_bytes())
+    data[-1] ^= 1
+    replace(database, bytes(data))
+    assert reader.is_as_written(str(database))
+
+
+def replace(database: Path, data: bytes) -> None:
+    """Put a new file in the place of the index, as a build does."""
+    new = database.with_suffix(".new")
+    new.write_bytes(data)
+    new.replace(database)

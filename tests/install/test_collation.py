@@ -30,6 +30,7 @@ def test_ascii() -> None:
     assert sort_names(names) == ordered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alphabet", ALPHABETS)
 def test_as_javascript_sorts(alphabet: str) -> None:
     """[SURFACES: Lock file] names of every common script come in the order of localeCompare."""

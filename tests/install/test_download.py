@@ -86,7 +86,7 @@ def test_sparse(world: World, origin: Origin, server: Server) -> None:
         size = sum(path.stat().st_size for path in objects.rglob("*") if path.is_file())
         assert files_of(found.folder) == ["pdf/SKILL.md"]
     assert 0 < size < 100_000
-    assert server.fetches == 2
+    assert [line.split()[0] for line in server.requests] == ["ask", "ask", "fetch", "fetch"]
 
 
 def test_lazy(world: World, origin: Origin, address: str) -> None:

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from skillc.install import compute_hash
-from tests.support.npm import Installer, installer
-
-__all__ = ["installer"]
+from tests.support.npm import Installer
 
 NAMES = [
     *(

@@ -24,10 +24,8 @@ from skillc.install import (
     without_credentials,
 )
 from tests.conftest import World
-from tests.support.npm import Installer, evaluate, installer
+from tests.support.npm import Installer, evaluate
 from tests.support.skills import skill
-
-__all__ = ["installer"]
 
 GITHUB = Origin("github", "acme/skills", "https://github.com/acme/skills.git", "v1")
 

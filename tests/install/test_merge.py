@@ -48,6 +48,7 @@ def test_edits_apart(sides: list[int], data: st.DataObject) -> None:
     assert merge_text(b"".join(base), b"".join(yours), b"".join(new)) == (b"".join(expected), False)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 @given(TEXT, TEXT, TEXT)
 def test_conflicts_are_gits(
@@ -103,6 +104,7 @@ def merged(root: Path, base: Files, yours: Files, new: Files) -> tuple[Files, Me
     return apply(folders[1], merge), merge
 
 
+@pytest.mark.slow
 @given(TREES, TREES, TREES)
 def test_merge_of_trees(
     tmp_path_factory: pytest.TempPathFactory, base: Files, yours: Files, new: Files

@@ -114,14 +114,16 @@ steps = st.one_of(
     st.tuples(st.just("delete"), st.sampled_from(("store", "work")), names),
     st.tuples(st.just("mend")),
     st.tuples(st.just("age")),
-    st.builds(lambda name: ("work", name), names),
-    st.builds(lambda name: ("work", name, "--force"), names),
-    st.builds(lambda name: ("import-work", name), names),
+    st.builds(lambda name: ("skc", "build", f"../work/{name}"), names),
+    st.builds(lambda name: ("skc", "build", f"../work/{name}", "--force"), names),
+    st.builds(lambda name: ("skc", "import", f"../work/{name}"), names),
     st.sampled_from(
         [
             ("skc", "import"),
             ("skc", "import", "--from", "claude"),
             ("skc", "install", "--global"),
+            ("skc", "update", "--global", "--yes"),
+            ("origin",),
             ("skc", "clean", "--yes"),
             ("skc", "build", "--all", "--target", "claude,codex"),
             ("skc", "build", "--all", "--force", "--target", "claude,codex"),
@@ -171,23 +173,29 @@ def carry_out(user: User, step: tuple[object, ...]) -> None:
     elif action == "make":
         if not os.path.lexists(user.place(*words)):
             user.make(user.place(*words))
+    elif action == "origin":
+        write_origin(user)
     elif action == "restore":
         items = trash.items()
         if items:
             skc("trash", "restore", items[int(words[0]) % len(items)].id, cwd=user.home)
-    elif action == "work":
-        skc("build", str(user.place("work", words[0])), *words[1:], cwd=user.home)
-    elif action == "import-work":
-        skc("import", str(user.place("work", words[0])), cwd=user.home)
     else:
         skc(*words, cwd=user.home)
 
 
+def write_origin(user: User) -> Path:
+    """Write a new version of somebody else's skill, for `install` and `update`; return its folder."""
+    folder = user.root / "origin" / "docx"
+    folder.mkdir(parents=True, exist_ok=True)
+    user.count += 1
+    text = f"---\nname: docx\ndescription: d\n---\nBy somebody else, {user.count}.\n"
+    (folder / "SKILL.md").write_text(text)
+    return folder
+
+
 def lock_docx(user: User) -> None:
     """Lock a skill of that name from a folder, for `install`; it is somebody else's work."""
-    folder = user.root / "origin" / "docx"
-    folder.mkdir(parents=True)
-    (folder / "SKILL.md").write_text("---\nname: docx\ndescription: d\n---\nBy somebody else.\n")
+    folder = write_origin(user)
     base = user.home / ".skillc"
     with open_download(parse_origin(str(folder), "/")) as download:
         (candidate,) = download.candidates

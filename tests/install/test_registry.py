@@ -229,3 +229,23 @@ def test_discovery_elsewhere(hub: Hub) -> None:
         hub.discovery = {"apiBase": base}
         with pytest.raises(OriginNotFound, match="not https"):
             get(f"clawhub:{hub.url}/pdf")
+
+
+@pytest.mark.slow
+def test_locked_version(hub: Hub, world: World) -> None:
+    """[SURFACES: Lock file] the locked version is installed; a newer one is for update to take."""
+    world.ok("add", f"clawhub:{hub.url}/pdf", "--yes", "--target", "claude")
+    hub.versions["1.1.0"] = {"SKILL.md": MAIN + b"More.\n"}
+    hub.tags["latest"] = "1.1.0"
+    shutil.rmtree(world.store / "pdf")
+    world.ok("install", "--frozen")
+    assert (world.store / "pdf" / "SKILL.md").read_bytes() == MAIN
+    (found,) = json.loads(world.ok("outdated", "--format", "json").stdout)["skills"]
+    assert (found["current"], found["latest"], found["changed"]) == ("1.0.0", "1.1.0", True)
+    world.ok("update")
+    assert (world.store / "pdf" / "SKILL.md").read_bytes() == MAIN + b"More.\n"
+    assert world.ok("verify").returncode == 0
+    assert world.ok("update").stdout == "1 skill up to date\n"
+    del hub.versions["1.1.0"]
+    shutil.rmtree(world.store / "pdf")
+    world.fails("E081", "install", "--frozen")

@@ -15,12 +15,10 @@ import pytest
 
 from skillc.install import change_lock, read_lock, restore_locked
 from tests.conftest import World
-from tests.support.git import Origin, Server, origin, server, template
+from tests.support.git import Origin, Server
 from tests.support.lock import lock_skills, read_tree
-from tests.support.npm import Installer, installer
+from tests.support.npm import Installer
 from tests.support.skills import skill
-
-__all__ = ["installer", "origin", "server", "template"]
 
 
 def install(world: World, *words: str) -> dict[str, list[str]]:
@@ -54,6 +52,7 @@ def test_from_nothing(world: World, origin: Origin, server: Server) -> None:
     assert world.ok("lock", "--check").stdout == "Lock and store are equal.\n"
 
 
+@pytest.mark.slow
 def test_frozen_gives_the_same_bytes(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Getting skills] install --frozen into two clones gives the same bytes."""
     lock_skills(world, server.url, "pdf", "email")
@@ -67,6 +66,7 @@ def test_frozen_gives_the_same_bytes(world: World, origin: Origin, server: Serve
     assert trees[0] == trees[1] != {}
 
 
+@pytest.mark.slow
 def test_one_fetch_for_one_repository(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Getting skills] many skills of one commit are one download; what is there is not fetched."""
     names = [f"s{number}" for number in range(20)]
@@ -80,6 +80,7 @@ def test_one_fetch_for_one_repository(world: World, origin: Origin, server: Serv
     assert install(world)["installed"] == ["s3"]
 
 
+@pytest.mark.slow
 def test_edits_go_to_the_trash(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Getting skills][D52] an edited skill is restored, and the edit can be brought back."""
     lock_skills(world, server.url, "pdf")
@@ -104,6 +105,7 @@ def test_edits_go_to_the_trash(world: World, origin: Origin, server: Server) -> 
     assert world.ok("verify").returncode == 0
 
 
+@pytest.mark.slow
 def test_skills_that_left_the_lock(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Getting skills] they leave store and agents; edits go to the trash, own skills stay."""
     lock_skills(world, server.url, "pdf", "email", targets=["claude"])
@@ -116,7 +118,9 @@ def test_skills_that_left_the_lock(world: World, origin: Origin, server: Server)
     dry = json.loads(world.ok("install", "--dry-run", "--format", "json").stdout)
     assert dry == {"installed": [], "unchanged": [], "removed": ["email", "pdf"]}
     assert (world.store / "pdf").is_dir()
-    assert install(world)["removed"] == ["email", "pdf"]
+    result = world.ok("install", "--format", "json")
+    assert json.loads(result.stdout)["removed"] == ["email", "pdf"]
+    assert result.stderr.count("warning[W007]") == 1
     assert sorted(os.listdir(world.store)) == ["own"]
     assert os.listdir(world.project / ".claude" / "skills") == []
     entries = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]
@@ -124,6 +128,7 @@ def test_skills_that_left_the_lock(world: World, origin: Origin, server: Server)
     assert install(world) == {"installed": [], "unchanged": [], "removed": []}
 
 
+@pytest.mark.slow
 def test_a_tag_that_moved(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Lock file] the locked commit is used, with a warning; where it is gone, E081."""
     (entry,) = lock_skills(world, f"git+{server.url}#v1", "pdf")
@@ -147,6 +152,7 @@ def test_a_tag_that_moved(world: World, origin: Origin, server: Server) -> None:
     assert os.listdir(world.store) == []
 
 
+@pytest.mark.slow
 def test_frozen_changes_nothing(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Getting skills] one skill that can't be had exactly is E081, and nothing is installed."""
     (pdf, _) = lock_skills(world, server.url, "pdf", "email")
@@ -279,6 +285,44 @@ def test_killed(world: World, origin: Origin, server: Server) -> None:
 
 
 @pytest.mark.slow
+def test_a_lock_for_the_npm_package(installer: Installer, origin: Origin, server: Server) -> None:
+    """[SURFACES: Lock file] npm's installer restores what 'skc add' locked, and its hashes are the same."""
+    world = installer.world
+    origin.write("skills/docx/über/.hidden", "x")
+    origin.push("skills/docx", "skills/xlsx")
+    world.ok("add", server.url, "--skill", "docx", "--skill", "xlsx", "--yes", "--target", "claude")
+    ours = installer.lock()
+    installer.run("experimental_install")
+    for name in ("docx", "xlsx"):
+        assert (world.project / ".agents" / "skills" / name / "SKILL.md").is_file()
+        assert installer.lock()[name] == {k: v for k, v in ours[name].items() if k != "skillc"}
+    assert world.fails("E081", "install", "--frozen").stdout == ""
+    assert world.ok("install").stderr.count("warning[W086]") == 2
+    assert {**installer.lock()["docx"]["skillc"], "audit": 0} == {**ours["docx"]["skillc"], "audit": 0}
+    assert world.ok("install", "--frozen").stderr == ""
+
+
+@pytest.mark.slow
+def test_an_entry_that_can_not_be_completed(world: World, origin: Origin, server: Server) -> None:
+    """[SURFACES: Lock file] files that are as locked stay, though nothing says of which commit they are."""
+    world.ok("add", server.url, "--skill", "pdf", "--yes", "--target", "claude")
+    path = world.project / "skills-lock.json"
+    content = json.loads(path.read_text())
+    del content["skills"]["pdf"]["skillc"]
+    path.write_text(json.dumps(content))
+    origin.write("pdf/more.md", "more")
+    origin.push()
+    for fault, reason in (("503", "503"), ("", "they are other files now")):
+        server.fault = fault
+        result = world.ok("install")
+        assert "warning[W086]" in result.stderr
+        assert reason in result.stderr
+        assert result.stdout == "1 skill unchanged\n"
+    assert not (world.store / "pdf" / "more.md").exists()
+    assert "skillc" not in json.loads(path.read_text())["skills"]["pdf"]
+
+
+@pytest.mark.slow
 def test_a_lock_of_the_npm_package(installer: Installer, origin: Origin, server: Server) -> None:
     """[SURFACES: Lock file] skills that npm's installer added from git are installed from its lock."""
     world = installer.world
@@ -292,6 +336,7 @@ def test_a_lock_of_the_npm_package(installer: Installer, origin: Origin, server:
     assert (world.project / ".agents" / "skills" / "pdf" / "SKILL.md").is_file()
 
 
+@pytest.mark.slow
 def test_nothing_to_do_loads_little(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Getting skills] with nothing to do, neither git nor the compiler is loaded."""
     lock_skills(world, server.url, "pdf")

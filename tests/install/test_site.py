@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import shutil
 import zipfile
 from collections.abc import Mapping
 from typing import Any
@@ -209,3 +210,23 @@ def test_credentials_stay_at_home(world: World, stub: Stub) -> None:
     with pytest.raises(OriginNotFound) as error:
         get(address)
     assert "secret-word" not in error.value.text()
+
+
+@pytest.mark.slow
+def test_locked(world: World, stub: Stub) -> None:
+    """[SURFACES: Lock file] what a site has under the locked digest is installed, anything else is E081."""
+    place = "/.well-known/agent-skills/pdf/SKILL.md"
+    new = MAIN + b"More.\n"
+    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry()]}, place: MAIN})
+    world.ok("add", stub.url, "--skill", "pdf", "--yes", "--target", "claude")
+    shutil.rmtree(world.store / "pdf")
+    assert world.ok("install", "--frozen").stdout == "Installed 'pdf'\n"
+    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(data=new)]}, place: new})
+    assert world.ok("install", "--frozen").stdout == "1 skill unchanged\n"
+    shutil.rmtree(world.store / "pdf")
+    world.fails("E081", "install", "--frozen")
+    world.ok("update")
+    assert (world.store / "pdf" / "SKILL.md").read_bytes() == new
+    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(data=new)]}, place: MAIN})
+    shutil.rmtree(world.store / "pdf")
+    assert "digest" in world.fails("E081", "install").stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,19 @@ def test_reasons(world: World, claude: Path) -> None:
         str(claude / "ours"): "deployed by skc already",
         str(world.home / ".codex/skills/ours"): "deployed by skc already",
     }
+
+
+def test_links_to_what_is_imported(world: World, claude: Path) -> None:
+    """[SURFACES: Getting skills] npm's layout: a folder in .agents/skills, links of other agents to it."""
+    real = skill(world.home / ".agents/skills", "pdf")
+    (claude / "pdf").symlink_to("../../.agents/skills/pdf")
+    assert reasons(world) == {
+        str(claude / "pdf"): f"a link to '{real}', which is imported; it leads to the compiled skill"
+    }
+    world.ok("import", cwd=world.home)
+    assert "skc outline" in (claude / "pdf/SKILL.md").read_text()
+    world.ok("remove", "pdf", cwd=world.home)
+    assert not os.path.lexists(claude / "pdf")
 
 
 def test_names_that_are_taken(world: World, claude: Path) -> None:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,9 @@ import pytest
 from skillc import trash
 from skillc.install import read_lock
 from tests.conftest import World
-from tests.support.git import GIT_ENV, Origin, Server, origin, server, template
+from tests.support.git import GIT_ENV, Origin, Server
 from tests.support.lock import lock_skills, read_tree
 from tests.support.skills import skill
-
-__all__ = ["origin", "server", "template"]
 
 HEAD = "---\nname: pdf\ndescription: About pdf\n---\n"
 TEXT = HEAD + "".join(f"Line {number}.\n\n" for number in range(10))
@@ -49,6 +48,7 @@ def edit(world: World, old: str, new: str) -> None:
     file.write_text(file.read_text().replace(old, new))
 
 
+@pytest.mark.slow
 def test_outdated(installed: World, origin: Origin) -> None:
     """[SURFACES: Getting skills] says which skills changed at their origin, and which were edited here."""
     assert installed.ok("outdated").stdout == "Every skill is up to date.\n"
@@ -80,6 +80,7 @@ def test_outdated(installed: World, origin: Origin) -> None:
     assert read_tree(installed.project) == before
 
 
+@pytest.mark.slow
 def test_update(installed: World, origin: Origin) -> None:
     """[SURFACES: Getting skills] files, modes and the lock are the new ones; the agent gets the new build."""
     origin.write("pdf/SKILL.md", TEXT.replace("About pdf", "About PDF files") + "More.\n")
@@ -120,6 +121,7 @@ def test_edits_are_merged(installed: World, origin: Origin) -> None:
     assert [(p["file"], p["problem"]) for p in problems] == [("SKILL.md", "changed"), ("mine.md", "added")]
 
 
+@pytest.mark.slow
 def test_a_conflict(installed: World, origin: Origin) -> None:
     """[SURFACES: Getting skills] both texts are in the file between marks; E082 names it."""
     edit(installed, "Line 2.", "My line.")
@@ -161,6 +163,32 @@ def test_no_base(world: World) -> None:
     assert (world.store / "pdf" / "SKILL.md").read_text() == HEAD + "My text\n"
 
 
+def pack(archive: Path, text: str) -> None:
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("skills/pdf/SKILL.md", HEAD + text)
+
+
+@pytest.mark.slow
+def test_archives(world: World) -> None:
+    """[SURFACES: Getting skills] an archive has no commit: its files are compared with the lock."""
+    archive = world.root / "skills.zip"
+    pack(archive, "Old.\n")
+    world.ok("add", str(archive), "--yes", "--target", "claude")
+    shutil.rmtree(world.store / "pdf")
+    assert world.ok("install", "--frozen").stdout == "Installed 'pdf'\n"
+    pack(archive, "New.\n")
+    assert world.ok("install").stdout == "1 skill unchanged\n"
+    (found,) = json.loads(world.ok("outdated", "--format", "json").stdout)["skills"]
+    assert (found["id"], found["changed"], found["commit"]) == ("pdf", True, None)
+    assert "W088" in world.ok("update", "--min-age", "1d").stderr
+    shutil.rmtree(world.store / "pdf")
+    world.fails("E081", "install")
+    world.ok("update")
+    assert (world.store / "pdf" / "SKILL.md").read_text() == HEAD + "New.\n"
+    archive.unlink()
+    assert "W088" in world.ok("update").stderr
+
+
 def test_dry_run_and_diff(installed: World, origin: Origin) -> None:
     """[SURFACES: Getting skills] --diff shows the text, --dry-run changes nothing."""
     origin.write("pdf/SKILL.md", TEXT.replace("Line 2.", "Their line."))
@@ -173,6 +201,7 @@ def test_dry_run_and_diff(installed: World, origin: Origin) -> None:
     assert read_tree(installed.project) == before
 
 
+@pytest.mark.slow
 def test_what_it_asks_for(installed: World, origin: Origin) -> None:
     """[SURFACES: Getting skills] what it newly asks for is shown; findings that block stop it (E084)."""
     origin.write("pdf/scripts/run.sh", "#!/bin/sh\ncurl https://new-host.dev/data\n")
@@ -193,6 +222,7 @@ def test_what_it_asks_for(installed: World, origin: Origin) -> None:
     assert [s["id"] for s in update(installed) if s["changed"]] == ["pdf"]
 
 
+@pytest.mark.slow
 def test_min_age(installed: World, origin: Origin, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Getting skills] commits younger than --min-age are not taken, and that is said."""
     origin.write("pdf/SKILL.md", TEXT + "More.\n")
@@ -208,6 +238,7 @@ def test_min_age(installed: World, origin: Origin, monkeypatch: pytest.MonkeyPat
     assert [s["id"] for s in update(installed, "--min-age", "3d") if s["changed"]] == ["pdf"]
 
 
+@pytest.mark.slow
 def test_pins(installed: World, origin: Origin) -> None:
     """[SURFACES: Getting skills] a pinned skill stays until it is unpinned; the lock has the note."""
     assert json.loads(installed.ok("pin", "pdf", "--format", "json").stdout) == {
@@ -225,6 +256,7 @@ def test_pins(installed: World, origin: Origin) -> None:
     installed.fails("E001", "update", "nothing")
 
 
+@pytest.mark.slow
 def test_origins_that_are_gone(installed: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Getting skills] a skill that left its repository and a server that is down are warnings."""
     origin.write("pdf/SKILL.md", TEXT + "More.\n")

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from skillc.library import DeploymentRecord, forget_deployments, read_deployments, record_deployments
+from skillc import trash
+from skillc.errors import InvalidConfiguration
+from skillc.library import (
+    DeploymentRecord,
+    forget_deployments,
+    import_origin,
+    read_deployments,
+    read_import,
+    record_deployments,
+)
+from skillc.tools import TrustStore
 from tests.conftest import World
+from tests.support.deadline import ends
 
 
 def record(name: str, path: str = "") -> DeploymentRecord:
@@ -107,3 +119,23 @@ def test_without_a_home(world: World) -> None:
     world.skill("pdf")
     world.ok("build", "pdf", "--target", "./agent", without=("HOME",))
     assert (Path(world.project) / "agent" / "pdf").exists()
+
+
+def test_pipes_in_place_of_records(world: World) -> None:
+    """[D51] [D52] a pipe or a device in the place of a record or a note is not waited for."""
+    folder = world.skill("pdf", store=world.root / "elsewhere")
+    world.ok("build", str(folder), cwd=world.home)
+    home = world.home / ".skillc"
+    (note,) = (home / "imports").iterdir()
+    item = home / "trash" / "1"
+    (item / "content").mkdir(parents=True)
+    for path in (home / "deployments.json", note, item / "note.json", home / "trust.json"):
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+    with ends():
+        assert read_deployments() == []
+        assert read_import(str(home / "skills" / "pdf")) == ("", "")
+        assert import_origin(str(home / "skills" / "pdf")) == "elsewhere"
+        assert [item.reason for item in trash.items()] == ["its note can't be read"]
+        with pytest.raises(InvalidConfiguration, match="not a regular file"):
+            TrustStore().decisions()

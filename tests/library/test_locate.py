@@ -114,7 +114,7 @@ def test_the_copy_serves_when_the_repository_is_gone(world: World, origin: Origi
     shutil.rmtree(world.home / ".skillc/cache/skills/recent")  # as if a minute had passed
     shown = world.ok("show", "billing/refunds", "--section", "Limits")
     assert "Up to 100" in shown.stdout
-    assert shown.stderr.startswith("warning[W201]: repository 'company' is served as it was: ")
+    assert shown.stderr.startswith("warning[W201]: repository 'company' could not be refreshed")
     assert shown.stderr.count("\n") == 1
     world.fails("E200", "show", "billing/other", "--section", "Limits")
 

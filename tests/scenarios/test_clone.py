@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 import struct
@@ -12,7 +13,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from mcp import Client
 
+from skillc.mcp import create_server
+from skillc.workspace import Workspace
 from tests.conftest import World
 
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
@@ -225,6 +229,30 @@ def test_directory_of_another_user(world: World, theirs: Path) -> None:
     run = world.ok("list", cwd=inner, env=trusted)
     assert "theirs" in run.stdout
     assert "W073" not in run.stderr
+
+
+@needs_root
+def test_directory_of_another_user_is_told_everywhere(world: World, theirs: Path) -> None:
+    """[D23] init, sync and the MCP server say that it is not used, and so do the tools that list skills."""
+    inner = world.root / "inner"
+    inner.mkdir()
+    line = f"{theirs}' belongs to another user and is not used"
+    assert line in world.ok("sync", cwd=inner).stderr
+    assert line in world.ok("sync", "--project", str(inner), cwd=world.home).stderr
+
+    async def lines() -> list[str]:
+        async with Client(create_server(Workspace(str(inner)))) as client:
+            results = [await client.call_tool(name, {}) for name in ("skc_list", "browse_skills", "skc_init")]
+            results.append(await client.call_tool("skc_find", {"task": "x"}))
+            return [str(result.content) for result in results]
+
+    assert [line in text for text in asyncio.run(lines())] == [True] * 4
+    assert line in world.ok("init", "own", cwd=inner).stderr
+    command = [sys.executable, "-m", "skillc", "mcp"]
+    server = subprocess.run(
+        command, cwd=inner, env=world.env, input=b"", capture_output=True, timeout=120, check=False
+    )
+    assert line in server.stderr.decode()
 
 
 @needs_root

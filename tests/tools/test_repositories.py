@@ -82,7 +82,7 @@ def test_while_the_repository_is_away(world: World, team: Stub) -> None:
     team.answer = lambda request: [page({}, 503)]
     result = world.ok("run", "talk/echo", "say", "--param", "word=hi", "--yes")
     assert json.loads(result.stdout)["output"] == "hi\n"
-    assert "warning[W201]: repository 'team' is served as it was" in result.stderr
+    assert "warning[W201]: repository 'team' could not be refreshed" in result.stderr
 
 
 def test_over_mcp(world: World, team: Stub) -> None:

@@ -110,7 +110,7 @@ def clean(text: str) -> str:
 
 
 def test_the_page(world: World) -> None:
-    """[RFC-0003] sections, files, searches, errors, and the sections nobody reads, in one file."""
+    """[RFC-0003] sections, files, searches, errors, and the unread sections, in one file."""
     folder = world.skill(
         "pdf", "---\nname: pdf\ndescription: d\n---\n# PDF\n\n## Forms\n\n## Dead end\n\n### Deeper\n"
     )
@@ -131,7 +131,7 @@ def test_the_page(world: World) -> None:
         "Searches needle no results 1",
         "Errors Missing section not found: 'Missing' 1",
         f"Projects {world.project} 5",
-        "Sections nobody reads 3 No part of these was shown, and their files were not opened."
+        "Unread sections 3 No part of these was shown, and their files were not opened."
         " SKILL.md 2 Dead end Deeper b.md 1 Never",
     ):
         assert words in seen, words
@@ -145,7 +145,7 @@ def _args(world: World) -> list[tuple[str]]:
 
 
 def test_all_skills(world: World) -> None:
-    """[RFC-0003] of all skills: how much each is used, and whose sections nobody reads."""
+    """[RFC-0003] of all skills: how much each is used, and whose sections are unread."""
     world.skill("one")
     world.skill("two")
     world.skill("two", store=world.global_store)

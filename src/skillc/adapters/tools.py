@@ -1,4 +1,4 @@
-"""What the adapters share: an agent's tools under names that every provider takes, and texts."""
+"""The shared part of the adapters: an agent's tools under names that every provider takes, and texts."""
 
 from __future__ import annotations
 

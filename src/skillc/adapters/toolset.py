@@ -36,7 +36,7 @@ POLL = 0.2  # seconds between checks whether a call with an open question was ca
 
 @dataclass(eq=False)
 class SkillToolset:
-    """What an agent may run of its skills' tools.
+    """The tools of its skills that an agent may run.
 
     `approve` is asked about every run that no decision covers; without it only what was allowed before
     runs. `skills` are the IDs whose tools are offered, all without it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from itertools import islice
 
 from skillc.audit import declarations, hidden, words
 from skillc.audit.commands import MAX_DEPTH, Machine
@@ -19,8 +20,9 @@ from skillc.audit.shell import has_parser, read_shell
 from skillc.audit.tokens import read_tokens
 from skillc.errors import Diagnostic, InvalidSkill, warning
 from skillc.paths import SKILL_FILES
-from skillc.skills import parse
+from skillc.skills import Document, parse
 
+MAX_HOSTS = 50  # of one file that look like others
 MAX_FINDINGS = 2000  # of a skill; blocks come first
 _KEYS = re.compile(
     r"\b(?:AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36}|github_pat_\w{40,100}|xox[abprs]-[\w-]{20,200}"
@@ -59,13 +61,12 @@ def audit_folder(
     name = name or os.path.basename(os.path.realpath(folder))
     traces: dict[str, Trace] = {}
     texts: dict[str, str] = {}
-    scripts = False
     for file in read_files(folder, traces):
         texts[file.name] = file.text
-        scripts = scripts or file.kind in ("shell", "python", "javascript", "text")
         _read_file(file, traces[file.name])
     asks = collect_asks(traces.values())
-    _check_declared(texts.get(main, ""), asks, scripts, traces.setdefault(main, Trace()))
+    page = texts.get(main, "")
+    declarations.check_declared(_parse(page), asks, traces.setdefault(main, Trace()), page)
     policy = policy or Policy()
     findings, allowed = _judge(name, main, traces, texts, policy, baseline, notes)
     return Audit(name, os.path.realpath(folder), asks, tuple(findings), allowed, _diagnostics(traces, texts))
@@ -78,6 +79,9 @@ def _diagnostics(traces: dict[str, Trace], texts: dict[str, str]) -> tuple[Diagn
 def read_script(trace: Trace, language: str, text: str, line: int, depth: int) -> None:
     """Read a script of a language, which may be part of another; `depth` says of how many."""
     if depth > MAX_DEPTH or not text.strip():
+        return
+    if depth and not trace.take(len(text)):
+        trace.report("A09", "has more code within its code than is read", line)
         return
     if language == "shell":
         read_shell(text, Machine(trace, read_script, depth), line)
@@ -125,12 +129,16 @@ def _check_shapes(text: str, trace: Trace, line: int, language: str) -> None:
             trace.report(rule, message, line + text.count("\n", 0, matches[0].start()))
 
 
+def _parse(text: str) -> Document:
+    return parse(text.encode("utf-8", "surrogatepass"))
+
+
 def _read_file(file: File, trace: Trace) -> None:
     text = file.text
     hidden.check_characters(text, trace)
     _check_keys(text, trace)
     if file.kind == "markdown":
-        document = parse(text.encode("utf-8", "surrogatepass"))
+        document = _parse(text)
         read_markdown(document, text, trace, read_script)
         hidden.check_blobs(text, trace, check_prose)
         front = document.frontmatter
@@ -154,10 +162,11 @@ def _read_file(file: File, trace: Trace) -> None:
 
 
 def _docker_commands(text: str) -> Iterable[tuple[int, str]]:
+    counter = words.LineCounter(text)
     for match in re.finditer(
         r"^\s*(?:RUN|CMD|ENTRYPOINT)\s+((?:[^\n\\]|\\.|\\\n)+)", text, re.MULTILINE | re.DOTALL
     ):
-        yield text.count("\n", 0, match.start()) + 1, match[1]
+        yield counter.at(match.start()), match[1]
 
 
 def _check_keys(text: str, trace: Trace) -> None:
@@ -175,8 +184,8 @@ def _check_keys(text: str, trace: Trace) -> None:
 def _check_hosts(text: str, trace: Trace) -> None:
     if text.isascii() and "xn--" not in text:
         return
-    for host in words.find_hosts(text):
-        reason = words.find_look_alike(host)
+    hosts = ((host, words.find_look_alike(host)) for host in words.find_hosts(text))
+    for host, reason in islice(((host, reason) for host, reason in hosts if reason), MAX_HOSTS):
         if reason:
             line = _line_of(text, host)
             trace.report(
@@ -198,13 +207,6 @@ def collect_asks(traces: Iterable[Trace]) -> Asks:
         for ask in trace.asks:
             found[ask.kind].add(ask.value)
     return Asks(**{kind: tuple(sorted(values)) for kind, values in found.items()})
-
-
-def _check_declared(text: str, asks: Asks, scripts: bool, trace: Trace) -> None:
-    front = parse(text.encode("utf-8", "surrogatepass")).frontmatter if text else None
-    if front is not None:
-        line = _line_of(text, "allowed-tools:")
-        declarations.check_declared(front.fields, asks.commands, scripts, trace, line)
 
 
 def _problems_of(trace: Trace, seen: set[tuple[str, str]]) -> Iterable[Problem]:

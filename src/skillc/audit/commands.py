@@ -20,6 +20,7 @@ from skillc.audit.words import word_set
 SECRET, ENVIRONMENT, DOTENV, DOWNLOAD, DECODED = "secret", "environment", "dotenv", "download", "decoded"
 NOTHING: frozenset[str] = frozenset()
 MAX_DEPTH = 4  # scripts in scripts: sh -c, eval, what was decoded
+MAX_WORDS = 1000  # of one command
 MAX_NAMES = 2000  # variables and files that are remembered
 
 
@@ -30,7 +31,10 @@ class Word(NamedTuple):
     flags: frozenset[str] = NOTHING
 
     def join(self, other: Word) -> Word:
-        return Word((self.text + other.text)[: words.MAX_DECODED], self.flags | other.flags)
+        text = self.text
+        if other.text and len(text) < words.MAX_DECODED:
+            text = (text + other.text)[: words.MAX_DECODED]
+        return Word(text, self.flags | other.flags)
 
 
 EMPTY = Word()
@@ -128,12 +132,16 @@ class Machine:
 
     def execute(self, argv: Sequence[Word], stdin: Word, line: int) -> Word:
         """Take note of a command and return what it gives to the next one in the pipe."""
-        argv = self._strip_prefixes(argv, line)
+        if len(argv) > MAX_WORDS:
+            self.trace.report(
+                "A09", f"a command has {len(argv)} words; the first {MAX_WORDS} were read", line
+            )
+        argv = self._strip_prefixes(argv[:MAX_WORDS], line)
         if not argv or not argv[0].text:
             return stdin if not argv else Word("", stdin.flags | argv[0].flags)
         name = re.split(r"[/\\]", argv[0].text)[-1].lower().removesuffix(".exe")
         arguments = argv[1:]
-        text = " ".join(word.text for word in argv)[: words.MAX_WORD]
+        text = words.join_texts((word.text for word in argv), " ", words.MAX_WORD)
         self._note_program(argv[0].text, name, text, line)
         for host in words.find_hosts(text):
             self.trace.ask("hosts", host, line)
@@ -207,7 +215,7 @@ class Machine:
                 (flag.removeprefix("odd:") for flag in sorted(code.flags) if flag.startswith("odd:")), ""
             )
             self._say_remote(f"'{name}'", odd, line)
-        inner = Trace()
+        inner = self.trace.branch()
         if code.text and self.depth < MAX_DEPTH:
             language = _LANGUAGES.get(
                 name, "shell" if name in _SHELLS or name in ("eval", "source", ".") else "text"
@@ -302,15 +310,15 @@ class Machine:
         flags = paths.union(*(word.flags for word in arguments))
         if name in ("echo", "printf"):
             start = 1 if texts[:1] and re.fullmatch(r"-[neE]+", texts[0]) else 0
-            joined = " ".join(texts[start:])
+            joined = words.join_texts(texts[start:], " ", words.MAX_DECODED)
             if name == "printf" or any("e" in text for text in texts[:start]):
                 joined = _unescape(_format(texts[start:]) if name == "printf" else joined)
             return Word(joined[: words.MAX_DECODED], frozenset().union(*(word.flags for word in arguments)))
-        if _ENVIRONMENT.fullmatch(" ".join((name, *texts))):
+        if _ENVIRONMENT.fullmatch(" ".join((name, *texts[:3]))):
             self.trace.report("A22", f"'{name}' prints the whole environment", line, name)
             return Word("", frozenset((ENVIRONMENT,)))
         if name in _DOWNLOADERS:
-            odd = words.describe_odd(" ".join(texts))
+            odd = words.describe_odd(words.join_texts(texts, " ", words.MAX_WORD))
             return Word("", frozenset((DOWNLOAD, f"odd:{odd}") if odd else (DOWNLOAD,)))
         decoded = _decode(name, texts, stdin)
         if decoded is not None:
@@ -447,7 +455,7 @@ def _whereto(text: str) -> str:
 
 def _decode(name: str, texts: list[str], stdin: Word) -> str | None:
     """Return what a decoder gives for the text that flows in; None for any other command."""
-    options = " ".join(texts)
+    options = words.join_texts(texts, " ", words.MAX_WORD)
     if name in ("base64", "gbase64") and re.search(r"(?:^|\s)(?:-d|-D|--decode|-di)\b", options):
         return words.decode_base64(stdin.text)
     if name == "openssl" and re.search(r"\b(?:base64|enc)\b", options) and re.search(r"\s-d\b", options):
@@ -476,7 +484,9 @@ def _format(texts: list[str]) -> str:
     pattern, values = texts[0], texts[1:]
     if "%" not in pattern:
         return pattern
-    return re.sub(r"%[sb]", "", pattern) + "".join(values) if values else pattern
+    return (
+        re.sub(r"%[sb]", "", pattern) + words.join_texts(values, "", words.MAX_DECODED) if values else pattern
+    )
 
 
 def _unescape(text: str) -> str:

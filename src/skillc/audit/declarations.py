@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from skillc.audit.commands import Read
-from skillc.audit.findings import Trace
+from skillc.audit.findings import Asks, Trace
+from skillc.skills import Document, find_blocks
 
 MAX_VALUES = 5000  # of a file of settings
 _SETTINGS = re.compile(
@@ -107,29 +108,37 @@ def _line_of(text: str, key: str) -> int:
     return text.count("\n", 0, max(0, text.find(key))) + 1
 
 
-def check_declared(
-    fields: dict[str, Any], commands: Iterable[str], has_scripts: bool, trace: Trace, line: int
-) -> None:
-    """Report programs that scripts and instructions run and 'allowed-tools' does not name."""
-    declared = fields.get("allowed-tools")
-    if declared is None:
-        return
+def check_declared(document: Document, asks: Asks, trace: Trace, text: str) -> None:
+    """Report what scripts and instructions use, and the frontmatter does not declare."""
+    fields = document.frontmatter.fields if document.frontmatter else {}
+    if fields.get("allowed-tools") is not None and asks.commands:
+        message = _compare_tools(fields["allowed-tools"], asks.commands)
+        if message:
+            trace.report("A07", message, _line_of(text, "allowed-tools:"))
+    needs = fields.get("requires_capabilities")
+    if isinstance(needs, list) and asks.commands and not any(str(n).lower() in _SHELL_TOOLS for n in needs):
+        message = f"'requires_capabilities' has no shell, but the skill runs {_list(asks.commands)}"
+        trace.report("A07", message, _line_of(text, "requires_capabilities:"))
+    if "version" in fields and find_blocks(document.data, document.body):
+        if asks.hosts and fields.get("network") is not True:
+            message = f"its tools have no 'network: true', but its scripts contact {_list(asks.hosts)}"
+            trace.report("A07", message, 1)
+        if asks.writes and fields.get("read_only") is True:
+            message = f"its tools are 'read_only: true', but its scripts write {_list(asks.writes)}"
+            trace.report("A07", message, _line_of(text, "read_only:"))
+
+
+def _compare_tools(declared: Any, commands: tuple[str, ...]) -> str:
+    """Return what 'allowed-tools' does not name, as a message; empty if it names all."""
     tools = list(_split_tools(declared))
-    shells = [
-        inner
-        for name, inner in tools
-        if name.lower() in _SHELL_TOOLS or name.lower().endswith(("bash", "shell"))
-    ]
-    names = sorted(set(commands))
-    if "" in shells or "*" in shells or not names:
-        return
+    shells = [inner for name, inner in tools if name.lower() in _SHELL_TOOLS or name.lower().endswith("bash")]
+    if "" in shells or "*" in shells:
+        return ""
     if not shells:
-        trace.report("A07", f"'allowed-tools' has no shell, but the skill runs {_list(names)}", line)
-        return
+        return f"'allowed-tools' has no shell, but the skill runs {_list(commands)}"
     allowed = {re.split(r"[\s:*]", pattern.strip())[0].rpartition("/")[2] for pattern in shells}
-    missing = [name for name in names if name not in allowed]
-    if missing:
-        trace.report("A07", f"'allowed-tools' does not name {_list(missing)}", line)
+    missing = [name for name in commands if name not in allowed]
+    return f"'allowed-tools' does not name {_list(missing)}" if missing else ""
 
 
 def _split_tools(declared: Any) -> Iterator[tuple[str, str]]:
@@ -140,6 +149,6 @@ def _split_tools(declared: Any) -> Iterator[tuple[str, str]]:
             yield match[1], match[2] or ""
 
 
-def _list(names: list[str]) -> str:
+def _list(names: Sequence[str]) -> str:
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
     return ", ".join(names[:MAX_NAMES]) + more

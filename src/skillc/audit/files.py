@@ -18,7 +18,7 @@ from skillc.audit.words import word_set
 from skillc.skills import MAX_FILES
 
 MAX_FILE = 1 << 20  # bytes of a file that is read
-MAX_TOTAL = 64 << 20  # bytes of all files together
+MAX_TOTAL = 16 << 20  # bytes of all files together
 _FOREIGN = (".git", ".hg", ".svn", ".skillc", ".skillc-meta", "__pycache__")
 
 LANGUAGES = {

@@ -2,7 +2,7 @@
 
 >>> asks = Asks(hosts=("example.com",))
 >>> asks.digest()[:13]
-'sha256:9eb12d'
+'sha256:1ed5dc'
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from skillc.text import utf8_text
 KINDS = ("hosts", "commands", "environment", "writes", "installs")
 MAX_ASKS = 1000  # of one kind in one file; more are left out, and the file is reported as not read whole
 MAX_PROBLEMS = 500  # of one file
+MAX_NESTED = 1 << 20  # characters of code within the code of one file; a variable can be run many times
 MAX_TEXT = 300  # characters of a value or message
 
 
@@ -48,7 +49,8 @@ class Ask(NamedTuple):
 class Trace:
     """Collects what the readers of one file see; each fact once, and a bounded number of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: list[int] | None = None) -> None:
+        self._room = room if room is not None else [MAX_NESTED]
         self._asks: dict[tuple[str, str], int] = {}
         self._problems: dict[tuple[str, str, int], Problem] = {}
         self.is_cut = False
@@ -66,6 +68,15 @@ class Trace:
             self._problems.setdefault((rule, problem.message, line), problem)
         else:
             self.is_cut = True
+
+    def branch(self) -> Trace:
+        """Return an empty trace for code within this code, which has its share of the room."""
+        return Trace(self._room)
+
+    def take(self, size: int) -> bool:
+        """Return whether so much code within code may still be read."""
+        self._room[0] -= size
+        return self._room[0] >= 0
 
     @property
     def asks(self) -> Iterator[Ask]:

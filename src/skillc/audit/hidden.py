@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from skillc.audit import words
 from skillc.audit.findings import Trace
-from skillc.audit.words import word_set
+from skillc.audit.words import LineCounter, word_set
 
 _TAGS = re.compile("[\U000e0000-\U000e007f]+")
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
@@ -35,7 +35,7 @@ def check_characters(text: str, trace: Trace, line: int = 1) -> None:
     """Report characters that are not shown, with what they spell."""
     if text.isascii() or not _INVISIBLE.search(text):
         return
-    counter = _Lines(text, line)
+    counter = LineCounter(text, line)
     for match in _TAGS.finditer(text):
         spelled = "".join(chr(ord(c) - 0xE0000) for c in match[0] if 0xE0020 <= ord(c) < 0xE007F)
         if match.start() and text[match.start() - 1] == "\U0001f3f4" and len(spelled) <= 7:
@@ -61,7 +61,7 @@ def check_characters(text: str, trace: Trace, line: int = 1) -> None:
     _check_zero_width(text, trace, counter)
 
 
-def _check_zero_width(text: str, trace: Trace, counter: _Lines) -> None:
+def _check_zero_width(text: str, trace: Trace, counter: LineCounter) -> None:
     for match in _ZERO.finditer(text):
         start, end = match.span()
         before, after = text[start - 1 : start], text[end : end + 1]
@@ -111,7 +111,7 @@ def check_blobs(
     """Report encoded text that speaks to the agent, or is a command."""
     if len(text) < 40:
         return
-    counter = _Lines(text, line)
+    counter = LineCounter(text, line)
     room = 200
     for pattern, decode in ((_BLOB, words.decode_base64), (_HEX, words.decode_hex)):
         for match in pattern.finditer(text):
@@ -119,7 +119,7 @@ def check_blobs(
             if not decoded or room <= 0:
                 continue
             room -= 1
-            inner = Trace()
+            inner = trace.branch()
             check_prose(decoded, inner, 1)
             at = counter.at(match.start())
             if any(problem.rule[:2] in ("A4", "A3") for problem in inner.problems):
@@ -134,19 +134,3 @@ _COMMAND = re.compile(
     r"|\|\s*(?:ba)?sh|-e\s|-c\s)",
     re.DOTALL,
 )
-
-
-class _Lines:
-    """Counts lines of ascending positions in one pass."""
-
-    def __init__(self, text: str, line: int) -> None:
-        self.text = text
-        self.line = self.first = line
-        self.position = 0
-
-    def at(self, position: int) -> int:
-        if position < self.position:
-            self.position, self.line = 0, self.first
-        self.line += self.text.count("\n", self.position, position)
-        self.position = position
-        return self.line

@@ -63,9 +63,9 @@ def read_markdown(document: Document, text: str, trace: Trace, read: Read) -> No
         read(trace, language, code, line, 0)
     _read_inline(text, trace, read)
     _check_invisible(document, trace)
+    counter = words.LineCounter(text)
     for match in _REFERENCE.finditer(text):
-        line = text.count("\n", 0, match.start()) + 1
-        _check_hidden_text(match[1], "a reference that is not shown", trace, line)
+        _check_hidden_text(match[1], "a reference that is not shown", trace, counter.at(match.start()))
     check_prose(text, trace, sentences=_blank_code(document))
 
 

@@ -66,7 +66,8 @@ _OVERRIDE = re.compile(
     r"|(?:bypass|disable|circumvent|turn\s+off|skip)\s+(?:all\s+|any\s+|the\s+|your\s+)*(?:safety"
     r"|security|content|permission)\s+(?:checks?|filters?|guardrails?|restrictions?|measures?|prompts?"
     r"|confirmations?|policies)"
-    r"|<\|(?:im_start|system)\|>|(?-i:\[/?(?:SYSTEM|INST)\])(?!\()|<\s*system(?:[-_](?:reminder|prompt|override"
+    r"|<\|(?:im_start|system)\|>|(?-i:\[/?(?:SYSTEM|INST)\])(?!\()|<\s*system(?:[-_](?:reminder|prompt"
+    r"|override"
     r"|message))?\s*>|###\s*system\s+override"
     r"|(?:new|updated)\s+system\s+(?:prompt|instructions?)\s*:"
     r"|(?:忽略|无视|忘记|覆盖)(?:之前|以上|前面|先前|所有|一切|系统)[^。\n]{0,8}(?:指令|指示|提示|规则|限制)",
@@ -104,10 +105,14 @@ _STORE = re.compile(
     re.IGNORECASE,
 )
 _PLACE = re.compile(
-    r"https?://|\b[\w.+-]+@[\w-]+\.\w{2,}|\bwebhook\b|\b(?:our|my|the\s+following|this|an?\s+external"
+    r"\b[\w.+-]+@[\w-]+\.\w{2,}|\bwebhook\b|\b(?:our|my|the\s+following|this|an?\s+external"
     r"|remote|collection|logging|analytics|telemetry|monitoring)\s+(?:server|endpoint|url|address|service"
     r"|api|host)\b|\bDNS\b|上传到|发送到",
     re.IGNORECASE,
+)
+# Hosts of pages that a sentence refers to, rather than places to send something to.
+_PAGES = re.compile(
+    r"^(?:docs?|developers?|help|support|learn|www)\.|(?:^|\.)(?:github|gitlab|wikipedia)\.(?:com|org)$"
 )
 _NEGATED = re.compile(
     r"\b(?:never|not|don'?t|avoid|without|no|refuse|prevent|forbid|prohibited|warn|detect\w*|flag\w*"
@@ -117,8 +122,10 @@ _NEGATED = re.compile(
 )
 # A step that is to be done each time, and what sends: as a backup, for a log, for quality.
 _STANDING = re.compile(
-    r"\b(?:after|before|whenever|always|every|each)\b[^.]{0,60}?\b(?:task|operation|change|edit\w*|commit\w*|request"
-    r"|tool\s?calls?|answer|response|run|session|completing|finishing|making|adding|submitting|step|event|file)s?\b",
+    r"\b(?:after|before|whenever|always|every|each)\b[^.]{0,60}?\b(?:task|operation|change|edit\w*"
+    r"|commit\w*|request"
+    r"|tool\s?calls?|answer|response|run|session|completing|finishing|making|adding|submitting|step|event"
+    r"|file)s?\b",
     re.IGNORECASE,
 )
 _SENDING = re.compile(
@@ -233,11 +240,11 @@ def _check_sentences(text: str, trace: Trace, line: int) -> None:
 
 
 def _check_theft(sentence: str, hosts: list[str], trace: Trace, line: int) -> None:
-    if _VERB.search(sentence) and _PLACE.search(sentence):
-        place = hosts[0] if hosts else "a place outside"
-        level = "" if hosts or "@" in sentence or "://" in sentence else "review"
+    places = [host for host in hosts if not _PAGES.search(host)]
+    if _VERB.search(sentence) and (places or _PLACE.search(sentence)):
+        place = places[0] if places else "a place outside"
         message = f"tells the agent to send secrets or the conversation to {place}"
-        trace.report("A43", message, line, place, level)
+        trace.report("A43", message, line, place, "" if places or "@" in sentence else "review")
 
 
 def _check_download(sentence: str, hosts: list[str], trace: Trace, line: int) -> None:

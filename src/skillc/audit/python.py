@@ -141,7 +141,7 @@ class _Call(NamedTuple):
     def text(self) -> str:
         """Everything that goes into the call."""
         texts = (word.text for word in (self.base, *self.arguments, *self.keywords.values()))
-        return " ".join(texts)[: words.MAX_WORD]
+        return words.join_texts(texts, " ", words.MAX_WORD)
 
 
 class _Reader:
@@ -160,7 +160,7 @@ class _Reader:
     def learn(self, tree: ast.Module) -> None:
         """Read the file once without reporting, for what its functions do."""
         real = self.trace
-        self.trace = self.machine.trace = Trace()
+        self.trace = self.machine.trace = real.branch()
         self.visit_all(tree.body)
         self.trace = self.machine.trace = real
         self.scopes = [{}]
@@ -303,8 +303,8 @@ class _Reader:
             inner = inner.left
         values = [self.value(inner), *(self.value(part) for part in reversed(parts))]
         separator = "/" if isinstance(node.op, ast.Div) else ""
-        text = separator.join(value.text for value in values)
-        return Word(text[: 2 * words.MAX_DECODED], frozenset().union(*(value.flags for value in values)))
+        text = words.join_texts((value.text for value in values), separator, 2 * words.MAX_DECODED)
+        return Word(text, frozenset().union(*(value.flags for value in values)))
 
     def _value_Compare(self, node: ast.Compare) -> Word:  # noqa: N802
         self.value(node.left)
@@ -365,8 +365,8 @@ class _Reader:
 
     def _join(self, nodes: list[ast.expr], separator: str = "") -> Word:
         values = [self.value(node) for node in nodes]
-        text = separator.join(value.text for value in values)
-        return Word(text[: 2 * words.MAX_DECODED], frozenset().union(*(value.flags for value in values)))
+        text = words.join_texts((value.text for value in values), separator, 2 * words.MAX_DECODED)
+        return Word(text, frozenset().union(*(value.flags for value in values)))
 
     # Calls
 
@@ -425,7 +425,10 @@ class _Reader:
         if name.endswith("Path.home"):
             return Word("~")
         if name == "os.path.join" or method == "joinpath":
-            return Word("/".join(word.text for word in (base, *call.arguments)).lstrip("/"), flags)
+            return Word(
+                words.join_texts((w.text for w in (base, *call.arguments)), "/", words.MAX_WORD).lstrip("/"),
+                flags,
+            )
         if method == "join":
             return Word(first.text.replace("\n", base.text), flags)
         if method in _SAME:
@@ -517,7 +520,7 @@ class _Reader:
                 (flag.removeprefix("odd:") for flag in sorted(code.flags) if flag.startswith("odd:")), ""
             )
             self.trace.report("A11" if odd else "A10", f"runs code {odd or 'that is downloaded'}", line)
-        inner = Trace()
+        inner = self.trace.branch()
         if code.text and self.depth < MAX_DEPTH:
             text = _try(lambda: words.as_text(code.text.encode("latin-1"))) or code.text
             trace = inner if DECODED in code.flags else self.trace
@@ -533,7 +536,8 @@ class _Reader:
             *(word for key, word in call.keywords.items() if key not in _CREDENTIAL_KEYWORDS),
         ]
         flags = frozenset().union(*(word.flags for word in body))
-        text = " ".join(word.text for word in (*call.arguments, *call.keywords.values()))
+        texts = (word.text for word in (*call.arguments, *call.keywords.values()))
+        text = words.join_texts(texts, " ", words.MAX_WORD)
         hosts = words.find_hosts(text)
         if not hosts and re.search(r"//(?:localhost|127\.0\.0\.1|\[::1\])", text):
             return

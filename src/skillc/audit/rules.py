@@ -39,7 +39,7 @@ _TABLE = (
     ("A04", "write-outside", NOTE, "a file written outside of the skill and the working directory"),
     ("A05", "install", NOTE, "a package that is installed"),
     ("A06", "unpinned", NOTE, "a package that is run in its newest version, whatever that is"),
-    ("A07", "undeclared", NOTE, "a tool that scripts or instructions use and 'allowed-tools' does not name"),
+    ("A07", "undeclared", NOTE, "something that scripts use and the frontmatter does not declare"),
     ("A08", "binary", REVIEW, "a compiled program, which can't be read"),
     ("A09", "unread", REVIEW, "a file or a part of one that was not checked"),
     ("A10", "remote-code", REVIEW, "code that is downloaded and run"),

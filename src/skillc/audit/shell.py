@@ -6,7 +6,6 @@ they mean. Nothing is run.
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from functools import cache
 from typing import TYPE_CHECKING
@@ -35,8 +34,12 @@ _SUBSTITUTIONS = frozenset(("command_substitution", "process_substitution"))
 
 @cache
 def has_parser() -> bool:
-    """Return whether scripts are read by their syntax tree."""
-    return all(importlib.util.find_spec(name) for name in ("tree_sitter", "tree_sitter_bash"))
+    """Return whether scripts are read by their syntax tree: whether the extra `audit` is there and works."""
+    try:
+        _parser()
+    except (ImportError, ValueError):  # another version of the grammar's language is a ValueError
+        return False
+    return True
 
 
 @cache
@@ -260,10 +263,11 @@ class _TreeReader:
             return EMPTY
         self.depth += 1
         word = EMPTY
+        source = node.text or b""
         end = node.start_byte + (1 if node.type == "string" else 0)
         for child in node.named_children:
             if node.type == "string" and child.start_byte > end:  # spaces are no nodes of their own
-                gap = (node.text or b"")[end - node.start_byte : child.start_byte - node.start_byte]
+                gap = source[end - node.start_byte : child.start_byte - node.start_byte]
                 word = word.join(Word(gap.decode("utf-8", "replace")))
             if child.type == "string_content":
                 word = word.join(Word(_unquote_string(_source(child))))

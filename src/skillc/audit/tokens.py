@@ -238,7 +238,7 @@ def _check_encoded(statement: str, trace: Trace, read: Read, line: int, depth: i
     """Report what PowerShell is given in an encoded form."""
     encoded = _ENCODED.search(statement)
     if encoded:
-        inner = Trace()
+        inner = trace.branch()
         if depth < MAX_DEPTH:
             read(inner, "text", words.decode_base64(encoded[1]), line, depth + 1)
         report_decoded(trace, "PowerShell", inner, line)
@@ -257,7 +257,7 @@ def _check_code(
         odd = next((flag.removeprefix("odd:") for flag in sorted(flags) if flag.startswith("odd:")), "")
         trace.report("A11" if odd else "A10", f"runs code {odd or 'that is downloaded'}", line)
     if DECODED in flags:
-        inner = Trace()
+        inner = trace.branch()
         for string in _STRING.finditer(statement):
             text = next(group for group in string.groups() if group is not None)
             decoded = words.decode_base64(text) or (words.decode_hex(text) if len(text) >= 20 else "")

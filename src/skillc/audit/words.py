@@ -10,6 +10,8 @@ import binascii
 import codecs
 import ipaddress
 import re
+from collections.abc import Iterable
+from functools import lru_cache
 from urllib.parse import unquote
 
 MAX_WORD = 4096  # characters of a string in which patterns are searched
@@ -115,13 +117,44 @@ _AGENT_FILES = re.compile(
 )
 
 
+def join_texts(texts: Iterable[str], separator: str, limit: int) -> str:
+    """Return texts joined, cut to a limit; what comes after it is not touched, however much there is."""
+    pieces: list[str] = []
+    for text in texts:
+        pieces.append(text[:limit])
+        limit -= len(text) + len(separator)
+        if limit <= 0:
+            break
+    return separator.join(pieces)
+
+
+class LineCounter:
+    """Tells the lines of positions in a text; in one pass, as long as the positions ascend."""
+
+    def __init__(self, text: str, first: int = 1) -> None:
+        self.text = text
+        self.line = self.first = first
+        self.position = 0
+
+    def at(self, position: int) -> int:
+        if position < self.position:
+            self.position, self.line = 0, self.first
+        self.line += self.text.count("\n", self.position, position)
+        self.position = position
+        return self.line
+
+
 def is_secret(text: str) -> bool:
     """Return whether a path or a text names a file or folder of secrets.
 
     >>> is_secret("~/.ssh/id_rsa"), is_secret("~/.ssh/id_rsa.pub"), is_secret(".sshd")
     (True, False, False)
     """
-    text = text[:MAX_WORD]
+    return _find_secret(text[:MAX_WORD])
+
+
+@lru_cache(maxsize=1024)  # what scripts have many times: the values of their variables
+def _find_secret(text: str) -> bool:
     return bool(_SECRET.search(text)) and not text.endswith(".pub")
 
 

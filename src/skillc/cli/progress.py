@@ -43,7 +43,7 @@ class Progress:
 
 
 def watch_reading() -> None:
-    """Show how far it is whenever the skill index has many files to read."""
+    """Show the progress whenever the skill index has many files to read."""
     from skillc.index.skills import skill_index
 
     skill_index().database.on_progress = _draw_reading

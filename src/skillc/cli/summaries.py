@@ -28,7 +28,7 @@ GROUPS = {
         "inventory": "Print the list of skills for a system prompt.",
         "turn": "Show what a model gets for a message: system prompt, injected skills, events.",
         "repo": "List, add, remove or refresh repositories of skills.",
-        "diagnose": "List the skills that were repaired, quarantined or shadowed in the repositories.",
+        "diagnose": "List the skills that were repaired, quarantined, shadowed or hidden.",
     },
     "Run the tools of skills": {
         "tools": "List the tools that a skill declares, with their JSON schemas.",

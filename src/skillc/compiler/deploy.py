@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @value
 class Deployment:
-    """What `build` put into an agent's folder; `method` is `symlink`, `junction` or `copy`.
+    """A compiled skill in an agent's folder; `method` is `symlink`, `junction` or `copy`.
 
     A copy that was left as it was is not `is_new`: a person may have changed it since it was written.
     """
@@ -94,7 +94,7 @@ def deploy_skill(
 
 
 def record_of(skill: Skill, runtime: str, source_hash: str, deployment: Deployment) -> DeploymentRecord:
-    """Return what goes on record: of a copy, the digest is that of the folder itself, to see edits in it."""
+    """Return the record of a deployment; the digest of a copy is that of its folder, so that edits show."""
     digest = digest_folder(deployment.path) if deployment.method == "copy" else source_hash
     place = (deployment.target, deployment.path, deployment.method)
     return DeploymentRecord(skill.name, skill.source, runtime, *place, digest)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @value
 class PublishOptions:
-    """Where and how to publish.
+    """Targets and options of a publication.
 
     `to_global` builds into the home's runtime directory, `copy` deploys copies instead of links, and
     `force` builds from scratch and replaces whatever stands where the skill is imported or deployed; with

@@ -1,4 +1,4 @@
-"""Which skills there are and whether each is built: the value behind `skc list` (RFC-0007)."""
+"""The list of skills with the status of their builds: the value behind `skc list` (RFC-0007)."""
 
 from __future__ import annotations
 

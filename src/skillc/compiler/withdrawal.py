@@ -72,25 +72,28 @@ def _is_copy(source: str, path: str) -> bool:
 
 def withdraw(records: Sequence[DeploymentRecord], reason: str) -> Withdrawal:
     """Remove deployments from agents' folders and from the record; `reason` is for the trash."""
-    gone: list[DeploymentRecord] = []
-    diagnostics: list[Diagnostic] = []
-    for record in records:
+    ours = [record for record in records if _is_ours(record)]  # one link may lead to another that goes first
+    others = [record.path for record in records if record not in ours and os.path.lexists(record.path)]
+    diagnostics = [warning("W091", path) for path in others]
+    for record in ours:
         path = record.path
-        if is_link(path) and os.path.realpath(path) in _own_folders(record.source, [record.runtime]):
+        if is_link(path):
             os.rmdir(path) if record.method == "junction" else os.unlink(path)
-        elif is_link(path) or not (os.path.isdir(path) and _is_copy(record.source, path)):
-            if os.path.lexists(path):
-                diagnostics.append(warning("W091", path))
-            continue
         elif _is_unchanged(record):
             temporary = atomic.temporary_path(path)
             os.rename(path, temporary)
             atomic.discard(temporary)
         else:
             diagnostics.append(warning("W092", path, trash.put(path, reason).id))
-        gone.append(record)
     forget_deployments(record.path for record in records)
-    return Withdrawal(tuple(gone), tuple(diagnostics))
+    return Withdrawal(tuple(ours), tuple(diagnostics))
+
+
+def _is_ours(record: DeploymentRecord) -> bool:
+    """Return whether what stands at the path of a deployment is what skc put there, edited or not."""
+    if is_link(record.path):
+        return os.path.realpath(record.path) in _own_folders(record.source, [record.runtime])
+    return os.path.isdir(record.path) and _is_copy(record.source, record.path)
 
 
 def _is_unchanged(record: DeploymentRecord) -> bool:

@@ -1,4 +1,4 @@
-"""What a prompt gets: inventory, browsing, loading, injection, references, events.
+"""Skills for prompts: inventory, browsing, loading, injection, references, events.
 
 Works on any `SkillSource`; knows nothing of files, networks or frameworks.
 """

@@ -28,7 +28,7 @@ from skillc.skills import SkillId
 
 @dataclass(frozen=True, slots=True)
 class AgentBuildConfig:
-    """What one agent should be. `preload_skills`: None or empty means inventory alone.
+    """The settings of one agent. `preload_skills`: None or empty means inventory alone.
 
     `tools`, such as a `skillc.SkillToolset`, lets it run what its skills declare; off without one.
     """

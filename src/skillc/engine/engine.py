@@ -78,7 +78,7 @@ class EngineOptions:
 
 
 class SkillEngine(Protocol):
-    """What a turn and an agent need of an engine: any object with these methods is one.
+    """The methods that a turn and an agent need: any object that has them is an engine.
 
     An engine may have more of what `DefaultSkillEngine` has: an agent's tool that needs another method
     exists if the engine has it; `snapshot` is called once for each request, `options.enabled` switches off.

@@ -38,7 +38,7 @@ class ToolDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call returns to the model."""
+    """The result of a call, for the model."""
 
     text: str
     is_error: bool = False
@@ -214,7 +214,7 @@ class OfferedTool(Protocol):
 
 
 class Outcome(Protocol):
-    """What a call of such a tool returns to the model."""
+    """The result of a call of such a tool, for the model."""
 
     @property
     def text(self) -> str: ...

@@ -1,4 +1,4 @@
-"""What a model gets for a message: the system prompt, and the message with `/references` resolved [D31]."""
+"""Turns: the system prompt, and a message with its `/references` resolved [D31]."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class ModelInput:
-    """What a model gets for a message: `system` is for the system prompt."""
+    """The input of a model for a message: `system` is for the system prompt."""
 
     system: str
     turn: Turn

@@ -17,6 +17,8 @@ NEEDS = {
     "git": "git repositories need dulwich",
     "http": "http repositories need httpx2",
     "mcp": "MCP needs its SDK",
+    "postgres": "a registry on PostgreSQL needs psycopg and its pool",
+    "registry": "the files of a registry need obstore",
     "server": "'skc serve' needs Starlette and uvicorn",
 }
 

@@ -33,18 +33,24 @@
     │   ├── SandboxUnavailable      E066
     │   ├── LockUnsatisfied         E081
     │   │   └── WrongDigest
+    │   ├── RegistryUnavailable     E092
     │   ├── RepositoryUnavailable   E200
     │   └── MissingExtra            E201
     ├── Denied
     │   ├── PathEscapes             E012
     │   ├── ApprovalRequired        E063
-    │   └── AuditBlocked            E084
+    │   ├── AuditBlocked            E084
+    │   └── RegistryRefused         E090
+    │       └── SignInRequired
     └── Conflict
         ├── IndexCollision          E003
         ├── TargetExists            E013
         ├── SkillExists             E050
+        │   └── SkillReserved
         ├── PlaceTaken              E052
-        └── MergeConflict           E082
+        ├── MergeConflict           E082
+        └── VersionExists           E091
+            └── StaleVersion
 
 >>> error = SkillNotFound("pdf")
 >>> error.line()
@@ -108,7 +114,7 @@ class IndexUnusable(Unavailable):
 
 
 class NotBuilt(IndexUnusable):
-    """There is no index at all. Commands that can do without one read the skill instead."""
+    """A skill without any index. Commands that can do without one read the skill instead."""
 
 
 class IndexCollision(Conflict):
@@ -200,6 +206,16 @@ class SkillExists(Conflict):
     template = "skill '{}' already exists"
 
 
+class SkillReserved(SkillExists):
+    """The skill was deleted from a registry, and its ID is kept for a while."""
+
+    template = "{}"
+
+    def __init__(self, skill: str, until: str) -> None:
+        message = f"skill '{skill}' was deleted, and its ID is reserved until {until}"
+        super().__init__(message, "hint: a maintainer can restore it")
+
+
 class NotInTrash(NotFound):
     code = "E051"
     template = "not in the trash: '{}'; 'skc trash list' shows what is"
@@ -274,7 +290,7 @@ class InvalidConfiguration(Invalid):
 
 
 class OriginNotFound(NotFound):
-    """What a person gave to `skc add` does not exist or can't be read."""
+    """An origin, as given to `skc add`, that does not exist or can't be read."""
 
     code = "E080"
 
@@ -288,6 +304,7 @@ class LockUnsatisfied(Unavailable):
 
     def __init__(self, skill: str, reason: str, details: str = "") -> None:
         super().__init__(f"skills-lock.json can't be satisfied for '{skill}': {reason}", details)
+        self.skill = skill
         self.reason = reason
 
 
@@ -324,6 +341,44 @@ class AuditBlocked(Denied):
 
     def __init__(self, skill: str, reason: str, details: str = "") -> None:
         super().__init__(f"'{skill}' is blocked: {reason}", details)
+
+
+class RegistryRefused(Denied):
+    """The caller is known, and may not do this (403)."""
+
+    code = "E090"
+    template = "the registry refused: {}"
+
+
+class SignInRequired(RegistryRefused):
+    """There is no token, or none that is valid (401). The message does not say which."""
+
+    def __init__(self) -> None:
+        super().__init__("it needs a valid token", "hint: 'skc login URL' stores one")
+
+
+class VersionExists(Conflict):
+    code = "E091"
+
+    def __init__(self, skill: str, version: str, details: str = "") -> None:
+        super().__init__(f"'{skill}' has version {version} already", details)
+        self.skill = skill
+        self.version = version
+
+
+class StaleVersion(VersionExists):
+    """A publisher expected another version to be the latest one."""
+
+    def __init__(self, skill: str, version: str) -> None:
+        super().__init__(skill, version, "hint: look at what was published meanwhile, and publish again")
+
+
+class RegistryUnavailable(Unavailable):
+    code = "E092"
+
+    def __init__(self, registry: str, reason: str) -> None:
+        super().__init__(f"registry '{registry}' unavailable: {reason}")
+        self.reason = reason
 
 
 class InvalidOption(Invalid):

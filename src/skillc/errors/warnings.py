@@ -44,7 +44,7 @@ WARNINGS = {
     "W082": "'{}' is not read: its format '{}' is not known here",
     "W083": "the registry holds '{}' for suspicious: {}",
     "W085": "'{}' is not kept in step: {}",
-    "W086": "another tool wrote the lock's entry of '{}'; it was resolved again: {}",
+    "W086": "another tool wrote the lock's entry of '{}', which was resolved again: {}",
     "W087": "the tag '{}' of {} moved: {} is locked, and it is {} now; the locked commit is used",
     "W088": "'{}' is not updated: {}",
     "W089": "'{}' comes with an npm package and is left to npm's 'skills'",
@@ -54,7 +54,7 @@ WARNINGS = {
     "W098": "shell scripts are read word by word; their syntax is read with: pip install 'skillc[audit]'",
     "W099": "the judge '{}' did not answer: {}",
     "W200": "repository '{}' is left out: {}",
-    "W201": "repository '{}' is served as it was: {}",
+    "W201": "repository '{}' could not be refreshed, so its last state is used: {}",
     "W203": "repository '{}' is served in part: {}; the next call goes on from there",
     "W300": "{} {}: {}",
 }

@@ -1,4 +1,4 @@
-"""What an agent reads of a skill: its outline, a section, a file, the list of files, search results.
+"""Reading a skill: its outline, a section, a file, the list of files, search results.
 
 Works on the source folder through the section index, never on the stub. Returns values; printing them
 is a surface's job.

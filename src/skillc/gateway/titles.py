@@ -1,4 +1,4 @@
-"""What a title may mean that is no heading as the source has it: as it is shown, cut, or spelt alike."""
+"""Find the headings that a title may mean if none equals it: as shown, cut at a dash, or spelt alike."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def suggest_titles(query: str, headings: Sequence[Heading]) -> list[tuple[str, s
 
 
 def parts_before_dashes(title: str) -> Iterator[str]:
-    """Yield the parts before a dash, the longest first; of many, some and the shortest."""
+    """Yield the text before each dash, longest first; of very many only some, and the shortest."""
     position = title.rfind(_DASH)
     for _ in range(MAX_DASHES):
         if position < 0:

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from skillc import atomic, trash
-from skillc.compiler import Publication, PublishOptions, build_skill, create_store, publish_skill
-from skillc.errors import SkillcError, SkillExists, unexpected
+from skillc.compiler import PublishOptions, create_store, publish_skill
+from skillc.errors import Diagnostic, SkillcError, SkillExists, unexpected
 from skillc.index import Pool, can_fork, count_cores
-from skillc.install.survey import LINKED, MOVED, Plan, Skip, Step, is_same
-from skillc.library import PROJECT, DeploymentRecord, Skill, record_deployments, record_import
+from skillc.install.survey import COPIED, LINKED, MOVED, Plan, Skip, Step, Store, is_same
+from skillc.library import PROJECT, DeploymentRecord, Skill, record_deployments, record_imports
 from skillc.settings import Settings
 from skillc.skills import hash_source, list_files
 from skillc.startup import new_sha256
+
+Fields = tuple[str, ...]
 
 PIECE = 1 << 20  # bytes
 PARALLEL_FROM = 8  # skills to build that are worth another process
@@ -28,17 +30,29 @@ PARALLEL_FROM = 8  # skills to build that are worth another process
 
 @dataclass(slots=True)
 class Intake:
-    """What came of an import. `failures` are skills that could not be imported; they are where they were."""
+    """What came of an import.
+
+    `failures` are skills that could not be imported; they are where they were. `build_failures` are lines
+    about skills that are in the store, and could not be built or deployed.
+    """
 
     imported: list[Step] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
     failures: list[tuple[Step, SkillcError]] = field(default_factory=list)
-    publications: list[Publication] = field(default_factory=list)
-    build_failures: list[tuple[str, SkillcError]] = field(default_factory=list)
+    build_failures: list[str] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
 
     @property
     def succeeded(self) -> bool:
-        return not (self.failures or self.build_failures or any(p.failures for p in self.publications))
+        return not (self.failures or self.build_failures)
+
+    def link(self, step: Step) -> None:
+        """Put an agent's folder in the trash, and a link to the same skill of the store in its place."""
+        if not is_same(step.source, step.destination):  # it did not arrive there
+            raise SkillExists(step.name)
+        item = trash.put(step.source, "the same skill is in the store", link=step.destination)
+        way = f"which is linked here now; 'skc restore {item.id}' has it"
+        self.skipped.append(Skip(step.source, f"the same as '{step.destination}', {way}"))
 
     def add(self, other: Intake) -> None:
         """Add what another import did."""
@@ -71,45 +85,45 @@ def bring_in(
 ) -> Intake:
     """Carry out a plan. A skill that fails stays where it is, and the others are imported."""
     intake = Intake(skipped=list(plan.skips))
-    arrivals: list[Step] = []
-    for step in plan.steps:
-        tell_step(step.name)
-        try:
-            _take(step, intake)
-        except Exception as error:
-            intake.failures.append((step, unexpected(error)))
-            continue
-        if step.target is not None:
-            arrivals.append(step)
-    _publish(arrivals, settings, cwd, intake)
+    for store in dict.fromkeys(step.store for step in plan.steps):
+        _make_store(store)
+    steps = {how: [step for step in plan.steps if step.how == how] for how in (MOVED, COPIED, LINKED)}
+    _record((step, "") for step in steps[MOVED] if not os.path.islink(step.source))
+    done = [step for step in steps[MOVED] if _attempt(step, _move, intake, tell_step)]
+    done += _copy_all(steps[COPIED], intake, tell_step)
+    intake.imported += done
+    done += [step for step in steps[LINKED] if _attempt(step, intake.link, intake, tell_step)]
+    _publish([step for step in done if step.target], settings, cwd, intake)
     return intake
 
 
-def _take(step: Step, intake: Intake) -> None:
-    if step.store.scope == PROJECT:
-        create_store(step.store.root)
-    os.makedirs(step.store.folder, exist_ok=True)
-    if step.how == LINKED:
-        if not is_same(step.source, step.destination):  # it did not arrive there
-            raise SkillExists(step.name)
-        item = trash.put(step.source, "the same skill is in the store", link=step.destination)
-        reason = f"the same as '{step.destination}', which is linked here now; 'skc restore {item.id}' has it"
-        intake.skipped.append(Skip(step.source, reason))
-        return
-    if step.how == MOVED:
-        _move(step)
-    else:
-        _make_copy(step)
-    intake.imported.append(step)
+def _make_store(store: Store) -> None:
+    if store.scope == PROJECT:
+        create_store(store.root)
+    os.makedirs(store.folder, exist_ok=True)
+
+
+def _attempt(
+    step: Step, action: Callable[[Step], None], intake: Intake, tell_step: Callable[[str], None]
+) -> bool:
+    """Do one step and return whether it worked; a failure is for the report."""
+    tell_step(step.name)
+    try:
+        action(step)
+    except Exception as error:
+        intake.failures.append((step, unexpected(error)))
+        return False
+    return True
 
 
 def _move(step: Step) -> None:
     """Exchange an agent's folder for a link to its new place in the store."""
     if os.path.islink(step.source):
         return  # an import that was killed came as far as this
-    _record(step, "")
     if not _exchange(step.source, step.destination):
-        _make_copy(step)
+        copies: dict[str, tuple[str, str]] = {}
+        _copy(step, copies)
+        _place(step, copies)
         trash.put(step.source, "copied into the store by 'skc import'", link=step.destination)
 
 
@@ -132,21 +146,33 @@ def _exchange(place: str, destination: str) -> bool:
     return False
 
 
-def _make_copy(step: Step) -> None:
-    """Copy a folder with its git history; links inside become the files they point to [D10]."""
+def _copy_all(steps: Sequence[Step], intake: Intake, tell_step: Callable[[str], None]) -> list[Step]:
+    """Copy folders with their git history, note them all at once, and then put them into the store."""
+    copies: dict[str, tuple[str, str]] = {}  # the temporary folder and the digest by source
+    try:
+        ready = [step for step in steps if _attempt(step, lambda s: _copy(s, copies), intake, tell_step)]
+        _record((step, copies[step.source][1]) for step in ready)
+        return [step for step in ready if _attempt(step, lambda s: _place(s, copies), intake, lambda _: None)]
+    finally:
+        for temporary, _ in copies.values():
+            atomic.discard(temporary)
+
+
+def _copy(step: Step, copies: dict[str, tuple[str, str]]) -> None:
+    """Copy a folder beside its place in the store; links inside become the files they point to [D10]."""
     temporary = atomic.temporary_path(step.destination)
     os.mkdir(temporary)
-    try:
-        digest = _copy_files(step.source, temporary)
-        history = os.path.join(step.source, ".git")
-        if os.path.isdir(history) and not os.path.islink(history):
-            shutil.copytree(history, os.path.join(temporary, ".git"), symlinks=True)
-        _record(step, digest)
-        if os.path.islink(step.destination):
-            os.unlink(step.destination)  # it leads to itself: left by an import that was killed
-        atomic.replace(temporary, step.destination, keep=_keep)
-    finally:
-        atomic.discard(temporary)
+    copies[step.source] = (temporary, "")
+    copies[step.source] = (temporary, _copy_files(step.source, temporary))
+    history = os.path.join(step.source, ".git")
+    if os.path.isdir(history) and not os.path.islink(history):
+        shutil.copytree(history, os.path.join(temporary, ".git"), symlinks=True)
+
+
+def _place(step: Step, copies: dict[str, tuple[str, str]]) -> None:
+    if os.path.islink(step.destination):
+        os.unlink(step.destination)  # it leads to itself: left by an import that was killed
+    atomic.replace(copies[step.source][0], step.destination, keep=_keep)
 
 
 def _keep(path: str) -> None:
@@ -174,57 +200,51 @@ def _copy_files(source: str, folder: str) -> str:
     return hash_source(digests)
 
 
-def _record(step: Step, digest: str) -> None:
-    """Note that the skill came from elsewhere: its tools are not trusted until a person adopts it [D46]."""
-    store = os.path.realpath(step.store.folder)
-    record_import(os.path.join(store, step.name), os.path.realpath(step.source), digest)
+def _record(imports: Iterable[tuple[Step, str]]) -> None:
+    """Note that skills come from elsewhere: their tools are not trusted until a person adopts them [D46]."""
+    record_imports(
+        (os.path.join(os.path.realpath(step.store.folder), step.name), os.path.realpath(step.source), digest)
+        for step, digest in imports
+    )
 
 
 def _publish(steps: Iterable[Step], settings: Settings, cwd: str, intake: Intake) -> None:
-    """Build and deploy what came out of agents' directories, all on record at once."""
+    """Build and deploy what came out of agents' directories, on all cores; all go on record at once."""
     targets: dict[str, list[Step]] = {}
     for step in steps:
         targets.setdefault(step.destination, []).append(step)
-    skills = {path: _skill_of(group[0]) for path, group in targets.items()}
-    _build_ahead(list(skills.values()), settings)
+    jobs = list(targets.values())
+    workers = count_cores() if len(jobs) >= PARALLEL_FROM and can_fork() else 0
     records: list[DeploymentRecord] = []
     try:
-        for path, group in targets.items():
-            options = PublishOptions([step.target for step in group if step.target])
-            try:
-                publication = publish_skill(skills[path], options, settings, cwd, record=False)
-            except Exception as error:
-                intake.build_failures.append((skills[path].name, unexpected(error)))
-                continue
-            intake.publications.append(publication)
-            records += publication.records()
+        for result in Pool(_Publisher, settings, cwd).run(jobs, workers if workers > 1 else 0, fork=True):
+            fields, diagnostics, failures = result
+            records += [DeploymentRecord(*each) for each in fields]
+            intake.diagnostics += [Diagnostic(*each) for each in diagnostics]
+            intake.build_failures += failures
     finally:
         record_deployments(records)
 
 
-def _skill_of(step: Step) -> Skill:
-    return Skill(
-        step.name, os.path.realpath(step.destination), step.store.scope, step.store.root, is_stored=True
-    )
+class _Publisher:
+    """Builds and deploys a skill in a worker, and returns plain values: records, diagnostics, failures."""
 
-
-def _build_ahead(skills: list[Skill], settings: Settings) -> None:
-    """Build many skills on all cores; publishing them finds them built, and reports what failed."""
-    workers = count_cores() if len(skills) >= PARALLEL_FROM and can_fork() else 0
-    if workers > 1:
-        for _ in Pool(_Builder, settings).run(skills, workers, fork=True):
-            pass
-
-
-class _Builder:
-    """Builds skills in a worker; a failure is for the build that follows to report."""
-
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, cwd: str) -> None:
         self._settings = settings
+        self._cwd = cwd
 
-    def __call__(self, skill: Skill) -> bool:
+    def __call__(self, steps: list[Step]) -> tuple[Sequence[Fields], Sequence[Fields], list[str]]:
+        first = steps[0]
+        source, store = os.path.realpath(first.destination), first.store
+        skill = Skill(first.name, source, store.scope, store.root, is_stored=True)
+        options = PublishOptions([step.target for step in steps if step.target])
         try:
-            build_skill(skill, tokenizer=self._settings.tokenizer, formats=self._settings.formats)
-        except Exception:
-            return False
-        return True
+            publication = publish_skill(skill, options, self._settings, self._cwd, record=False)
+        except Exception as error:
+            return [], [], [f"{unexpected(error).line()} ({source})"]
+        records = [
+            (each.skill, each.source, each.runtime, each.target, each.path, each.method, each.digest)
+            for each in publication.records()
+        ]
+        diagnostics = [(each.code, each.message, each.path) for each in publication.diagnostics]
+        return records, diagnostics, [error.text() for error in publication.failures]

@@ -6,37 +6,31 @@ import os
 from collections.abc import Iterable, Sequence
 
 from skillc import atomic, paths
-from skillc.errors import Diagnostic, SkillcError, unexpected
+from skillc.errors import Diagnostic, LockUnsatisfied, SkillcError, unexpected, warning
 from skillc.install.entry import LockEntry
 from skillc.install.fetch import Fetched, fetch_locked
 from skillc.install.lock import change_lock, lock_file
 from skillc.install.names import store_folder
 from skillc.install.place import check_store, is_edited, publish_entry, put_folder, skill_of
 from skillc.install.removal import remove_skill
-from skillc.install.restoration import Restoration
+from skillc.install.restoration import Plan, Restoration
 from skillc.install.state import note_deployments
 from skillc.install.versions import find_version, keep_version, note_versions
+from skillc.library import read_deployments
 
 REASON = "replaced by 'skc install'"
 
 
-def reinstall(
-    root: str,
-    missing: Sequence[LockEntry],
-    same: Sequence[LockEntry],
-    idle: Sequence[LockEntry],
-    gone: Sequence[str],
-    *,
-    frozen: bool,
-) -> Restoration:
-    """Install what is `missing`, deploy what is `idle` and remove what is `gone`.
+def reinstall(root: str, plan: Plan, *, frozen: bool) -> Restoration:
+    """Install what is missing, complete entries, deploy what is idle and remove what left the lock.
 
     With `frozen`, the first error is raised before anything changed.
     """
     check_store(root)
+    base = os.path.dirname(lock_file(root))
     with (
         atomic.Lock(paths.mutex_file(paths.skills_store(root))),
-        fetch_locked(os.path.dirname(lock_file(root)), missing) as fetch,
+        fetch_locked(base, plan.missing) as fetch,
     ):
         failures, diagnostics = list(fetch.failures), list(fetch.diagnostics)
         if frozen and failures:
@@ -48,12 +42,39 @@ def reinstall(
             except (SkillcError, OSError) as error:
                 failures.append(unexpected(error))
     if not frozen:
-        diagnostics += change_lock(root, record=[each for each in installed if each not in missing])
-    removed = [name for name in gone if _remove(root, name, diagnostics, failures)]
-    note_versions(root, {}, forget=gone)
-    publish_entries(root, [*installed, *idle], diagnostics, failures)
-    unchanged = sorted(entry.name for entry in same)
+        complete = _complete(root, base, plan.loose, diagnostics)
+        diagnostics += change_lock(root, record=[e for e in installed if e not in plan.missing] + complete)
+    removed = [name for name in plan.gone if _remove(root, name, diagnostics, failures)]
+    note_versions(root, {}, forget=plan.gone)
+    publish_entries(root, [*installed, *plan.idle], diagnostics, failures)
+    unchanged = sorted(entry.name for entry in plan.same)
     return Restoration(sorted(e.name for e in installed), unchanged, removed, diagnostics, failures)
+
+
+def _complete(
+    root: str, base: str, entries: Sequence[LockEntry], diagnostics: list[Diagnostic]
+) -> list[LockEntry]:
+    """Return entries of another tool with what is ours, as far as their origins still have the same files."""
+    complete: list[LockEntry] = []
+    with fetch_locked(base, entries) as fetch:
+        diagnostics += fetch.diagnostics
+        diagnostics += [
+            warning("W086", e.skill, e.reason) for e in fetch.failures if isinstance(e, LockUnsatisfied)
+        ]
+        for skill in fetch.skills:
+            old = next(entry for entry in entries if entry.name == skill.entry.name)
+            if skill.entry.hash == old.hash:
+                version = keep_version(store_folder(root, old.name))
+                note_versions(root, {old.name: version})
+                targets = old.targets or _find_targets(root, old.name)
+                complete.append(skill.entry.with_store_hash(version).with_own(targets=targets))
+    return complete
+
+
+def _find_targets(root: str, name: str) -> list[str]:
+    """Return the agents that a skill is deployed to."""
+    source = skill_of(root, name).source
+    return sorted({record.target for record in read_deployments() if record.source == source})
 
 
 def put_version(root: str, skill: Fetched, diagnostics: list[Diagnostic], reason: str) -> LockEntry:
@@ -93,6 +114,8 @@ def _remove(root: str, name: str, diagnostics: list[Diagnostic], failures: list[
         edited = is_edited(path)
         removal = remove_skill(skill_of(root, name), root, keep_source=not edited)
         diagnostics += removal.diagnostics
+        if removal.item:
+            diagnostics.append(warning("W007", path, removal.item))
         if not edited:
             atomic.discard(path)
         change_lock(root, forget=[name])  # the npm package's global file may still have it

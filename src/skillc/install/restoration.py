@@ -1,4 +1,4 @@
-"""What an install did or would do."""
+"""What an install has to do, and what it did."""
 
 from __future__ import annotations
 
@@ -9,6 +9,22 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillc.errors import Diagnostic, SkillcError
+    from skillc.install.entry import LockEntry
+
+
+@value
+class Plan:
+    """Entries of a lock: `missing` in the store, the `same` there, of these the `idle` and the `loose`.
+
+    What is idle is not deployed; what is loose has no note of ours, because another tool wrote its entry.
+    `gone` are names of skills that left the lock.
+    """
+
+    missing: list[LockEntry]
+    same: list[LockEntry]
+    idle: list[LockEntry]
+    loose: list[LockEntry]
+    gone: list[str]
 
 
 @value

@@ -11,7 +11,7 @@ import os
 from skillc import errors
 from skillc.install.lock import lock_file, read_lock
 from skillc.install.names import store_folders
-from skillc.install.restoration import Restoration
+from skillc.install.restoration import Plan, Restoration
 from skillc.install.state import FolderState, read_states
 from skillc.install.versions import installed_versions
 
@@ -45,9 +45,10 @@ def restore_locked(root: str, *, frozen: bool = False, dry_run: bool = False) ->
     names = {entry.name for entry in missing}
     same = [entry for entry in entries.values() if entry.name not in names]
     idle = [entry for entry in same if not states[entry.name].is_deployed]
+    loose = [entry for entry in same if not entry.is_complete]
     gone = sorted(name for name in installed_versions(root) if name not in entries)
-    if not (missing or gone or idle) or dry_run:
+    if not (missing or gone or idle or loose) or dry_run:
         return Restoration(sorted(names), sorted(entry.name for entry in same), gone, [], [])
     from skillc.install.reinstall import reinstall  # there is something to do
 
-    return reinstall(root, missing, same, idle, gone, frozen=frozen)
+    return reinstall(root, Plan(missing, same, idle, loose, gone), frozen=frozen)

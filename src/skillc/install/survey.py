@@ -88,6 +88,7 @@ def plan_import(folders: Sequence[str], agents: str, cwd: str, scope: str = "") 
         survey.add_directory(place)
     for folder in folders:
         survey.add_folder(os.path.abspath(os.path.join(cwd, os.path.expanduser(folder))), folder)
+    survey.explain_links()
     return Plan(tuple(survey.steps.values()), tuple(survey.skips))
 
 
@@ -206,6 +207,14 @@ class _Survey:
         else:
             self.sources.setdefault(destination, path)
             self.steps[path] = Step(name, path, destination, how, store, place.target if place else None)
+
+    def explain_links(self) -> None:
+        """Say of each link whether its folder is imported, too: then it leads to the compiled skill."""
+        for number, skip in enumerate(self.skips):
+            real = os.path.realpath(skip.path) if is_link(skip.path) else ""
+            if real in self.steps and self.steps[real].target:
+                reason = f"a link to '{real}', which is imported; it leads to the compiled skill"
+                self.skips[number] = Skip(skip.path, reason)
 
     def _compare(self, path: str, other: str, destination: str, place: Place | None) -> tuple[str, str]:
         """Return what to do with a skill whose name is taken in the store, and the reason to skip it."""

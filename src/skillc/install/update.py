@@ -209,7 +209,9 @@ def _apply(
     folder = find_version(version) or candidate.folder
     digest = digest_files(candidate.folder)
     accepted = sorted({*blocks, *_accepted(old)})
-    note = {"rules": str(RULES_VERSION), "asks": audit.asks_digest(), "accepted": accepted}
+    note = {"rules": str(RULES_VERSION), "asks": audit.asks_digest()} | (
+        {"accepted": accepted} if accepted else {}
+    )
     entry = make_entry(
         os.path.dirname(lock_file(root)),
         download.origin_of(candidate),
@@ -290,6 +292,6 @@ def _diff(base: str, new: str) -> str:
         if not all(is_text(each) and len(each) <= MAX_DIFF for each in data):
             parts.append(f"{change}: {name} (not shown: it is no text, or large)")
             continue
-        texts = [each.decode("utf-8", "backslashreplace").split("\n") for each in data]
+        texts = [each.decode("utf-8", "backslashreplace").splitlines() for each in data]
         parts += unified_diff(texts[0], texts[1], f"a/{name}", f"b/{name}", lineterm="")
     return "\n".join(parts)

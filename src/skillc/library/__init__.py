@@ -1,4 +1,4 @@
-"""Where skills come from: the stores of projects and the home, and repositories of every kind.
+"""Sources of skills: the stores of projects and the home, and repositories of every kind.
 
 Gives folders, descriptions and texts; does not compile, show or run them.
 """
@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
     from skillc.library.http.client import Response, fetch
     from skillc.library.http.wire import LOOPBACK, Failure
-    from skillc.library.imports import adopt_import, find_import, import_origin, read_import, record_import
+    from skillc.library.imports import (
+        adopt_import,
+        find_import,
+        import_origin,
+        read_import,
+        record_import,
+        record_imports,
+    )
     from skillc.library.library import CompositeSkillSource, NamedSource
     from skillc.library.locate import locate_skill
     from skillc.library.mcp import McpSkillSource
@@ -99,7 +106,7 @@ else:
             "deployments": (
                 "DeploymentRecord find_ghosts forget_deployments read_deployments record_deployments"
             ),
-            "imports": "adopt_import find_import import_origin read_import record_import",
+            "imports": "adopt_import find_import import_origin read_import record_import record_imports",
             "locate": "locate_skill",
             "edit": "NewRepository add_repository file_to_edit names_in remove_repository",
             "filesystem": "FilesystemSkillSource",

@@ -24,7 +24,7 @@ MAX_FILE = 1 << 20  # bytes of a skills.toml
 
 
 class RepositorySettings(TypedDict, total=False):
-    """What a repository's table sets, as it is written; which keys apply depends on the type."""
+    """The settings in a repository's table, as written; which keys apply depends on the type."""
 
     path: str
     url: str

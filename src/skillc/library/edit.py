@@ -43,7 +43,7 @@ class NewRepository:
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What was written, and where.
+    """A repository that was added to a file.
 
     Of the default folders, those in `kept` are still searched; those in `left`, by name and path, are not.
     """

@@ -143,7 +143,7 @@ class FilesystemSkillSource(SnapshotSource):
 
     @property
     def partial(self) -> str:
-        """How much was read of the folder at the last look, if its time was not enough for all."""
+        """A note of how much was read at the last look; empty if it was everything."""
         return self.folder.partial
 
     @property

@@ -16,6 +16,10 @@ import os
 from skillc import atomic, paths
 from skillc.library.stores import Skill, at_path, is_skill, roots
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 Note = dict[str, object]
 MAX_BYTES = 1 << 16
 
@@ -25,13 +29,19 @@ def record_import(copy: str, source: str, digest: str) -> None:
 
     A copy in a project is never trusted and needs no note, which only tells a later build what it copied.
     """
+    record_imports([(copy, source, digest)])
+
+
+def record_imports(imports: Iterable[tuple[str, str, str]]) -> None:
+    """Note several imports, which are on the disk together: `copy`, `source` and digest of each."""
     home = paths.home()
     if home is None:
         return
+    notes = [{"copy": c, "source": s, "digest": d, "adopted": False} for c, s, d in imports]
     try:
-        _write(home, {"copy": copy, "source": source, "digest": digest, "adopted": False})
+        _write(home, *notes)
     except OSError:
-        if _find_copy(copy) is not None:
+        if any(_find_copy(str(note["copy"])) is not None for note in notes):
             raise
 
 
@@ -85,14 +95,14 @@ def _note_file(copy: str) -> str:
 def _read(path: str) -> Note | None:
     """Return a note; None if there is none, and an empty one for what can't be read."""
     try:
-        with open(path, "rb") as file:
-            note = json.loads(file.read(MAX_BYTES))
+        note = json.loads(paths.read_regular(path, MAX_BYTES))
     except (OSError, ValueError, RecursionError):
         return {} if os.path.lexists(path) else None
     return note if isinstance(note, dict) else {}
 
 
-def _write(home: str, note: Note) -> None:
+def _write(home: str, *notes: Note) -> None:
     directory = paths.imports_directory(home)
     os.makedirs(directory, mode=0o700, exist_ok=True)
-    atomic.write(_note_file(str(note["copy"])), json.dumps(note).encode(), durable=True, private=True)
+    files = {_note_file(str(note["copy"])): json.dumps(note).encode() for note in notes}
+    atomic.write_all(files, private=True)

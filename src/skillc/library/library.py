@@ -53,7 +53,7 @@ class NamedSource:
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """How a repository is doing: `ok`, `stale`, `unavailable` or `unused`."""
+    """The state of a repository: `ok`, `stale`, `unavailable` or `unused`."""
 
     name: str
     type: str
@@ -233,7 +233,7 @@ class CompositeSnapshot(base.SkillSource):
         return diagnostics
 
     async def merge(self) -> _Merge:
-        """List all sources and let the first win. Filters come after, so that a loser never shows through."""
+        """List all sources; the first that has an ID wins. Filter later, or a shadowed skill could appear."""
         if self._merge is None:
             answers, failures = await self._ask_all(SourceSnapshot.list)
             winners: dict[SkillId, base.SkillDescriptor] = {}

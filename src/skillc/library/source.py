@@ -88,7 +88,7 @@ _documents: WeakKeyDictionary[SkillSource, MemoryFolder] = WeakKeyDictionary()
 
 
 class SkillScope(StrEnum):
-    """Where a skill comes from, as far as trust is concerned."""
+    """The origin of a skill, as far as trust is concerned."""
 
     BUILTIN = "builtin"
     PROJECT = "project"
@@ -169,7 +169,7 @@ class SkillCollection:
 
 @dataclass(frozen=True, slots=True)
 class SkillFilter:
-    """Which skills to list: those of a collection and below it, those that have all words of a query."""
+    """A filter of skills: those of a collection and below it, those that have all words of a query."""
 
     collection: str | None = None
     query: str | None = None
@@ -226,7 +226,7 @@ class SkillSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SourceDiagnostic:
-    """Something to know about a source's skills: repaired, quarantined or shadowed."""
+    """A diagnostic about a source's skills: repaired, quarantined or shadowed."""
 
     path: str
     code: str

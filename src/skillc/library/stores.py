@@ -63,7 +63,7 @@ class Skill:
 
     @property
     def reference(self) -> str:
-        """What a command takes for this skill anywhere in its project: its name, else its path."""
+        """The name, else the path, by which commands find this skill anywhere in its project."""
         return self.name if self.is_stored else self.source
 
     @property
@@ -191,8 +191,7 @@ def at_path(path: str) -> Skill:
 def read_origin(path: str) -> bytes:
     """Return the note beside a copy: the repository's name on a line, then which state it is of."""
     try:
-        with open(os.path.join(path, ORIGIN), "rb") as file:
-            return file.read(8192)
+        return paths.read_regular(os.path.join(path, ORIGIN), 8192)
     except OSError:
         return b""
 

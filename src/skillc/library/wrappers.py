@@ -55,7 +55,7 @@ class _Questions(base.SkillSource):
         return {**(await self._ask("directories") or {})}
 
     async def diagnostics(self) -> builtins.list[base.SourceDiagnostic]:
-        """Return what was repaired, quarantined or shadowed, with the reason."""
+        """Return diagnostics of skills that were repaired, quarantined or shadowed."""
         return [*(await self._ask("diagnostics") or ())]
 
 

@@ -1,4 +1,4 @@
-"""What to fix: rules for skills, their settings, suppressions, reports, and the fixes that are safe.
+"""Checks of skills: rules, settings, suppressions, reports, and the fixes that are safe.
 
 Reads a skill's folder strictly. Only `fix_skill` writes, and never changes what a skill means.
 """

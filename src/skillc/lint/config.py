@@ -32,7 +32,7 @@ _LISTS = ("known-fields", "trigger-phrases", "exclude")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What to check a skill against; by default, what RFC-0008 and the Agent Skills format say."""
+    """The settings of a check; by default, those of RFC-0008 and the Agent Skills format."""
 
     severities: dict[str, str] = field(default_factory=dict)  # by rule number
     limits: dict[str, int] = field(default_factory=lambda: dict(LIMITS))

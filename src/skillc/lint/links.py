@@ -59,7 +59,7 @@ def split_target(target: str) -> tuple[str, str] | None:
 
 
 class Target(NamedTuple):
-    """Where a link leads: a real path inside the skill, or the rule that it breaks and why."""
+    """The target of a link: a real path inside the skill, or the rule that it breaks and why."""
 
     path: str | None
     rule: str = ""

@@ -47,7 +47,7 @@ _PARTS = re.compile("|".join(f"({pattern})" for pattern, _ in _COSTS), re.DOTALL
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What a skill costs: always its metadata, its body when it is used, each other text file when read."""
+    """The tokens of a skill: its metadata always, its body when used, each other text file when read."""
 
     metadata: int
     body: int

@@ -33,7 +33,7 @@ LIFETIME = 600.0  # seconds in which a question can be answered
 
 
 class NeedsApproval(Question):
-    """What is to be approved: a `question` for a person, and a `refusal` where there is no person.
+    """A run that needs approval: a `question` for a person, and a `refusal` where there is no person.
 
     `subject` names what the approval is bound to, such as the digest of a skill's files.
     """

@@ -37,7 +37,7 @@ Stamps = tuple[tuple[str, tuple[int, int, int]], ...]
 
 
 class NotServed(Exception):
-    """Why a skill, or something of one, is not served over MCP."""
+    """The reason why a skill, or something of one, is not served over MCP."""
 
 
 @dataclass(frozen=True, slots=True)

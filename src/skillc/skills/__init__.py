@@ -1,4 +1,4 @@
-"""What a skill is: SKILL.md, frontmatter, headings, files and their hash, IDs, the format, tools.
+"""The parts of a skill: SKILL.md, frontmatter, headings, files and their hash, IDs, the format, tools.
 
 Reads folders and bytes; knows nothing of where skills come from or what is done with them.
 """

@@ -1,4 +1,4 @@
-"""What an agent may run: the tools of skills, their arguments, approval, trust, runs and the sandbox.
+"""Running the tools of skills: arguments, approval, trust, runs and the sandbox.
 
 Knows nothing of prompts, models or logs. `sandbox` is private to this room.
 """

@@ -166,7 +166,7 @@ class TrustStatus:
 
     @property
     def changes(self) -> list[str]:
-        """How the files differ from those that the decision was about."""
+        """The differences between the files and those that the decision was about."""
         return [] if self.decision is None else self.files.changes_since(self.decision.files)
 
     def as_json(self) -> dict[str, Any]:

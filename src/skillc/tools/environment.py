@@ -1,4 +1,4 @@
-"""Where a command runs and what it gets: its program, its directory, its environment."""
+"""The surroundings of a command: its program, its directory, its environment."""
 
 from __future__ import annotations
 

@@ -94,12 +94,12 @@ class SkillLocation:
 
     @property
     def argument(self) -> str:
-        """What a command takes for it: its ID, or the path of a folder from elsewhere."""
+        """The ID, or the path of a folder from elsewhere, by which commands find it."""
         return self.directory if self.skill is not None and not self.skill.is_stored else self.skill_id
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What locating it had to report."""
+        """The diagnostics from locating it."""
         return self.skill.diagnostics if self.skill else ()
 
     def library_skill(self) -> Skill:

@@ -25,7 +25,7 @@ VERSION = 2  # in version 1 the digests were source hashes, which two folders ca
 
 
 class TrustLevel(StrEnum):
-    """How far a skill is trusted: decided by where it comes from, never by what it says of itself."""
+    """The trust in a skill: decided by where it comes from, never by what it says of itself."""
 
     BUNDLED = "bundled"
     USER = "user"
@@ -73,9 +73,8 @@ class TrustStore:
     def _read(self) -> bytes | None:
         """Return the content of trust.json; None without one."""
         try:
-            with open(self.path, "rb") as file:
-                status = os.fstat(file.fileno())
-                data = file.read(MAX_FILE + 1)
+            status = os.stat(self.path)
+            data = paths.read_regular(self.path, MAX_FILE)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -166,7 +165,7 @@ def _parse(data: bytes) -> tuple[int, list[Decision]]:
     content = json.loads(data)
     version, entries, checksum = content["version"], content["decisions"], content.get("sha256")
     is_first = version == 1 and len(content) == 2  # it had no checksum
-    if len(data) > MAX_FILE or not (is_first or checksum == _checksum(version, entries)):
+    if not (is_first or checksum == _checksum(version, entries)):
         raise ValueError(checksum)
     if version > VERSION:
         return version, []

@@ -1,4 +1,4 @@
-"""What agents did: the access log, its statistics, and moving logs to where they belong.
+"""Records of what agents did: the access log, its statistics, and moving logs to where they belong.
 
 Stores and counts rows; which arguments a command logs is the surfaces' business.
 """

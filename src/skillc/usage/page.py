@@ -211,12 +211,12 @@ def _entry_text(entry: Mapping[str, Any], name: str) -> str:
 def _unread_sections(unread: Mapping[str, Sequence[tuple[int, str]]]) -> str:
     """Return the sections that could be removed, or should be easier to find."""
     if not unread:
-        return '<section><h2>Sections nobody reads</h2><p class="soft">None.</p></section>'
+        return '<section><h2>Unread sections</h2><p class="soft">None.</p></section>'
     total = sum(map(len, unread.values()))
     state = "" if total > MAX_ROWS else " open"
     files = "".join(_file(file, entries, state) for file, entries in unread.items())
     return (
-        f'<section><h2>Sections nobody reads <span class="soft">{total:,}</span></h2>'
+        f'<section><h2>Unread sections <span class="soft">{total:,}</span></h2>'
         f'<p class="soft">No part of these was shown, and their files were not opened.</p>'
         f'<div class="unread">{files}</div></section>'
     )

@@ -41,7 +41,7 @@ _TIME = re.compile(r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d:)(\d\d)(?:\.(\d+))?([Zz
 
 @dataclass(frozen=True)
 class Filters:
-    """Which accesses count: from `since` to `until`, both inclusive, in any of `projects` or below.
+    """A filter of accesses: from `since` to `until`, both inclusive, in any of `projects` or below.
 
     >>> Filters.parse("2026-03-01", "2026-03-02T12:00:00+02:00", [], "/").as_json()
     {'since': '2026-03-01T00:00:00Z', 'until': '2026-03-02T10:00:00Z', 'projects': []}

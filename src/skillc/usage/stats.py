@@ -1,4 +1,4 @@
-"""What agents used, grouped (RFC-0003): sections, files, commands, projects, errors, searches."""
+"""Statistics of use (RFC-0003): sections, files, commands, projects, errors, searches."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 
+from skillc import install  # lazy: what downloads is loaded for --lock alone
 from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
 from skillc.cli.mistakes import see
@@ -12,20 +13,7 @@ from skillc.cli.output import table
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import InvalidOption
-from skillc.install import (
-    Intake,
-    Plan,
-    Store,
-    bring_in,
-    bring_in_pins,
-    find_locks,
-    find_root,
-    is_of_home,
-    plan_import,
-    preview,
-    preview_pins,
-    read_pins,
-)
+from skillc.install import Intake, Plan, Store, bring_in, plan_import, preview
 from skillc.paths import home
 from skillc.workspace import Workspace
 
@@ -79,10 +67,11 @@ def run(arguments: Arguments) -> int:
         raise InvalidOption("nothing imported; 'skc import --yes' imports without asking")
     with Progress(len(plan.steps), "skills") as progress:
         intake = bring_in(plan, here.settings(), here.cwd, progress.step)
-    for publication in intake.publications:
-        here.tell_publication(publication)
-    for path, error in [(step.source, error) for step, error in intake.failures] + intake.build_failures:
-        here.report(f"{error.line()} ({path})")
+    here.tell(intake.diagnostics)
+    for step, error in intake.failures:
+        here.report(f"{error.line()} ({step.source})")
+    for line in intake.build_failures:
+        here.report(line)
     _show(arguments, intake, "")
     return 0 if intake.succeeded else 1
 
@@ -92,20 +81,20 @@ def _import_locks(here: Workspace, arguments: Arguments, scope: str) -> int:
     if arguments.optional("from"):
         raise InvalidOption(f"--lock takes no --from; {see(COMMAND)}")
     folders = [os.path.join(here.cwd, os.path.expanduser(name)) for name in arguments.texts("folder")]
-    files = folders or find_locks(here.cwd, scope)
+    files = folders or install.find_locks(here.cwd, scope)
     if not files:
         raise InvalidOption("there is no lock file here; 'skc import --lock <file>' names one")
-    pins = [pin for file in files for pin in read_pins(file)]
+    pins = [pin for file in files for pin in install.read_pins(file)]
     intake = Intake()
     for is_global in (False, True):
-        root = find_root(here.cwd, is_global=is_global or scope == "global")
+        root = install.find_root(here.cwd, is_global=is_global or scope == "global")
         store = Store("global" if root == home() else "project", root)
-        some = [pin for pin in pins if is_of_home(pin) == is_global]
+        some = [pin for pin in pins if install.is_of_home(pin) == is_global]
         if arguments.has("dry_run"):
-            intake.add(preview_pins(some, store))
+            intake.add(install.preview_pins(some, store))
             continue
         with Progress(len(some), "skills") as progress:
-            result, diagnostics = bring_in_pins(
+            result, diagnostics = install.bring_in_pins(
                 some, store, allow=arguments.has("yes"), tell_step=progress.step
             )
         here.tell(diagnostics)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from skillc.cli import show
+from skillc.cli import show, workspace
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.compiler import create_skill, create_store
-from skillc.paths import current_directory, require_home
+from skillc.paths import require_home
 
 COMMAND = Command(
     "init",
@@ -17,7 +17,7 @@ COMMAND = Command(
 
 
 def run(arguments: Arguments) -> int:
-    root = require_home() if arguments.has("global") else current_directory()
+    root = require_home() if arguments.has("global") else workspace().cwd
     name = arguments.optional("name")
     path = create_store(root) if name is None else create_skill(root, name)
     if name is None:

@@ -42,5 +42,6 @@ def _lines(result: Restoration, is_preview: bool) -> list[str]:
     lines = [f"{verbs[0]} '{name}'" for name in result.installed]
     lines += [f"{verbs[1]} '{name}'" for name in result.removed]
     count = len(result.unchanged)
-    lines.append(f"{count} skill{'' if count == 1 else 's'} unchanged")
+    if count or not lines:
+        lines.append(f"{count} skill{'' if count == 1 else 's'} unchanged")
     return [one_line(line) for line in lines]

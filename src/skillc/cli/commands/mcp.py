@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 
+from skillc.cli import workspace
 from skillc.cli.syntax import Arguments, Command, Option
 from skillc.errors import InvalidOption, SkillcError, require_extra
 from skillc.install import ClientChange, plan_addition, plan_removal
@@ -82,6 +83,7 @@ def run(arguments: Arguments) -> int:
     address = arguments.optional("http")
     with require_extra("mcp"):  # the SDK takes long to import; --install does without
         from skillc.mcp import serve_http, serve_stdio
+    workspace()  # says on stderr which directories are not used
     here = Workspace(capabilities=arguments.texts("capability"))
     preload = arguments.texts("preload")
     if address is None:

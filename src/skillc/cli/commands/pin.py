@@ -18,7 +18,7 @@ COMMAND = Command(
     arguments=(SKILLS,),
     options=(GLOBAL, FORMAT),
     description="'skc update' leaves a pinned skill as it is. The lock has the note, so it holds for a team.",
-    examples=("skc pin pdf", "skc unpin pdf"),
+    examples=("skc pin pdf", "skc pin pdf docx"),
 )
 
 

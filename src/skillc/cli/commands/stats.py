@@ -192,7 +192,7 @@ def _total(rows: Sequence[tuple[str, int]]) -> str:
 
 
 def _rows(data: Any) -> list[tuple[str, int]]:
-    """Return what was counted, as one text each, and how often."""
+    """Return each thing that was counted as one text, with its count."""
     if isinstance(data, dict):
         return list(data.items())
     texts = ("  ".join(str(e[key]) for key in e if key != "count" and e[key]) for e in data)

@@ -10,6 +10,7 @@ from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.paths import current_directory
 from skillc.text import one_line
 from skillc.usage import sync_logs
+from skillc.workspace import Workspace
 
 COMMAND = Command(
     "sync",
@@ -27,6 +28,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     project = os.path.join(current_directory(), arguments.optional("project") or "")
+    Workspace(project, lambda line: print(line, file=sys.stderr)).tell_owners()
     dry_run = arguments.has("dry_run")
     skills, errors = sync_logs(os.path.realpath(project), arguments.optional("skill"), dry_run=dry_run)
     for error in errors:

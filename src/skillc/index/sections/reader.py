@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from skillc import errors, paths
-from skillc.startup import Idle, json_quote, sha256_hex, sqlite, sqlite_uri
+from skillc.startup import Idle, json_quote, quick_hash, sha256_hex, sqlite, sqlite_uri
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -37,6 +37,7 @@ TABLES = (
     "sections_docsize sections_config sqlite_stat1"
 )
 MAX_MANIFEST = 1 << 20  # bytes
+MAX_SEALED = 256 << 10  # bytes; reading a larger index whole would take longer than using it
 MAX_OPEN = 8  # indexes that stay open in a long-lived process
 ATTEMPTS = 5  # readers that meet a build between its two renames try again
 
@@ -123,7 +124,7 @@ def _find_index(runtime: str, source: str) -> str:
 
 
 def _state(path: str, runtime: str) -> tuple[object, ...] | None:
-    """Return what changes when another build takes the place of an index; None if there is no index."""
+    """Return a value that changes when another build replaces an index; None if there is no index."""
     identity = _identity(path)
     return identity and (identity, _identity(paths.manifest_file(runtime)))
 
@@ -200,9 +201,48 @@ def connect(path: str) -> Connection:
     if not os.path.exists(path):
         raise UnreadableIndex(path)
     try:
+        if not is_as_written(path):
+            raise UnreadableIndex(f"{path} is damaged")
         return _open_file(path)
     except (DatabaseError, OSError) as error:
         raise UnreadableIndex(str(error)) from None
+
+
+def seal(path: str) -> None:
+    """Store a checksum in the header of an index file that is complete.
+
+    It is the application ID. The user version says what it belongs to: the change counter, which SQLite
+    counts up when it changes the file, and the hash function of this version of Python.
+    """
+    with open(path, "rb+") as file:
+        data = file.read(MAX_SEALED + 1)
+        if len(data) <= MAX_SEALED:
+            file.seek(60)
+            file.write(_version(data))
+            file.seek(68)
+            file.write(_checksum(data))
+
+
+def is_as_written(path: str) -> bool:
+    """Return whether a sealed index file is the same; True for any other."""
+    file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        size = os.fstat(file).st_size
+        data = os.read(file, size) if size <= MAX_SEALED else b""
+    finally:
+        os.close(file)
+    return data[60:64] != _version(data) or data[68:72] == _checksum(data)
+
+
+def _version(data: bytes) -> bytes:
+    """Return the user version of an index file that is sealed."""
+    number = int.from_bytes(data[24:28], "big") ^ int.from_bytes(quick_hash(b"skillc")[:4], "big")
+    return number.to_bytes(4, "big")
+
+
+def _checksum(data: bytes) -> bytes:
+    header = quick_hash(data[:60] + data[64:68])
+    return quick_hash(header + data[72:])[:4]
 
 
 def _open_file(path: str) -> Connection:
@@ -261,6 +301,9 @@ def is_of_build(meta: dict[str, str], manifest_data: bytes) -> bool:
     return predecessor is not None and predecessor == sha256_hex(manifest_data)
 
 
+_PORTER: list[bool] = []  # a cache: the answer of `has_porter`, for as long as the process lives
+
+
 def choose_tokenizer(setting: str, last: str = "") -> str:
     """Return the tokenizer that a build would use: `porter`, else `unicode61`; `cjk` where configured.
 
@@ -273,14 +316,16 @@ def choose_tokenizer(setting: str, last: str = "") -> str:
 
 def has_porter() -> bool:
     """Return whether this SQLite has the stemming tokenizer."""
-    connection = sqlite.connect(":memory:")
-    try:
-        connection.execute("CREATE VIRTUAL TABLE probe USING fts5(x, tokenize='porter unicode61')")
-    except DatabaseError:
-        return False
-    finally:
-        connection.close()
-    return True
+    if not _PORTER:
+        connection = sqlite.connect(":memory:")
+        try:
+            connection.execute("CREATE VIRTUAL TABLE probe USING fts5(x, tokenize='porter unicode61')")
+            _PORTER.append(True)
+        except DatabaseError:
+            _PORTER.append(False)
+        finally:
+            connection.close()
+    return _PORTER[0]
 
 
 def render_manifest(skill: str, source: str, source_hash: str, built_at: str) -> bytes:

@@ -96,6 +96,7 @@ class SectionWriter:
         self._files: list[tuple[object, ...]] = []
         if copy_of is not None:
             _copy(copy_of, path)
+        self._path = path
         self._connection: Connection = sqlite.connect(path, isolation_level=None)
         try:
             self._begin(tokenizer, size, is_copy=copy_of is not None)
@@ -226,6 +227,7 @@ class SectionWriter:
         self._connection.executemany("INSERT OR REPLACE INTO index_meta VALUES (?, ?)", meta.items())
         self._connection.execute("COMMIT")
         self.close()
+        reader.seal(self._path)
 
     def close(self) -> None:
         self._connection.close()

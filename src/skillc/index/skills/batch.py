@@ -188,7 +188,7 @@ class SkillReader:
 
 
 class Statistics:
-    """What the index knows of the terms of a folder: in how many of its `skills` each is."""
+    """Document frequencies in the index: in how many of a folder's `skills` each term occurs."""
 
     def __init__(self, database: Database, root: str, strict: bool) -> None:
         self._database = database
@@ -201,7 +201,7 @@ class Statistics:
         return list(rows)
 
     def body_frequencies(self, terms: Iterable[bytes]) -> dict[bytes, int]:
-        """Return in how many bodies terms are."""
+        """Return the number of bodies that have each term."""
         values = sorted(term.decode() for term in terms)
 
         def query(execute: Any) -> dict[bytes, int]:

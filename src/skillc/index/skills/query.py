@@ -135,7 +135,7 @@ class Segment:
         return {slot: tuple(row) for state, _, slot, *row in rows if state == OFFERED}
 
     def _verify_slots(self, execute: Any) -> None:
-        """Raise DatabaseError if a slot is empty of which no skill was removed."""
+        """Raise DatabaseError if a slot is empty although no skill was removed from it."""
         count = "SELECT count(*), coalesce(sum(slot), 0) FROM skills WHERE segment = ?"
         sql = "SELECT skills, slots FROM segments WHERE number = ?"
         if execute(count, (self.number,)).fetchone() != execute(sql, (self.number,)).fetchone():

@@ -33,7 +33,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.encode().split())
 
 
 class _Unspaced(dict[str, bool]):
-    """Whether a character is of a script without spaces. A cache, like `_Letters`."""
+    """A cache of which characters are of a script without spaces; like `_Letters`."""
 
     def __missing__(self, character: str) -> bool:
         from skillc.index import cjk  # only for text that is not plain English

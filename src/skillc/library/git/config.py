@@ -1,4 +1,4 @@
-"""How to reach a git repository: address, ref, credentials, cache, limits; and why it can fail."""
+"""The configuration of a git repository: address, ref, credentials, cache, limits; and its failures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SSH_NAME = re.compile(r"[A-Za-z0-9_\[][A-Za-z0-9_.:%\[\]-]*")
 
 
 class FetchError(Exception):
-    """There is no checkout; the message says why."""
+    """A repository without a checkout; the message says why."""
 
 
 class Refusal(FetchError):
@@ -40,7 +40,7 @@ class RefNotFound(Exception):
 
 @dataclass(frozen=True, slots=True)
 class GitRef:
-    """What to check out: the tip of a branch, which moves, or a tag or a commit, which never do.
+    """A branch, whose tip moves, or a tag or a commit, which never do.
 
     Without arguments it is the branch `main`.
 

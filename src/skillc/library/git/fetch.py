@@ -21,12 +21,10 @@ from dulwich.refs import Ref
 
 from skillc import atomic
 from skillc.library.git.config import FetchError, GitRef, RefNotFound, Refusal, Remote
-from skillc.library.git.transport import Advertisement, Watchdog, explain, open_client
+from skillc.library.git.pack import MAX_HISTORY, MAX_OBJECT, PackObjects
+from skillc.library.git.transport import Advertisement, Greeting, Watchdog, explain, open_client
 from skillc.library.git.tree import read_object, sync_to_disk, write_tree
 from skillc.library.secrets import private_logs
-
-MAX_OBJECT = 256 << 20  # bytes of one file, uncompressed
-MAX_HISTORY = 64  # times the limit of the pack: all versions of all files, uncompressed
 
 Wants = Callable[..., list[ObjectID]]
 
@@ -55,7 +53,7 @@ def check_out(
         atomic.discard(objects)
 
 
-def peel(store: PackCapableObjectStore, tip: str, name: str) -> Commit:
+def peel(store: PackCapableObjectStore | PackObjects, tip: str, name: str) -> Commit:
     """Follow tags to the commit that they point to."""
     target = read_object(store, ObjectID(tip.encode()))
     while isinstance(target, Tag):
@@ -73,7 +71,7 @@ class Fetch:
     """
 
     remote: Remote
-    store: DiskObjectStore
+    store: DiskObjectStore | PackObjects
     has_commit: Callable[[str], bool] = lambda commit: False
     filter: bytes | None = None
 
@@ -114,11 +112,13 @@ class Fetch:
             raise RefNotFound(name)
         return commits[0].decode()
 
-    def request(self, wants: Wants, depth: int | None, prefixes: list[bytes]) -> None:
-        """Send one request; every failure becomes FetchError."""
+    def request(
+        self, wants: Wants, depth: int | None, prefixes: list[bytes], greeting: Greeting | None = None
+    ) -> None:
+        """Send one request; every failure becomes FetchError. A `greeting` is that of an earlier one."""
         with private_logs(), Watchdog(self.remote.time_out) as watchdog:
             try:
-                self._receive(watchdog, wants, depth, prefixes)
+                self._receive(watchdog, wants, depth, prefixes, greeting or Greeting())
             except (FetchError, RefNotFound):
                 raise
             except Exception as error:
@@ -127,9 +127,16 @@ class Fetch:
                 is_refusal = isinstance(error, GitProtocolError | KeyError | AssertionError)
                 raise (Refusal if is_refusal else FetchError)(explain(error)) from None
 
-    def _receive(self, watchdog: Watchdog, wants: Wants, depth: int | None, prefixes: list[bytes]) -> None:
+    def _receive(
+        self,
+        watchdog: Watchdog,
+        wants: Wants,
+        depth: int | None,
+        prefixes: list[bytes],
+        greeting: Greeting,
+    ) -> None:
         advertisement = Advertisement()
-        client, path = open_client(self.remote, watchdog, advertisement)
+        client, path = open_client(self.remote, watchdog, advertisement, greeting)
         file, commit, abort = self.store.add_pack()
         limit, size = self.remote.max_bytes, 0
 
@@ -155,7 +162,7 @@ class Fetch:
             )
             if result.object_format not in (None, "sha1"):
                 raise FetchError(f"{result.object_format} repositories are not supported")
-            if size:
+            if size and isinstance(self.store, DiskObjectStore):
                 _check_sizes(file, limit)
         except BaseException:
             abort()

@@ -14,18 +14,20 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from dulwich.errors import NotGitRepository
-from dulwich.object_store import DiskObjectStore, PackCapableObjectStore
-from dulwich.objects import S_ISGITLINK, Commit, ObjectID, Tree
+from dulwich.errors import NotGitRepository, ObjectFormatException
+from dulwich.object_store import PackCapableObjectStore
+from dulwich.objects import S_ISGITLINK, Commit, ObjectID, Tree, parse_tree
 from dulwich.refs import Ref
 from dulwich.repo import Repo
 
 from skillc import atomic
 from skillc.library.git.config import FetchError, RefNotFound, Refusal, Remote
 from skillc.library.git.fetch import Fetch, peel
-from skillc.library.git.transport import NO_REPOSITORY
-from skillc.library.git.tree import is_safe, read_blob, read_object
+from skillc.library.git.pack import PackObjects
+from skillc.library.git.transport import NO_REPOSITORY, Greeting
+from skillc.library.git.tree import is_safe, read_blob, read_raw
 
 MAX_ENTRIES = 1_000_000  # files and folders of a repository
 MAX_FILES = 100_000  # of one folder that is written
@@ -35,10 +37,10 @@ MANY = 2000  # files; to fetch more, everything is fetched at once
 NO_FILES = b"blob:none"
 
 Refs = dict[Ref, ObjectID]
+Store = PackCapableObjectStore | PackObjects
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A file, link or folder of a commit: its mode in git and the ID of its content."""
 
     mode: int
@@ -65,11 +67,12 @@ class RemoteTree:
     ref: str
     path: str
     entries: dict[str, Entry]
-    _store: PackCapableObjectStore = field(repr=False)
+    _store: Store = field(repr=False)
     _fetch: Fetch | None = field(repr=False)
     _limit: int = field(repr=False)
     time: int = 0  # of the commit, in seconds since 1970
     is_tag: bool = False  # whether `ref` is a tag
+    greeting: Greeting = field(default_factory=Greeting, repr=False)
     _paths: list[str] = field(init=False, repr=False)  # sorted
 
     def __post_init__(self) -> None:
@@ -184,7 +187,7 @@ class RemoteTree:
         whole = Fetch(self._fetch.remote, self._fetch.store)
         try:
             if len(missing) <= MANY:
-                whole.request(lambda refs, depth=None: missing, None, [b"HEAD"])
+                whole.request(lambda refs, depth=None: missing, None, [b"HEAD"], self.greeting)
         except Refusal:
             pass
         if any(sha not in self._store for sha in missing):
@@ -209,15 +212,16 @@ def open_tree(remote: Remote, ref: str, path: str, folder: str, *, commit: str =
             yield tree
         return
     objects = os.path.join(folder, "objects")
-    store = DiskObjectStore.init(objects)
+    packs = PackObjects(objects, remote.max_bytes)
     try:
-        fetch = Fetch(remote, store, filter=NO_FILES)
-        tip, ref, path, is_tag = _fetch(fetch, commit, ref, path)
-        tree = _read(store, tip, ref, path, fetch, remote)
-        tree.is_tag = is_tag
+        fetch = Fetch(remote, packs, filter=NO_FILES)
+        greeting = Greeting()
+        tip, ref, path, is_tag = _fetch(fetch, commit, ref, path, greeting)
+        tree = _read(packs, tip, ref, path, fetch, remote)
+        tree.is_tag, tree.greeting = is_tag, greeting
         yield tree
     finally:
-        store.close()
+        packs.close()
         atomic.discard(objects)
 
 
@@ -235,7 +239,7 @@ def _open_local(remote: Remote) -> Iterator[Repo]:
         repository.close()
 
 
-def _fetch(fetch: Fetch, commit: str, ref: str, path: str) -> tuple[str, str, str, bool]:
+def _fetch(fetch: Fetch, commit: str, ref: str, path: str, greeting: Greeting) -> tuple[str, str, str, bool]:
     """Fetch a commit without its files; return the tip, how ref and path are divided, and if it is a tag."""
     if commit:
         return fetch.fetch_commit(commit, 1), ref, path, False
@@ -247,7 +251,7 @@ def _fetch(fetch: Fetch, commit: str, ref: str, path: str) -> tuple[str, str, st
         return [ObjectID(tip.encode())] if tip else []
 
     names = [f"refs/{kind}/{ref}".encode() for kind in ("heads", "tags")] if ref else []
-    fetch.request(want, 1, [b"HEAD", *names])
+    fetch.request(want, 1, [b"HEAD", *names], greeting)
     tip, ref, path, is_tag = chosen[0]
     return tip or fetch.fetch_commit(ref, 1), ref, path, is_tag
 
@@ -286,18 +290,13 @@ def _find_commit(store: PackCapableObjectStore, name: str) -> str:
     return commits[0].decode()
 
 
-def _read(
-    store: PackCapableObjectStore, tip: str, ref: str, path: str, fetch: Fetch | None, remote: Remote
-) -> RemoteTree:
+def _read(store: Store, tip: str, ref: str, path: str, fetch: Fetch | None, remote: Remote) -> RemoteTree:
     commit = peel(store, tip, ref or tip)
     entries: dict[str, Entry] = {"": Entry(stat.S_IFDIR, commit.tree)}
     queue = [("", commit.tree)]
     while queue:
         prefix, sha = queue.pop()
-        folder = read_object(store, sha)
-        if not isinstance(folder, Tree):
-            raise FetchError("a folder in the repository is none")
-        for name, mode, inner in folder.items():
+        for name, mode, inner in _read_folder(store, sha):
             place = prefix + os.fsdecode(name)
             if S_ISGITLINK(mode) or b"/" in name or name in (b"", b".", b"..") or len(place) > MAX_PATH:
                 continue
@@ -308,6 +307,17 @@ def _read(
             raise FetchError(f"the repository has over {MAX_ENTRIES} files")
     time = commit.commit_time
     return RemoteTree(commit.id.decode(), ref, path, entries, store, fetch, remote.max_bytes, time)
+
+
+def _read_folder(store: Store, sha: ObjectID) -> list[tuple[bytes, int, ObjectID]]:
+    """Return name, mode and ID of everything in a folder."""
+    kind, data = read_raw(store, sha)
+    if kind != Tree.type_num:
+        raise FetchError("a folder in the repository is none")
+    try:
+        return [(name, mode, ObjectID(inner)) for name, mode, inner in parse_tree(data, 20)]
+    except (ObjectFormatException, ValueError):
+        raise FetchError("a folder of the repository is damaged") from None
 
 
 def _is_inside(path: str, folder: str) -> bool:

@@ -76,7 +76,7 @@ class GitSkillSource(SnapshotSource):
 
     @property
     def partial(self) -> str:
-        """How much of the checkout was read, if its time was not enough for all."""
+        """A note of how much of the checkout was read; empty if it was everything."""
         return self._checkout[1].partial if self._checkout else ""
 
     def __repr__(self) -> str:

@@ -106,10 +106,19 @@ class Advertisement:
             raise FetchError("the server sends no end of refs")
 
 
-def open_client(remote: Remote, watchdog: Watchdog, advertisement: Advertisement) -> tuple[GitClient, str]:
-    """Return a client for the remote, and the path to ask it for."""
+class Greeting:
+    """What a server said about itself when it was first asked, for requests that need no refs."""
+
+    version: int = 0
+    answer: Any = None
+
+
+def open_client(
+    remote: Remote, watchdog: Watchdog, advertisement: Advertisement, greeting: Greeting
+) -> tuple[GitClient, str]:
+    """Return a client for the remote, and the path to ask it for; over HTTP it keeps the greeting."""
     if remote.scheme in ("http", "https"):
-        return _HttpClient(remote, watchdog, advertisement), ""
+        return _HttpClient(remote, watchdog, advertisement, greeting), ""
     is_ssh = remote.scheme == "ssh"
     return _SshClient(remote, watchdog, advertisement) if is_ssh else LocalGitClient(), remote.path
 
@@ -117,8 +126,11 @@ def open_client(remote: Remote, watchdog: Watchdog, advertisement: Advertisement
 class _HttpClient(Urllib3HttpGitClient):
     """Smart HTTP with connections that the watchdog can cut. The user's git configuration is not read."""
 
-    def __init__(self, remote: Remote, watchdog: Watchdog, advertisement: Advertisement) -> None:
+    def __init__(
+        self, remote: Remote, watchdog: Watchdog, advertisement: Advertisement, greeting: Greeting
+    ) -> None:
         self._advertisement = advertisement
+        self._greeting = greeting
         super().__init__(
             remote.url,
             pool_manager=_pool_manager(remote, watchdog),
@@ -133,6 +145,14 @@ class _HttpClient(Urllib3HttpGitClient):
     @staticmethod
     def _warn_filter_objects() -> None:
         """Stay silent about a server that sends more than was asked for."""
+
+    def _discover_references(self, *arguments: Any, **options: Any) -> Any:
+        greeting = self._greeting
+        if greeting.answer is None:
+            greeting.answer = super()._discover_references(*arguments, **options)
+            greeting.version = self.protocol_version
+        self.protocol_version = greeting.version
+        return greeting.answer
 
     def _http_request(
         self, url: str, headers: dict[str, str] | None = None, data: Any = None, raise_for_status: bool = True

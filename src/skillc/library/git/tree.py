@@ -6,14 +6,17 @@ import ctypes
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from dulwich.index import validate_path_element_default, validate_path_element_hfs, validate_path_element_ntfs
 from dulwich.object_store import DiskObjectStore, PackCapableObjectStore
 from dulwich.objects import S_ISGITLINK, Blob, ObjectID, ShaFile, Tree
 
 from skillc.library.git.config import FetchError
+from skillc.library.git.pack import PackObjects
 
+T = TypeVar("T")
 MAX_FILES = 100_000
 MAX_PATH = 1024  # bytes of a path, or of a link's target
 
@@ -84,21 +87,32 @@ def is_safe(name: bytes) -> bool:
     return validate_path_element_hfs(name)
 
 
-def read_object(store: PackCapableObjectStore, sha: ObjectID) -> ShaFile:
+def read_object(store: PackCapableObjectStore | PackObjects, sha: ObjectID) -> ShaFile:
     """Return an object of a store; every failure becomes FetchError."""
+    return _read(store.__getitem__, sha)
+
+
+def read_raw(store: PackCapableObjectStore | PackObjects, sha: ObjectID) -> tuple[int, bytes]:
+    """Return the kind and the content of an object; every failure becomes FetchError."""
+    return _read(store.get_raw, sha)
+
+
+def _read(read: Callable[[ObjectID], T], sha: ObjectID) -> T:
     try:
-        return store[sha]
+        return read(sha)
+    except FetchError:
+        raise
     except KeyError:
         raise FetchError("the server did not send what was asked for") from None
     except Exception as error:  # dulwich has no base class for what a damaged object can raise
         raise FetchError(f"an object of the repository is damaged ({type(error).__name__})") from None
 
 
-def read_blob(store: PackCapableObjectStore, sha: ObjectID) -> bytes:
-    blob = read_object(store, sha)
-    if not isinstance(blob, Blob):
+def read_blob(store: PackCapableObjectStore | PackObjects, sha: ObjectID) -> bytes:
+    kind, data = read_raw(store, sha)
+    if kind != Blob.type_num:
         raise FetchError("a file in the repository is none")
-    return blob.data
+    return data
 
 
 def _make_link(path: bytes, target: bytes) -> bool:

@@ -148,7 +148,7 @@ class HttpSkillSource(base.SkillSource):
 
     @property
     def error(self) -> str | None:
-        """Why a value in the cache could not be revalidated."""
+        """The reason why a value in the cache could not be revalidated."""
         with self._lock:
             errors = (entry.error for entry in self._cache.values() if entry.value is not _MISSING)
             return next((error for error in errors if error), None)

@@ -1,4 +1,4 @@
-"""What goes over the wire: the address, credentials as headers, and skills as JSON, checked and bounded."""
+"""The wire format: the address, credentials as headers, and skills as JSON, checked and bounded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HEADER_NAME = frozenset("!#$%&'*+-.^_`|~" + string.ascii_letters + string.digit
 
 
 class Failure(Exception):
-    """There is no usable response; the message says why in a few words, and holds nothing of a request."""
+    """A request without a usable response; the message says why, and holds nothing of the request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """How to reach a server: a command to start, or a URL and the headers to send."""
+    """The address of a server: a command to start, or a URL and the headers to send."""
 
     command: tuple[str, ...] = ()
     url: str = field(default="", repr=False)
@@ -63,7 +63,7 @@ class Server:
 
 
 class _Faults:
-    """What went wrong below the protocol, which sees it only as an end of the connection."""
+    """Errors below the protocol, which sees them only as an end of the connection."""
 
     refusal = ""  # the server sent what is not accepted
     outage = ""  # the server could not be reached

@@ -1,4 +1,4 @@
-"""What another server says of a skill (SEP-2640), checked before anything of it is used.
+"""Entries of skills from another server (SEP-2640), checked before anything of them is used.
 
 An entry names every file with digest and size, and only the files in it are ever read. What breaks a
 rule is refused with the reason: nothing here trusts a server.
@@ -68,7 +68,7 @@ class SkillEntry:
 
     @property
     def digest(self) -> str:
-        """What an approval is bound to: it changes whenever a file or its name does."""
+        """The digest that an approval is bound to: it changes whenever a file or its name does."""
         pairs = sorted((file.uri, file.digest) for file in self.files)
         return sha256_hex("".join(f"{uri}\0{digest}\0" for uri, digest in pairs).encode())
 
@@ -203,7 +203,7 @@ def _quote(value: Any) -> str:
 
 @dataclass(slots=True)
 class Listing:
-    """What a server listed: entries by path, the reasons for the others, and when to list again."""
+    """A server's list: entries by path, the reasons for refusing others, and when to list again."""
 
     entries: dict[SkillId, SkillEntry] = field(default_factory=dict)
     refusals: dict[str, str] = field(default_factory=dict)

@@ -27,6 +27,7 @@ def skc_init(
 ) -> Answer:
     """Make a new skill with a SKILL.md to fill in or, without a name, the folder that skills live in. An
     existing skill is never overwritten."""
+    call.workspace.tell_owners()
     root = require_home() if to_global else call.workspace.cwd
     path = create_store(root) if name is None else create_skill(root, name)
     text = f"Skills live in {path}" if name is None else f"Created {path}; write it, then build '{name}'"
@@ -54,6 +55,7 @@ def skc_list(
     listing = list_skills(
         here.cwd, scope=scope, status=status, pattern=pattern, limit=limit, check_obsolete=check_obsolete
     )
+    here.tell_owners()
     here.tell(listing.diagnostics)
     value = listing.as_json()
     return Answer(value, _json(value))

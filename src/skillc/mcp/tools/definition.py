@@ -55,7 +55,7 @@ _TYPES |= {"array": "a list of texts", "object": "an object"}
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a tool returns: `value` as the command line's JSON, and `text` for reading."""
+    """The result of a tool: `value` as the command line's JSON, and `text` for reading."""
 
     value: Mapping[str, Any]
     text: str

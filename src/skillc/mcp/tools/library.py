@@ -38,6 +38,7 @@ def skc_find(
     """Find the skills that fit a task, over all repositories, best first, each with the reasons and the
     section to read first. Copies of a skill are one result. Start here when there are many skills; then
     load_skill."""
+    call.workspace.tell_owners()
     scope = Scope(repository, collection, capability, tag, all)
     skills = call.workspace.find(task, limit, scope)
     return Answer(skills.as_json(task), "\n".join(format_results(skills)))
@@ -49,7 +50,10 @@ async def browse_skills(
     query: Annotated[str | None, _description("browse_skills", "query")] = None,
     cursor: Annotated[str | None, _description("browse_skills", "cursor")] = None,
 ) -> Answer:
-    value = await call.workspace.engine().browse(path, query, cursor)
+    here = call.workspace
+    here.tell_owners()
+    value = await here.engine().browse(path, query, cursor)
+    here.tell(here.library().warnings())
     return Answer(value, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 

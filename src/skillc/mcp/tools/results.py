@@ -1,4 +1,4 @@
-"""What the tools return, as types: the JSON of the command line, field by field."""
+"""The types of the tools' results: the JSON of the command line, field by field."""
 
 from __future__ import annotations
 

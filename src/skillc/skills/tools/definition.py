@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skillc.errors import Diagnostic, InvalidTool, warning
-from skillc.paths import SKILL_FILE
+from skillc.paths import SKILL_FILE, read_regular
 from skillc.skills.document import Document, main_file, parse
 from skillc.skills.format import KNOWN_FIELDS, NAME_RULE
 from skillc.skills.ids import is_name
@@ -80,11 +80,10 @@ def read_definition(directory: str, name: str = "") -> SkillDefinition:
     is checked.
     """
     name = name or os.path.basename(os.path.realpath(directory))
-    with open(os.path.join(directory, main_file(directory)), "rb") as file:
-        raw = file.read(MAX_FILE + 1)
-    if len(raw) > MAX_FILE:
+    path = os.path.join(directory, main_file(directory))
+    if os.path.getsize(path) > MAX_FILE:
         raise InvalidTool(name, f"SKILL.md is over {MAX_FILE >> 20} MiB")
-    return parse_definition(raw, name, directory)
+    return parse_definition(read_regular(path, MAX_FILE), name, directory)
 
 
 def parse_definition(raw: bytes, name: str, directory: str = "") -> SkillDefinition:

@@ -1,4 +1,4 @@
-"""What a command is kept from: bubblewrap where it works, else Landlock with seccomp, else nothing [D45].
+"""The sandbox of a command: bubblewrap where it works, else Landlock with seccomp, else none [D45].
 
 docs/sandbox.md has the table of what each level stops; the tests try every cell of it.
 """

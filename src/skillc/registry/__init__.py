@@ -1,0 +1,35 @@
+"""What a team shares: skills with immutable versions, tags, roles, tokens and a log of every change.
+
+Knows nothing of HTTP: a server turns requests into these operations. Audits are made elsewhere.
+"""
+
+from __future__ import annotations
+
+from skillc.startup import front_door
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.registry.access import PUBLIC, SYSTEM, Caller, Permission
+    from skillc.registry.accounts import Accounts, NewToken
+    from skillc.registry.blobs import Blobs, open_blobs
+    from skillc.registry.model import LATEST, Change, Grant, Role, Skill, StoredFile, Token, Version
+    from skillc.registry.package import Package, make_package, read_package
+    from skillc.registry.policies import Allowed, Audited, MinimumAge, Policy
+    from skillc.registry.registry import CallerSource, Collected, Registry, open_registry
+    from skillc.registry.source import RegistrySkillSource, VersionSource
+    from skillc.registry.store import open_store
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "access": "PUBLIC SYSTEM Caller Permission",
+            "accounts": "Accounts NewToken",
+            "blobs": "Blobs open_blobs",
+            "model": "LATEST Change Grant Role Skill StoredFile Token Version",
+            "package": "Package make_package read_package",
+            "policies": "Allowed Audited MinimumAge Policy",
+            "registry": "CallerSource Collected Registry open_registry",
+            "source": "RegistrySkillSource VersionSource",
+            "store": "open_store",
+        },
+    )

@@ -1,0 +1,157 @@
+"""Keep grants and tokens, and tell callers by their tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from skillc.errors import InvalidParameter, SignInRequired
+from skillc.registry.access import SYSTEM, Caller, Permission, create_secret, is_same_secret, split_token
+from skillc.registry.model import Grant, Role, Token, parse_name, parse_prefix
+from skillc.registry.store import Connection, Store, tables
+
+FIRST_ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """A token and, this once, its secret: what requests send."""
+
+    token: Token
+    secret: str
+
+    def __repr__(self) -> str:
+        return f"NewToken({self.token!r})"  # what is logged by accident has no secret
+
+    def as_json(self) -> dict[str, object]:
+        return {**self.token.as_json(), "token": self.secret}
+
+
+class Accounts:
+    """The grants and tokens of a registry."""
+
+    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._clock = clock
+
+    def create_first_admin(self) -> NewToken | None:
+        """Make an admin with a token where there are no grants yet; of several servers, one gets it."""
+        with self._store.write() as connection:
+            if tables.read_grants(connection):
+                return None
+            self._set_grant(connection, SYSTEM, Grant(FIRST_ADMIN, Role.ADMIN))
+            scope = Permission(Role.ADMIN)
+            return self._insert_token(connection, SYSTEM, FIRST_ADMIN, scope, "first start", None)
+
+    def authenticate(self, text: str) -> Caller:
+        """Return the caller with this token; raises SignInRequired for any that is not valid."""
+        token_id, hash = split_token(text)
+        with self._store.read() as connection:
+            found = tables.read_token(connection, token_id)
+            token, own_hash = found or (None, "")
+            is_right = is_same_secret(own_hash, hash)
+            if token is None or not is_right or not token.is_valid(self._clock()):
+                raise SignInRequired
+            grants = tables.read_grants(connection, token.owner)
+        owner = Caller(token.owner, tuple(Permission(grant.role, grant.prefix) for grant in grants))
+        permissions = owner.narrow(Permission(token.role, token.prefix))
+        return Caller(token.owner, permissions, token.id, token.expires_at)
+
+    def grant(self, caller: Caller, grant: Grant) -> None:
+        """Give a subject a role below a prefix, in place of the one it has there."""
+        checked = Grant(parse_name(grant.subject, "subject"), grant.role, parse_prefix(grant.prefix))
+        caller.require(Role.ADMIN, checked.prefix)
+        with self._store.write() as connection:
+            self._set_grant(connection, caller, checked)
+            _require_admin(connection)
+
+    def remove_grant(self, caller: Caller, subject: str, prefix: str = "") -> None:
+        caller.require(Role.ADMIN, parse_prefix(prefix))
+        parse_name(subject, "subject")
+        with self._store.write() as connection:
+            if not any(grant.prefix == prefix for grant in tables.read_grants(connection, subject)):
+                raise InvalidParameter("subject", f"'{subject}' has no grant for '{prefix}'")
+            tables.remove_grant(connection, subject, prefix)
+            _require_admin(connection)
+            detail = {"subject": subject, "prefix": prefix}
+            tables.record_change(connection, caller, self._clock(), "remove-grant", grant=detail)
+
+    def grants(self, caller: Caller) -> list[Grant]:
+        """Return the grants below the prefixes that a caller administers, and its own."""
+        with self._store.read() as connection:
+            grants = tables.read_grants(connection)
+        return [g for g in grants if g.subject == caller.subject or caller.allows(Role.ADMIN, g.prefix)]
+
+    def create_token(
+        self,
+        caller: Caller,
+        role: Role,
+        prefix: str = "",
+        *,
+        label: str = "token",
+        owner: str = "",
+        expires_at: datetime | None = None,
+    ) -> NewToken:
+        """Make a token for the caller or, as an admin of the prefix, for another owner.
+
+        It may do no more, and lasts no longer, than the token that the caller itself used.
+        """
+        scope = Permission(role, parse_prefix(prefix))
+        caller.require(role, scope.prefix)
+        owner = parse_name(owner or caller.subject, "owner")
+        if owner != caller.subject:
+            caller.require(Role.ADMIN, scope.prefix)
+        if caller.expires_at is not None:
+            expires_at = min(expires_at or caller.expires_at, caller.expires_at)
+        with self._store.write() as connection:
+            return self._insert_token(
+                connection, caller, owner, scope, parse_name(label, "label"), expires_at
+            )
+
+    def revoke_token(self, caller: Caller, token_id: str) -> None:
+        """Revoke a token of the caller's or, as an admin, of anyone; and those that were made with it."""
+        parse_name(token_id, "token")
+        with self._store.write() as connection:
+            found = tables.read_token(connection, token_id)
+            if found is None or not _may_see(caller, found[0]):
+                raise InvalidParameter("token", f"there is no token '{token_id}'")
+            tables.revoke_token(connection, token_id, self._clock())
+            tables.record_change(connection, caller, self._clock(), "revoke-token", id=token_id)
+
+    def tokens(self, caller: Caller) -> list[Token]:
+        """Return the tokens that a caller may revoke, also those that are not valid any more."""
+        with self._store.read() as connection:
+            return [token for token in tables.read_tokens(connection) if _may_see(caller, token)]
+
+    def _set_grant(self, connection: Connection, caller: Caller, grant: Grant) -> None:
+        tables.set_grant(connection, grant)
+        tables.record_change(connection, caller, self._clock(), "grant", grant=grant.as_json())
+
+    def _insert_token(
+        self,
+        connection: Connection,
+        caller: Caller,
+        owner: str,
+        scope: Permission,
+        label: str,
+        expires_at: datetime | None,
+    ) -> NewToken:
+        now = self._clock()
+        token_id, secret, hash = create_secret()
+        token = Token(token_id, owner, scope.role, scope.prefix, label, now, expires_at)
+        tables.insert_token(connection, token, hash, parent=caller.token)
+        detail = {"id": token_id, "owner": owner, "role": scope.role.label, "prefix": scope.prefix}
+        tables.record_change(connection, caller, now, "create-token", **detail)
+        return NewToken(token, secret)
+
+
+def _may_see(caller: Caller, token: Token) -> bool:
+    return caller.subject == token.owner or caller.allows(Role.ADMIN, token.prefix)
+
+
+def _require_admin(connection: Connection) -> None:
+    """Raise InvalidParameter where a change leaves a registry without an admin of the whole."""
+    grants = tables.read_grants(connection)
+    if not any(grant.role is Role.ADMIN and not grant.prefix for grant in grants):
+        raise InvalidParameter("grant", "the last admin of the whole registry must stay")

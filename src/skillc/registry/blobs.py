@@ -1,0 +1,143 @@
+"""Keep bytes by their digest: in a folder, or in a bucket of S3, Google Cloud or Azure. Needs `registry`.
+
+A blob never changes. It is written before a version that has it, and removed after the last one.
+
+>>> digest_of(b"")
+'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from typing import Any
+
+from skillc import atomic
+from skillc.errors import InvalidOption, RegistryUnavailable, require_extra
+from skillc.paths import is_inside
+
+with require_extra("registry"):
+    from obstore.exceptions import BaseError
+    from obstore.store import AzureStore, GCSStore, LocalStore, S3Store
+
+_BUCKETS: dict[str, Any] = {"s3": S3Store, "gs": GCSStore, "az": AzureStore}
+_ALGORITHM = "sha256:"
+_FOLDER = "sha256"
+_HEX = frozenset("0123456789abcdef")
+_CHUNK = 200  # entries of a list at once; so many are removed in one transaction
+
+
+def digest_of(data: bytes) -> str:
+    return _ALGORITHM + hashlib.sha256(data).hexdigest()
+
+
+class Blobs:
+    """Blobs in a folder or a bucket."""
+
+    def __init__(self, store: LocalStore | S3Store | GCSStore | AzureStore, name: str) -> None:
+        self._store = store
+        self._name = name
+        self._root = os.fspath(store.prefix) if isinstance(store, LocalStore) and store.prefix else ""
+
+    def write(self, digest: str, data: bytes) -> None:
+        """Write a blob, complete or not at all; one that is there is written again."""
+        path = _path(digest)
+        with self._translate_errors():
+            self._store.put(path, data)
+            if self._root:
+                _flush(os.path.join(self._root, path), self._root)
+
+    def read(self, digest: str) -> bytes:
+        """Return a blob; raises RegistryUnavailable where it is missing or damaged."""
+        with self._translate_errors():
+            data = self._store.get(_path(digest)).bytes().to_bytes()
+        if digest_of(data) != digest:
+            raise RegistryUnavailable(self._name, f"the blob {digest} is damaged")
+        return data
+
+    def find_older(self, than: datetime) -> Iterator[list[str]]:
+        """Yield the digests of the blobs that were written before a time, in batches."""
+        with self._translate_errors():
+            for entries in self._store.list(f"{_FOLDER}/", chunk_size=_CHUNK):
+                names = [
+                    entry["path"].rpartition("/")[2] for entry in entries if entry["last_modified"] < than
+                ]
+                yield [_ALGORITHM + name for name in names if _is_name(name)]
+
+    def remove(self, digests: Collection[str]) -> None:
+        with self._translate_errors():
+            self._store.delete([_path(digest) for digest in digests])
+
+    def sweep(self, before: datetime) -> None:
+        """Remove what killed processes left half-written in a folder; buckets do not show such files."""
+        for directory, _, names in os.walk(os.path.join(self._root, _FOLDER)) if self._root else ():
+            for name in names:
+                path = os.path.join(directory, name)
+                # obstore writes to the name of the blob with "#" and a number, and then renames it.
+                with suppress(FileNotFoundError):
+                    if "#" in name and os.stat(path).st_mtime < before.timestamp():
+                        atomic.discard(path)
+
+    @contextmanager
+    def _translate_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError:
+            raise RegistryUnavailable(self._name, "a blob is missing") from None
+        except (BaseError, OSError) as error:  # obstore describes all it was asked to do, on many lines
+            reason = str(error).strip().partition("\n")[0][:300]
+            raise RegistryUnavailable(self._name, reason) from None
+
+
+def open_blobs(url: str) -> Blobs:
+    """Open `s3://bucket/prefix`, `gs://…`, `az://…`, or a folder by path or `file://`, which is made.
+
+    Credentials, region and endpoint come from the variables of each provider, such as AWS_ENDPOINT_URL;
+    AWS_ALLOW_HTTP=true is for an endpoint without TLS.
+    """
+    scheme, path = url.split("://", 1) if "://" in url else ("file", os.path.abspath(url))
+    if scheme == "file":
+        try:
+            os.makedirs(path, mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise RegistryUnavailable(path, error.strerror or str(error)) from None
+        return Blobs(LocalStore(path), path)
+    if scheme not in _BUCKETS:
+        raise InvalidOption(f"--blobs {scheme}://…: it is a folder, s3://, gs:// or az://")
+    # Given options take the place of those in variables, so that this one is read here.
+    allow_http = os.environ.get("AWS_ALLOW_HTTP", "").lower() == "true"
+    try:
+        store = _BUCKETS[scheme].from_url(
+            url,
+            client_options={"timeout": "60s", "connect_timeout": "5s", "allow_http": allow_http},
+            retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=10)},
+        )
+    except (BaseError, ValueError) as error:
+        raise InvalidOption(f"--blobs {scheme}://…: {str(error).partition(chr(10))[0][:300]}") from None
+    return Blobs(store, url)
+
+
+def _path(digest: str) -> str:
+    name = digest.removeprefix(_ALGORITHM)
+    assert _is_name(name), digest
+    return f"{_FOLDER}/{name[:2]}/{name}"
+
+
+def _is_name(text: str) -> bool:
+    return len(text) == 64 and _HEX.issuperset(text)
+
+
+def _flush(path: str, root: str) -> None:
+    """Wait until a file and its names are on the disk."""
+    if os.name != "posix":  # where directories can't be opened
+        return
+    while is_inside(path, root):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        path = os.path.dirname(path)

@@ -1,0 +1,293 @@
+"""Say what a registry holds: skills with immutable versions and tags, grants, tokens, and a log of changes.
+
+>>> parse_version("v1.2"), next_patch(["1.2.0", "1.10.3"])
+('1.2.0', '1.10.4')
+>>> max("1.0.0-rc.1", "1.0.0", "1.0.0-rc.10", key=precedence)
+'1.0.0'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime, timedelta
+from enum import IntEnum
+from typing import Any
+
+from skillc.errors import InvalidParameter, SkillNotFound
+from skillc.skills import SkillId
+
+LATEST = "latest"
+FIRST_VERSION = "0.1.0"
+RESERVATION = timedelta(days=30)  # of a deleted skill's ID: it can be restored, and not be published anew
+MAX_VERSION = 64  # characters
+MAX_TEXT = 2000  # characters of a note or a reason
+MAX_NAME = 200  # characters of a subject or a label
+
+_VERSION = re.compile(
+    r"v?(0|[1-9]\d*)(?:\.(0|[1-9]\d*)(?:\.(0|[1-9]\d*)"
+    r"(?:-((?:0|[1-9]\d*|\d*[a-z-][0-9a-z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-z-][0-9a-z-]*))*))?)?)?",
+    re.IGNORECASE | re.ASCII,
+)
+_TAG = re.compile(r"[a-z][a-z0-9._-]{0,63}")  # no digit first: a tag never looks like a version
+
+
+def parse_version(text: str) -> str:
+    """Return a semantic version in full; raises InvalidParameter for text that is none.
+
+    `v1` and `1.2` are completed. Build metadata is refused: versions that differ in it alone have no order.
+    """
+    match = _VERSION.fullmatch(text) if len(text) <= MAX_VERSION else None
+    if match is None:
+        shown = text if len(text) <= MAX_VERSION else f"{text[:MAX_VERSION]}…"
+        reason = f"'{shown}' is not a semantic version such as 1.2.0 or 1.2.0-rc.1, without build metadata"
+        raise InvalidParameter("version", reason)
+    major, minor, patch, label = match.groups()
+    return f"{major}.{minor or 0}.{patch or 0}{f'-{label}' if label else ''}"
+
+
+def precedence(version: str) -> tuple[Any, ...]:
+    """Return the key that sorts versions as Semantic Versioning 2.0.0 does."""
+    numbers, _, label = version.partition("-")
+    parts = [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in label.split(".")] if label else []
+    return (*map(int, numbers.split(".")), not label, parts)
+
+
+def is_release(version: str) -> bool:
+    return "-" not in version
+
+
+def next_patch(versions: Iterable[str]) -> str:
+    """Return the version after the highest of these: of a pre-release, its release."""
+    highest = max(versions, key=precedence, default="")
+    if not highest:
+        return FIRST_VERSION
+    numbers, _, label = highest.partition("-")
+    major, minor, patch = numbers.split(".")
+    return f"{major}.{minor}.{patch if label else int(patch) + 1}"
+
+
+def parse_tag(text: str) -> str:
+    if _TAG.fullmatch(text) is None:
+        reason = "a tag is a lower-case letter and then up to 63 letters, digits, '.', '_' or '-'"
+        raise InvalidParameter("tag", reason)
+    return text
+
+
+def parse_text(text: str, name: str, limit: int = MAX_TEXT) -> str:
+    """Return text that every store can hold; raises InvalidParameter where it is long or not Unicode."""
+    if len(text) > limit:
+        raise InvalidParameter(name, f"it is longer than {limit} characters")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidParameter(name, "it is not valid Unicode") from None
+    if "\0" in text:
+        raise InvalidParameter(name, "it has a NUL character")
+    return text
+
+
+def parse_reason(text: str) -> str:
+    if not text.strip():
+        raise InvalidParameter("reason", "it must say why")
+    return parse_text(text, "reason")
+
+
+def parse_name(text: str, name: str) -> str:
+    """Return a subject or a label: not empty, and on one line."""
+    if not text.strip() or not text.isprintable():
+        raise InvalidParameter(name, "it must be one line of printable text")
+    return parse_text(text, name, MAX_NAME)
+
+
+def parse_prefix(text: str) -> str:
+    """Return a path that skills are below, or are themselves; empty for all."""
+    return str(SkillId(text)) if text else ""
+
+
+def is_below(path: str, prefix: str) -> bool:
+    """Return whether a path is `prefix` or below it.
+
+    >>> is_below("payments/refunds", "payments"), is_below("payments-old", "payments")
+    (True, False)
+    """
+    return not prefix or f"{path}/".startswith(f"{prefix}/")
+
+
+class Role(IntEnum):
+    """What may be done below a prefix; each role includes those before it."""
+
+    READER = 1
+    PUBLISHER = 2  # and set tags
+    MAINTAINER = 3  # and yank, delete, restore
+    ADMIN = 4  # and grants, the tokens of others, the log
+
+    @classmethod
+    def parse(cls, text: str) -> Role:
+        try:
+            return cls[text.upper()] if text.islower() else cls[""]
+        except KeyError:
+            names = ", ".join(role.label for role in cls)
+            raise InvalidParameter("role", f"it is one of {names}") from None
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file of a version. Its bytes are the blob `digest`, so they never change."""
+
+    path: str
+    size: int
+    digest: str
+    is_executable: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        return {"path": self.path, "size": self.size, "digest": self.digest}
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One immutable publication of a skill; only whether it is `yanked`, and why, can change.
+
+    `digest` is that of the skill's source, as lock files have it; `archive` is the digest of its tar.gz.
+    """
+
+    skill: SkillId
+    version: str
+    digest: str
+    frontmatter: Mapping[str, Any]
+    archive: str
+    archive_size: int
+    published_at: datetime
+    published_by: str
+    note: str = ""
+    yanked: str | None = None
+
+    def as_json(self, tags: Iterable[str] = ()) -> dict[str, Any]:
+        return {
+            "version": self.version,
+            "digest": self.digest,
+            "published_at": self.published_at.isoformat(),
+            "published_by": self.published_by,
+            "note": self.note,
+            "yanked": self.yanked,
+            "tags": sorted(tags),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A skill with its versions, last published first, and what its tags point at."""
+
+    id: SkillId
+    versions: tuple[Version, ...]
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+    def find(self, version: str) -> Version | None:
+        return next((each for each in self.versions if each.version == version), None)
+
+    @property
+    def latest(self) -> Version | None:
+        """The version that an installation without a version chooses.
+
+        That is the one tagged `latest`; where it is yanked or hidden, the highest release that is not, or the
+        highest pre-release where there is no release.
+        """
+        tagged = self.find(self.tags.get(LATEST, ""))
+        if tagged is not None and tagged.yanked is None:
+            return tagged
+        candidates = [each for each in self.versions if each.yanked is None]
+        return max(candidates, key=lambda v: (is_release(v.version), precedence(v.version)), default=None)
+
+    def resolve(self, wanted: str = LATEST) -> Version:
+        """Return a version by its number, also a yanked one, or by a tag, which never gives a yanked one."""
+        if version := self.find(wanted):
+            return version
+        version = self.latest if wanted == LATEST else self.find(self.tags.get(wanted, ""))
+        if version is None:
+            raise SkillNotFound(f"{self.id}@{wanted}", "there is no such version or tag")
+        if version.yanked is not None:
+            raise SkillNotFound(
+                f"{self.id}@{wanted}", f"version {version.version} was yanked: {version.yanked}"
+            )
+        return version
+
+    def filter(self, keep: Callable[[Version], bool]) -> Skill:
+        """Return the same skill with the versions that satisfy a condition."""
+        return replace(self, versions=tuple(version for version in self.versions if keep(version)))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the list of versions, each with the tags that resolve to it."""
+        tags = {tag: version for tag, version in self.tags.items() if tag != LATEST}
+        if self.latest is not None:
+            tags[LATEST] = self.latest.version
+        return {
+            "versions": [
+                version.as_json(tag for tag, target in tags.items() if target == version.version)
+                for version in self.versions
+            ]
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a person or program (`subject`) may do below a prefix."""
+
+    subject: str
+    role: Role
+    prefix: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return _as_json(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token without its secret. It may do what both its scope and the grants of its owner allow."""
+
+    id: str
+    owner: str
+    role: Role
+    prefix: str
+    label: str
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+    def is_valid(self, now: datetime) -> bool:
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+    def as_json(self) -> dict[str, Any]:
+        return _as_json(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An entry of the log: one write. Their numbers have no gaps, and appear in their order."""
+
+    sequence: int
+    time: datetime
+    subject: str
+    token: str
+    action: str
+    skill: str = ""
+    version: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        return _as_json(self)
+
+
+def _as_json(value: Grant | Token | Change) -> dict[str, Any]:
+    """Return the fields of a value: times in ISO 8601, roles by name."""
+
+    def convert(part: Any) -> Any:
+        return (
+            part.isoformat() if isinstance(part, datetime) else part.label if isinstance(part, Role) else part
+        )
+
+    return {part.name: convert(getattr(value, part.name)) for part in fields(value)}

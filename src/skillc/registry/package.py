@@ -1,0 +1,164 @@
+"""Read what is published: the files of one skill at one moment, their digests, and an archive of them.
+
+The same files make the same archive, byte by byte: sorted names, no times, no owners.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import stat
+import tarfile
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from skillc.errors import InvalidSkill
+from skillc.paths import SKILL_FILES
+from skillc.registry.blobs import digest_of
+from skillc.registry.model import StoredFile, parse_version
+from skillc.skills import Document, SkillId, hash_source, list_files, open_inside, parse, read_metadata
+
+MAX_FILES = 10_000
+MAX_BYTES = 64 << 20  # of all files; they are in memory while they are published
+MAX_PATH = 1024  # bytes
+MAX_SEGMENT = 255  # bytes of a name between slashes
+
+# Names that a file can't have on Windows.
+_FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f\x7f]|[ .]\Z')
+_RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.-])[\"']?version[\"']?[ \t]*:[ \t]*(\d+\.\d+)")
+
+
+@dataclass(frozen=True)
+class Package:
+    """The files of a skill with their bytes, checked: every system can hold them."""
+
+    skill: SkillId
+    contents: Mapping[str, bytes]
+    files: tuple[StoredFile, ...]
+    document: Document
+
+    @cached_property
+    def frontmatter(self) -> Mapping[str, Any]:
+        return read_metadata(self.document, self.skill.name).fields
+
+    @cached_property
+    def digest(self) -> str:
+        """The digest of the skill's source, as lock files have it [D3]."""
+        pairs = ((file.path, file.digest.partition(":")[2]) for file in self.files)
+        return f"sha256:{hash_source(pairs)}"
+
+    @cached_property
+    def version(self) -> str:
+        """The version in the frontmatter, at `metadata.version`; empty without one."""
+        metadata = self.frontmatter.get("metadata")
+        version = metadata.get("version") if isinstance(metadata, dict) else None
+        if isinstance(version, float) and self.document.frontmatter is not None:  # 1.10 is not 1.1
+            numbers = _NUMBER.findall(self.document.frontmatter.raw)
+            version = next((number for number in numbers if float(number) == version), version)
+        if version is None or isinstance(version, bool | list | dict):
+            return ""
+        return parse_version(str(version))
+
+    @cached_property
+    def archive(self) -> bytes:
+        """The files as .tar.gz, with SKILL.md at its root."""
+        buffer = io.BytesIO()
+        with (
+            gzip.GzipFile(filename="", fileobj=buffer, mode="wb", compresslevel=9, mtime=0) as packed,
+            tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+        ):
+            for file in self.files:
+                member = tarfile.TarInfo(file.path)
+                member.size = file.size
+                member.mode = 0o755 if file.is_executable else 0o644
+                archive.addfile(member, io.BytesIO(self.contents[file.path]))
+        return buffer.getvalue()
+
+    def blobs(self) -> dict[str, bytes]:
+        """Return everything to store, by digest."""
+        blobs = {file.digest: self.contents[file.path] for file in self.files}
+        return {**blobs, digest_of(self.archive): self.archive}
+
+
+def read_package(skill_id: str, folder: str) -> Package:
+    """Read the skill in a folder; raises InvalidSkill, MissingField or PathEscapes."""
+    contents: dict[str, bytes] = {}
+    executable, size = set(), 0
+    for file in _list(folder):
+        with os.fdopen(open_inside(folder, file), "rb") as opened:
+            data = opened.read(MAX_BYTES - size + 1)
+            if stat.S_IMODE(os.fstat(opened.fileno()).st_mode) & 0o111:
+                executable.add(file)
+        size += len(data)
+        _check_size(folder, len(contents), size)
+        contents[file] = data
+    return make_package(skill_id, contents, executable)
+
+
+def make_package(skill_id: str, contents: Mapping[str, bytes], executable: set[str] | None = None) -> Package:
+    """Return the package of these files; raises InvalidSkill or MissingField."""
+    skill = SkillId(skill_id)
+    _check_size(skill, len(contents), sum(map(len, contents.values())))
+    main = next((name for name in SKILL_FILES if name in contents), None)
+    if main is None:
+        raise InvalidSkill(skill)
+    _check_names(skill, contents)
+    names = sorted(contents, key=str.encode)
+    package = Package(
+        skill,
+        dict(contents),
+        tuple(
+            StoredFile(name, len(contents[name]), digest_of(contents[name]), name in (executable or ()))
+            for name in names
+        ),
+        parse(contents[main]),
+    )
+    assert package.frontmatter is not None  # raises MissingField now, not later
+    return package
+
+
+def _list(folder: str) -> Iterator[str]:
+    try:
+        yield from (file.name for file in list_files(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        raise InvalidSkill(folder) from None
+
+
+def _check_size(skill: str, count: int, size: int) -> None:
+    if count > MAX_FILES:
+        raise InvalidSkill(skill, f"more than {MAX_FILES} files")
+    if size > MAX_BYTES:
+        raise InvalidSkill(skill, f"more than {MAX_BYTES >> 20} MiB")
+
+
+def _check_names(skill: str, names: Mapping[str, bytes]) -> None:
+    """Raise InvalidSkill for a file that some system can't hold, or holds for another one."""
+    seen: dict[str, str] = {}
+    for name in names:
+        try:
+            length = len(name.encode())
+        except UnicodeEncodeError:
+            raise InvalidSkill(skill, f"the name of '{name}' is not UTF-8") from None
+        if length > MAX_PATH or not all(map(_is_portable, name.split("/"))):
+            raise InvalidSkill(skill, f"not every system can hold a file '{name[:MAX_SEGMENT]}'")
+        parts = unicodedata.normalize("NFC", name).casefold().split("/")
+        for count in range(1, len(parts) + 1):
+            path = "/".join(parts[:count])
+            own = name if count == len(parts) else "/".join(name.split("/")[:count]) + "/"
+            if seen.setdefault(path, own) != own:
+                raise InvalidSkill(skill, f"'{own}' and '{seen[path]}' are one name on some systems")
+
+
+def _is_portable(segment: str) -> bool:
+    return (
+        segment not in ("", ".", "..")
+        and len(segment.encode()) <= MAX_SEGMENT
+        and not _FORBIDDEN.search(segment)
+        and not _RESERVED.fullmatch(segment)
+    )

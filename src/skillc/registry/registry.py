@@ -1,0 +1,387 @@
+"""Publish, read, tag, yank and delete skills: every operation of a registry, each called by a `Caller`.
+
+    registry = open_registry("registry.db", "blobs")
+    registry.publish(SYSTEM, read_package("payments/refunds", "skills/refunds"), note="first")
+    registry.skill(SYSTEM, "payments/refunds").resolve("latest").version
+
+Publishing claims its blobs, writes those that are new, and then writes the version in one transaction. A
+process that is killed before the end leaves blobs that no version has; `collect` removes them.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Self
+
+from skillc.errors import (
+    FileNotFound,
+    RegistryUnavailable,
+    SkillExists,
+    SkillNotFound,
+    SkillReserved,
+    StaleVersion,
+    VersionExists,
+)
+from skillc.paths import registry_directory, require_home
+from skillc.registry.access import Caller
+from skillc.registry.accounts import Accounts
+from skillc.registry.blobs import Blobs, digest_of, open_blobs
+from skillc.registry.model import (
+    LATEST,
+    RESERVATION,
+    Change,
+    Role,
+    Skill,
+    StoredFile,
+    Version,
+    is_release,
+    next_patch,
+    parse_prefix,
+    parse_reason,
+    parse_tag,
+    parse_text,
+    parse_version,
+    precedence,
+)
+from skillc.registry.package import Package
+from skillc.registry.store import Connection, Store, open_store, tables
+from skillc.skills import SkillId
+
+MIN_PAGE, PAGE = 50, 500  # skills that are read at once: some of them may be hidden
+MAX_CHANGES = 1000  # of one answer
+MAX_SEQUENCE = 2**63 - 1  # what a database can compare
+ORPHAN_AGE = timedelta(days=1)  # no publication takes this long
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What `collect` removed: skills whose reservation ended, and the number of blobs."""
+
+    skills: tuple[str, ...]
+    blobs: int
+
+
+class Registry:
+    """Skills in a store and blobs. Operations can be called from many threads and processes at once."""
+
+    def __init__(
+        self, store: Store, blobs: Blobs, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self._store = store
+        self._blobs = blobs
+        self._clock = clock
+        self.accounts = Accounts(store, clock)
+
+    def close(self) -> None:
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    # Reading
+
+    def skill(self, caller: Caller, skill_id: str) -> Skill:
+        """Return a skill with its versions; raises SkillNotFound, also for one that was deleted."""
+        caller.require(Role.READER, SkillId(skill_id))
+        with self._store.read() as connection:
+            return _read_skill(connection, skill_id)
+
+    def skills(self, caller: Caller, prefix: str = "", after: str = "", limit: int = PAGE) -> list[Skill]:
+        """Return up to `limit` of the skills that a caller may read, by ID, behind the ID `after`."""
+        found: list[Skill] = []
+        parse_prefix(prefix)
+        parse_text(after, "after")
+        size = min(PAGE, max(limit, MIN_PAGE))
+        while len(found) < limit:
+            with self._store.read() as connection:
+                page = tables.read_skills(connection, prefix, after, size)
+            found += (skill for skill in page if caller.allows(Role.READER, skill.id))
+            if len(page) < size:
+                break
+            after = page[-1].id
+        return found[:limit]
+
+    def files(self, caller: Caller, version: Version) -> tuple[StoredFile, ...]:
+        caller.require(Role.READER, version.skill)
+        with self._store.read() as connection:
+            return tables.read_files(connection, version)
+
+    def read_file(self, caller: Caller, version: Version, path: str) -> bytes:
+        """Return the bytes of a file of a version; raises FileNotFound."""
+        file = next((file for file in self.files(caller, version) if file.path == path), None)
+        if file is None:
+            raise FileNotFound(path)
+        return self._blobs.read(file.digest)
+
+    def read_archive(self, caller: Caller, version: Version) -> bytes:
+        """Return the .tar.gz of a version."""
+        caller.require(Role.READER, version.skill)
+        return self._blobs.read(version.archive)
+
+    def changes(self, caller: Caller, since: int = 0, limit: int = MAX_CHANGES) -> list[Change]:
+        """Return the changes behind the number `since`, oldest first: those that a caller may see.
+
+        Admins of the whole registry see the whole log. All others see what happened to skills that they may
+        read; ask again from the last number until there are no more.
+        """
+        found: list[Change] = []
+        since = min(since, MAX_SEQUENCE)
+        while len(found) < limit:
+            with self._store.read() as connection:
+                page = tables.read_changes(connection, since, MAX_CHANGES)
+            found += (change for change in page if _may_see(caller, change))
+            if len(page) < MAX_CHANGES:
+                break
+            since = page[-1].sequence
+        return found[:limit]
+
+    def source(self, caller: Caller) -> CallerSource:
+        """Return the registry as this caller sees it, for policies and as a source of skills."""
+        return CallerSource(self, caller)
+
+    # Publishing
+
+    def publish(
+        self,
+        caller: Caller,
+        package: Package,
+        *,
+        version: str = "",
+        tag: str = LATEST,
+        note: str = "",
+        expect: str | None = None,
+    ) -> Version:
+        """Publish a new version: `version`, else that of the frontmatter, else the next patch.
+
+        `latest` moves to a higher version alone, and to a pre-release only where there is no release; any
+        other tag moves always. `expect` is the digest of what the publisher took for the latest version, or
+        "" for a skill that is to be new. Raises VersionExists, StaleVersion, SkillExists or SkillReserved.
+        """
+        caller.require(Role.PUBLISHER, package.skill)
+        number = parse_version(version) if version else package.version
+        parse_tag(tag)
+        parse_text(note, "note")
+        blobs = package.blobs()
+        publication = self._upload(blobs)
+        with self._change() as (connection, now):
+            if tables.release_blobs(connection, publication) != len(blobs):
+                raise RegistryUnavailable("store", "publishing took too long; publish again")
+            skill = _open_for_publishing(connection, caller, package.skill, now)
+            _check_expectation(skill, expect)
+            published = Version(
+                package.skill,
+                number or _next_version(skill, package.digest),
+                package.digest,
+                package.frontmatter,
+                digest_of(package.archive),
+                len(package.archive),
+                now,
+                caller.subject,
+                note,
+            )
+            if existing := skill.find(published.version):
+                raise VersionExists(skill.id, existing.version, _compare(existing, package.digest))
+            detail = {"digest": package.digest, "tag": tag}
+            key = published.skill, published.version
+            sequence = tables.record_change(connection, caller, now, "publish", *key, **detail)
+            tables.insert_version(connection, published, package.files, sequence)
+            if tag != LATEST or _is_newer(published, skill.latest):
+                tables.set_tag(connection, published, tag)
+        return published
+
+    def _upload(self, blobs: dict[str, bytes]) -> str:
+        """Claim blobs, write those that no version has, and return the name of the claim."""
+        publication = secrets.token_hex(8)
+        with self._change() as (connection, now):
+            missing = tables.claim_blobs(connection, blobs.keys(), publication, now)
+        for digest in sorted(missing):
+            self._blobs.write(digest, blobs[digest])
+        return publication
+
+    # Changing what is published
+
+    def yank(self, caller: Caller, skill_id: str, version: str, reason: str) -> Version:
+        """Take a version out of the choice for new installations; by its number it can still be had."""
+        return self._set_yanked(caller, skill_id, version, parse_reason(reason), "yank")
+
+    def unyank(self, caller: Caller, skill_id: str, version: str) -> Version:
+        return self._set_yanked(caller, skill_id, version, None, "unyank")
+
+    def _set_yanked(
+        self, caller: Caller, skill_id: str, version: str, reason: str | None, action: str
+    ) -> Version:
+        caller.require(Role.MAINTAINER, SkillId(skill_id))
+        with self._change() as (connection, now):
+            target = _find(_read_skill(connection, skill_id), version)
+            tables.set_yanked(connection, target, reason)
+            tables.record_change(connection, caller, now, action, skill_id, version, reason=reason)
+            return _find(_read_skill(connection, skill_id), version)
+
+    def set_tag(self, caller: Caller, skill_id: str, tag: str, version: str) -> None:
+        """Point a tag at a version; `latest` at an older one is a rollback."""
+        caller.require(Role.PUBLISHER, SkillId(skill_id))
+        parse_tag(tag)
+        with self._change() as (connection, now):
+            tables.set_tag(connection, _find(_read_skill(connection, skill_id), version), tag)
+            tables.record_change(connection, caller, now, "tag", skill_id, version, tag=tag)
+
+    def remove_tag(self, caller: Caller, skill_id: str, tag: str) -> None:
+        caller.require(Role.PUBLISHER, SkillId(skill_id))
+        with self._change() as (connection, now):
+            if tag not in _read_skill(connection, skill_id).tags:
+                raise SkillNotFound(f"{skill_id}@{tag}", "there is no such tag")
+            tables.remove_tag(connection, skill_id, tag)
+            tables.record_change(connection, caller, now, "remove-tag", skill_id, tag=tag)
+
+    def delete(self, caller: Caller, skill_id: str) -> None:
+        """Delete a skill with all its versions; for 30 days it can be restored, and its ID stays reserved."""
+        caller.require(Role.MAINTAINER, SkillId(skill_id))
+        with self._change() as (connection, now):
+            _read_skill(connection, skill_id)
+            tables.set_deletion(connection, skill_id, now)
+            tables.record_change(connection, caller, now, "delete", skill_id)
+
+    def restore(self, caller: Caller, skill_id: str) -> Skill:
+        """Undo a deletion; raises SkillNotFound where there is none, or not any more."""
+        caller.require(Role.MAINTAINER, SkillId(skill_id))
+        with self._change() as (connection, now):
+            deleted_at = tables.read_deletion(connection, skill_id)
+            if deleted_at is None or now >= deleted_at + RESERVATION:
+                raise SkillNotFound(skill_id, "it is not among the deleted ones")
+            tables.set_deletion(connection, skill_id, None)
+            tables.record_change(connection, caller, now, "restore", skill_id)
+            return _read_skill(connection, skill_id)
+
+    def collect(self, caller: Caller) -> Collected:
+        """Remove skills whose reservation ended, and blobs that no version has and no publisher claims.
+
+        Blobs are removed within writing transactions, where no publisher can claim them meanwhile.
+        """
+        caller.require(Role.ADMIN, "")
+        with self._change() as (connection, now):
+            ended = tables.find_deleted(connection, now - RESERVATION)
+            for skill_id in ended:
+                _purge(connection, caller, skill_id, now)
+            tables.drop_claims(connection, now - ORPHAN_AGE)
+        self._blobs.sweep(now - ORPHAN_AGE)
+        return Collected((*ended,), sum(map(self._remove_orphans, self._blobs.find_older(now - ORPHAN_AGE))))
+
+    def _remove_orphans(self, digests: Collection[str]) -> int:
+        with self._change() as (connection, _):
+            orphans = tables.find_orphans(connection, digests)
+            if orphans:
+                self._blobs.remove(orphans)
+        return len(orphans)
+
+    @contextmanager
+    def _change(self) -> Iterator[tuple[Connection, datetime]]:
+        with self._store.write() as connection:
+            yield connection, self._clock()  # read while no other writes: times are in the order of changes
+
+
+class CallerSource:
+    """A registry as one caller sees it: a `VersionSource`."""
+
+    def __init__(self, registry: Registry, caller: Caller) -> None:
+        self._registry = registry
+        self._caller = caller
+
+    def skills(self) -> Iterator[Skill]:
+        after = ""
+        while page := self._registry.skills(self._caller, after=after):
+            yield from page
+            after = page[-1].id
+
+    def skill(self, skill_id: str) -> Skill:
+        return self._registry.skill(self._caller, skill_id)
+
+    def files(self, version: Version) -> tuple[StoredFile, ...]:
+        return self._registry.files(self._caller, version)
+
+    def read_file(self, version: Version, path: str) -> bytes:
+        return self._registry.read_file(self._caller, version, path)
+
+
+def open_registry(store: str = "", blobs: str = "") -> Registry:
+    """Open a registry by the addresses of its store and its blobs.
+
+    By default the store is a SQLite file in the home, and the blobs are a folder beside a SQLite file.
+    """
+    store = store or os.path.join(registry_directory(require_home()), "registry.db")
+    if not blobs:
+        if "://" in store and not store.startswith("sqlite:"):
+            raise RegistryUnavailable(store.partition(":")[0], "it needs the address of its blobs, too")
+        blobs = os.path.join(os.path.dirname(os.path.abspath(store.removeprefix("sqlite://"))), "blobs")
+    opened = open_blobs(blobs)
+    return Registry(open_store(store), opened)
+
+
+def _read_skill(connection: Connection, skill_id: str) -> Skill:
+    skill = tables.read_skill(connection, skill_id)
+    if skill is None or tables.read_deletion(connection, skill_id) is not None:
+        raise SkillNotFound(skill_id, "the registry has no such skill")
+    return skill
+
+
+def _open_for_publishing(connection: Connection, caller: Caller, skill_id: SkillId, now: datetime) -> Skill:
+    """Return a skill, which may have no version yet; raises SkillReserved."""
+    deleted_at = tables.read_deletion(connection, skill_id)
+    if deleted_at is not None:
+        if now < deleted_at + RESERVATION:
+            raise SkillReserved(skill_id, f"{deleted_at + RESERVATION:%Y-%m-%d}")
+        _purge(connection, caller, skill_id, now)
+    return tables.read_skill(connection, skill_id) or Skill(skill_id, ())
+
+
+def _purge(connection: Connection, caller: Caller, skill_id: str, now: datetime) -> None:
+    tables.purge_skill(connection, skill_id)
+    tables.record_change(connection, caller, now, "purge", skill_id)
+
+
+def _find(skill: Skill, version: str) -> Version:
+    found = skill.find(version)
+    if found is None:
+        raise SkillNotFound(f"{skill.id}@{version}", "there is no such version")
+    return found
+
+
+def _check_expectation(skill: Skill, expect: str | None) -> None:
+    latest = skill.latest or (skill.versions[0] if skill.versions else None)
+    if expect is None:
+        return
+    if not expect:
+        if latest is not None:
+            raise SkillExists(skill.id)
+    elif latest is None or latest.digest != expect:
+        raise StaleVersion(skill.id, latest.version if latest else "0")
+
+
+def _next_version(skill: Skill, digest: str) -> str:
+    """Return the next patch; raises VersionExists where nothing changed since the highest version."""
+    highest = max(skill.versions, key=lambda version: precedence(version.version), default=None)
+    if highest is not None and highest.digest == digest:
+        raise VersionExists(skill.id, highest.version, _compare(highest, digest))
+    return next_patch(version.version for version in skill.versions)
+
+
+def _compare(version: Version, digest: str) -> str:
+    return f"hint: its files are {'the same' if version.digest == digest else 'others'}"
+
+
+def _is_newer(version: Version, latest: Version | None) -> bool:
+    def rank(number: str) -> tuple[object, ...]:
+        return is_release(number), precedence(number)
+
+    return latest is None or rank(version.version) > rank(latest.version)
+
+
+def _may_see(caller: Caller, change: Change) -> bool:
+    return caller.allows(Role.READER, change.skill) if change.skill else caller.allows(Role.ADMIN, "")

@@ -1,0 +1,82 @@
+"""Define what policies are put around: a source of versions; and show one as a `SkillSource`."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import json
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from skillc.errors import SkillNotFound
+from skillc.library import ALL, SkillDescriptor, SkillDocument, SkillFilter, SkillScope, SkillSource
+from skillc.paths import SKILL_FILES
+from skillc.registry.model import Skill, StoredFile, Version
+from skillc.skills import SkillId, parse
+
+_OWN_FIELDS = ("name", "description", "metadata", "requires_capabilities")
+
+
+class VersionSource(Protocol):
+    """Skills with all their versions: a registry as one caller sees it, or a policy around another source."""
+
+    def skills(self) -> Iterator[Skill]:
+        """Yield the skills, by ID."""
+        ...
+
+    def skill(self, skill_id: str) -> Skill:
+        """Return one skill; raises SkillNotFound."""
+        ...
+
+    def files(self, version: Version) -> tuple[StoredFile, ...]: ...
+
+    def read_file(self, version: Version, path: str) -> bytes:
+        """Return the bytes of a file; raises FileNotFound."""
+        ...
+
+
+class RegistrySkillSource(SkillSource):
+    """The latest version of each skill that a source of versions has. Yanked ones are not chosen."""
+
+    kind = "registry"
+
+    def __init__(self, source: VersionSource) -> None:
+        self._source = source
+
+    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
+        return await asyncio.to_thread(self._list, filter)
+
+    async def load(self, skill_id: SkillId) -> SkillDocument:
+        return await asyncio.to_thread(self._load, skill_id)
+
+    def _list(self, filter: SkillFilter) -> builtins.list[SkillDescriptor]:
+        versions = (skill.latest for skill in self._source.skills())
+        skills = (_describe(version) for version in versions if version is not None)
+        return [skill for skill in skills if filter.matches(skill)]
+
+    def _load(self, skill_id: SkillId) -> SkillDocument:
+        version = self._source.skill(skill_id).latest
+        if version is None:
+            raise SkillNotFound(skill_id, "all its versions are yanked")
+        names = {file.path for file in self._source.files(version)}
+        document = parse(self._source.read_file(version, next(n for n in SKILL_FILES if n in names)))
+        body = document.data[document.body :].decode("utf-8", "replace").lstrip("\r\n")
+        extensions = {key: value for key, value in version.frontmatter.items() if key not in _OWN_FIELDS}
+        return SkillDocument(_describe(version), body, extensions)
+
+
+def _describe(version: Version) -> SkillDescriptor:
+    fields = version.frontmatter
+    needs = fields.get("requires_capabilities")
+    metadata: Any = fields.get("metadata")
+    return SkillDescriptor(
+        version.skill,
+        description=str(fields.get("description", "")),
+        scope=SkillScope.REMOTE,
+        requires_capabilities=tuple(map(str, needs)) if isinstance(needs, list) else (),
+        metadata=(
+            {key: value if isinstance(value, str) else json.dumps(value) for key, value in metadata.items()}
+            if isinstance(metadata, dict)
+            else {}
+        ),
+    )

@@ -1,0 +1,21 @@
+"""Where a registry keeps what it knows: SQLite or PostgreSQL, and the same SQL for both."""
+
+from __future__ import annotations
+
+from skillc.errors import InvalidOption
+from skillc.registry.store.database import Connection as Connection, Store as Store
+from skillc.registry.store.sqlite import SqliteStore
+
+
+def open_store(url: str) -> Store:
+    """Open `postgresql://…`, `sqlite:///path`, or the SQLite file at a path; create what is missing."""
+    scheme, path = url.split("://", 1) if "://" in url else ("", url)
+    if scheme in ("postgresql", "postgres"):
+        from skillc.registry.store.postgres import PostgresStore  # here, because it needs the extra
+
+        return PostgresStore(url)
+    if scheme not in ("", "sqlite"):
+        raise InvalidOption(f"--store {scheme}://…: it is sqlite:///path or postgresql://…")
+    if not path:
+        raise InvalidOption("--store: the path is missing")
+    return SqliteStore(path)

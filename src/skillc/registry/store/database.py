@@ -1,0 +1,48 @@
+"""Define what a store is: a database with reading and writing transactions.
+
+    with store.write() as connection:
+        connection.execute("UPDATE tags SET version = ? WHERE skill = ? AND tag = ?", version, skill, tag)
+
+The SQL is written once, in what both databases understand, with `?` for values. Writers run one after the
+other, so that a decision and what is written after it belong together, and changes get their numbers in the
+order in which readers see them. A transaction appears whole or, where its process is killed, not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+Row = tuple[Any, ...]
+
+
+class Connection(Protocol):
+    """One transaction."""
+
+    def execute(self, sql: str, *values: object) -> list[Row]:
+        """Run one statement and return its rows."""
+        ...
+
+    def execute_many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        """Run one statement for each row of values."""
+        ...
+
+
+class Store(Protocol):
+    """A database. Everything it can't do raises RegistryUnavailable (E092)."""
+
+    @property
+    def text_type(self) -> str:
+        """The type of columns with text, which is to be sorted bytewise."""
+        ...
+
+    def read(self) -> AbstractContextManager[Connection]:
+        """Open a transaction that sees the store as it is at its first statement."""
+        ...
+
+    def write(self) -> AbstractContextManager[Connection]:
+        """Open a transaction that no other writer runs beside; it is undone where the block raises."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,61 @@
+"""Create the tables of a registry, and bring those of an older program up to date: forwards only.
+
+A migration never changes once it was released; a new one is added at the end. They run in one writing
+transaction, so that of several servers that start at once one migrates, and the others find it done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import time_ns
+
+from skillc.errors import RegistryUnavailable
+from skillc.registry.store.database import Store
+
+# Times are microseconds since 1970. TEXT stands for the store's type of text that is sorted bytewise.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE skills (id TEXT PRIMARY KEY, deleted_at BIGINT)",
+        """CREATE TABLE versions (skill TEXT NOT NULL REFERENCES skills (id) ON DELETE CASCADE,
+        version TEXT NOT NULL, digest TEXT NOT NULL, frontmatter TEXT NOT NULL, archive TEXT NOT NULL,
+        archive_size BIGINT NOT NULL, published_at BIGINT NOT NULL, published_by TEXT NOT NULL,
+        note TEXT NOT NULL, yanked TEXT, sequence BIGINT NOT NULL, PRIMARY KEY (skill, version))""",
+        "CREATE INDEX versions_archive ON versions (archive)",
+        """CREATE TABLE files (skill TEXT NOT NULL, version TEXT NOT NULL, path TEXT NOT NULL,
+        size BIGINT NOT NULL, digest TEXT NOT NULL, executable INTEGER NOT NULL,
+        PRIMARY KEY (skill, version, path),
+        FOREIGN KEY (skill, version) REFERENCES versions (skill, version) ON DELETE CASCADE)""",
+        "CREATE INDEX files_digest ON files (digest)",
+        """CREATE TABLE tags (skill TEXT NOT NULL, tag TEXT NOT NULL, version TEXT NOT NULL,
+        PRIMARY KEY (skill, tag),
+        FOREIGN KEY (skill, version) REFERENCES versions (skill, version) ON DELETE CASCADE)""",
+        """CREATE TABLE claims (publication TEXT NOT NULL, digest TEXT NOT NULL, claimed_at BIGINT NOT NULL,
+        PRIMARY KEY (publication, digest))""",
+        "CREATE INDEX claims_digest ON claims (digest)",
+        """CREATE TABLE grants (subject TEXT NOT NULL, prefix TEXT NOT NULL, role INTEGER NOT NULL,
+        PRIMARY KEY (subject, prefix))""",
+        """CREATE TABLE tokens (id TEXT PRIMARY KEY, hash TEXT NOT NULL, owner TEXT NOT NULL,
+        role INTEGER NOT NULL, prefix TEXT NOT NULL, label TEXT NOT NULL, parent TEXT NOT NULL,
+        created_at BIGINT NOT NULL, expires_at BIGINT, revoked_at BIGINT)""",
+        """CREATE TABLE changes (sequence BIGINT PRIMARY KEY, time BIGINT NOT NULL, subject TEXT NOT NULL,
+        token TEXT NOT NULL, action TEXT NOT NULL, skill TEXT NOT NULL, version TEXT NOT NULL,
+        detail TEXT NOT NULL)""",
+    ),
+)
+
+
+def migrate(store: Store, migrations: Sequence[Sequence[str]] = MIGRATIONS) -> None:
+    """Run the migrations that a store lacks; raises RegistryUnavailable for a store of a newer program."""
+    with store.write() as connection:
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, applied_at BIGINT NOT NULL)"
+        )
+        ((done,),) = connection.execute("SELECT coalesce(max(number), 0) FROM migrations")
+        if done > len(migrations):
+            reason = f"a newer skillc wrote it (migration {done}; this one knows {len(migrations)})"
+            raise RegistryUnavailable("store", reason)
+        for number, statements in enumerate(migrations[done:], done + 1):
+            for statement in statements:
+                connection.execute(statement.replace(" TEXT", f" {store.text_type}"))
+            values = number, time_ns() // 1000
+            connection.execute("INSERT INTO migrations (number, applied_at) VALUES (?, ?)", *values)

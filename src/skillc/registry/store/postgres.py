@@ -1,0 +1,112 @@
+"""Keep a registry in PostgreSQL: for several machines. Needs the extra `postgres`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+from skillc.errors import RegistryUnavailable, require_extra
+from skillc.registry.store.database import Row
+from skillc.registry.store.migrations import migrate
+
+with require_extra("postgres"):
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+    from psycopg_pool import ConnectionPool, PoolTimeout
+
+WRITER_LOCK = 0x736B696C6C63  # "skillc": an advisory lock is a number
+MAX_CONNECTIONS = 10  # of one process
+WAIT_SECONDS = 10.0  # for a connection: then the store is unavailable
+
+# A server that hangs, or a machine that freezes while it writes, must not stop the others for long.
+_LIMITS = """SET lock_timeout = '20s'; SET statement_timeout = '60s';
+SET idle_in_transaction_session_timeout = '120s'; SET client_encoding = 'UTF8'"""
+
+
+class PostgresConnection:
+    def __init__(self, connection: psycopg.Connection[Row]) -> None:
+        self._connection = connection
+
+    def execute(self, sql: str, *values: object) -> list[Row]:
+        cursor = self._connection.execute(_translate(sql), values)
+        return cursor.fetchall() if cursor.description else []
+
+    def execute_many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.executemany(_translate(sql), rows)
+
+
+class PostgresStore:
+    """A store in the database at `url`. Connections are made when they are needed, and made again."""
+
+    text_type = 'TEXT COLLATE "C"'
+
+    def __init__(self, url: str) -> None:
+        self._name = _describe(url)
+        self._writer = Lock()  # waiting writers of this process leave the connections to readers
+        self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
+            url,
+            kwargs={"autocommit": True, "connect_timeout": 5, "application_name": "skillc"},
+            min_size=0,
+            max_size=MAX_CONNECTIONS,
+            timeout=WAIT_SECONDS,
+            reconnect_timeout=WAIT_SECONDS,
+            configure=_limit,
+            check=ConnectionPool.check_connection,  # one from before the server was started again
+            open=True,
+        )
+        try:
+            migrate(self)
+        except BaseException:
+            self.close()
+            raise
+
+    @contextmanager
+    def read(self) -> Iterator[PostgresConnection]:
+        with self._begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as connection:
+            yield PostgresConnection(connection)
+
+    @contextmanager
+    def write(self) -> Iterator[PostgresConnection]:
+        if not self._writer.acquire(timeout=WAIT_SECONDS):
+            raise RegistryUnavailable(self._name, "too many writers wait")
+        try:
+            with self._begin("BEGIN ISOLATION LEVEL READ COMMITTED") as connection:
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", (WRITER_LOCK,))
+                yield PostgresConnection(connection)
+        finally:
+            self._writer.release()
+
+    def close(self) -> None:
+        self._pool.close()
+
+    @contextmanager
+    def _begin(self, statement: Any) -> Iterator[psycopg.Connection[Row]]:
+        try:
+            with self._pool.connection() as connection:  # commits, or rolls back where the block raises
+                connection.execute(statement)
+                yield connection
+        except PoolTimeout:
+            raise RegistryUnavailable(self._name, "there is no connection to the database") from None
+        except psycopg.Error as error:
+            raise RegistryUnavailable(self._name, str(error).partition("\n")[0]) from None
+
+
+def _limit(connection: psycopg.Connection[Row]) -> None:
+    connection.execute(_LIMITS)
+
+
+def _translate(sql: str) -> Any:
+    """Return our SQL with psycopg's placeholders; it has no other question marks, and no percent signs."""
+    return sql.replace("?", "%s")
+
+
+def _describe(url: str) -> str:
+    """Return the address of a database without user and password."""
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.Error:
+        raise RegistryUnavailable("postgresql", "the address of the store can't be read") from None
+    return f"postgresql://{parts.get('host', '')}/{parts.get('dbname', '')}"

@@ -1,0 +1,103 @@
+"""Keep a registry in one SQLite file: for one machine, and any number of its processes."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from skillc import atomic
+from skillc.errors import RegistryUnavailable
+from skillc.registry.store.database import Row
+from skillc.registry.store.migrations import migrate
+from skillc.startup import BUSY_SECONDS
+
+
+class SqliteConnection:
+    def __init__(self, path: str) -> None:
+        # Transactions are opened by `begin` alone. A connection is used by one thread at a time.
+        self._connection = sqlite3.connect(
+            path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        self.execute("PRAGMA synchronous=FULL")  # what was published stays so when the power fails
+        self.execute("PRAGMA foreign_keys=ON")
+
+    def execute(self, sql: str, *values: object) -> list[Row]:
+        return self._connection.execute(sql, values).fetchall()
+
+    def execute_many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        self._connection.executemany(sql, rows)
+
+    @contextmanager
+    def begin(self, mode: str) -> Iterator[None]:
+        self.execute(f"BEGIN {mode}")
+        try:
+            yield
+            self.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class SqliteStore:
+    """A store in the file at `path`, which is made where there is none."""
+
+    text_type = "TEXT"
+
+    def __init__(self, path: str) -> None:
+        self._path = os.path.abspath(path)
+        self._idle: deque[SqliteConnection] = deque()  # as many as were in use at once
+        with _translate_errors(self._path):
+            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))  # others see no hashes of tokens
+            with atomic.Lock(f"{self._path}.lock"), self._borrow() as connection:
+                connection.execute("PRAGMA journal_mode=WAL")  # does not wait for others by itself
+        migrate(self)
+
+    @contextmanager
+    def read(self) -> Iterator[SqliteConnection]:
+        with _translate_errors(self._path), self._borrow() as connection, connection.begin("DEFERRED"):
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[SqliteConnection]:
+        with _translate_errors(self._path), self._borrow() as connection, connection.begin("IMMEDIATE"):
+            yield connection
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+    @contextmanager
+    def _borrow(self) -> Iterator[SqliteConnection]:
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = SqliteConnection(self._path)
+        is_sound = True
+        try:
+            yield connection
+        except sqlite3.Error:
+            is_sound = False
+            raise
+        finally:
+            if is_sound:
+                self._idle.append(connection)
+            else:
+                connection.close()
+
+
+@contextmanager
+def _translate_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise RegistryUnavailable(path, str(error)) from None
+    except OSError as error:
+        raise RegistryUnavailable(path, error.strerror or str(error)) from None

@@ -1,0 +1,273 @@
+"""Read and write what a registry holds: all its SQL, for both stores."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+from skillc.registry.access import Caller
+from skillc.registry.model import Change, Grant, Role, Skill, StoredFile, Token, Version
+from skillc.registry.store.database import Connection, Row
+from skillc.skills import SkillId
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_BATCH = 500  # values in one statement; SQLite may have a limit of 999
+_VERSION = (
+    "skill, version, digest, frontmatter, archive, archive_size, published_at, published_by, note, yanked"
+)
+_TOKEN = "id, owner, role, prefix, label, created_at, expires_at, revoked_at"  # noqa: S105 (columns)
+_CHANGE = "sequence, time, subject, token, action, skill, version, detail"
+
+
+def to_number(time: datetime) -> int:
+    return (time - _EPOCH) // _MICROSECOND
+
+
+def to_time(number: int) -> datetime:
+    return _EPOCH + number * _MICROSECOND
+
+
+# Skills
+
+
+def read_skill(connection: Connection, skill_id: str) -> Skill | None:
+    """Return a skill, also one that was deleted."""
+    versions = connection.execute(
+        f"SELECT {_VERSION} FROM versions WHERE skill = ? ORDER BY sequence DESC",  # noqa: S608
+        skill_id,
+    )
+    tags = connection.execute("SELECT tag, version FROM tags WHERE skill = ?", skill_id)
+    return Skill(SkillId(skill_id), (*map(_version, versions),), dict(tags)) if versions else None
+
+
+def read_deletion(connection: Connection, skill_id: str) -> datetime | None:
+    """Return when a skill was deleted."""
+    rows = connection.execute("SELECT deleted_at FROM skills WHERE id = ?", skill_id)
+    return to_time(rows[0][0]) if rows and rows[0][0] is not None else None
+
+
+def read_skills(connection: Connection, prefix: str, after: str, limit: int) -> list[Skill]:
+    """Return up to `limit` skills that are not deleted, by ID, below a prefix and behind the ID `after`."""
+    condition, values = "deleted_at IS NULL AND id > ?", [after]
+    if prefix:
+        condition += " AND (id = ? OR id >= ? AND id < ?)"
+        values += [prefix, f"{prefix}/", f"{prefix}0"]  # "0" follows "/"
+    chosen = f"(SELECT id FROM skills WHERE {condition} ORDER BY id LIMIT {int(limit)})"  # noqa: S608
+    versions: dict[str, list[Version]] = defaultdict(list)
+    tags: dict[str, dict[str, str]] = defaultdict(dict)
+    query = f"SELECT {_VERSION} FROM versions WHERE skill IN {chosen} ORDER BY skill, sequence DESC"  # noqa: S608
+    for row in connection.execute(query, *values):
+        versions[row[0]].append(_version(row))
+    query = f"SELECT skill, tag, version FROM tags WHERE skill IN {chosen}"  # noqa: S608
+    for skill_id, tag, version in connection.execute(query, *values):
+        tags[skill_id][tag] = version
+    return [Skill(SkillId(key), (*value,), tags[key]) for key, value in versions.items()]
+
+
+def read_files(connection: Connection, version: Version) -> tuple[StoredFile, ...]:
+    query = "SELECT path, size, digest, executable FROM files WHERE skill = ? AND version = ? ORDER BY path"
+    rows = connection.execute(query, version.skill, version.version)
+    return tuple(StoredFile(path, size, digest, bool(flag)) for path, size, digest, flag in rows)
+
+
+def insert_version(
+    connection: Connection, version: Version, files: Iterable[StoredFile], sequence: int
+) -> None:
+    key = version.skill, version.version
+    connection.execute("INSERT INTO skills (id) VALUES (?) ON CONFLICT (id) DO NOTHING", version.skill)
+    connection.execute(
+        f"INSERT INTO versions ({_VERSION}, sequence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+        *key,
+        version.digest,
+        json.dumps(version.frontmatter),  # in ASCII: also what no database holds, such as a NUL character
+        version.archive,
+        version.archive_size,
+        to_number(version.published_at),
+        version.published_by,
+        version.note,
+        version.yanked,
+        sequence,
+    )
+    connection.execute_many(
+        "INSERT INTO files (skill, version, path, size, digest, executable) VALUES (?, ?, ?, ?, ?, ?)",
+        [(*key, file.path, file.size, file.digest, int(file.is_executable)) for file in files],
+    )
+
+
+def set_yanked(connection: Connection, version: Version, reason: str | None) -> None:
+    query = "UPDATE versions SET yanked = ? WHERE skill = ? AND version = ?"
+    connection.execute(query, reason, version.skill, version.version)
+
+
+def set_tag(connection: Connection, version: Version, tag: str) -> None:
+    connection.execute(
+        "INSERT INTO tags (skill, tag, version) VALUES (?, ?, ?) "
+        "ON CONFLICT (skill, tag) DO UPDATE SET version = excluded.version",
+        *(version.skill, tag, version.version),
+    )
+
+
+def remove_tag(connection: Connection, skill_id: str, tag: str) -> None:
+    connection.execute("DELETE FROM tags WHERE skill = ? AND tag = ?", skill_id, tag)
+
+
+def set_deletion(connection: Connection, skill_id: str, time: datetime | None) -> None:
+    number = None if time is None else to_number(time)
+    connection.execute("UPDATE skills SET deleted_at = ? WHERE id = ?", number, skill_id)
+
+
+def find_deleted(connection: Connection, before: datetime) -> list[str]:
+    query = "SELECT id FROM skills WHERE deleted_at <= ? ORDER BY id"
+    return [skill_id for (skill_id,) in connection.execute(query, to_number(before))]
+
+
+def purge_skill(connection: Connection, skill_id: str) -> None:
+    """Remove a skill and all that belongs to it; its blobs are orphans from now on."""
+    connection.execute("DELETE FROM skills WHERE id = ?", skill_id)
+
+
+def _version(row: Row) -> Version:
+    skill_id, version, digest, frontmatter, archive, size, published_at, *rest = row
+    fields = json.loads(frontmatter)
+    return Version(SkillId(skill_id), version, digest, fields, archive, size, to_time(published_at), *rest)
+
+
+# Blobs
+
+
+def claim_blobs(
+    connection: Connection, digests: Collection[str], publication: str, now: datetime
+) -> set[str]:
+    """Keep the blobs with these digests from being collected, and return those that no version has yet."""
+    connection.execute_many(
+        "INSERT INTO claims (publication, digest, claimed_at) VALUES (?, ?, ?)",
+        [(publication, digest, to_number(now)) for digest in sorted(digests)],
+    )
+    return {*digests} - _find_digests(connection, digests, "files", "versions")
+
+
+def release_blobs(connection: Connection, publication: str) -> int:
+    """Remove the claims of a publication, and return how many there still were."""
+    ((count,),) = connection.execute("SELECT count(*) FROM claims WHERE publication = ?", publication)
+    connection.execute("DELETE FROM claims WHERE publication = ?", publication)
+    return int(count)
+
+
+def find_orphans(connection: Connection, digests: Collection[str]) -> set[str]:
+    """Return the digests that no version has and no publisher claims."""
+    return {*digests} - _find_digests(connection, digests, "files", "versions", "claims")
+
+
+def drop_claims(connection: Connection, before: datetime) -> None:
+    connection.execute("DELETE FROM claims WHERE claimed_at < ?", to_number(before))
+
+
+def _find_digests(connection: Connection, digests: Collection[str], *tables: str) -> set[str]:
+    found: set[str] = set()
+    for batch in _split(sorted(digests)):
+        marks = ", ".join("?" * len(batch))
+        for table in tables:
+            column = "archive" if table == "versions" else "digest"
+            query = f"SELECT DISTINCT {column} FROM {table} WHERE {column} IN ({marks})"  # noqa: S608
+            found.update(digest for (digest,) in connection.execute(query, *batch))
+    return found
+
+
+def _split(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (values[start : start + _BATCH] for start in range(0, len(values), _BATCH))
+
+
+# Grants and tokens
+
+
+def read_grants(connection: Connection, subject: str = "") -> list[Grant]:
+    """Return the grants of a subject, or all."""
+    condition = "WHERE subject = ?" if subject else ""
+    query = f"SELECT subject, role, prefix FROM grants {condition} ORDER BY subject, prefix"  # noqa: S608
+    rows = connection.execute(query, *([subject] if subject else ()))
+    return [Grant(name, Role(role), prefix) for name, role, prefix in rows]
+
+
+def set_grant(connection: Connection, grant: Grant) -> None:
+    connection.execute(
+        "INSERT INTO grants (subject, prefix, role) VALUES (?, ?, ?) "
+        "ON CONFLICT (subject, prefix) DO UPDATE SET role = excluded.role",
+        *(grant.subject, grant.prefix, int(grant.role)),
+    )
+
+
+def remove_grant(connection: Connection, subject: str, prefix: str) -> None:
+    connection.execute("DELETE FROM grants WHERE subject = ? AND prefix = ?", subject, prefix)
+
+
+def read_tokens(connection: Connection, owner: str = "") -> list[Token]:
+    """Return the tokens of an owner, or all, oldest first."""
+    condition = "WHERE owner = ?" if owner else ""
+    query = f"SELECT {_TOKEN} FROM tokens {condition} ORDER BY created_at, id"  # noqa: S608
+    return [_token(row) for row in connection.execute(query, *([owner] if owner else ()))]
+
+
+def read_token(connection: Connection, token_id: str) -> tuple[Token, str] | None:
+    """Return a token and the hash of its secret."""
+    rows = connection.execute(f"SELECT {_TOKEN}, hash FROM tokens WHERE id = ?", token_id)  # noqa: S608
+    return (_token(rows[0][:-1]), rows[0][-1]) if rows else None
+
+
+def insert_token(connection: Connection, token: Token, hash: str, parent: str) -> None:
+    expires_at = None if token.expires_at is None else to_number(token.expires_at)
+    connection.execute(
+        "INSERT INTO tokens (id, hash, owner, role, prefix, label, parent, created_at, expires_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        *(token.id, hash, token.owner, int(token.role), token.prefix, token.label, parent),
+        *(to_number(token.created_at), expires_at),
+    )
+
+
+def revoke_token(connection: Connection, token_id: str, now: datetime) -> None:
+    """Revoke a token and those that were made with it."""
+    connection.execute(
+        "WITH RECURSIVE family (id) AS (SELECT id FROM tokens WHERE id = ? "
+        "UNION SELECT tokens.id FROM tokens JOIN family ON tokens.parent = family.id) "
+        "UPDATE tokens SET revoked_at = ? WHERE revoked_at IS NULL AND id IN (SELECT id FROM family)",
+        *(token_id, to_number(now)),
+    )
+
+
+def _token(row: Row) -> Token:
+    token_id, owner, role, prefix, label, *times = row
+    created_at, *ends = [None if number is None else to_time(number) for number in times]
+    assert created_at is not None
+    return Token(token_id, owner, Role(role), prefix, label, created_at, *ends)
+
+
+# Changes
+
+
+def record_change(
+    connection: Connection,
+    caller: Caller,
+    now: datetime,
+    action: str,
+    skill: str = "",
+    version: str = "",
+    **detail: object,
+) -> int:
+    """Add an entry to the log, and return its number."""
+    ((sequence,),) = connection.execute("SELECT coalesce(max(sequence), 0) + 1 FROM changes")
+    connection.execute(
+        f"INSERT INTO changes ({_CHANGE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+        *(sequence, to_number(now), caller.subject, caller.token, action, skill, version),
+        json.dumps(detail),
+    )
+    return int(sequence)
+
+
+def read_changes(connection: Connection, since: int, limit: int) -> list[Change]:
+    query = f"SELECT {_CHANGE} FROM changes WHERE sequence > ? ORDER BY sequence LIMIT {int(limit)}"  # noqa: S608
+    return [
+        Change(sequence, to_time(time), subject, token, action, skill, version, json.loads(detail))
+        for sequence, time, subject, token, action, skill, version, detail in connection.execute(query, since)
+    ]

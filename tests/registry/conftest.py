@@ -1,0 +1,85 @@
+"""A registry on each store: SQLite, and a real PostgreSQL where it can be had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from skillc.registry import SYSTEM, Package, Registry, Version, make_package, open_blobs, open_store
+from tests.support import s3 as support_s3
+from tests.support.postgres import Cluster, running_cluster, why_not
+
+
+class Clock:
+    """A time that moves when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 16, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def move(self, **interval: float) -> None:
+        self.now += timedelta(**interval)
+
+
+def package(
+    skill_id: str = "payments/refunds", text: str = "Text.", version: str = "", **files: bytes
+) -> Package:
+    """A skill to publish; `files` are further ones, `__` for the dot."""
+    metadata = f"metadata:\n  version: {version}\n" if version else ""
+    name = skill_id.rpartition("/")[2]
+    main = f"---\nname: {name}\ndescription: What {name} is for\n{metadata}---\n# {name}\n\n{text}\n"
+    more = {name.replace("__", "."): data for name, data in files.items()}
+    return make_package(skill_id, {"SKILL.md": main.encode(), **more})
+
+
+class Team(Registry):
+    """A registry with short ways to publish as the operator."""
+
+    def release(self, version: str = "", skill_id: str = "payments/refunds", **options: str) -> Version:
+        text = options.pop("text", f"Text of {version or 'the next one'}.")
+        return self.publish(SYSTEM, package(skill_id, text), version=version, **options)
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    if reason := why_not():
+        pytest.skip(reason)
+    with running_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty store."""
+    if request.param == "sqlite":
+        return f"sqlite://{tmp_path}/registry.db"
+    made: Cluster = request.getfixturevalue("cluster")
+    return made.create_schema()
+
+
+@pytest.fixture
+def s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[support_s3.S3]:
+    """An S3 server, with its address and keys in the environment."""
+    if reason := support_s3.why_not():
+        pytest.skip(reason)
+    with support_s3.running_s3(tmp_path / "s3") as server:
+        for name, text in server.environment.items():
+            monkeypatch.setenv(name, text)
+        yield server
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def registry(store_url: str, tmp_path: Path, clock: Clock) -> Iterator[Team]:
+    """An empty registry."""
+    with Team(open_store(store_url), open_blobs(str(tmp_path / "blobs")), clock) as made:
+        yield made

@@ -1,0 +1,58 @@
+"""What a caller may do: permissions below prefixes, and the form of tokens."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from skillc.errors import RegistryRefused, SignInRequired
+from skillc.registry import PUBLIC, SYSTEM, Caller, Permission, Role
+from skillc.registry.access import create_secret, hash_secret, is_same_secret, split_token
+
+paths = st.lists(st.sampled_from(["a", "b", "a-b"]), max_size=3).map("/".join)
+permissions = st.builds(Permission, st.sampled_from(Role), paths)
+
+
+@given(permissions, permissions, st.sampled_from(Role), paths)
+def test_narrow_is_both(one: Permission, other: Permission, role: Role, path: str) -> None:
+    """[SURFACES: Registry model] a token may do what both its scope and its owner's grants allow."""
+    both = Caller("ana", (one,)).narrow(other)
+    allowed = any(permission.includes(role, path) for permission in both)
+    assert allowed == (one.includes(role, path) and other.includes(role, path))
+
+
+def test_refusal_names_the_role() -> None:
+    """[SURFACES: Registry model] E090 says which role is missing where."""
+    caller = Caller("ana", (Permission(Role.PUBLISHER, "payments"),))
+    caller.require(Role.READER, "payments/refunds")
+    with pytest.raises(RegistryRefused) as caught:
+        caller.require(Role.MAINTAINER, "payments/refunds")
+    expected = "error[E090]: the registry refused: it needs the role maintainer for 'payments/refunds'"
+    assert caught.value.line() == expected
+    with pytest.raises(RegistryRefused, match="the whole registry"):
+        caller.require(Role.ADMIN, "")
+
+
+def test_callers_without_a_token() -> None:
+    """[SURFACES: Registry model] the operator may do everything, the public may read."""
+    assert SYSTEM.allows(Role.ADMIN, "")
+    assert PUBLIC.allows(Role.READER, "")
+    assert not PUBLIC.allows(Role.PUBLISHER, "a")
+
+
+def test_tokens_are_random_and_hashed() -> None:
+    """[SURFACES: Registry model] 256 random bits, of which the hash alone is stored."""
+    token_id, text, hash = create_secret()
+    assert split_token(text) == (token_id, hash)
+    assert hash not in text
+    assert len({create_secret()[1] for _ in range(100)}) == 100
+    assert is_same_secret(hash_secret("a"), hash_secret("a"))
+    assert not is_same_secret(hash_secret("a"), hash_secret("b"))
+
+
+@pytest.mark.parametrize("text", ["", "skc_", "x" * 10_000, "skc_0123456789abcdef_" + "é" * 43, " "])
+def test_what_is_no_token(text: str) -> None:
+    """[SURFACES: Registry model] any text that is no token gets the same answer."""
+    with pytest.raises(SignInRequired) as caught:
+        split_token(text)
+    assert caught.value.line() == "error[E090]: the registry refused: it needs a valid token"

@@ -1,0 +1,157 @@
+"""Blobs by digest: in a folder, and in a bucket of a real S3 server where there is one."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from skillc.errors import InvalidOption, MissingExtra, RegistryUnavailable, require_extra
+from skillc.registry import SYSTEM, Blobs, open_blobs, open_store
+from skillc.registry.blobs import digest_of
+from tests.registry.conftest import Clock, Team
+from tests.support.s3 import BUCKET, S3
+
+
+@pytest.fixture(params=["folder", "s3"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "folder":
+        return str(tmp_path / "blobs")
+    request.getfixturevalue("s3")
+    return f"s3://{BUCKET}/some/prefix"
+
+
+def find_all(blobs: Blobs) -> list[str]:
+    return sorted(d for batch in blobs.find_older(datetime.now(UTC) + timedelta(days=1)) for d in batch)
+
+
+def test_bytes_come_back(address: str) -> None:
+    """[SURFACES: Registry model] a blob is what was written, empty or large, and can be written twice."""
+    blobs = open_blobs(address)
+    for data in (b"", b"text", os.urandom(12 << 20)):
+        for _ in range(2):
+            blobs.write(digest_of(data), data)
+        assert blobs.read(digest_of(data)) == data
+    assert open_blobs(address).read(digest_of(b"text")) == b"text"
+    with pytest.raises(RegistryUnavailable, match="missing") as caught:
+        blobs.read(digest_of(b"nothing"))
+    assert caught.value.code == "E092"
+
+
+def test_find_and_remove(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Registry model] blobs are found by age, in batches, and removed together."""
+    monkeypatch.setattr("skillc.registry.blobs._CHUNK", 5)
+    blobs = open_blobs(address)
+    assert find_all(blobs) == []
+    digests = sorted(digest_of(b"%d" % number) for number in range(12))
+    for number in range(12):
+        blobs.write(digest_of(b"%d" % number), b"%d" % number)
+    assert find_all(blobs) == digests
+    assert [d for batch in blobs.find_older(datetime.now(UTC) - timedelta(hours=1)) for d in batch] == []
+    blobs.remove(digests[:7])
+    assert find_all(blobs) == digests[7:]
+
+
+def test_a_registry_on_each(address: str, tmp_path: Path, clock: Clock) -> None:
+    """[SURFACES: Registry model] publishing, reading and collecting are the same on both."""
+    clock.now = datetime.now(UTC)
+    with Team(open_store(str(tmp_path / "registry.db")), open_blobs(address), clock) as registry:
+        version = registry.release("1.0.0")
+        registry.release("1.0.0", "payments/gone")
+        registry.delete(SYSTEM, "payments/gone")
+        assert registry.read_file(SYSTEM, version, "SKILL.md").startswith(b"---")
+        assert registry.read_archive(SYSTEM, version)[:2] == b"\x1f\x8b"
+        clock.move(days=31)
+        collected = registry.collect(SYSTEM)
+        assert (collected.skills, collected.blobs) == (("payments/gone",), 2)
+        assert registry.read_archive(SYSTEM, version)
+
+
+@pytest.mark.slow
+def test_s3_stops_and_starts(s3: S3, tmp_path: Path) -> None:
+    """[SURFACES: Registry model] without its bucket it is E092, publishes nothing, and then goes on."""
+    blobs = open_blobs(f"s3://{BUCKET}/x")
+    with Team(open_store(str(tmp_path / "registry.db")), blobs) as registry:
+        version = registry.release("1.0.0")
+        s3.stop()
+        try:
+            with pytest.raises(RegistryUnavailable) as caught:
+                registry.release("2.0.0")
+            assert caught.value.line().startswith(f"error[E092]: registry 's3://{BUCKET}/x' unavailable: ")
+            assert "loopback" not in caught.value.text()
+            with pytest.raises(RegistryUnavailable):
+                registry.read_archive(SYSTEM, version)
+        finally:
+            s3.start()
+        assert len(registry.skill(SYSTEM, "payments/refunds").versions) == 1
+        assert registry.release("2.0.0").version == "2.0.0"
+
+
+def test_wrong_keys(s3: S3, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Registry model] a bucket that refuses is E092, without the key in the message."""
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "geheim")
+    with pytest.raises(RegistryUnavailable) as caught:
+        open_blobs(f"s3://{BUCKET}").write(digest_of(b"x"), b"x")
+    assert "geheim" not in caught.value.text()
+
+
+def test_addresses(tmp_path: Path) -> None:
+    """[SURFACES: Registry model] a folder by its path or as file://; what is no address is one line."""
+    for address in (str(tmp_path / "a b"), f"file://{tmp_path}/a b"):
+        open_blobs(address).write(digest_of(b"x"), b"x")
+    assert find_all(open_blobs(str(tmp_path / "a b"))) == [digest_of(b"x")]
+    assert (tmp_path / "a b").stat().st_mode & 0o077 == 0
+    for address in ("ftp://example.com/x", "memory:///", "s3://"):
+        with pytest.raises(InvalidOption):
+            open_blobs(address)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RegistryUnavailable):
+        open_blobs(str(tmp_path / "file"))
+
+
+def test_a_folder_that_is_not_writable(tmp_path: Path) -> None:
+    """[SURFACES: Registry model] a folder that is gone or full of something else is E092."""
+    blobs = open_blobs(str(tmp_path / "blobs"))
+    (tmp_path / "blobs" / "sha256").write_text("a file")
+    with pytest.raises(RegistryUnavailable):
+        blobs.write(digest_of(b"x"), b"x")
+
+
+def _write_forever(folder: str) -> None:
+    blobs = open_blobs(folder)
+    while True:
+        data = os.urandom(4 << 20)
+        blobs.write(digest_of(data), data)
+
+
+@pytest.mark.slow
+def test_killed_while_writing(tmp_path: Path) -> None:
+    """[SURFACES: Registry model] a process that is killed leaves whole blobs alone."""
+    folder = str(tmp_path / "blobs")
+    for pause in range(4):
+        process = multiprocessing.get_context("spawn").Process(target=_write_forever, args=(folder,))
+        process.start()
+        while not find_all(open_blobs(folder)):
+            time.sleep(0.02)
+        time.sleep(0.03 * pause)
+        process.kill()
+        process.join()
+        blobs = open_blobs(folder)
+        assert all(blobs.read(digest) for digest in find_all(blobs))
+        blobs.remove(find_all(blobs))
+    (tmp_path / "blobs" / "sha256" / f"{'0' * 64}#1").write_bytes(b"half")  # at least one
+    blobs.sweep(datetime.now(UTC) - timedelta(minutes=5))
+    assert list(Path(folder).rglob("*#*"))
+    blobs.sweep(datetime.now(UTC) + timedelta(minutes=5))
+    assert [path for path in Path(folder).rglob("*") if path.is_file()] == []
+
+
+def test_what_to_install() -> None:
+    """[D27] each extra has its line."""
+    for extra, words in (("registry", "obstore"), ("postgres", "psycopg")):
+        with pytest.raises(MissingExtra, match=f"{words}.*skillc.{extra}"), require_extra(extra):
+            import nothing_of_the_kind  # type: ignore[import-not-found]  # noqa: F401

@@ -1,0 +1,406 @@
+"""The stores: many publishers at once, processes that are killed, outages, migrations."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from skillc.errors import InvalidOption, RegistryUnavailable, VersionExists
+from skillc.registry import SYSTEM, Registry, Role, open_blobs, open_registry, open_store
+from skillc.registry.store import postgres
+from skillc.registry.store.database import Store
+from skillc.registry.store.migrations import MIGRATIONS, migrate
+from tests.registry.conftest import Clock, Team, package
+from tests.support.postgres import Cluster
+from tests.support.s3 import BUCKET, S3
+
+DUMPS = Path(__file__).parent / "dumps"
+WORKER = Path(__file__).parent / "worker.py"
+
+
+def start(url: str, blobs: Path | str, action: str, name: str, count: int) -> subprocess.Popen[str]:
+    words = [sys.executable, str(WORKER), url, str(blobs), action, name, str(count)]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def finish(process: subprocess.Popen[str]) -> list[str]:
+    output, _ = process.communicate("go\n", timeout=120)
+    return output.splitlines()
+
+
+def check_whole(registry: Registry) -> None:
+    """Every version can be read with all its files, and the log has one entry for each."""
+    published = [
+        (c.skill, c.version) for c in registry.changes(SYSTEM, limit=10_000) if c.action == "publish"
+    ]
+    versions = [version for skill in registry.skills(SYSTEM, limit=10_000) for version in skill.versions]
+    assert sorted(published) == sorted((str(version.skill), version.version) for version in versions)
+    for version in versions:
+        assert registry.read_archive(SYSTEM, version)
+        files = registry.files(SYSTEM, version)
+        assert files
+        assert all(len(registry.read_file(SYSTEM, version, file.path)) == file.size for file in files)
+    sequence = [change.sequence for change in registry.changes(SYSTEM, limit=10_000)]
+    assert sequence == [*range(1, len(sequence) + 1)]
+
+
+@pytest.mark.slow
+def test_threads_that_publish_at_once(registry: Team) -> None:
+    """[SURFACES: Registry model] of many with one number, one has it; without numbers, each has its own."""
+    barrier = threading.Barrier(12)
+
+    def publish(name: int) -> list[str]:
+        results = []
+        barrier.wait()
+        for number in range(4):
+            try:
+                registry.release(f"1.{number}.0", text=f"{name}")
+                results.append(f"1.{number}.0")
+            except VersionExists:
+                pass
+            results.append(registry.release("", "team/counted", text=f"{name} {number}").version)
+        return results
+
+    with ThreadPoolExecutor(12) as pool:
+        results = Counter(version for versions in pool.map(publish, range(12)) for version in versions)
+    assert results == Counter([f"1.{n}.0" for n in range(4)] + [f"0.1.{n}" for n in range(48)])
+    check_whole(registry)
+
+
+@pytest.mark.slow
+def test_processes_that_publish_at_once(store_url: str, tmp_path: Path, registry: Team) -> None:
+    """[SURFACES: Registry model] the same between processes."""
+    workers = [start(store_url, tmp_path / "blobs", "publish", f"p{n}", 8) for n in range(3)]
+    workers += [start(store_url, tmp_path / "blobs", "number", f"n{n}", 8) for n in range(3)]
+    with ThreadPoolExecutor(len(workers)) as pool:
+        lines = [line for output in pool.map(finish, workers) for line in output]
+    assert len(lines) == 48
+    published = Counter(line for line in lines if line.startswith("published"))
+    assert set(published.values()) == {1}
+    check_whole(registry)
+    assert len(registry.skill(SYSTEM, "team/skill").versions) == len(published)
+
+
+@pytest.mark.slow
+def test_killed_while_publishing(store_url: str, tmp_path: Path, registry: Team) -> None:
+    """[SURFACES: Registry model] whenever SIGKILL comes, a version is there whole or not at all."""
+    process = start(store_url, tmp_path / "blobs", "die", "", 0)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process:
+        for step in range(100):
+            process.stdin.write(f"{step}\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+            check_whole(registry)
+            if line != "killed\n":
+                break
+            assert registry.skills(SYSTEM) == []
+        process.stdin.close()
+    assert line == "published 0.1.0\n"
+    assert step > 10
+    assert registry.release("9.0.0", "team/skill").version == "9.0.0"
+
+
+def test_a_writer_that_raises_leaves_nothing(registry: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Registry model] an error at the end of a transaction undoes all of it."""
+    registry.release("1.0.0")
+
+    def fail(*args: object) -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr("skillc.registry.store.tables.set_tag", fail)
+    with pytest.raises(RuntimeError):
+        registry.release("2.0.0")
+    monkeypatch.undo()
+    assert [version.version for version in registry.skill(SYSTEM, "payments/refunds").versions] == ["1.0.0"]
+    check_whole(registry)
+    assert registry.release("2.0.0").version == "2.0.0"
+
+
+def test_readers_see_one_moment(registry: Team) -> None:
+    """[SURFACES: Registry model] what a reader sees does not change while it reads."""
+    registry.release("1.0.0")
+    with registry._store.read() as connection:
+        count = "SELECT count(*) FROM versions"
+        before = connection.execute(count)
+        registry.release("2.0.0")
+        assert connection.execute(count) == before
+    with registry._store.read() as connection:
+        assert connection.execute(count) == [(2,)]
+
+
+def test_one_first_admin(store_url: str, tmp_path: Path) -> None:
+    """[SURFACES: Registry model] servers that start at once migrate once and make one admin."""
+    barrier = threading.Barrier(6)
+
+    def start_server(_: int) -> bool:
+        barrier.wait()
+        with open_registry(store_url, str(tmp_path / "blobs")) as made:
+            return made.accounts.create_first_admin() is not None
+
+    with ThreadPoolExecutor(6) as pool:
+        assert sorted(pool.map(start_server, range(6))) == [False] * 5 + [True]
+
+
+@pytest.mark.slow
+def test_processes_on_postgresql_and_s3(cluster: Cluster, s3: S3) -> None:
+    """[SURFACES: Registry model] four processes on one database and one bucket, one killed: all is whole."""
+    url, blobs = cluster.create_schema(), f"s3://{BUCKET}/team"
+    workers = [start(url, blobs, "number", f"n{n}", 10) for n in range(4)]
+    victim = workers.pop()
+    assert victim.stdin is not None
+    assert victim.stdout is not None
+    with ThreadPoolExecutor(len(workers)) as pool:
+        outputs = pool.map(finish, workers)
+        victim.stdin.write("go\n")
+        victim.stdin.flush()
+        lines = [victim.stdout.readline(), victim.stdout.readline()]
+        victim.kill()
+        lines += victim.communicate()[0].splitlines(keepends=True)
+        lines += [f"{line}\n" for output in outputs for line in output]
+    with Registry(open_store(url), open_blobs(blobs)) as registry:
+        check_whole(registry)
+        versions = [f"published {each.version}\n" for each in registry.skill(SYSTEM, "team/skill").versions]
+    assert len(set(lines)) == len(lines)
+    # What was killed may have published one version that it had no time to print.
+    assert set(lines) <= set(versions)
+    assert len(versions) - len(lines) in (0, 1)
+
+
+# Backups
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_backup_and_restore(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """[SURFACES: Registry model] a copy of the store and then of the blobs, beside publishers, is whole."""
+    cluster: Cluster | None = request.getfixturevalue("cluster") if kind == "postgresql" else None
+    url = cluster.create_database("") if cluster else str(tmp_path / "registry.db")
+    is_over = threading.Event()
+
+    def publish_on(registry: Team) -> None:
+        while not is_over.is_set():
+            registry.release(text=str(time.monotonic_ns()))
+
+    with (
+        Team(open_store(url), open_blobs(str(tmp_path / "blobs"))) as registry,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        registry.release("1.0.0")
+        busy = pool.submit(publish_on, registry)
+        try:
+            if cluster:
+                copy = cluster.create_database(cluster.dump(url))
+            else:
+                copy = str(tmp_path / "copy.db")
+                with closing(sqlite3.connect(url)) as source, closing(sqlite3.connect(copy)) as target:
+                    source.backup(target)
+            shutil.copytree(tmp_path / "blobs", tmp_path / "copied", ignore=shutil.ignore_patterns("*#*"))
+        finally:
+            is_over.set()
+        busy.result()
+        written = len(registry.skill(SYSTEM, "payments/refunds").versions)
+    with open_registry(copy, str(tmp_path / "copied")) as restored_one:
+        check_whole(restored_one)
+        assert 1 <= len(restored_one.skill(SYSTEM, "payments/refunds").versions) <= written
+
+
+# Outages
+
+
+@pytest.mark.slow
+def test_postgresql_stops_and_starts(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[SURFACES: Registry model] without its database it is E092, and then goes on without a restart."""
+    monkeypatch.setattr(postgres, "WAIT_SECONDS", 1.0)
+    with Team(open_store(cluster.create_schema()), open_blobs(str(tmp_path / "blobs"))) as registry:
+        registry.release("1.0.0")
+        cluster.stop()
+        try:
+            for operation in (
+                lambda: registry.release("2.0.0"),
+                lambda: registry.skill(SYSTEM, "payments/refunds"),
+                lambda: registry.accounts.create_first_admin(),
+            ):
+                with pytest.raises(RegistryUnavailable) as caught:
+                    operation()
+                assert caught.value.line().startswith("error[E092]: registry 'postgresql://")
+        finally:
+            cluster.start()
+        assert registry.release("2.0.0").version == "2.0.0"
+        check_whole(registry)
+
+
+def crash_within(registry: Registry, cluster: Cluster) -> None:
+    with registry._store.write() as connection:
+        connection.execute("UPDATE versions SET yanked = ?", "half")
+        cluster.stop()
+        try:
+            connection.execute("SELECT 1")
+        finally:
+            cluster.start()
+
+
+@pytest.mark.slow
+def test_postgresql_stops_in_the_middle(cluster: Cluster, tmp_path: Path, clock: Clock) -> None:
+    """[SURFACES: Registry model] a database that crashes within a transaction has no part of it."""
+    url = cluster.create_schema()
+    with Team(open_store(url), open_blobs(str(tmp_path / "blobs")), clock) as registry:
+        registry.release("1.0.0")
+        with pytest.raises(RegistryUnavailable):
+            crash_within(registry, cluster)
+        assert registry.skill(SYSTEM, "payments/refunds").resolve().yanked is None
+
+
+def test_no_such_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Registry model] a server that is not there is one line, without the password."""
+    monkeypatch.setattr(postgres, "WAIT_SECONDS", 0.2)
+    with pytest.raises(RegistryUnavailable) as caught:
+        open_store(f"postgresql://ana:geheim@/registry?host={tmp_path}")
+    assert "geheim" not in caught.value.text()
+    assert "ana" not in caught.value.text()
+    with pytest.raises(RegistryUnavailable) as caught:
+        open_store("postgresql://ana:geheim@[broken")
+    assert "geheim" not in caught.value.text()
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    """[SURFACES: Registry model] a file that can't be a store is E092, an address of no kind is E100."""
+    (tmp_path / "text").write_text("no database, but text that is long enough to be read as one" * 50)
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "text", tmp_path / "folder", tmp_path / "text" / "below"):
+        with pytest.raises(RegistryUnavailable) as caught:
+            open_store(str(path))
+        assert str(path) in caught.value.line()
+    for address in ("mysql://127.0.0.1/x", "sqlite://", ""):
+        with pytest.raises(InvalidOption):
+            open_store(address)
+
+
+def fill(registry: Team) -> None:
+    for number in range(1, 200):
+        registry.release(f"1.{number}.0", text=f"{number}", note="y" * 2000)
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """[SURFACES: Registry model] a database that can't grow is E092, and what was there stays."""
+    with Team(open_store(str(tmp_path / "r.db")), open_blobs(str(tmp_path / "blobs"))) as registry:
+        registry.release("1.0.0")
+        with registry._store.read() as connection:
+            ((pages,),) = connection.execute("PRAGMA page_count")
+            connection.execute(f"PRAGMA max_page_count={pages}")
+        with pytest.raises(RegistryUnavailable, match="full"):
+            fill(registry)
+        check_whole(registry)
+
+
+# Migrations
+
+
+@contextmanager
+def restored(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a store made from the dump of the first migration."""
+    if kind == "sqlite":
+        with sqlite3.connect(tmp_path / "old.db") as connection:
+            connection.executescript((DUMPS / "0001.sqlite.sql").read_text())
+        connection.close()
+        yield str(tmp_path / "old.db")
+    else:
+        cluster: Cluster = request.getfixturevalue("cluster")
+        yield cluster.create_database((DUMPS / "0001.postgresql.sql").read_text())
+
+
+def schema(store: Store) -> list[object]:
+    """What a store has: tables and their columns, in words of its own."""
+    with store.read() as connection:
+        if store.text_type == "TEXT":
+            return [*connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 2")]
+        columns = "table_name, column_name, data_type, collation_name, is_nullable"
+        where = "table_schema = current_schema()"
+        return [
+            *connection.execute(
+                f"SELECT {columns} FROM information_schema.columns WHERE {where} ORDER BY 1, 2"
+            ),
+            *connection.execute(
+                "SELECT replace(indexdef, current_schema() || '.', '') FROM pg_indexes "
+                "WHERE schemaname = current_schema() ORDER BY 1"
+            ),
+        ]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_store_of_the_first_migration(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest, clock: Clock
+) -> None:
+    """[SURFACES: Registry model] a store from a dump of the first migration opens, with all that it held."""
+    blobs = open_blobs(str(tmp_path / "blobs"))
+    with restored(kind, tmp_path, request) as url, Registry(open_store(url), blobs, clock) as registry:
+        (skill,) = registry.skills(SYSTEM)
+        assert [(v.version, v.yanked, v.note) for v in skill.versions] == [
+            ("1.1.0", "it pays twice", "déjà vu 🦊"),
+            ("1.0.0", None, ""),
+        ]
+        assert skill.tags == {"latest": "1.1.0", "stable": "1.0.0"}
+        assert [file.path for file in registry.files(SYSTEM, skill.resolve())] == [
+            "SKILL.md",
+            "scripts/run.sh",
+        ]
+        grants = [(grant.subject, grant.role, grant.prefix) for grant in registry.accounts.grants(SYSTEM)]
+        assert grants == [("admin", Role.ADMIN, ""), ("ana", Role.PUBLISHER, "payments")]
+        assert [change.sequence for change in registry.changes(SYSTEM)] == [*range(1, 10)]
+        secret = "skc_00c0ffee00c0ffee_" + "A" * 43
+        assert registry.accounts.authenticate(secret).subject == "ana"
+        registry.restore(SYSTEM, "payments/deleted")
+        assert registry.publish(SYSTEM, package("payments/refunds")).version == "1.1.1"
+        empty = (
+            request.getfixturevalue("cluster").create_schema()
+            if kind != "sqlite"
+            else str(tmp_path / "new.db")
+        )
+        fresh = open_store(empty)
+        assert schema(fresh) == schema(registry._store)
+        fresh.close()
+
+
+def test_migrations_go_forwards(store_url: str) -> None:
+    """[SURFACES: Registry model] a new migration runs once, whole or not at all; a newer store is refused."""
+    store = open_store(store_url)
+    more = (*MIGRATIONS, ("CREATE TABLE more (a TEXT)", "INSERT INTO more (a) VALUES ('x')"))
+    broken = (*more, ("CREATE TABLE broken (a TEXT)", "INSERT INTO nothing (a) VALUES ('x')"))
+    with pytest.raises(RegistryUnavailable):
+        migrate(store, broken)
+    for _ in range(2):
+        migrate(store, more)
+    with store.read() as connection:
+        assert connection.execute("SELECT a FROM more") == [("x",)]
+        assert connection.execute("SELECT number FROM migrations ORDER BY 1") == [(1,), (2,)]
+    store.close()
+    with pytest.raises(RegistryUnavailable, match="a newer skillc wrote it"):
+        open_store(store_url)
+
+
+def test_text_is_sorted_bytewise(store_url: str) -> None:
+    """[SURFACES: Registry model] both stores sort IDs in one way, whatever the language of the machine."""
+    store = open_store(store_url)
+    words = ["a", "a-b", "a/b", "a0", "ab", "b"]
+    with store.write() as connection:
+        connection.execute_many("INSERT INTO skills (id) VALUES (?)", [(word,) for word in reversed(words)])
+    with store.read() as connection:
+        assert [word for (word,) in connection.execute("SELECT id FROM skills ORDER BY id")] == words
+    store.close()
