@@ -10,9 +10,27 @@ GROUPS = {
         "build": "Compile a skill into a stub with a section index, and deploy it to agents.",
         "list": "List the skills of this project and of the home directory, with their build status.",
     },
-    "Take back what skc did": {
+    "Bring skills in": {
+        "import": "Bring the skills of agents and of folders into a store, all at once.",
+        "add": "Get skills from repositories, sites, registries, archives and folders.",
+        "audit": "Say what skills ask for, and what to look at before they are used.",
+    },
+    "Keep skills current": {
+        "install": "Make the store equal to skills-lock.json.",
+        "outdated": "List the locked skills of which there is a newer version.",
+        "update": "Bring skills up to date; your edits are merged.",
+        "pin": "Keep a skill at its version.",
+        "unpin": "Let a pinned skill be updated again.",
+        "lock": "Show skills-lock.json, or check the store against it.",
+        "verify": "Check that every installed file is what skills-lock.json says.",
+    },
+    "Take skills out": {
+        "remove": "Take a skill away from agents and out of its store.",
+        "disable": "Take a skill away from agents, and keep it.",
+        "enable": "Give a disabled skill back to agents.",
         "trash": "List, restore or delete what skc replaced or removed.",
         "restore": "Bring something back from the trash.",
+        "clean": "Remove caches, builds of skills that are gone, and leftovers, with their sizes.",
     },
     "Read skills as agents do": {
         "outline": "List the headings of a skill's Markdown files.",
@@ -44,26 +62,8 @@ GROUPS = {
         "sync": "Move access logs kept in the project into the skills' own logs.",
     },
     "Set up skc": {
-        "completion": "Print the completion script for a shell.",
         "doctor": "Check this installation, and say which command mends what is wrong.",
-    },
-    "Know what skills ask for": {
-        "audit": "Say what skills ask for, and what to look at before they are used.",
-    },
-    "Bring skills in and take them out": {
-        "import": "Bring the skills of agents and of folders into a store, all at once.",
-        "remove": "Take a skill away from agents and out of its store.",
-        "disable": "Take a skill away from agents, and keep it.",
-        "enable": "Give a disabled skill back to agents.",
-        "install": "Make the store equal to skills-lock.json.",
-        "verify": "Check that every installed file is what skills-lock.json says.",
-        "lock": "Show skills-lock.json, or check the store against it.",
-        "add": "Get skills from repositories, sites, registries, archives and folders.",
-        "outdated": "List the locked skills of which there is a newer version.",
-        "update": "Bring skills up to date; your edits are merged.",
-        "pin": "Keep a skill at its version.",
-        "unpin": "Let a pinned skill be updated again.",
-        "clean": "Remove caches, builds of skills that are gone, and leftovers, with their sizes.",
+        "completion": "Print the completion script for a shell.",
     },
 }
 SUMMARIES = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from functools import partial
 
 from skillc import paths
-from skillc.compiler import read_agents
+from skillc.compiler import detect_targets, read_agents
 from skillc.install import ghosts
 from skillc.install.clients import find_registrations
 from skillc.install.doctor.check import ERROR, OK, WARNING, Check, Place, count, short
 from skillc.install.doctor.repair import build_command, discard, redeploy, unlink
 from skillc.install.orphans import agent_directories
 from skillc.install.waste import list_names
-from skillc.library import DeploymentRecord, read_deployments, stored_skills
+from skillc.library import GLOBAL, DeploymentRecord, read_deployments, stored_skills
 from skillc.quotes import shell_quote
 
 MAX_NAMES = 8  # agents that are named
@@ -28,17 +28,15 @@ def check_agents(place: Place) -> Iterator[Check]:
             "agents", WARNING, "there is no home directory in which agents could be found", "export HOME=…"
         )
         return
+    displays = {agent.name: agent.display for agent in read_agents()}
     names = []
-    for agent in read_agents():
-        folder = os.path.join(home, *agent.user.split("/")) if agent.user else ""
-        if not folder or not os.path.isdir(os.path.dirname(folder)):
-            continue
-        names.append(agent.name)
+    for name, folder in detect_targets(GLOBAL, place.cwd):
+        names.append(name)
         target = folder if os.path.lexists(folder) else os.path.dirname(folder)
         if not os.path.isdir(target):
-            yield Check("agents", WARNING, f"'{short(target)}' of {agent.display} is no directory")
+            yield Check("agents", WARNING, f"'{short(target)}' of {displays[name]} is no directory")
         elif not os.access(target, os.W_OK | os.X_OK):
-            text = f"'{short(target)}' of {agent.display} can't be written"
+            text = f"'{short(target)}' of {displays[name]} can't be written"
             yield Check("agents", WARNING, text, f"chmod u+rwx {shell_quote(target)}")
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
     found = f"found {', '.join(names[:MAX_NAMES])}{more}" if names else "no agent has a directory here"
