@@ -10,6 +10,7 @@ import binascii
 import codecs
 import ipaddress
 import re
+import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import unquote
@@ -264,8 +265,6 @@ def find_look_alike(host: str) -> str:
 
 
 def _script(letter: str) -> str:
-    import unicodedata
-
     name = unicodedata.name(letter, "").split(" ")[0]
     return "HAN" if name in ("CJK", "HIRAGANA", "KATAKANA", "HANGUL") else name
 

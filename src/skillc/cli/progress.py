@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from skillc.index.skills import skill_index
 from skillc.text import one_line
 
 BAR = 24
@@ -44,8 +45,6 @@ class Progress:
 
 def watch_reading() -> None:
     """Show the progress whenever the skill index has many files to read."""
-    from skillc.index.skills import skill_index
-
     skill_index().database.on_progress = _draw_reading
 
 

@@ -12,6 +12,7 @@ SS, ﬁ and FI).
 from __future__ import annotations
 
 import os
+from unicodedata import normalize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,8 +54,6 @@ def _ascii_key(name: str) -> tuple[list[int], list[bool]]:
 
 
 def _key(name: str, table: Table) -> tuple[list[int], ...]:
-    from unicodedata import normalize  # only for names that are not ASCII
-
     elements: list[Element] = []
     for c in normalize("NFC", name):
         elements += table[ord(c)] if ord(c) in table else _weigh(normalize("NFD", c), table)
@@ -63,8 +62,6 @@ def _key(name: str, table: Table) -> tuple[list[int], ...]:
 
 def _weigh(parts: str, table: Table) -> Iterator[Element]:
     """Yield the weights of a character that no table has, from its parts or the letter it is a style of."""
-    from unicodedata import normalize
-
     for part in parts:
         if ord(part) in table:
             yield from table[ord(part)]

@@ -10,6 +10,7 @@ from skillc import atomic, paths, trash
 from skillc.compiler import PublishOptions, create_store, find_targets, publish_skill
 from skillc.errors import Diagnostic, SkillcError, TargetExists, warning
 from skillc.install.entry import COPY, LockEntry
+from skillc.install.hash import compute_hash
 from skillc.install.lock import is_home
 from skillc.install.names import store_folder
 from skillc.install.versions import find_version
@@ -67,8 +68,6 @@ def keep_in_trash(path: str, reason: str) -> Diagnostic:
 
 def is_edited(path: str) -> bool:
     """Return whether a folder in a store is anything else than a version as it was installed."""
-    from skillc.install.hash import compute_hash
-
     if os.path.islink(path) or not os.path.isdir(path) or os.path.lexists(os.path.join(path, ".git")):
         return True
     return find_version(compute_hash(path)) is None

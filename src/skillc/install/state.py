@@ -12,6 +12,8 @@ from time import time_ns
 
 from skillc import atomic, paths
 from skillc.errors import SkillcError
+from skillc.install.hash import compute_hash
+from skillc.skills import digest_files
 from skillc.startup import new_sha256, value
 
 TYPE_CHECKING = False
@@ -77,9 +79,6 @@ def _state(note: list[object]) -> FolderState:
 
 
 def _compute(folder: str) -> tuple[str, str]:
-    from skillc.install.hash import compute_hash  # an 'install' with nothing to do needs none
-    from skillc.skills import digest_files
-
     try:
         return compute_hash(folder), digest_files(folder)
     except SkillcError:  # a link that leaves the folder

@@ -13,6 +13,8 @@ import json
 import os
 
 from skillc import atomic, paths
+from skillc.install.hash import compute_hash
+from skillc.skills import make_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,9 +25,6 @@ MAX_BYTES = 16 << 20
 
 def keep_version(folder: str) -> str:
     """Keep a copy of a folder, in which links are files; return the `computedHash` of the copy."""
-    from skillc.install.hash import compute_hash  # an 'install' with nothing to do keeps nothing
-    from skillc.skills import make_folder
-
     versions = os.path.dirname(_version(""))
     os.makedirs(versions, mode=0o700, exist_ok=True)
     atomic.sweep(versions)
@@ -42,8 +41,6 @@ def keep_version(folder: str) -> str:
 
 def find_version(digest: str) -> str | None:
     """Return the folder of a version; None where there is none, or it is damaged."""
-    from skillc.install.hash import compute_hash
-
     path = _version(digest)
     is_intact = (
         len(digest) == 64 and digest.isalnum() and os.path.isdir(path) and compute_hash(path) == digest

@@ -14,6 +14,7 @@ from time import time
 from skillc import paths
 from skillc.errors import InvalidSkill, RepositoryUnavailable, SkillNotFound, warning
 from skillc.library.stores import GLOBAL, PROJECT, Skill, folder_name, is_id, is_skill, resolve, stored_skills
+from skillc.skills import SkillId
 from skillc.startup import sha256_hex
 
 TYPE_CHECKING = False
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from skillc.library.config import SkillsConfig
     from skillc.library.library import CompositeSkillSource, CompositeSnapshot
     from skillc.library.source import SkillDocument
-    from skillc.skills import SkillId
 
 MAX_NOTE = 1 << 16  # bytes
 MAX_AGE = 60.0  # seconds that a note is valid; shorter if the repository's refresh interval is
@@ -48,8 +48,6 @@ def _locate_in_repositories(name: str, cwd: str, error: InvalidSkill | SkillNotF
     if recent is not None:
         return recent
     import asyncio  # agents mostly ask for skills that are in a store
-
-    from skillc.skills import SkillId
 
     try:
         return asyncio.run(_locate(SkillId(name), cwd))

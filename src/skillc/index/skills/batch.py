@@ -5,6 +5,7 @@ What is parsed from a SKILL.md are plain values, because they may come from a wo
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from itertools import chain
@@ -19,6 +20,7 @@ from skillc.index.skills.tokens import Stemmer
 from skillc.index.skills.twins import make_sketch
 from skillc.index.skills.weights import SkillText, weigh_terms
 from skillc.index.workers import Pool, can_spawn, count_cores
+from skillc.skills import find_violations, parse, read_metadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -237,8 +239,6 @@ def _quarantine(stamp: Stamp, diagnostics: list[DiagnosticRow]) -> tuple[Values,
 
 
 def _parse(path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, with_text: bool) -> Contents:
-    from skillc.skills import parse, read_metadata  # only where a file changed
-
     document = parse(raw)
     directory = os.path.basename(os.path.dirname(path))
     try:
@@ -252,8 +252,6 @@ def _parse(path: str, skill_id: str, stamp: Stamp, raw: bytes, strict: bool, wit
         mismatch = warning("W021", fields.name, directory)
         diagnostics.append((mismatch.code, "warning", mismatch.message))
     if strict:
-        from skillc.skills import find_violations
-
         problems = find_violations(fields, directory)
         if problems:
             message = f"breaks the Agent Skills format: {'; '.join(problems)}"
@@ -303,6 +301,4 @@ def _text_map(value: Any) -> dict[str, str] | None:
         return None
     if all(isinstance(item, str) for item in value.values()):
         return value
-    import json
-
     return {k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in value.items()}
