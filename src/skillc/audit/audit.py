@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from itertools import islice
 
-from skillc.audit import declarations, hidden, words
+from skillc.audit import characters, declarations, words
 from skillc.audit.commands import MAX_DEPTH, Machine
 from skillc.audit.files import File, read_files
 from skillc.audit.findings import KINDS, Asks, Audit, Finding, Problem, Trace, make_fingerprint
@@ -66,10 +66,12 @@ def audit_folder(
         _read_file(file, traces[file.name])
     asks = collect_asks(traces.values())
     page = texts.get(main, "")
-    declarations.check_declared(_parse(page), asks, traces.setdefault(main, Trace()), page)
+    declarations.compare_declarations(_parse(page), asks, traces.setdefault(main, Trace()), page)
     policy = policy or Policy()
-    findings, allowed = _judge(name, main, traces, texts, policy, baseline, notes)
-    return Audit(name, os.path.realpath(folder), asks, tuple(findings), allowed, _diagnostics(traces, texts))
+    findings, exemptions = _judge(name, main, traces, texts, policy, baseline, notes)
+    return Audit(
+        name, os.path.realpath(folder), asks, tuple(findings), exemptions, _diagnostics(traces, texts)
+    )
 
 
 def _diagnostics(traces: dict[str, Trace], texts: dict[str, str]) -> tuple[Diagnostic, ...]:
@@ -135,12 +137,12 @@ def _parse(text: str) -> Document:
 
 def _read_file(file: File, trace: Trace) -> None:
     text = file.text
-    hidden.check_characters(text, trace)
+    characters.check_characters(text, trace)
     _check_keys(text, trace)
     if file.kind == "markdown":
         document = _parse(text)
         read_markdown(document, text, trace, read_script)
-        hidden.check_blobs(text, trace, check_prose)
+        characters.check_blobs(text, trace, check_prose)
         front = document.frontmatter
         if front is not None:
             lines = {key: _line_of(text, f"{key}:") for key in ("hooks", "mcpServers", "allowed-tools")}
@@ -148,7 +150,7 @@ def _read_file(file: File, trace: Trace) -> None:
     elif file.kind in ("prose", "data"):
         if file.kind == "prose" or file.name.endswith((".json", ".yaml", ".yml", ".toml")):
             check_prose(text, trace, is_script=file.kind == "data")
-            hidden.check_blobs(text, trace, check_prose)
+            characters.check_blobs(text, trace, check_prose)
         declarations.check_settings(file.name, text, trace, read_script)
     elif file.kind == "docker":
         for number, command in _docker_commands(text):
@@ -202,20 +204,20 @@ def _line_of(text: str, part: str) -> int:
 
 def collect_asks(traces: Iterable[Trace]) -> Asks:
     """Return what all files together ask for."""
-    found: dict[str, set[str]] = {kind: set() for kind in KINDS}
+    asks: dict[str, set[str]] = {kind: set() for kind in KINDS}
     for trace in traces:
         for ask in trace.asks:
-            found[ask.kind].add(ask.value)
-    return Asks(**{kind: tuple(sorted(values)) for kind, values in found.items()})
+            asks[ask.kind].add(ask.value)
+    return Asks(**{kind: tuple(sorted(values)) for kind, values in asks.items()})
 
 
-def _problems_of(trace: Trace, seen: set[tuple[str, str]]) -> Iterable[Problem]:
+def _problems_of(trace: Trace, earlier_asks: set[tuple[str, str]]) -> Iterable[Problem]:
     """Yield a file's problems, and a note for each thing that no file before asked for."""
     yield from trace.problems
     for ask in trace.asks:
         rule = _ASK_RULES.get(ask.kind)
-        if rule and (ask.kind, ask.value) not in seen:
-            seen.add((ask.kind, ask.value))
+        if rule and (ask.kind, ask.value) not in earlier_asks:
+            earlier_asks.add((ask.kind, ask.value))
             yield Problem(rule, _ASK_TEXTS[ask.kind].format(ask.value), ask.line, ask.value)
 
 
@@ -238,19 +240,19 @@ def _judge(
 ) -> tuple[list[Finding], int]:
     """Return the findings that count under the policy, and how many others there are."""
     findings: list[Finding] = []
-    allowed = 0
-    seen: set[tuple[str, str]] = set()
+    exemptions = 0
+    earlier_asks: set[tuple[str, str]] = set()
     for file in sorted(traces, key=lambda file: (file != main, os.fsencode(file))):
         lines = texts.get(file, "").split("\n")
         notes = read_notes(lines)
-        for problem in policy.extend(_problems_of(traces[file], seen)):
+        for problem in policy.extend(_problems_of(traces[file], earlier_asks)):
             level = policy.level_of(name, file, _soften(problem, name))
             line_text = lines[problem.line - 1] if problem.line <= len(lines) else ""
             mark = make_fingerprint(problem.rule, file, line_text, problem.message)
             if level == OFF or (baseline is not None and baseline.has(name, mark)):
-                allowed += level != OFF or BY_ID[problem.rule].level != OFF
+                exemptions += level != OFF or BY_ID[problem.rule].level != OFF
             elif use_notes and notes.allow(problem):
-                allowed += 1
+                exemptions += 1
             else:
                 findings.append(
                     Finding(
@@ -260,4 +262,4 @@ def _judge(
         findings += notes.report(file, use_notes, policy)
     order = {level: number for number, level in enumerate(reversed(LEVELS))}
     findings.sort(key=lambda finding: order[finding.level])
-    return findings[:MAX_FINDINGS], allowed
+    return findings[:MAX_FINDINGS], exemptions

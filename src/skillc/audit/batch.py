@@ -57,7 +57,7 @@ def _unpack(result: Any, job: tuple[str, str]) -> Audit | SkillcError:
         error = SkillcError(f"{message} ({job[0]})")
         error.code = code
         return error
-    name, folder, kinds, rows, allowed = result
+    name, folder, kinds, rows, exemptions = result
     findings = tuple(Finding(BY_ID[rule], *rest) for rule, *rest in rows)
     diagnostics = () if has_parser() else (warning("W098"),)
-    return Audit(name, folder, Asks(*kinds), findings, allowed, diagnostics)
+    return Audit(name, folder, Asks(*kinds), findings, exemptions, diagnostics)

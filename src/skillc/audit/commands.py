@@ -223,7 +223,7 @@ class Machine:
             trace = inner if DECODED in code.flags else self.trace
             self.read(trace, language, code.text, line, self.depth + 1)
         if DECODED in code.flags:
-            report_decoded(self.trace, f"'{name}'", inner, line)
+            report_plaintext(self.trace, f"'{name}'", inner, line)
 
     def _say_remote(self, what: str, odd: str, line: int) -> None:
         if odd:
@@ -310,19 +310,19 @@ class Machine:
         flags = paths.union(*(word.flags for word in arguments))
         if name in ("echo", "printf"):
             start = 1 if texts[:1] and re.fullmatch(r"-[neE]+", texts[0]) else 0
-            joined = words.join_texts(texts[start:], " ", words.MAX_DECODED)
+            output = words.join_texts(texts[start:], " ", words.MAX_DECODED)
             if name == "printf" or any("e" in text for text in texts[:start]):
-                joined = _unescape(_format(texts[start:]) if name == "printf" else joined)
-            return Word(joined[: words.MAX_DECODED], frozenset().union(*(word.flags for word in arguments)))
+                output = _unescape(_format(texts[start:]) if name == "printf" else output)
+            return Word(output[: words.MAX_DECODED], frozenset().union(*(word.flags for word in arguments)))
         if _ENVIRONMENT.fullmatch(" ".join((name, *texts[:3]))):
             self.trace.report("A22", f"'{name}' prints the whole environment", line, name)
             return Word("", frozenset((ENVIRONMENT,)))
         if name in _DOWNLOADERS:
             odd = words.describe_odd(words.join_texts(texts, " ", words.MAX_WORD))
             return Word("", frozenset((DOWNLOAD, f"odd:{odd}") if odd else (DOWNLOAD,)))
-        decoded = _decode(name, texts, stdin)
-        if decoded is not None:
-            return Word(decoded, stdin.flags | flags | {DECODED})
+        plaintext = _decode(name, texts, stdin)
+        if plaintext is not None:
+            return Word(plaintext, stdin.flags | flags | {DECODED})
         if name == "cat" and not texts:
             return stdin
         return Word("", (stdin.flags | flags) - _LOSSES.get(name, NOTHING))
@@ -367,7 +367,7 @@ def note_write(trace: Trace, path: str, line: int) -> None:
     trace.ask("writes", _plain_path(path), line)
 
 
-def report_decoded(trace: Trace, what: str, inner: Trace, line: int) -> None:
+def report_plaintext(trace: Trace, what: str, inner: Trace, line: int) -> None:
     """Report code that is decoded and run, and what it holds; worse if that would be reported by itself."""
     for ask in inner.asks:
         trace.ask(ask.kind, ask.value, line)

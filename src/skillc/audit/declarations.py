@@ -108,7 +108,7 @@ def _line_of(text: str, key: str) -> int:
     return text.count("\n", 0, max(0, text.find(key))) + 1
 
 
-def check_declared(document: Document, asks: Asks, trace: Trace, text: str) -> None:
+def compare_declarations(document: Document, asks: Asks, trace: Trace, text: str) -> None:
     """Report what scripts and instructions use, and the frontmatter does not declare."""
     fields = document.frontmatter.fields if document.frontmatter else {}
     if fields.get("allowed-tools") is not None and asks.commands:
@@ -128,22 +128,22 @@ def check_declared(document: Document, asks: Asks, trace: Trace, text: str) -> N
             trace.report("A07", message, _line_of(text, "read_only:"))
 
 
-def _compare_tools(declared: Any, commands: tuple[str, ...]) -> str:
+def _compare_tools(declaration: Any, commands: tuple[str, ...]) -> str:
     """Return what 'allowed-tools' does not name, as a message; empty if it names all."""
-    tools = list(_split_tools(declared))
+    tools = list(_split_tools(declaration))
     shells = [inner for name, inner in tools if name.lower() in _SHELL_TOOLS or name.lower().endswith("bash")]
     if "" in shells or "*" in shells:
         return ""
     if not shells:
         return f"'allowed-tools' has no shell, but the skill runs {_list(commands)}"
-    allowed = {re.split(r"[\s:*]", pattern.strip())[0].rpartition("/")[2] for pattern in shells}
-    missing = [name for name in commands if name not in allowed]
-    return f"'allowed-tools' does not name {_list(missing)}" if missing else ""
+    programs = {re.split(r"[\s:*]", pattern.strip())[0].rpartition("/")[2] for pattern in shells}
+    others = [name for name in commands if name not in programs]
+    return f"'allowed-tools' does not name {_list(others)}" if others else ""
 
 
-def _split_tools(declared: Any) -> Iterator[tuple[str, str]]:
+def _split_tools(declaration: Any) -> Iterator[tuple[str, str]]:
     """Yield the tools of 'allowed-tools': name, and what is in parentheses."""
-    texts = declared if isinstance(declared, list) else [declared]
+    texts = declaration if isinstance(declaration, list) else [declaration]
     for text in texts:
         for match in re.finditer(r"([\w*.-]{1,100})(?:\(([^()]{0,500})\))?", str(text)[:20_000]):
             yield match[1], match[2] or ""

@@ -145,14 +145,14 @@ def _kind_of(name: str, head: bytes) -> str:
     program = _BY_PROGRAM.match(head)
     if program is None:
         return kind
-    found = program[1].decode()
-    if found in ("bash", "sh", "zsh", "dash", "ksh", "fish"):
+    interpreter = program[1].decode()
+    if interpreter in ("bash", "sh", "zsh", "dash", "ksh", "fish"):
         return "shell"
     return (
         "python"
-        if found.startswith("python")
+        if interpreter.startswith("python")
         else "javascript"
-        if found in ("node", "deno", "bun")
+        if interpreter in ("node", "deno", "bun")
         else "text"
     )
 

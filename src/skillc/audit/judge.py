@@ -34,7 +34,7 @@ MAX_TEXT = 1_000_000  # characters of all files
 MAX_MESSAGE = 500
 
 
-class _Failed(Exception):
+class _Failure(Exception):
     """The judge gave no answer that can be used."""
 
 
@@ -53,11 +53,11 @@ def ask_judge(audit: Audit, argv: list[str], seconds: float = SECONDS) -> Audit:
     """Return the audit with what the judge found as well; with a warning (W099) where it fails."""
     try:
         answer = _run(argv, json.dumps(_question(audit)).encode(), seconds)
-        found = list(_read_answer(answer, audit, argv[0]))
-    except _Failed as error:
+        additions = list(_read_answer(answer, audit, argv[0]))
+    except _Failure as error:
         return replace(audit, diagnostics=(*audit.diagnostics, warning("W099", argv[0], error)))
     order = {level: number for number, level in enumerate(reversed(LEVELS))}
-    findings = sorted((*audit.findings, *found), key=lambda finding: order[finding.level])
+    findings = sorted((*audit.findings, *additions), key=lambda finding: order[finding.level])
     return replace(audit, findings=tuple(findings))
 
 
@@ -86,7 +86,7 @@ def _run(argv: list[str], question: bytes, seconds: float) -> bytes:
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
         )
     except OSError as error:
-        raise _Failed(error.strerror or str(error)) from None
+        raise _Failure(error.strerror or str(error)) from None
     late = threading.Event()
 
     def stop() -> None:
@@ -101,7 +101,7 @@ def _run(argv: list[str], question: bytes, seconds: float) -> bytes:
         assert process.stdout is not None
         answer = process.stdout.read(MAX_ANSWER + 1)
         if len(answer) > MAX_ANSWER:
-            raise _Failed(f"its answer is over {MAX_ANSWER >> 10} KiB")
+            raise _Failure(f"its answer is over {MAX_ANSWER >> 10} KiB")
         status = process.wait()
     finally:
         timer.cancel()
@@ -111,9 +111,9 @@ def _run(argv: list[str], question: bytes, seconds: float) -> bytes:
         assert process.stdout is not None
         process.stdout.close()
     if late.is_set():
-        raise _Failed(f"it took more than {seconds:g} s")
+        raise _Failure(f"it took more than {seconds:g} s")
     if status:
-        raise _Failed(f"it ended with status {status}")
+        raise _Failure(f"it ended with status {status}")
     return answer
 
 
@@ -141,17 +141,17 @@ def _read_answer(answer: bytes, audit: Audit, by: str) -> Iterator[Finding]:
     try:
         value = json.loads(answer)
     except (ValueError, RecursionError):
-        raise _Failed("its answer is no JSON") from None
+        raise _Failure("its answer is no JSON") from None
     entries = value.get("findings") if isinstance(value, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise _Failed("its answer has no list of 'findings'")
+        raise _Failure("its answer has no list of 'findings'")
     for entry in entries[:MAX_FINDINGS]:
         message, file, line = entry.get("message"), entry.get("file"), entry.get("line")
         if not isinstance(message, str) or not message.strip():
-            raise _Failed("a finding has no 'message'")
+            raise _Failure("a finding has no 'message'")
         level = entry.get("level", REVIEW)
         if level not in LEVELS:
-            raise _Failed(f"a finding's level is none of {', '.join(LEVELS)}")
+            raise _Failure(f"a finding's level is none of {', '.join(LEVELS)}")
         name = utf8_text(file) if isinstance(file, str) and file else "SKILL.md"
         number = line if type(line) is int and 0 < line < 1 << 31 else 1
         text = utf8_text(message.strip()[:MAX_MESSAGE])

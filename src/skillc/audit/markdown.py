@@ -72,7 +72,7 @@ def read_markdown(document: Document, text: str, trace: Trace, read: Read) -> No
 def _find_blocks(document: Document) -> Iterator[tuple[int, str, str]]:
     """Yield the blocks that are scripts: the line of their first line, language and text."""
     for element in walk(document.data, document.body, ("CodeBlock",)):
-        fenced = isinstance(element.detail, dict)
+        has_fence = isinstance(element.detail, dict)
         label = str(element.detail.get("Fenced", "")) if isinstance(element.detail, dict) else ""
         words_of_label = re.findall(r"[\w+#-]+", label.lower())
         language = _BY_LABEL.get(words_of_label[0] if words_of_label else "", "")
@@ -84,7 +84,7 @@ def _find_blocks(document: Document) -> Iterator[tuple[int, str, str]]:
         ):
             language = "shell"
         if language:
-            line = element.line + (1 if fenced else 0)
+            line = element.line + (1 if has_fence else 0)
             yield line, language, _strip_prompts(code) if language == "shell" else code
 
 
@@ -104,13 +104,13 @@ def _strip_prompts(code: str) -> str:
     lines = code.split("\n")
     if not any(re.match(r"\s*(?:\$|%|❯|➜)\s+\S", line) for line in lines):
         return code
-    kept: list[str] = []
+    commands: list[str] = []
     goes_on = False
     for line in lines:
         prompt = re.match(r"\s*(?:[\w@:~./-]{0,60})?(?:\$|%|❯|➜)\s+", line)
-        kept.append(line[prompt.end() :] if prompt else line if goes_on else "")
+        commands.append(line[prompt.end() :] if prompt else line if goes_on else "")
         goes_on = bool(prompt or goes_on) and line.rstrip().endswith(("\\", "|", "&&"))
-    return "\n".join(kept)
+    return "\n".join(commands)
 
 
 def _read_inline(text: str, trace: Trace, read: Read) -> None:
@@ -149,7 +149,7 @@ def _check_invisible(document: Document, trace: Trace) -> None:
                 "text that is not shown",
                 trace,
                 element.line,
-                hidden=True,
+                is_element=True,
             )
 
 
@@ -163,7 +163,7 @@ def _find_comments(html: str) -> Iterator[tuple[int, str]]:
         start = html.find("<!--", end)
 
 
-def _check_hidden_text(text: str, what: str, trace: Trace, line: int, hidden: bool = False) -> None:
+def _check_hidden_text(text: str, what: str, trace: Trace, line: int, is_element: bool = False) -> None:
     inner = Trace()
     check_prose(text, inner)
     rules = [problem for problem in inner.problems if problem.level != "note"]
@@ -172,7 +172,7 @@ def _check_hidden_text(text: str, what: str, trace: Trace, line: int, hidden: bo
         trace.report("A33", f"{what} tells the agent to send data away: '{excerpt}'", line, level="block")
     elif rules or _ADDRESSED.search(text) or _CALL.search(text):
         trace.report("A33", f"{what} gives instructions: '{excerpt}'", line)
-    elif hidden and len(text.split()) > 4:
+    elif is_element and len(text.split()) > 4:
         trace.report("A33", f"{what}: '{excerpt}'", line, level="note")
 
 

@@ -222,21 +222,21 @@ class Notes:
         ] = {}  # by the line that is covered: rule, the note's line
         self.whole: list[tuple[str, int]] = []
         self.unknown: list[tuple[str, int]] = []
-        self.used: set[int] = set()
+        self.uses: set[int] = set()
         self.places: dict[int, None] = {}
 
     def allow(self, problem: Problem) -> bool:
         """Return whether a note covers a problem."""
         for rule, place in (*self.lines.get(problem.line, ()), *self.whole):
             if rule == problem.rule:
-                self.used.add(place)
+                self.uses.add(place)
                 return True
         return False
 
     def report(self, file: str, use: bool, policy: Policy) -> Iterator[Finding]:
         """Yield a finding for each note without effect."""
         for place in self.places:
-            if place in self.used:
+            if place in self.uses:
                 continue
             reason = "allows nothing here" if use else "is the author's, and does not count"
             problem = Problem("A92", f"a note that allows findings {reason}", place)
@@ -261,15 +261,15 @@ def read_notes(lines: list[str]) -> Notes:
             if match[1]:
                 notes.whole.append((rule.id, number))
             else:
-                for covered in _covered(lines, number):
-                    notes.lines.setdefault(covered, []).append((rule.id, number))
+                for target in _covered_lines(lines, number):
+                    notes.lines.setdefault(target, []).append((rule.id, number))
     return notes
 
 
-def _covered(lines: list[str], number: int) -> Iterable[int]:
+def _covered_lines(lines: list[str], number: int) -> Iterable[int]:
     """Return the lines that a note covers: its own, the next, and a code block that begins there."""
-    following = lines[number].lstrip() if number < len(lines) else ""
-    fence = re.match(r"(`{3,}|~{3,})", following)
+    next_line = lines[number].lstrip() if number < len(lines) else ""
+    fence = re.match(r"(`{3,}|~{3,})", next_line)
     if fence is None:
         return (number, number + 1)
     end = next(

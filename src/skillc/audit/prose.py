@@ -190,9 +190,9 @@ def _search(pattern: re.Pattern[str], rule: str, what: str, text: str, trace: Tr
         line += text.count("\n", position, match.start())
         position = match.start()
         before = text[max(0, position - 60) : position].rpartition("\n")[2]
-        quoted = bool(_QUOTED.search(before))
+        is_quotation = bool(_QUOTED.search(before))
         excerpt = " ".join(match[0].split())[:80]
-        trace.report(rule, f"'{excerpt}' {what}", line, level="note" if quoted else "")
+        trace.report(rule, f"'{excerpt}' {what}", line, level="note" if is_quotation else "")
 
 
 # What documentation of attacks says before it quotes one.

@@ -31,7 +31,7 @@ from skillc.audit.commands import (
     Word,
     check_credentials,
     note_write,
-    report_decoded,
+    report_plaintext,
 )
 from skillc.audit.findings import Trace
 from skillc.audit.words import word_set
@@ -376,9 +376,9 @@ class _Reader:
         arguments = [self.value(argument) for argument in node.args]
         keywords = {keyword.arg or "": self.value(keyword.value) for keyword in node.keywords}
         call = _Call(name, node, base, arguments, keywords, self.at(node))
-        known = self._fold(call)
-        if known is not None:
-            return known
+        constant = self._fold(call)
+        if constant is not None:
+            return constant
         self._note_reads(call)
         self._note_writes(call)
         if name in _RUN:
@@ -387,7 +387,7 @@ class _Reader:
             return self._start(call)
         elif name in _LOADERS and call.flags & {DOWNLOAD, DECODED}:
             self._run("text", Word("", call.flags), call.line)
-        self._check_sending(call)
+        self._check_transfer(call)
         self._pass_on(call)
         return self._result(call)
 
@@ -409,10 +409,12 @@ class _Reader:
             return Word("", own if own == function.returns else own | call.flags)
         if call.method in _BARREN:
             return EMPTY
-        lost = {DOTENV} if call.method in _PICKERS else NOTHING  # a part, such as one key
-        found = self.machine.flags_of(call.text) if call.method in _READERS else NOTHING
-        decoded = {DECODED} if call.name in _LOADERS else self.look_up(call.name).flags & {DECODED, DOWNLOAD}
-        return Word("", (call.flags | found | decoded) - lost)
+        losses = {DOTENV} if call.method in _PICKERS else NOTHING  # a part, such as one key
+        file_flags = self.machine.flags_of(call.text) if call.method in _READERS else NOTHING
+        loader_flags = (
+            {DECODED} if call.name in _LOADERS else self.look_up(call.name).flags & {DECODED, DOWNLOAD}
+        )
+        return Word("", (call.flags | file_flags | loader_flags) - losses)
 
     def _fold(self, call: _Call) -> Word | None:
         """Return the value of calls that only make text, and of decoders."""
@@ -490,8 +492,8 @@ class _Reader:
 
     def _start(self, call: _Call) -> Word:
         """Take note of a process; its command is a list of words, or a text for a shell."""
-        given = (keyword.value for keyword in call.node.keywords if keyword.arg == "args")
-        argument = call.node.args[0] if call.node.args else next(given, None)
+        values = (keyword.value for keyword in call.node.keywords if keyword.arg == "args")
+        argument = call.node.args[0] if call.node.args else next(values, None)
         if isinstance(argument, ast.List | ast.Tuple):
             argv = [self.value(element) for element in argument.elts]
             if argv and any(flag.startswith("param:") for flag in argv[0].flags):
@@ -526,10 +528,10 @@ class _Reader:
             trace = inner if DECODED in code.flags else self.trace
             self.read(trace, language, text, line, self.depth + 1)
         if DECODED in code.flags:
-            report_decoded(self.trace, "'exec'" if language == "python" else "a process", inner, line)
+            report_plaintext(self.trace, "'exec'" if language == "python" else "a process", inner, line)
 
-    def _check_sending(self, call: _Call) -> None:
-        if not _is_sending(call):
+    def _check_transfer(self, call: _Call) -> None:
+        if not _sends(call):
             return
         body = [
             *call.arguments,
@@ -622,7 +624,7 @@ def _choose(value: Word, loop: ast.AST) -> Word:
     return Word(value.text, value.flags - {ENVIRONMENT})
 
 
-def _is_sending(call: _Call) -> bool:
+def _sends(call: _Call) -> bool:
     owner, _, method = call.name.rpartition(".")
     is_client = call.name.startswith(_HTTP) or bool(_CLIENTS.search(owner))
     if method in _SEND_METHODS:

@@ -22,9 +22,9 @@ def render_asks(asks: Asks, verbose: bool = False) -> Iterator[str]:
     for kind in KINDS:
         values = getattr(asks, kind)
         if values:
-            shown = values if verbose else values[:MAX_LISTED]
-            more = f" and {len(values) - len(shown)} more" if len(shown) < len(values) else ""
-            yield f"  {kind:<12} {one_line(', '.join(shown))}{more}"
+            listing = values if verbose else values[:MAX_LISTED]
+            more = f" and {len(values) - len(listing)} more" if len(listing) < len(values) else ""
+            yield f"  {kind:<12} {one_line(', '.join(listing))}{more}"
 
 
 def render_finding(finding: Finding, place: str = "") -> str:

@@ -288,13 +288,13 @@ class _TreeReader:
 
     def _run_all_of(self, node: Node) -> Word:
         output = EMPTY
-        redirected = [child for child in node.named_children if child.type == "file_redirect"]
-        for child in redirected:  # $(< file)
+        redirects = [child for child in node.named_children if child.type == "file_redirect"]
+        for child in redirects:  # $(< file)
             if child.named_children:
                 target = self.word(child.named_children[-1])
                 output = output.join(Word("", self.machine.flags_of(target.text)))
         for child in node.named_children:
-            if child not in redirected and child.type != "comment":
+            if child not in redirects and child.type != "comment":
                 output = output.join(self.run(child, EMPTY))
         return Word(output.text.strip("\n"), output.flags)
 

@@ -20,7 +20,7 @@ from skillc.audit.commands import (
     Read,
     check_credentials,
     note_write,
-    report_decoded,
+    report_plaintext,
 )
 from skillc.audit.findings import Trace
 
@@ -116,12 +116,12 @@ def read_tokens(text: str, trace: Trace, read: Read, line: int, depth: int, lang
         if _COMMENT.match(statement):
             continue
         _note_asks(statement, trace, here)
-        carried = _flags_in(statement, flags)
-        _check(statement, carried, trace, read, here, depth)
+        own_flags = _flags_in(statement, flags)
+        _check(statement, own_flags, trace, read, here, depth)
         name = _NAME.match(statement.lstrip())
-        if name and carried and len(flags) < MAX_NAMES:
+        if name and own_flags and len(flags) < MAX_NAMES:
             for part in re.findall(r"\w+", name[1]):
-                flags[part] = carried
+                flags[part] = own_flags
         socket = socket or (here if _SHELL_ROUND.search(statement) else 0)
         shell = shell or (here if _SHELL_NAME.search(statement) else 0)
     if socket and shell:
@@ -209,7 +209,7 @@ def _check(statement: str, flags: frozenset[str], trace: Trace, read: Read, line
             trace.report("A21", f"sends secrets{f' to {hosts[0]}' if hosts else ''}", line)
         plain = _ENV.sub(lambda match: f"${{{next(group for group in match.groups() if group)}}}", statement)
         check_credentials(trace, plain, line)
-    _check_encoded(statement, trace, read, line, depth)
+    _check_powershell(statement, trace, read, line, depth)
     if _RUN.search(statement):
         _check_code(statement, flags, trace, read, line, depth)
     for match in _COMMAND.finditer(statement):
@@ -234,14 +234,14 @@ def _check(statement: str, flags: frozenset[str], trace: Trace, read: Read, line
             read(trace, "shell", text, line, depth + 1)
 
 
-def _check_encoded(statement: str, trace: Trace, read: Read, line: int, depth: int) -> None:
+def _check_powershell(statement: str, trace: Trace, read: Read, line: int, depth: int) -> None:
     """Report what PowerShell is given in an encoded form."""
-    encoded = _ENCODED.search(statement)
-    if encoded:
+    match = _ENCODED.search(statement)
+    if match:
         inner = trace.branch()
         if depth < MAX_DEPTH:
-            read(inner, "text", words.decode_base64(encoded[1]), line, depth + 1)
-        report_decoded(trace, "PowerShell", inner, line)
+            read(inner, "text", words.decode_base64(match[1]), line, depth + 1)
+        report_plaintext(trace, "PowerShell", inner, line)
 
 
 def _check_code(
@@ -260,8 +260,8 @@ def _check_code(
         inner = trace.branch()
         for string in _STRING.finditer(statement):
             text = next(group for group in string.groups() if group is not None)
-            decoded = words.decode_base64(text) or (words.decode_hex(text) if len(text) >= 20 else "")
-            if decoded and depth < MAX_DEPTH:
-                read(inner, "shell", decoded, line, depth + 1)
-                read(inner, "text", decoded, line, depth + 1)
-        report_decoded(trace, "the script", inner, line)
+            plaintext = words.decode_base64(text) or (words.decode_hex(text) if len(text) >= 20 else "")
+            if plaintext and depth < MAX_DEPTH:
+                read(inner, "shell", plaintext, line, depth + 1)
+                read(inner, "text", plaintext, line, depth + 1)
+        report_plaintext(trace, "the script", inner, line)

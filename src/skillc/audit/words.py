@@ -250,16 +250,16 @@ def find_look_alike(host: str) -> str:
     if host.isascii() and "xn--" not in host:
         return ""
     try:
-        shown = ".".join(
+        name = ".".join(
             part.encode().decode("idna") if part.startswith("xn--") else part for part in host.split(".")
         )
     except (UnicodeError, ValueError):
         return "its name can't be decoded"
-    for part in shown.split("."):
+    for part in name.split("."):
         scripts = {_script(letter) for letter in part if letter.isalpha()}
         if len(scripts) > 1:
             return "its letters are of several alphabets"
-        if scripts & {"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"} and shown.rpartition(".")[2].isascii():
+        if scripts & {"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"} and name.rpartition(".")[2].isascii():
             return f"its letters are {next(iter(scripts)).capitalize()}"
     return ""
 
@@ -305,8 +305,8 @@ def as_text(data: bytes) -> str:
             text = data[:MAX_DECODED].decode(encoding)
         except UnicodeDecodeError:
             continue
-        shown = sum(letter.isprintable() or letter in "\r\n\t" for letter in text)
+        printable_count = sum(letter.isprintable() or letter in "\r\n\t" for letter in text)
         plain = encoding == "utf-8" or sum(map(str.isascii, text)) >= 0.9 * len(text)
-        if text and shown >= 0.95 * len(text) and plain:
+        if text and printable_count >= 0.95 * len(text) and plain:
             return text
     return ""

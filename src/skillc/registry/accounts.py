@@ -48,8 +48,8 @@ class Accounts:
         """Return the caller with this token; raises SignInRequired for any that is not valid."""
         token_id, hash = split_token(text)
         with self._store.read() as connection:
-            found = tables.read_token(connection, token_id)
-            token, own_hash = found or (None, "")
+            row = tables.read_token(connection, token_id)
+            token, own_hash = row or (None, "")
             is_right = is_same_secret(own_hash, hash)
             if token is None or not is_right or not token.is_valid(self._clock()):
                 raise SignInRequired
@@ -60,10 +60,10 @@ class Accounts:
 
     def grant(self, caller: Caller, grant: Grant) -> None:
         """Give a subject a role below a prefix, in place of the one it has there."""
-        checked = Grant(parse_name(grant.subject, "subject"), grant.role, parse_prefix(grant.prefix))
-        caller.require(Role.ADMIN, checked.prefix)
+        new_grant = Grant(parse_name(grant.subject, "subject"), grant.role, parse_prefix(grant.prefix))
+        caller.require(Role.ADMIN, new_grant.prefix)
         with self._store.write() as connection:
-            self._set_grant(connection, caller, checked)
+            self._set_grant(connection, caller, new_grant)
             _require_admin(connection)
 
     def remove_grant(self, caller: Caller, subject: str, prefix: str = "") -> None:
@@ -113,8 +113,8 @@ class Accounts:
         """Revoke a token of the caller's or, as an admin, of anyone; and those that were made with it."""
         parse_name(token_id, "token")
         with self._store.write() as connection:
-            found = tables.read_token(connection, token_id)
-            if found is None or not _may_see(caller, found[0]):
+            row = tables.read_token(connection, token_id)
+            if row is None or not _may_see(caller, row[0]):
                 raise InvalidParameter("token", f"there is no token '{token_id}'")
             tables.revoke_token(connection, token_id, self._clock())
             tables.record_change(connection, caller, self._clock(), "revoke-token", id=token_id)

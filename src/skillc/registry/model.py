@@ -40,8 +40,8 @@ def parse_version(text: str) -> str:
     """
     match = _VERSION.fullmatch(text) if len(text) <= MAX_VERSION else None
     if match is None:
-        shown = text if len(text) <= MAX_VERSION else f"{text[:MAX_VERSION]}…"
-        reason = f"'{shown}' is not a semantic version such as 1.2.0 or 1.2.0-rc.1, without build metadata"
+        excerpt = text if len(text) <= MAX_VERSION else f"{text[:MAX_VERSION]}…"
+        reason = f"'{excerpt}' is not a semantic version such as 1.2.0 or 1.2.0-rc.1, without build metadata"
         raise InvalidParameter("version", reason)
     major, minor, patch, label = match.groups()
     return f"{major}.{minor or 0}.{patch or 0}{f'-{label}' if label else ''}"
@@ -197,22 +197,22 @@ class Skill:
         That is the one tagged `latest`; where it is yanked or hidden, the highest release that is not, or the
         highest pre-release where there is no release.
         """
-        tagged = self.find(self.tags.get(LATEST, ""))
-        if tagged is not None and tagged.yanked is None:
-            return tagged
+        version = self.find(self.tags.get(LATEST, ""))
+        if version is not None and version.yanked is None:
+            return version
         candidates = [each for each in self.versions if each.yanked is None]
         return max(candidates, key=lambda v: (is_release(v.version), precedence(v.version)), default=None)
 
-    def resolve(self, wanted: str = LATEST) -> Version:
+    def resolve(self, reference: str = LATEST) -> Version:
         """Return a version by its number, also a yanked one, or by a tag, which never gives a yanked one."""
-        if version := self.find(wanted):
+        if version := self.find(reference):
             return version
-        version = self.latest if wanted == LATEST else self.find(self.tags.get(wanted, ""))
+        version = self.latest if reference == LATEST else self.find(self.tags.get(reference, ""))
         if version is None:
-            raise SkillNotFound(f"{self.id}@{wanted}", "there is no such version or tag")
+            raise SkillNotFound(f"{self.id}@{reference}", "there is no such version or tag")
         if version.yanked is not None:
             raise SkillNotFound(
-                f"{self.id}@{wanted}", f"version {version.version} was yanked: {version.yanked}"
+                f"{self.id}@{reference}", f"version {version.version} was yanked: {version.yanked}"
             )
         return version
 

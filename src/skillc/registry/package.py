@@ -70,8 +70,8 @@ class Package:
         """The files as .tar.gz, with SKILL.md at its root."""
         buffer = io.BytesIO()
         with (
-            gzip.GzipFile(filename="", fileobj=buffer, mode="wb", compresslevel=9, mtime=0) as packed,
-            tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+            gzip.GzipFile(filename="", fileobj=buffer, mode="wb", compresslevel=9, mtime=0) as stream,
+            tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive,
         ):
             for file in self.files:
                 member = tarfile.TarInfo(file.path)
@@ -91,9 +91,9 @@ def read_package(skill_id: str, folder: str) -> Package:
     contents: dict[str, bytes] = {}
     executable, size = set(), 0
     for file in _list(folder):
-        with os.fdopen(open_inside(folder, file), "rb") as opened:
-            data = opened.read(MAX_BYTES - size + 1)
-            if stat.S_IMODE(os.fstat(opened.fileno()).st_mode) & 0o111:
+        with os.fdopen(open_inside(folder, file), "rb") as stream:
+            data = stream.read(MAX_BYTES - size + 1)
+            if stat.S_IMODE(os.fstat(stream.fileno()).st_mode) & 0o111:
                 executable.add(file)
         size += len(data)
         _check_size(folder, len(contents), size)
@@ -139,7 +139,7 @@ def _check_size(skill: str, count: int, size: int) -> None:
 
 def _check_names(skill: str, names: Mapping[str, bytes]) -> None:
     """Raise InvalidSkill for a file that some system can't hold, or holds for another one."""
-    seen: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for name in names:
         try:
             length = len(name.encode())
@@ -151,8 +151,8 @@ def _check_names(skill: str, names: Mapping[str, bytes]) -> None:
         for count in range(1, len(parts) + 1):
             path = "/".join(parts[:count])
             own = name if count == len(parts) else "/".join(name.split("/")[:count]) + "/"
-            if seen.setdefault(path, own) != own:
-                raise InvalidSkill(skill, f"'{own}' and '{seen[path]}' are one name on some systems")
+            if spellings.setdefault(path, own) != own:
+                raise InvalidSkill(skill, f"'{own}' and '{spellings[path]}' are one name on some systems")
 
 
 def _is_portable(segment: str) -> bool:

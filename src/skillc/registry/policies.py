@@ -72,8 +72,8 @@ class Allowed(Policy):
         self._deny = [*map(parse_prefix, deny)]
 
     def allows(self, version: Version) -> bool:
-        is_allowed = any(is_below(version.skill, prefix) for prefix in self._allow)
-        return is_allowed and not any(is_below(version.skill, prefix) for prefix in self._deny)
+        has_prefix = any(is_below(version.skill, prefix) for prefix in self._allow)
+        return has_prefix and not any(is_below(version.skill, prefix) for prefix in self._deny)
 
 
 class Audited(Policy):

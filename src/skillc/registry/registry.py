@@ -96,18 +96,18 @@ class Registry:
 
     def skills(self, caller: Caller, prefix: str = "", after: str = "", limit: int = PAGE) -> list[Skill]:
         """Return up to `limit` of the skills that a caller may read, by ID, behind the ID `after`."""
-        found: list[Skill] = []
+        skills: list[Skill] = []
         parse_prefix(prefix)
         parse_text(after, "after")
         size = min(PAGE, max(limit, MIN_PAGE))
-        while len(found) < limit:
+        while len(skills) < limit:
             with self._store.read() as connection:
                 page = tables.read_skills(connection, prefix, after, size)
-            found += (skill for skill in page if caller.allows(Role.READER, skill.id))
+            skills += (skill for skill in page if caller.allows(Role.READER, skill.id))
             if len(page) < size:
                 break
             after = page[-1].id
-        return found[:limit]
+        return skills[:limit]
 
     def files(self, caller: Caller, version: Version) -> tuple[StoredFile, ...]:
         caller.require(Role.READER, version.skill)
@@ -132,16 +132,16 @@ class Registry:
         Admins of the whole registry see the whole log. All others see what happened to skills that they may
         read; ask again from the last number until there are no more.
         """
-        found: list[Change] = []
+        changes: list[Change] = []
         since = min(since, MAX_SEQUENCE)
-        while len(found) < limit:
+        while len(changes) < limit:
             with self._store.read() as connection:
                 page = tables.read_changes(connection, since, MAX_CHANGES)
-            found += (change for change in page if _may_see(caller, change))
+            changes += (change for change in page if _may_see(caller, change))
             if len(page) < MAX_CHANGES:
                 break
             since = page[-1].sequence
-        return found[:limit]
+        return changes[:limit]
 
     def source(self, caller: Caller) -> CallerSource:
         """Return the registry as this caller sees it, for policies and as a source of skills."""
@@ -174,9 +174,9 @@ class Registry:
         with self._change() as (connection, now):
             if tables.release_blobs(connection, publication) != len(blobs):
                 raise RegistryUnavailable("store", "publishing took too long; publish again")
-            skill = _open_for_publishing(connection, caller, package.skill, now)
+            skill = _open_for_publication(connection, caller, package.skill, now)
             _check_expectation(skill, expect)
-            published = Version(
+            new_version = Version(
                 package.skill,
                 number or _next_version(skill, package.digest),
                 package.digest,
@@ -187,22 +187,22 @@ class Registry:
                 caller.subject,
                 note,
             )
-            if existing := skill.find(published.version):
-                raise VersionExists(skill.id, existing.version, _compare(existing, package.digest))
+            if other := skill.find(new_version.version):
+                raise VersionExists(skill.id, other.version, _compare(other, package.digest))
             detail = {"digest": package.digest, "tag": tag}
-            key = published.skill, published.version
+            key = new_version.skill, new_version.version
             sequence = tables.record_change(connection, caller, now, "publish", *key, **detail)
-            tables.insert_version(connection, published, package.files, sequence)
-            if tag != LATEST or _is_newer(published, skill.latest):
-                tables.set_tag(connection, published, tag)
-        return published
+            tables.insert_version(connection, new_version, package.files, sequence)
+            if tag != LATEST or _is_newer(new_version, skill.latest):
+                tables.set_tag(connection, new_version, tag)
+        return new_version
 
     def _upload(self, blobs: dict[str, bytes]) -> str:
         """Claim blobs, write those that no version has, and return the name of the claim."""
         publication = secrets.token_hex(8)
         with self._change() as (connection, now):
-            missing = tables.claim_blobs(connection, blobs.keys(), publication, now)
-        for digest in sorted(missing):
+            digests = tables.claim_blobs(connection, blobs.keys(), publication, now)
+        for digest in sorted(digests):
             self._blobs.write(digest, blobs[digest])
         return publication
 
@@ -210,18 +210,18 @@ class Registry:
 
     def yank(self, caller: Caller, skill_id: str, version: str, reason: str) -> Version:
         """Take a version out of the choice for new installations; by its number it can still be had."""
-        return self._set_yanked(caller, skill_id, version, parse_reason(reason), "yank")
+        return self._set_yank(caller, skill_id, version, parse_reason(reason), "yank")
 
     def unyank(self, caller: Caller, skill_id: str, version: str) -> Version:
-        return self._set_yanked(caller, skill_id, version, None, "unyank")
+        return self._set_yank(caller, skill_id, version, None, "unyank")
 
-    def _set_yanked(
+    def _set_yank(
         self, caller: Caller, skill_id: str, version: str, reason: str | None, action: str
     ) -> Version:
         caller.require(Role.MAINTAINER, SkillId(skill_id))
         with self._change() as (connection, now):
             target = _find(_read_skill(connection, skill_id), version)
-            tables.set_yanked(connection, target, reason)
+            tables.set_yank(connection, target, reason)
             tables.record_change(connection, caller, now, action, skill_id, version, reason=reason)
             return _find(_read_skill(connection, skill_id), version)
 
@@ -267,12 +267,12 @@ class Registry:
         """
         caller.require(Role.ADMIN, "")
         with self._change() as (connection, now):
-            ended = tables.find_deleted(connection, now - RESERVATION)
-            for skill_id in ended:
+            ids = tables.find_deletions(connection, now - RESERVATION)
+            for skill_id in ids:
                 _purge(connection, caller, skill_id, now)
             tables.drop_claims(connection, now - ORPHAN_AGE)
         self._blobs.sweep(now - ORPHAN_AGE)
-        return Collected((*ended,), sum(map(self._remove_orphans, self._blobs.find_older(now - ORPHAN_AGE))))
+        return Collected((*ids,), sum(map(self._remove_orphans, self._blobs.find_older(now - ORPHAN_AGE))))
 
     def _remove_orphans(self, digests: Collection[str]) -> int:
         with self._change() as (connection, _):
@@ -320,8 +320,8 @@ def open_registry(store: str = "", blobs: str = "") -> Registry:
         if "://" in store and not store.startswith("sqlite:"):
             raise RegistryUnavailable(store.partition(":")[0], "it needs the address of its blobs, too")
         blobs = os.path.join(os.path.dirname(os.path.abspath(store.removeprefix("sqlite://"))), "blobs")
-    opened = open_blobs(blobs)
-    return Registry(open_store(store), opened)
+    blob_store = open_blobs(blobs)
+    return Registry(open_store(store), blob_store)
 
 
 def _read_skill(connection: Connection, skill_id: str) -> Skill:
@@ -331,7 +331,7 @@ def _read_skill(connection: Connection, skill_id: str) -> Skill:
     return skill
 
 
-def _open_for_publishing(connection: Connection, caller: Caller, skill_id: SkillId, now: datetime) -> Skill:
+def _open_for_publication(connection: Connection, caller: Caller, skill_id: SkillId, now: datetime) -> Skill:
     """Return a skill, which may have no version yet; raises SkillReserved."""
     deleted_at = tables.read_deletion(connection, skill_id)
     if deleted_at is not None:
@@ -347,10 +347,10 @@ def _purge(connection: Connection, caller: Caller, skill_id: str, now: datetime)
 
 
 def _find(skill: Skill, version: str) -> Version:
-    found = skill.find(version)
-    if found is None:
+    target = skill.find(version)
+    if target is None:
         raise SkillNotFound(f"{skill.id}@{version}", "there is no such version")
-    return found
+    return target
 
 
 def _check_expectation(skill: Skill, expect: str | None) -> None:

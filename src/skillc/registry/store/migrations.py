@@ -50,11 +50,11 @@ def migrate(store: Store, migrations: Sequence[Sequence[str]] = MIGRATIONS) -> N
         connection.execute(
             "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, applied_at BIGINT NOT NULL)"
         )
-        ((done,),) = connection.execute("SELECT coalesce(max(number), 0) FROM migrations")
-        if done > len(migrations):
-            reason = f"a newer skillc wrote it (migration {done}; this one knows {len(migrations)})"
+        ((last_number,),) = connection.execute("SELECT coalesce(max(number), 0) FROM migrations")
+        if last_number > len(migrations):
+            reason = f"a newer skillc wrote it (migration {last_number}; this one knows {len(migrations)})"
             raise RegistryUnavailable("store", reason)
-        for number, statements in enumerate(migrations[done:], done + 1):
+        for number, statements in enumerate(migrations[last_number:], last_number + 1):
             for statement in statements:
                 connection.execute(statement.replace(" TEXT", f" {store.text_type}"))
             values = number, time_ns() // 1000

@@ -55,13 +55,13 @@ def read_skills(connection: Connection, prefix: str, after: str, limit: int) -> 
     if prefix:
         condition += " AND (id = ? OR id >= ? AND id < ?)"
         values += [prefix, f"{prefix}/", f"{prefix}0"]  # "0" follows "/"
-    chosen = f"(SELECT id FROM skills WHERE {condition} ORDER BY id LIMIT {int(limit)})"  # noqa: S608
+    subquery = f"(SELECT id FROM skills WHERE {condition} ORDER BY id LIMIT {int(limit)})"  # noqa: S608
     versions: dict[str, list[Version]] = defaultdict(list)
     tags: dict[str, dict[str, str]] = defaultdict(dict)
-    query = f"SELECT {_VERSION} FROM versions WHERE skill IN {chosen} ORDER BY skill, sequence DESC"  # noqa: S608
+    query = f"SELECT {_VERSION} FROM versions WHERE skill IN {subquery} ORDER BY skill, sequence DESC"  # noqa: S608
     for row in connection.execute(query, *values):
         versions[row[0]].append(_version(row))
-    query = f"SELECT skill, tag, version FROM tags WHERE skill IN {chosen}"  # noqa: S608
+    query = f"SELECT skill, tag, version FROM tags WHERE skill IN {subquery}"  # noqa: S608
     for skill_id, tag, version in connection.execute(query, *values):
         tags[skill_id][tag] = version
     return [Skill(SkillId(key), (*value,), tags[key]) for key, value in versions.items()]
@@ -97,7 +97,7 @@ def insert_version(
     )
 
 
-def set_yanked(connection: Connection, version: Version, reason: str | None) -> None:
+def set_yank(connection: Connection, version: Version, reason: str | None) -> None:
     query = "UPDATE versions SET yanked = ? WHERE skill = ? AND version = ?"
     connection.execute(query, reason, version.skill, version.version)
 
@@ -119,7 +119,7 @@ def set_deletion(connection: Connection, skill_id: str, time: datetime | None) -
     connection.execute("UPDATE skills SET deleted_at = ? WHERE id = ?", number, skill_id)
 
 
-def find_deleted(connection: Connection, before: datetime) -> list[str]:
+def find_deletions(connection: Connection, before: datetime) -> list[str]:
     query = "SELECT id FROM skills WHERE deleted_at <= ? ORDER BY id"
     return [skill_id for (skill_id,) in connection.execute(query, to_number(before))]
 
@@ -166,14 +166,14 @@ def drop_claims(connection: Connection, before: datetime) -> None:
 
 
 def _find_digests(connection: Connection, digests: Collection[str], *tables: str) -> set[str]:
-    found: set[str] = set()
+    matches: set[str] = set()
     for batch in _split(sorted(digests)):
         marks = ", ".join("?" * len(batch))
         for table in tables:
             column = "archive" if table == "versions" else "digest"
             query = f"SELECT DISTINCT {column} FROM {table} WHERE {column} IN ({marks})"  # noqa: S608
-            found.update(digest for (digest,) in connection.execute(query, *batch))
-    return found
+            matches.update(digest for (digest,) in connection.execute(query, *batch))
+    return matches
 
 
 def _split(values: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -37,20 +37,20 @@ def check_characters(text: str, trace: Trace, line: int = 1) -> None:
         return
     counter = LineCounter(text, line)
     for match in _TAGS.finditer(text):
-        spelled = "".join(chr(ord(c) - 0xE0000) for c in match[0] if 0xE0020 <= ord(c) < 0xE007F)
-        if match.start() and text[match.start() - 1] == "\U0001f3f4" and len(spelled) <= 7:
+        letters = "".join(chr(ord(c) - 0xE0000) for c in match[0] if 0xE0020 <= ord(c) < 0xE007F)
+        if match.start() and text[match.start() - 1] == "\U0001f3f4" and len(letters) <= 7:
             continue  # a flag, such as Scotland's
-        if sum(map(str.isalpha, spelled)) >= 4:
+        if sum(map(str.isalpha, letters)) >= 4:
             trace.report(
-                "A31", f"characters that are not shown spell: {spelled[:80]!r}", counter.at(match.start())
+                "A31", f"characters that are not shown spell: {letters[:80]!r}", counter.at(match.start())
             )
         else:
             trace.report("A30", "tag characters, which are not shown", counter.at(match.start()))
     for match in _SELECTORS.finditer(text):
-        hidden = bytes(ord(c) - 0xFE00 if ord(c) < 0xFE10 else ord(c) - 0xE0100 + 16 for c in match[0][:4000])
-        spelled = words.as_text(hidden)
-        if len(match[0]) >= 8 or spelled:
-            trace.report("A31", f"variation selectors hold data: {spelled[:80]!r}", counter.at(match.start()))
+        data = bytes(ord(c) - 0xFE00 if ord(c) < 0xFE10 else ord(c) - 0xE0100 + 16 for c in match[0][:4000])
+        letters = words.as_text(data)
+        if len(match[0]) >= 8 or letters:
+            trace.report("A31", f"variation selectors hold data: {letters[:80]!r}", counter.at(match.start()))
     for match in _BIDI.finditer(text):
         if re.search("[\u202d\u202e]", match[0]) or not _has_rtl(text):
             trace.report(
@@ -71,8 +71,8 @@ def _check_zero_width(text: str, trace: Trace, counter: LineCounter) -> None:
             continue
         line = counter.at(start)
         if len(match[0]) >= 8:
-            spelled = _spell_bits(match[0])
-            trace.report("A31", f"{len(match[0])} characters in a row that are not shown{spelled}", line)
+            suffix = _spell_bits(match[0])
+            trace.report("A31", f"{len(match[0])} characters in a row that are not shown{suffix}", line)
         elif before.isalnum() and after.isalnum() and before.isascii() and after.isascii():
             trace.report("A30", f"U+{ord(match[0][0]):04X}, which is not shown, is inside of a word", line)
         else:
@@ -87,9 +87,9 @@ def _spell_bits(run: str) -> str:
     bits = "".join(str(kinds.index(c)) for c in run[:8000])
     for order in (bits, bits.translate(str.maketrans("01", "10"))):
         data = bytes(int(order[at : at + 8], 2) for at in range(0, len(order) - 7, 8))
-        spelled = words.as_text(data)
-        if spelled:
-            return f" spell: {spelled[:80]!r}"
+        letters = words.as_text(data)
+        if letters:
+            return f" spell: {letters[:80]!r}"
     return ""
 
 
@@ -115,18 +115,18 @@ def check_blobs(
     room = 200
     for pattern, decode in ((_BLOB, words.decode_base64), (_HEX, words.decode_hex)):
         for match in pattern.finditer(text):
-            decoded = decode(match[0])
-            if not decoded or room <= 0:
+            plaintext = decode(match[0])
+            if not plaintext or room <= 0:
                 continue
             room -= 1
             inner = trace.branch()
-            check_prose(decoded, inner, 1)
+            check_prose(plaintext, inner, 1)
             at = counter.at(match.start())
             if any(problem.rule[:2] in ("A4", "A3") for problem in inner.problems):
                 worst = "block" if inner.has("A43", "A31") else ""
-                trace.report("A34", f"encoded text holds instructions: {decoded[:60]!r}", at, level=worst)
-            elif _COMMAND.search(decoded):
-                trace.report("A34", f"encoded text holds a command: {decoded[:60]!r}", at)
+                trace.report("A34", f"encoded text holds instructions: {plaintext[:60]!r}", at, level=worst)
+            elif _COMMAND.search(plaintext):
+                trace.report("A34", f"encoded text holds a command: {plaintext[:60]!r}", at)
 
 
 _COMMAND = re.compile(
