@@ -74,19 +74,19 @@ def merge_trees(base: Tree, yours: Tree, new: Tree) -> Merge:
         b, y, n = base.get(old), yours.get(mine), new.get(theirs)
         if _same(b, n) and old == theirs:
             continue  # no news
-        merged, conflict = _merge_file(b, y, n)
+        change, conflict = _merge_file(b, y, n)
         if conflict:
             conflicts.append(name)
-        if merged is None and n is not None and y is not None and conflict:  # no text: yours stays
+        if change is None and n is not None and y is not None and conflict:  # no text: yours stays
             changes[_free(f"{name}.{NEW}", yours, changes)] = Change(n.read(), n.is_executable)
-            merged = Change(y.read(), y.is_executable)
+            change = Change(y.read(), y.is_executable)
         if mine in yours and mine != name:
             changes[mine] = None
-        if merged is None:
+        if change is None:
             if name in yours:
                 changes[name] = None
-        elif y is None or mine != name or (merged.data, merged.is_executable) != (y.read(), y.is_executable):
-            changes[name] = merged
+        elif y is None or mine != name or (change.data, change.is_executable) != (y.read(), y.is_executable):
+            changes[name] = change
     conflicts += _make_room(yours, changes)
     return Merge(changes, tuple(sorted(set(conflicts))))
 
@@ -95,14 +95,14 @@ def _follow_moves(base: Tree, yours: Tree, new: Tree) -> dict[str, tuple[str, st
     """Return, for each name in the result, its names in the three versions; a name may be in none of them."""
     my_moves, their_moves = _find_moves(base, yours, new), _find_moves(base, new, yours)
     places: dict[str, tuple[str, str, str]] = {}
-    taken: set[str] = set()
+    names: set[str] = set()
     for old in base:
         mine, theirs = my_moves.get(old, old), their_moves.get(old, old)
         place = theirs if theirs != old else mine
-        if (mine != old or theirs != old) and place not in taken:
+        if (mine != old or theirs != old) and place not in names:
             places[place] = old, mine, theirs
-            taken |= {old, mine, theirs}
-    for name in {*base, *yours, *new} - taken:
+            names |= {old, mine, theirs}
+    for name in {*base, *yours, *new} - names:
         places[name] = name, name, name
     return places
 
@@ -112,24 +112,24 @@ def _find_moves(base: Tree, side: Tree, other: Tree) -> dict[str, str]:
 
     Equal files come first, then similar ones.
     """
-    gone = sorted(name for name in base if name not in side)
-    added = sorted(name for name in side if name not in base and name not in other)
+    removals = sorted(name for name in base if name not in side)
+    additions = sorted(name for name in side if name not in base and name not in other)
     moves: dict[str, str] = {}
-    if not gone or not added or len(gone) * len(added) > MAX_MOVES**2:
+    if not removals or not additions or len(removals) * len(additions) > MAX_MOVES**2:
         return moves
-    for name in gone:
-        match = next((a for a in added if side[a].digest == base[name].digest), None)
+    for name in removals:
+        match = next((a for a in additions if side[a].digest == base[name].digest), None)
         if match is not None and os.path.getsize(base[name].path):
             moves[name] = match
-            added.remove(match)
-    rest = [name for name in gone if name not in moves]
-    if len(rest) * len(added) <= MAX_MOVES:
+            additions.remove(match)
+    rest = [name for name in removals if name not in moves]
+    if len(rest) * len(additions) <= MAX_MOVES:
         for name in rest:
-            scores = [(_similarity(base[name], side[a]), a) for a in added]
+            scores = [(_similarity(base[name], side[a]), a) for a in additions]
             score, match = max(scores, default=(0.0, ""))
             if score >= SIMILAR:
                 moves[name] = match
-                added.remove(match)
+                additions.remove(match)
     return moves
 
 
@@ -157,13 +157,13 @@ def _merge_file(
     if yours is None or new is None:
         if yours is None and new is None:
             return None, False
-        kept = yours or new
-        assert kept is not None
+        file = yours or new
+        assert file is not None
         if yours is None:  # you removed it, or it is new
-            is_wanted = base is None or not _same(base, new)
+            has_news = base is None or not _same(base, new)
             return (
                 (Change(new.read(), new.is_executable), base is not None)
-                if new and is_wanted
+                if new and has_news
                 else (None, False)
             )
         if _same(base, yours):
@@ -197,10 +197,10 @@ def _make_room(yours: Tree, changes: dict[str, Change | None]) -> Iterator[str]:
         yield name
 
 
-def _free(name: str, *taken: Mapping[str, object]) -> str:
+def _free(name: str, *trees: Mapping[str, object]) -> str:
     """Return a name that no file has."""
     number, free = 1, name
-    while any(free in names for names in taken):
+    while any(free in names for names in trees):
         number += 1
         free = f"{name}.{number}"
     return free

@@ -228,39 +228,39 @@ def _split_ref(text: str, start: int = 0) -> tuple[str, str]:
 
 
 def _parse_url(text: str) -> Origin:
-    shown = hide_secrets(text)
+    label = hide_secrets(text)
     prefix, url = ("git", text[4:]) if text.startswith("git+") else ("", text)
     try:
         parts = urlsplit(url)
         host, _ = (parts.hostname or "").lower(), parts.port
     except ValueError:
-        raise OriginNotFound(shown, "it is not a valid URL") from None
+        raise OriginNotFound(label, "it is not a valid URL") from None
     scheme = parts.scheme.lower()
     if scheme not in ("https", "http", "ssh", "file"):
-        raise OriginNotFound(shown, "addresses are https://, ssh:// or file://, git@host:path or a path")
+        raise OriginNotFound(label, "addresses are https://, ssh:// or file://, git@host:path or a path")
     if not host and scheme != "file":
-        raise OriginNotFound(shown, "the address has no host")
+        raise OriginNotFound(label, "the address has no host")
     if scheme == "http" and host not in LOOPBACK:
-        raise OriginNotFound(shown, "http is for this machine alone; use https")
+        raise OriginNotFound(label, "http is for this machine alone; use https")
     if scheme in ("ssh", "file"):
-        return _parse_git_url(shown, parts)
+        return _parse_git_url(label, parts)
     if parts.path.lower().endswith(ARCHIVES) or (host == "github.com" and _is_file_of_github(parts)):
         return _parse_archive_url(parts)
     if host in ("github.com", "www.github.com"):
-        return _parse_github(shown, parts)
+        return _parse_github(label, parts)
     address, ref, path = _split_tree(parts)
     is_lab = host == "gitlab.com" or "/-/" in parts.path
     is_git = re.search(r"\.git(@|$)", parts.path) or guess_type(address) == "git"
     if prefix or is_lab or ref or is_git:
-        origin = _parse_git_url(shown, urlsplit(address), suffix=".git" if is_lab else "")
+        origin = _parse_git_url(label, urlsplit(address), suffix=".git" if is_lab else "")
         kind = "gitlab" if is_lab else "git"
-        return replace(origin, type=kind, ref=_check_ref(shown, ref) or origin.ref, path=_clean(shown, path))
+        return replace(origin, type=kind, ref=_check_ref(label, ref) or origin.ref, path=_clean(label, path))
     plain = _without_user(parts)
     site = urlunsplit(plain._replace(query="", fragment=""))
     return Origin("well-known", f"wellknown/{host}", site, unquote(parts.fragment), secret_url=_secret(parts))
 
 
-def _parse_git_url(shown: str, parts: SplitResult, suffix: str = "") -> Origin:
+def _parse_git_url(label: str, parts: SplitResult, suffix: str = "") -> Origin:
     """Return a git repository; the ref follows as `#ref` or, after the last slash, as `@ref`.
 
     A path without `suffix` gets it.
@@ -275,29 +275,29 @@ def _parse_git_url(shown: str, parts: SplitResult, suffix: str = "") -> Origin:
             last, _, ref = last.partition("@")
             path = f"{head}{slash}{last}"
     if parts.query:
-        raise OriginNotFound(shown, "the address of a git repository has no query")
+        raise OriginNotFound(label, "the address of a git repository has no query")
     address = parts._replace(path=(path.rstrip("/").removesuffix(suffix) + suffix) or "/", fragment="")
     # The user of an ssh address is part of it.
     plain = address if parts.scheme == "ssh" else _without_user(address)
     if parts.scheme == "ssh" and parts.password:
-        raise OriginNotFound(shown, "a password can't be given to ssh; use a key")
+        raise OriginNotFound(label, "a password can't be given to ssh; use a key")
     url = urlunsplit(plain)
     if parts.scheme == "file":
         url = f"file://{unquote(address.path)}"
     secret = urlunsplit(address) if plain != address else ""
-    return Origin("git", url, url, _check_ref(shown, ref), secret_url=secret)
+    return Origin("git", url, url, _check_ref(label, ref), secret_url=secret)
 
 
-def _parse_github(shown: str, parts: SplitResult) -> Origin:
+def _parse_github(label: str, parts: SplitResult) -> Origin:
     address, ref, path = _split_tree(parts)
     inner = urlsplit(address)
     name, short_ref = _split_ref(inner.path.strip("/"))
     match = _SHORT.fullmatch(name)
     if not match:
-        raise OriginNotFound(shown, "an address on GitHub is https://github.com/owner/repo")
+        raise OriginNotFound(label, "an address on GitHub is https://github.com/owner/repo")
     owner, repo, rest = match.groups()
     ref = ref or unquote(parts.fragment) or short_ref
-    origin = _on_github(shown, owner, repo, ref, path or rest or "")
+    origin = _on_github(label, owner, repo, ref, path or rest or "")
     user = parts.netloc.rpartition("@")[0]
     secret = origin.url.replace("https://", f"https://{user}@") if user else ""
     return replace(origin, secret_url=secret)

@@ -41,12 +41,12 @@ _TEMPORARY = re.compile(r"\..*\.\d+-[0-9a-f]{8}\.tmp", re.DOTALL)
 INDEX_ENDINGS = (".db", ".db-wal", ".db-shm", ".db-journal")
 
 
-def find_orphans(cwd: str, gone: Collection[str] = ()) -> Iterator[Waste]:
+def find_orphans(cwd: str, removals: Collection[str] = ()) -> Iterator[Waste]:
     """Yield builds and notes whose source is gone, or among the paths that are about to go."""
     for own in _own_folders(cwd):
         for runtime in list_folders(os.path.join(own, "runtime")):
             if not any(map(os.path.islink, _parts_of(runtime))):
-                yield from _find_builds(runtime, gone)
+                yield from _find_builds(runtime, removals)
     home = paths.home()
     if home is not None:
         yield from _find_notes(paths.imports_directory(home))
@@ -124,29 +124,29 @@ def _find_parts(directory: str) -> Iterator[Waste]:
         yield make_waste(LEFTOVER, "part of a change that was cut off", path, put)
 
 
-def _find_builds(runtime: str, gone: Collection[str]) -> Iterator[Waste]:
+def _find_builds(runtime: str, removals: Collection[str]) -> Iterator[Waste]:
     """Yield a runtime directory whose source is gone, else its indexes of sources that are gone."""
     source = parse_manifest(read_manifest(runtime)).get("source")
     indexes = _read_indexes(runtime)
-    if isinstance(source, str) and os.path.isabs(source) and _is_gone(source, gone):
-        parts = _written_parts(runtime, source, indexes, gone)
+    if isinstance(source, str) and os.path.isabs(source) and _is_gone(source, removals):
+        parts = _written_parts(runtime, source, indexes, removals)
         stub = paths.stub_file(runtime)
-        edited = stub if os.path.lexists(stub) and stub not in parts else ""
-        remove = _remove_build(runtime, source, parts, edited)
+        custom_stub = stub if os.path.lexists(stub) and stub not in parts else ""
+        remove = _remove_build(runtime, source, parts, custom_stub)
         size = sum(map(measure_size, parts))
         yield make_waste(ORPHAN, "build", runtime, remove, origin=source, size=size)
         return
     for path, meta in indexes.items():
         place = meta.get("skill_path", "")
-        if os.path.isabs(place) and _is_gone(place, gone):
+        if os.path.isabs(place) and _is_gone(place, removals):
             files = _index_files(path)
             size = sum(map(measure_size, files))
             remove = _remove_build(runtime, place, files)
             yield make_waste(ORPHAN, "index", path, remove, origin=place, size=size)
 
 
-def _is_gone(source: str, gone: Collection[str]) -> bool:
-    return source in gone or not os.path.isdir(source)
+def _is_gone(source: str, removals: Collection[str]) -> bool:
+    return source in removals or not os.path.isdir(source)
 
 
 def _read_indexes(runtime: str) -> dict[str, dict[str, str]]:
@@ -175,10 +175,10 @@ def _index_files(path: str) -> list[str]:
 
 
 def _written_parts(
-    runtime: str, source: str, indexes: dict[str, dict[str, str]], gone: Collection[str]
+    runtime: str, source: str, indexes: dict[str, dict[str, str]], removals: Collection[str]
 ) -> list[str]:
     """Return what builds wrote into a runtime directory: its stub is among it only if it was not edited."""
-    orphans = [path for path, meta in indexes.items() if _is_gone(meta.get("skill_path", ""), gone)]
+    orphans = [path for path, meta in indexes.items() if _is_gone(meta.get("skill_path", ""), removals)]
     parts = [file for path in orphans for file in _index_files(path)]
     stub = paths.stub_file(runtime)
     with suppress(OSError):
@@ -195,7 +195,7 @@ def _written_parts(
 
 
 def _remove_build(
-    runtime: str, source: str, parts: list[str], edited: str = ""
+    runtime: str, source: str, parts: list[str], stub: str = ""
 ) -> Callable[[], trash.TrashItem | None]:
     """Return what removes these parts while no build runs, and then the directories that are empty.
 
@@ -209,7 +209,7 @@ def _remove_build(
             return None  # it came back
         os.makedirs(meta, exist_ok=True)
         with atomic.Lock(lock, wait=False):
-            item = trash.put(edited, "a stub that was edited; its skill is gone") if edited else None
+            item = trash.put(stub, "a stub that was edited; its skill is gone") if stub else None
             for path in parts:
                 with suppress(FileNotFoundError):
                     delete_path(path)
@@ -236,13 +236,13 @@ def _find_notes(directory: str) -> Iterator[Waste]:
     for name in list_names(directory):
         path = os.path.join(directory, name)
         try:
-            is_settled = name.endswith(".json") and _is_settled(path)
+            is_old = name.endswith(".json") and _is_old(path)
             note = json.loads(paths.read_regular(path, MAX_NOTE))
             copy = str(note["copy"])
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue
         names = {copy, os.path.realpath(copy)}
-        if is_settled and not os.path.lexists(copy) and not any(_was_at(item, names) for item in in_trash):
+        if is_old and not os.path.lexists(copy) and not any(_was_at(item, names) for item in in_trash):
             yield make_waste(ORPHAN, "note on an import", path, origin=copy)
 
 
@@ -258,10 +258,10 @@ def _find_versions(own: str) -> Iterator[Waste]:
     An update is merged against these versions. So all stay if one note can't be read, and those of the last
     hour, which an install writes before its note.
     """
-    installed, versions = os.path.join(own, "installed"), os.path.join(own, "versions")
-    used: set[str] = set()
-    for name in list_names(installed):
-        path = os.path.join(installed, name)
+    notes, versions = os.path.join(own, "installed"), os.path.join(own, "versions")
+    references: set[str] = set()
+    for name in list_names(notes):
+        path = os.path.join(notes, name)
         if not name.endswith(".json"):
             continue
         try:
@@ -269,15 +269,15 @@ def _find_versions(own: str) -> Iterator[Waste]:
             root, digests = str(note["root"]), set(map(str, note["skills"].values()))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return
-        if os.path.isabs(root) and not os.path.isdir(root) and _is_settled(path):
+        if os.path.isabs(root) and not os.path.isdir(root) and _is_old(path):
             yield make_waste(ORPHAN, "note on installed skills", path, origin=root)
         else:
-            used |= digests
+            references |= digests
     for folder in list_folders(versions):
-        if os.path.basename(folder) not in used and _is_settled(folder) and not folder.endswith(".tmp"):
+        if os.path.basename(folder) not in references and _is_old(folder) and not folder.endswith(".tmp"):
             yield make_waste(ORPHAN, "version that is installed nowhere", folder)
 
 
-def _is_settled(path: str) -> bool:
+def _is_old(path: str) -> bool:
     """Return whether a file or folder is older than any command takes."""
     return time.time() - os.lstat(path).st_mtime > atomic.ABANDONED_AFTER

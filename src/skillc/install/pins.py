@@ -63,15 +63,15 @@ class Pin:
 
 def find_locks(cwd: str, scope: str = "") -> list[str]:
     """Return the lock files of other tools in the project around `cwd`, or of the user."""
-    found = []
+    files = []
     if scope != "global":
         root = next(paths.project_roots(cwd), cwd)
         for directory in dict.fromkeys((cwd, root)):
-            found += [os.path.join(directory, name) for name in READERS if "." in name and name != "SKILL.md"]
+            files += [os.path.join(directory, name) for name in READERS if "." in name and name != "SKILL.md"]
     mine = global_lock_file()
     if scope != "project" and mine:
-        found.append(mine)
-    return [path for path in dict.fromkeys(found) if os.path.isfile(path)]
+        files.append(mine)
+    return [path for path in dict.fromkeys(files) if os.path.isfile(path)]
 
 
 def is_of_home(pin: Pin) -> bool:
@@ -182,8 +182,8 @@ def _read_apm(path: str, data: bytes) -> Iterator[Pin]:
             str(fields.get("virtual_path") or "").strip("/"),
         )
         folder = folder.removesuffix("/SKILL.md")
-        deployed = fields.get("deployed_files") or ()
-        names = {match[1] for each in deployed if (match := _DEPLOYED.search(str(each)))}
+        files = fields.get("deployed_files") or ()
+        names = {match[1] for each in files if (match := _DEPLOYED.search(str(each)))}
         if folder and fields.get("package_type") in (None, "claude_skill"):
             names = {os.path.basename(folder)}
         repository = str(fields["repo_url"])

@@ -36,8 +36,8 @@ def put_folder(
     check_store(root)
     create_store(root)
     atomic.sweep(os.path.dirname(path))
-    is_kept = os.path.lexists(path) and is_edited(path)
-    diagnostics = [keep_in_trash(path, reason)] if is_kept else []
+    has_edits = os.path.lexists(path) and is_edited(path)
+    diagnostics = [keep_in_trash(path, reason)] if has_edits else []
     record_import(
         os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)), origin, digest
     )

@@ -117,14 +117,14 @@ class Registry:
 
 @contextmanager
 def open_registry(
-    origin: Origin, folder: str, wanted: Sequence[str], report: Report
+    origin: Origin, folder: str, names: Sequence[str], report: Report
 ) -> Iterator[Download | None]:
     """Give the skills of a registry; None for an address at which there is none."""
-    registry = _find_registry(Web(origin), required=origin.is_registry)
+    registry = _find_registry(Web(origin), is_registry=origin.is_registry)
     if registry is None:
         yield None
         return
-    slugs = [origin.slug] if origin.is_registry else list(wanted or filter(None, [origin.ref]))
+    slugs = [origin.slug] if origin.is_registry else list(names or filter(None, [origin.ref]))
     ref = origin.ref if origin.is_registry else ""
     skills = {slug: registry.resolve(slug, ref, report) for slug in slugs} if slugs else registry.list()
     choose_by_name(origin, skills, ())
@@ -133,16 +133,16 @@ def open_registry(
     }
     slug_of = {candidate.name: slug for slug, candidate in candidates.items()}
 
-    def complete(chosen: Sequence[Candidate]) -> None:
-        for candidate in chosen:
+    def complete(choice: Sequence[Candidate]) -> None:
+        for candidate in choice:
             if not os.path.isdir(candidate.folder):
                 registry.get(slug_of[candidate.name], candidate)
 
     yield Download(origin, folder, tuple(candidates.values()), resolved=registry.base, complete=complete)
 
 
-def _find_registry(web: Web, *, required: bool) -> Registry | None:
-    """Return the registry at the origin's address; one that is `required` needs no discovery."""
+def _find_registry(web: Web, *, is_registry: bool) -> Registry | None:
+    """Return the registry at the origin's address; an origin that `is_registry` needs no discovery."""
     parts = urlsplit(web.origin.url)
     root = f"{parts.scheme}://{parts.netloc}"
     for name in DISCOVERY:
@@ -150,7 +150,7 @@ def _find_registry(web: Web, *, required: bool) -> Registry | None:
         base = _text(data.get("apiBase")) or _text(data.get("registry"))
         if base:
             return Registry(web, root, f"{urljoin(f'{root}/', base).rstrip('/')}/{API}")
-    return Registry(web, web.origin.url, f"{web.origin.url.rstrip('/')}/{API}") if required else None
+    return Registry(web, web.origin.url, f"{web.origin.url.rstrip('/')}/{API}") if is_registry else None
 
 
 def _check_moderation(slug: str, moderation: Mapping[str, Any], report: Report) -> None:

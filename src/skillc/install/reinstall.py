@@ -30,25 +30,25 @@ def reinstall(root: str, plan: Plan, *, frozen: bool) -> Restoration:
     base = os.path.dirname(lock_file(root))
     with (
         atomic.Lock(paths.mutex_file(paths.skills_store(root))),
-        fetch_locked(base, plan.missing) as fetch,
+        fetch_locked(base, plan.additions) as fetch,
     ):
         failures, diagnostics = list(fetch.failures), list(fetch.diagnostics)
         if frozen and failures:
             raise failures[0]
-        installed: list[LockEntry] = []
+        entries: list[LockEntry] = []
         for skill in fetch.skills:
             try:
-                installed.append(put_version(root, skill, diagnostics, REASON))
+                entries.append(put_version(root, skill, diagnostics, REASON))
             except (SkillcError, OSError) as error:
                 failures.append(unexpected(error))
     if not frozen:
         complete = _complete(root, base, plan.loose, diagnostics)
-        diagnostics += change_lock(root, record=[e for e in installed if e not in plan.missing] + complete)
-    removed = [name for name in plan.gone if _remove(root, name, diagnostics, failures)]
-    note_versions(root, {}, forget=plan.gone)
-    publish_entries(root, [*installed, *plan.idle], diagnostics, failures)
-    unchanged = sorted(entry.name for entry in plan.same)
-    return Restoration(sorted(e.name for e in installed), unchanged, removed, diagnostics, failures)
+        diagnostics += change_lock(root, record=[e for e in entries if e not in plan.additions] + complete)
+    removals = [name for name in plan.removals if _remove(root, name, diagnostics, failures)]
+    note_versions(root, {}, forget=plan.removals)
+    publish_entries(root, [*entries, *plan.idle], diagnostics, failures)
+    names = sorted(entry.name for entry in plan.same)
+    return Restoration(sorted(e.name for e in entries), names, removals, diagnostics, failures)
 
 
 def _complete(
@@ -111,12 +111,12 @@ def _remove(root: str, name: str, diagnostics: list[Diagnostic], failures: list[
     if not os.path.lexists(path):
         return False
     try:
-        edited = is_edited(path)
-        removal = remove_skill(skill_of(root, name), root, keep_source=not edited)
+        has_edits = is_edited(path)
+        removal = remove_skill(skill_of(root, name), root, keep_source=not has_edits)
         diagnostics += removal.diagnostics
         if removal.item:
             diagnostics.append(warning("W007", path, removal.item))
-        if not edited:
+        if not has_edits:
             atomic.discard(path)
         change_lock(root, forget=[name])  # the npm package's global file may still have it
     except (SkillcError, OSError) as error:

@@ -84,25 +84,27 @@ def remove_skill(
     It leaves the lock, too. Its log stays unless `purge`.
     """
     reason = f"removed by 'skc remove {skill.name}'"
-    locked = [] if isinstance(skill, Ghost) else _find_entries(skill)  # raises for a lock that can't be read
+    names = [] if isinstance(skill, Ghost) else _find_entries(skill)  # raises for a lock that can't be read
     if isinstance(skill, Ghost):
-        gone = withdraw(skill.records, reason)
-        return Removal(skill.name, "", "", "", tuple(each.path for each in gone.records), gone.diagnostics)
-    gone = withdraw(find_deployments(skill), reason)
-    diagnostics = list(gone.diagnostics)
+        withdrawal = withdraw(skill.records, reason)
+        return Removal(
+            skill.name, "", "", "", tuple(each.path for each in withdrawal.records), withdrawal.diagnostics
+        )
+    withdrawal = withdraw(find_deployments(skill), reason)
+    diagnostics = list(withdrawal.diagnostics)
     for runtime in skill.runtimes():
         diagnostics += remove_runtime(skill, runtime, purge=purge)
     if purge:
         delete_fallback_log(cwd, skill)
-    if locked:
-        diagnostics += change_lock(skill.root, forget=locked)
-        note_versions(skill.root, {}, forget=locked)
+    if names:
+        diagnostics += change_lock(skill.root, forget=names)
+        note_versions(skill.root, {}, forget=names)
     if not keep_source:
         change_switch(skill.source, lambda switch: switch.with_enabled(None))
     item = None if keep_source else trash.put(entry_of(skill), reason)
-    places = tuple(record.path for record in gone.records)
-    trashed, item_id = (item.path, item.id) if item else ("", "")
-    return Removal(skill.name, skill.source, trashed, item_id, places, tuple(diagnostics))
+    places = tuple(record.path for record in withdrawal.records)
+    path, item_id = (item.path, item.id) if item else ("", "")
+    return Removal(skill.name, skill.source, path, item_id, places, tuple(diagnostics))
 
 
 def _find_entries(skill: Skill) -> list[str]:

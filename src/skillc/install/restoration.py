@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 @value
 class Plan:
-    """Entries of a lock: `missing` in the store, the `same` there, of these the `idle` and the `loose`.
+    """Entries of a lock: `additions` to the store, the `same` there, of these the `idle` and the `loose`.
 
     What is idle is not deployed; what is loose has no note of ours, because another tool wrote its entry.
-    `gone` are names of skills that left the lock.
+    `removals` are names of skills that left the lock.
     """
 
-    missing: list[LockEntry]
+    additions: list[LockEntry]
     same: list[LockEntry]
     idle: list[LockEntry]
     loose: list[LockEntry]
-    gone: list[str]
+    removals: list[str]
 
 
 @value

@@ -41,14 +41,14 @@ def restore_locked(root: str, *, frozen: bool = False, dry_run: bool = False) ->
             if not entry.is_complete:
                 raise errors.LockUnsatisfied(name, "the lock does not say which commit; run 'skc install'")
     states = read_states(root, store_folders(root, entries))
-    missing = [entry for name, entry in entries.items() if not is_exact(entry, states.get(name))]
-    names = {entry.name for entry in missing}
+    additions = [entry for name, entry in entries.items() if not is_exact(entry, states.get(name))]
+    names = {entry.name for entry in additions}
     same = [entry for entry in entries.values() if entry.name not in names]
     idle = [entry for entry in same if not states[entry.name].is_deployed]
     loose = [entry for entry in same if not entry.is_complete]
-    gone = sorted(name for name in installed_versions(root) if name not in entries)
-    if not (missing or gone or idle or loose) or dry_run:
-        return Restoration(sorted(names), sorted(entry.name for entry in same), gone, [], [])
+    removals = sorted(name for name in installed_versions(root) if name not in entries)
+    if not (additions or removals or idle or loose) or dry_run:
+        return Restoration(sorted(names), sorted(entry.name for entry in same), removals, [], [])
     from skillc.install.reinstall import reinstall  # there is something to do
 
-    return reinstall(root, Plan(missing, same, idle, loose, gone), frozen=frozen)
+    return reinstall(root, Plan(additions, same, idle, loose, removals), frozen=frozen)

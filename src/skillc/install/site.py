@@ -50,19 +50,17 @@ class Entry:
 
 
 @contextmanager
-def open_site(
-    origin: Origin, folder: str, wanted: Sequence[str], report: Report
-) -> Iterator[Download | None]:
+def open_site(origin: Origin, folder: str, names: Sequence[str], report: Report) -> Iterator[Download | None]:
     """Give the skills of a site; None where it has no index."""
     web = Web(origin)
     index, entries = _find_index(web, report)
     if not index:
         yield None
         return
-    chosen = choose_by_name(
-        origin, {e.name: e for e in entries}, wanted or ([origin.ref] if origin.ref else [])
+    choice = choose_by_name(
+        origin, {e.name: e for e in entries}, names or ([origin.ref] if origin.ref else [])
     )
-    by_name = {entry.name: entry for entry in chosen}
+    by_name = {entry.name: entry for entry in choice}
 
     def complete(candidates: Sequence[Candidate]) -> None:
         for candidate in candidates:
@@ -71,7 +69,7 @@ def open_site(
 
     candidates = [
         Candidate(e.name, os.path.join(folder, e.name), "", e.description, digest=e.digest, resolved=e.url)
-        for e in chosen
+        for e in choice
     ]
     yield Download(replace(origin, ref=""), folder, tuple(candidates), resolved=index, complete=complete)
 
@@ -98,9 +96,9 @@ def _find_index(web: Web, report: Report) -> tuple[str, list[Entry]]:
         entries = [
             entry for item in data["skills"][:MAX_SKILLS] if (entry := read(item, address)) is not None
         ]
-        skipped = len(data["skills"]) - len(entries)
-        if skipped:
-            report(warning("W080", address, f"{skipped} entries that break the format"))
+        omissions = len(data["skills"]) - len(entries)
+        if omissions:
+            report(warning("W080", address, f"{omissions} entries that break the format"))
         return address, entries
     return "", []
 

@@ -68,8 +68,8 @@ def _note(folder: str, last: list[object] | None) -> list[object]:
     if last is not None and last[0] == stamp:
         return last
     hashes = _compute(folder)
-    is_settled = time_ns() - newest > RECENT and _stamp(folder)[0] == stamp
-    return [stamp if is_settled else "", *hashes, last[3] if last is not None else None]
+    is_stable = time_ns() - newest > RECENT and _stamp(folder)[0] == stamp
+    return [stamp if is_stable else "", *hashes, last[3] if last is not None else None]
 
 
 def _state(note: list[object]) -> FolderState:

@@ -121,11 +121,11 @@ class _Survey:
                 f"did you mean {' or '.join(similar)}?" if similar else f"it takes all, {', '.join(agents)}"
             )
             raise InvalidOption(f'unknown agent "{unknown[0]}" for --from; {hint}')
-        wanted = {agents[word].name for word in words if word != "all"}
-        places = self._places(wanted if words and "all" not in words else set(agents))
-        missing = [place.target for place in places if not os.path.isdir(place.target[1])]
-        self.skips += [Skip(path, "there is no such directory") for _, path in missing if wanted]
-        return [place for place in places if place.target not in missing]
+        choice = {agents[word].name for word in words if word != "all"}
+        places = self._places(choice if words and "all" not in words else set(agents))
+        absentees = [place.target for place in places if not os.path.isdir(place.target[1])]
+        self.skips += [Skip(path, "there is no such directory") for _, path in absentees if choice]
+        return [place for place in places if place.target not in absentees]
 
     def _places(self, names: set[str]) -> list[Place]:
         store = self._project() if self.scope == PROJECT else Store(GLOBAL, paths.require_home())
@@ -173,10 +173,10 @@ class _Survey:
         if os.path.realpath(folder) in places:
             self.add_directory(places[os.path.realpath(folder)])
             return
-        found = [folder] if is_skill(folder) else list(_skills_below(folder))
-        if not found:
+        folders = [folder] if is_skill(folder) else list(_skills_below(folder))
+        if not folders:
             raise InvalidSkill(folder, "no SKILL.md in it or below it")
-        for path in found:
+        for path in folders:
             self.add(path, places.get(os.path.realpath(os.path.dirname(path))))
 
     def _known_places(self) -> dict[str, Place]:

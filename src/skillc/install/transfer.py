@@ -93,9 +93,9 @@ def _take_group(transfer: Transfer, pins: Sequence[Pin]) -> None:
 
 def _download(transfer: Transfer, pins: Sequence[Pin]) -> None:
     origin = replace(pins[0].origin, path="") if not pins[0].origin.is_registry else pins[0].origin
-    wanted = [] if origin.is_registry else [pin.origin.path or pin.name for pin in pins]
+    names = [] if origin.is_registry else [pin.origin.path or pin.name for pin in pins]
     with open_download(
-        origin, commit=pins[0].commit, wanted=wanted, report=transfer.diagnostics.append
+        origin, commit=pins[0].commit, wanted=names, report=transfer.diagnostics.append
     ) as download:
         for pin in pins:
             candidate = _find(pin, download)
@@ -146,8 +146,8 @@ def _put(transfer: Transfer, pin: Pin, candidate: Candidate, download: Download)
             advice = f"'skc remove {os.path.basename(step.destination)}' takes it out"
             return transfer.skip(pin, f"another skill of that name is in the store; {advice}")
         skill = Fetched(_entry(candidate, download, audit, root), candidate.folder, pin.label)
-        is_locked = pin.name in read_lock(root) and read_lock(root)[pin.name].commit == download.commit
-        if is_there and is_locked:
+        has_entry = pin.name in read_lock(root) and read_lock(root)[pin.name].commit == download.commit
+        if is_there and has_entry:
             return transfer.skip(pin, f"the same as '{step.destination}'")
         entry = put_version(root, skill, transfer.diagnostics, REASON)
         transfer.diagnostics += change_lock(root, record=[entry])

@@ -84,8 +84,8 @@ def list_latest(root: str, entries: Sequence[LockEntry], *, min_age: int = 0) ->
     """Return which skills have a newer version, without fetching its files."""
     result = Updates()
     base = os.path.dirname(lock_file(root))
-    with find_latest(base, entries, result.diagnostics, min_age=min_age) as found:
-        result.unchanged = [_with_edits(root, latest) for latest in found]
+    with find_latest(base, entries, result.diagnostics, min_age=min_age) as versions:
+        result.unchanged = [_with_edits(root, latest) for latest in versions]
     return result
 
 
@@ -113,10 +113,10 @@ def update_locked(
             result.diagnostics.append(warning("W088", entry.name, reason))
     with (
         atomic.Lock(paths.mutex_file(paths.skills_store(root))),
-        find_latest(base, free, result.diagnostics, min_age=min_age) as found,
+        find_latest(base, free, result.diagnostics, min_age=min_age) as versions,
     ):
         complete: list[LockEntry] = []
-        for latest in found:
+        for latest in versions:
             latest = _with_edits(root, latest)
             if not latest.is_changed:
                 result.unchanged.append(latest)
@@ -141,8 +141,8 @@ def update_locked(
 def _with_edits(root: str, latest: Latest) -> Latest:
     """Return the same with whether the skill in the store differs from what was installed."""
     folder = store_folder(root, latest.entry.name)
-    is_edited = os.path.isdir(folder) and compute_hash(folder) != latest.entry.store_hash
-    return replace(latest, is_edited=is_edited)
+    has_edits = os.path.isdir(folder) and compute_hash(folder) != latest.entry.store_hash
+    return replace(latest, is_edited=has_edits)
 
 
 def _conflict(root: str, update: Update) -> MergeConflict:
@@ -177,7 +177,7 @@ def _update(
 def _new_blocks(entry: LockEntry, audit: Audit) -> tuple[str, ...]:
     """Return the rules whose findings block, without those that were accepted for this skill."""
     rules = {finding.rule.id for finding in audit.findings if finding.level == BLOCK}
-    return tuple(sorted(rules - _accepted(entry)))
+    return tuple(sorted(rules - _accepted_rules(entry)))
 
 
 @contextmanager
@@ -208,10 +208,8 @@ def _apply(
     version = keep_version(candidate.folder)
     folder = find_version(version) or candidate.folder
     digest = digest_files(candidate.folder)
-    accepted = sorted({*blocks, *_accepted(old)})
-    note = {"rules": str(RULES_VERSION), "asks": audit.asks_digest()} | (
-        {"accepted": accepted} if accepted else {}
-    )
+    rules = sorted({*blocks, *_accepted_rules(old)})
+    note = {"rules": str(RULES_VERSION), "asks": audit.asks_digest()} | ({"accepted": rules} if rules else {})
     entry = make_entry(
         os.path.dirname(lock_file(root)),
         download.origin_of(candidate),
@@ -235,7 +233,7 @@ def _apply(
     return entry
 
 
-def _accepted(entry: LockEntry) -> set[str]:
+def _accepted_rules(entry: LockEntry) -> set[str]:
     """Return the rules whose findings a person accepted for a skill."""
     note = entry.own.get("audit")
     rules = note.get("accepted") if isinstance(note, dict) else None
@@ -244,7 +242,7 @@ def _accepted(entry: LockEntry) -> set[str]:
 
 def _put_merge(path: str, merge: Merge) -> Diagnostic:
     """Change the files of a skill as a merge says, all at once; a copy from before goes to the trash."""
-    told = keep_in_trash(path, REASON)
+    diagnostic = keep_in_trash(path, REASON)
     temporary = atomic.temporary_path(path)
     try:
         shutil.copytree(path, temporary, symlinks=True)
@@ -261,7 +259,7 @@ def _put_merge(path: str, merge: Merge) -> Diagnostic:
         atomic.replace(temporary, path)
     finally:
         atomic.discard(temporary)
-    return told
+    return diagnostic
 
 
 def _remove_empty(folder: str, root: str) -> None:

@@ -57,10 +57,10 @@ def note_versions(root: str, versions: dict[str, str], forget: Iterable[str] = (
     """Note what was installed into a store, and drop versions that no store has any more."""
     path = _record(root)
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    gone = set(forget)
+    removals = set(forget)
     with atomic.Lock(paths.mutex_file(path)):
         last = _read(path)
-        skills = {name: each for name, each in {**last, **versions}.items() if name not in gone}
+        skills = {name: each for name, each in {**last, **versions}.items() if name not in removals}
         if skills != last:
             note = {"root": os.path.realpath(root), "skills": skills}
             atomic.write(path, json.dumps(note, indent=1).encode("utf-8", "backslashreplace"), durable=True)
@@ -70,8 +70,8 @@ def note_versions(root: str, versions: dict[str, str], forget: Iterable[str] = (
 def _drop(versions: set[str]) -> None:
     folder = os.path.dirname(_record(""))
     if versions:
-        used = {each for name in os.listdir(folder) for each in _read(os.path.join(folder, name)).values()}
-        for digest in versions - used:
+        digests = {each for name in os.listdir(folder) for each in _read(os.path.join(folder, name)).values()}
+        for digest in versions - digests:
             atomic.discard(_version(digest))
 
 

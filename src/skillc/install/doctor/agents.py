@@ -39,8 +39,8 @@ def check_agents(place: Place) -> Iterator[Check]:
             text = f"'{short(target)}' of {displays[name]} can't be written"
             yield Check("agents", WARNING, text, f"chmod u+rwx {shell_quote(target)}")
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    found = f"found {', '.join(names[:MAX_NAMES])}{more}" if names else "no agent has a directory here"
-    yield Check("agents", OK, found)
+    summary = f"found {', '.join(names[:MAX_NAMES])}{more}" if names else "no agent has a directory here"
+    yield Check("agents", OK, summary)
 
 
 def check_servers(place: Place) -> Iterator[Check]:
@@ -66,7 +66,7 @@ def check_servers(place: Place) -> Iterator[Check]:
 def check_links(place: Place) -> Iterator[Check]:
     """Find links in agents' directories that lead nowhere; ours are safe to remove."""
     records = {record.path: record for record in read_deployments()}
-    stored = {skill.segment: skill.reference for skill in stored_skills(place.cwd)}
+    references = {skill.segment: skill.reference for skill in stored_skills(place.cwd)}
     links = 0
     for directory in agent_directories(place.cwd):
         for name in list_names(directory):
@@ -82,8 +82,8 @@ def check_links(place: Place) -> Iterator[Check]:
             if record is not None and ghosts.inspect_deployment(record) == ghosts.LINK:
                 mend = partial(redeploy, record, place.cwd)
                 yield Check("links", WARNING, text, build_command(record.source, [record]), mend)
-            elif name in stored:
-                yield Check("links", WARNING, text, f"skc build {shell_quote(stored[name])}")
+            elif name in references:
+                yield Check("links", WARNING, text, f"skc build {shell_quote(references[name])}")
             elif paths.is_own_runtime(os.path.normpath(target)):
                 yield Check("links", WARNING, text, f"rm {shell_quote(path)}", partial(unlink, path))
             else:

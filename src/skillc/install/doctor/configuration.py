@@ -85,11 +85,11 @@ def check_variables(place: Place) -> Iterator[Check]:
                 yield Check("variables", ERROR if repository.required else WARNING, text, f"export {name}=…")
     try:
         config = SkillsConfig(repositories=tuple(repositories))
-        uses, allowed = variables_used(config), allowed_variables()
+        uses, permissions = variables_used(config), allowed_variables()
     except InvalidConfiguration:
-        uses, allowed = [], []  # of a file that is another check's
+        uses, permissions = [], []  # of a file that is another check's
     for use in uses:
-        if use not in allowed:
+        if use not in permissions:
             text = f"the project may not send the variable {use.variable} to {use.host} yet"
             yield Check("variables", WARNING, text, use.command())
     yield Check("variables", OK, "what the repositories use is set")

@@ -62,24 +62,24 @@ def examine(cwd: str) -> Examination:
 
 def _run(name: str, run: Callable[[Place], Iterator[Check]], place: Place) -> list[Check]:
     """Return what a check found; its `ok` counts only where it found nothing else."""
-    found: list[Check] = []
+    checks: list[Check] = []
     try:
-        found.extend(run(place))
+        checks.extend(run(place))
     except Exception as error:
-        found.append(Check(name, ERROR, f"can't be checked: {unexpected(error).message}"))
-    problems = {check.name for check in found if check.status != OK}
-    return [check for check in found if check.status != OK or check.name not in problems]
+        checks.append(Check(name, ERROR, f"can't be checked: {unexpected(error).message}"))
+    problems = {check.name for check in checks if check.status != OK}
+    return [check for check in checks if check.status != OK or check.name not in problems]
 
 
 def mend_all(examination: Examination) -> tuple[list[str], list[str]]:
     """Do the repairs that are safe; return what was done, and what failed."""
-    done: list[str] = []
+    repairs: list[str] = []
     failures: list[str] = []
     for check in examination.checks:
         if check.mend is None:
             continue
         try:
-            done.append(check.mend())
+            repairs.append(check.mend())
         except Exception as error:  # one repair must not stop the others
             failures.append(f"{check.message}: {unexpected(error).message}")
-    return done, failures
+    return repairs, failures

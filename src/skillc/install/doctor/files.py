@@ -136,10 +136,10 @@ def check_records(place: Place) -> Iterator[Check]:
         yield Check("records", ERROR, text, f"{_move_away(record)} && skc build --all")
     notes = os.path.join(place.own, "imports")
     names = [name for name in list_names(notes) if name.endswith(".json")]
-    damaged = [name for name in names if not _is_note(os.path.join(notes, name))]
-    if damaged:
-        listing = ", ".join(short(name) for name in damaged[:MAX_OWNERS])
-        text = f"{count(len(damaged), 'note')} on imports can't be read ({listing}): they are not trusted"
+    failures = [name for name in names if not _is_note(os.path.join(notes, name))]
+    if failures:
+        listing = ", ".join(short(name) for name in failures[:MAX_OWNERS])
+        text = f"{count(len(failures), 'note')} on imports can't be read ({listing}): they are not trusted"
         yield Check("records", WARNING, text, "skc trust list")
     yield Check("records", OK, "trust, variables, switches, deployments and imports can be read")
 

@@ -56,21 +56,21 @@ def check_path(place: Place) -> Iterator[Check]:
     script = find_script()
     here = shutil.which("skc")
     login = read_login_path()
-    found = shutil.which("skc", path=login) if login is not None else here
+    program = shutil.which("skc", path=login) if login is not None else here
     fix = _link_command(script, login or os.environ.get("PATH", ""), place.user_home)
-    if found is None and here is None:
+    if program is None and here is None:
         yield Check("path", ERROR, "agents that read a skill call 'skc', and it is not on the PATH", fix)
-    elif found is None:
+    elif program is None:
         text = f"'{short(here or '')}' is on the PATH here, but not in a login shell, as agents get it"
         yield Check("path", WARNING, text, fix)
-    elif script and os.path.realpath(found) != os.path.realpath(script):
-        text = f"agents call '{short(found)}', which is not this one, '{short(script)}'"
+    elif script and os.path.realpath(program) != os.path.realpath(script):
+        text = f"agents call '{short(program)}', which is not this one, '{short(script)}'"
         yield Check("path", WARNING, text, fix)
     elif sys.platform == "darwin" and shutil.which("skc", path=MINIMAL) is None:
-        text = f"'{short(found)}' is not on the PATH of programs that the desktop starts ({MINIMAL})"
+        text = f"'{short(program)}' is not on the PATH of programs that the desktop starts ({MINIMAL})"
         yield Check("path", WARNING, text, _link_command(script, MINIMAL, None))
     else:
-        yield Check("path", OK, f"agents find '{short(found)}'")
+        yield Check("path", OK, f"agents find '{short(program)}'")
 
 
 def find_script() -> str:

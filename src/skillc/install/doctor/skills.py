@@ -22,16 +22,16 @@ MAX_READ = 10_000  # SKILL.md files that are read for their names
 
 def check_names(place: Place) -> Iterator[Check]:
     """Find skills of one name in the stores and in each agent's directory, whatever its case."""
-    stored = list(stored_skills(place.cwd))
+    all_skills = list(stored_skills(place.cwd))
     by_name: dict[str, list[Skill]] = {}
-    for skill in stored:
+    for skill in all_skills:
         by_name.setdefault(skill.name.casefold(), []).append(skill)
     for skills in by_name.values():
         if len(skills) > 1:
             first, *others = (f"'{short(skill.source)}'" for skill in skills)
             text = f"{first} is used here and hides {', '.join(others)}: rename or remove one"
             yield Check("names", WARNING, text)
-    total = len(stored)
+    total = len(all_skills)
     for directory in agent_directories(place.cwd):
         folders = [
             os.path.join(directory, name) for name in list_names(directory) if not name.startswith(".")
@@ -57,12 +57,12 @@ def _find_doubles(directory: str, folders: list[str]) -> Iterator[Check]:
             yield Check("names", WARNING, text)
 
 
-def _find_rivals(folders: list[str], stored: dict[str, list[Skill]]) -> Iterator[Check]:
+def _find_rivals(folders: list[str], by_name: dict[str, list[Skill]]) -> Iterator[Check]:
     """Yield the folders of agents that are no deployments and have the name of a stored skill."""
-    deployed = {record.path for record in read_deployments()}
+    deployments = {record.path for record in read_deployments()}
     for folder in folders:
-        skills = stored.get(os.path.basename(folder).casefold(), [])
-        if skills and folder not in deployed and not os.path.islink(folder) and not is_compiled(folder):
+        skills = by_name.get(os.path.basename(folder).casefold(), [])
+        if skills and folder not in deployments and not os.path.islink(folder) and not is_compiled(folder):
             text = (
                 f"'{short(folder)}' is not the skill of that name in the store, '{short(skills[0].source)}'"
             )
@@ -95,8 +95,8 @@ def check_builds(place: Place) -> Iterator[Check]:
             own = [record for record in records if record.source == entry.skill.source]
             fix = build_command(entry.skill.reference, own)
             yield Check("builds", WARNING, text, fix, partial(rebuild, entry.skill, place.cwd))
-    missing = sum(entry.status == "not-built" for entry in listing.skills)
-    rest = f", {missing:,} not built" if missing else ""
+    backlog = sum(entry.status == "not-built" for entry in listing.skills)
+    rest = f", {backlog:,} not built" if backlog else ""
     yield Check("builds", OK, f"{count(listing.total, 'skill')} in the stores{rest}")
 
 
