@@ -27,7 +27,7 @@ def downloads(world: World) -> list[str]:
 
 def get(address: str, *wanted: str, commit: str = "") -> dict[str, list[str]]:
     """Download; gives the files of each skill."""
-    with open_download(parse_origin(address, "/"), wanted=wanted, commit=commit) as found:
+    with open_download(parse_origin(address, "/"), names=wanted, commit=commit) as found:
         return {skill.name: files_of(skill.folder) for skill in found.candidates}
 
 
@@ -71,7 +71,7 @@ def test_one_wanted(world: World, origin: Origin, address: str) -> None:
     """[SURFACES: Getting skills] Only the skill that is wanted is on disk, by name or by path."""
     origin.push("a/one", "b/two")
     for wanted in ("two", "TWO", "b/two", "b/two/SKILL.md"):
-        with open_download(parse_origin(address, "/"), wanted=[wanted]) as found:
+        with open_download(parse_origin(address, "/"), names=[wanted]) as found:
             assert [skill.name for skill in found.candidates] == ["two"]
             assert files_of(found.folder) == ["b/two/SKILL.md"]
 
@@ -81,7 +81,7 @@ def test_sparse(world: World, origin: Origin, server: Server) -> None:
     origin.git("config", "uploadpack.allowFilter", "true", at=origin.bare)
     origin.write("large/SKILL.md", "---\nname: large\ndescription: x\n---\n" + os.urandom(500_000).hex())
     origin.push()
-    with open_download(parse_origin(server.url, "/"), wanted=["pdf"]) as found:
+    with open_download(parse_origin(server.url, "/"), names=["pdf"]) as found:
         objects = Path(found.folder).parent / "objects"
         size = sum(path.stat().st_size for path in objects.rglob("*") if path.is_file())
         assert files_of(found.folder) == ["pdf/SKILL.md"]
@@ -217,7 +217,7 @@ def test_links(world: World, origin: Origin, address: str) -> None:
         (origin.work / "pdf" / name).symlink_to(target)
     origin.push()
     reports: list[Diagnostic] = []
-    with open_download(parse_origin(address, "/"), wanted=["pdf"], report=reports.append) as found:
+    with open_download(parse_origin(address, "/"), names=["pdf"], report=reports.append) as found:
         folder = found.candidates[0].folder
         assert files_of(folder) == ["LICENSE", "SKILL.md", "shared/a.md", "twice"]
         assert not any(path.is_symlink() for path in Path(folder).rglob("*"))

@@ -180,7 +180,7 @@ def test_without_exchange(world: World, claude: Path, monkeypatch: pytest.Monkey
     pdf = with_script(skill(claude, "pdf"))
     cwd = str(world.home)
     intake = bring_in(plan_import((), "claude", cwd), load_settings(cwd), cwd)
-    assert intake.succeeded
+    assert intake.is_success
     assert pdf.is_symlink()
     assert (world.global_store / "pdf/.env.example").exists()
     (entry,) = json.loads(world.ok("trash", "list", "--format", "json").stdout)["entries"]

@@ -84,7 +84,7 @@ def test_what_an_entry_says(world: World) -> None:
     local = Origin("local", str(world.root / "mine"), str(world.root / "mine"))
     git = Origin("git", "ssh://git@host/x.git", "ssh://git@host/x.git", path="")
     root = str(world.project)
-    change_lock(root, record=[entry("pdf", pinned=True), entry("own", local, base=root), entry("far", git)])
+    change_lock(root, record=[entry("pdf", has_pin=True), entry("own", local, base=root), entry("far", git)])
     entries = read_lock(root)
     assert entries["pdf"].is_pinned
     assert entries["pdf"].origin(root) == Origin(*[*vars_of(GITHUB)[:4], "skills/pdf"])

@@ -87,7 +87,7 @@ def hub(stub: Stub, world: World) -> Hub:
 
 def get(address: str, *wanted: str) -> tuple[str, list[str]]:
     """The version and the files of the one skill at an address."""
-    with open_download(parse_origin(address, "/"), wanted=wanted) as found:
+    with open_download(parse_origin(address, "/"), names=wanted) as found:
         (pdf,) = found.candidates
         return pdf.version, sorted(os.listdir(pdf.folder))
 

@@ -51,7 +51,7 @@ def serve(stub: Stub, files: Mapping[str, Any]) -> None:
 
 
 def get(address: str, *wanted: str) -> dict[str, list[str]]:
-    with open_download(parse_origin(address, "/"), wanted=wanted) as found:
+    with open_download(parse_origin(address, "/"), names=wanted) as found:
         return {each.name: sorted(os.listdir(each.folder)) for each in found.candidates}
 
 

@@ -25,7 +25,7 @@ def lock_skills(
     """Write entries for skills of an origin into a lock, and install nothing."""
     place = str(root or world.project)
     origin = parse_origin(address, str(world.project))
-    with open_download(origin, wanted=names) as download:
+    with open_download(origin, names=names) as download:
         entries = [
             make_entry(
                 os.path.join(place, ".skillc") if place == str(world.home) else place,

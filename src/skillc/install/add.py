@@ -131,11 +131,11 @@ def make_offers(
 
 def check_offers(offers: Sequence[Offer], store: Store, targets: Sequence[Target], *, allow: bool) -> None:
     """Raise AuditBlocked (E084) or SkillExists (E050) for what may not be added; `allow` lets blocks pass."""
-    blocked = [offer for offer in offers if offer.audit.blocks and not offer.is_there]
-    if blocked and not allow:
-        offer = blocked[0]
+    refusals = [offer for offer in offers if offer.audit.blocks and not offer.is_there]
+    if refusals and not allow:
+        offer = refusals[0]
         first = next(finding for finding in offer.audit.findings if finding.level == BLOCK)
-        others = f"; so are {', '.join(each.name for each in blocked[1:])}" if blocked[1:] else ""
+        others = f"; so are {', '.join(each.name for each in refusals[1:])}" if refusals[1:] else ""
         hint = "hint: read what it does; --yes adds it all the same, and its tools stay untrusted"
         reason = f"{first.rule.id} {first.message} ({first.file}:{first.line}){others}"
         raise AuditBlocked(offer.name, reason, hint)
@@ -147,7 +147,7 @@ def check_offers(offers: Sequence[Offer], store: Store, targets: Sequence[Target
             _check_target(offer.name, name, path, source, deployments.get(path))
 
 
-def _check_target(skill: str, target: str, path: str, source: str, deployed: str | None) -> None:
+def _check_target(skill: str, target: str, path: str, source: str, owner: str | None) -> None:
     """Refuse to take the place of what an agent has under the same name from elsewhere."""
     if not os.path.exists(path):
         return  # nothing, or a link that leads nowhere
@@ -156,8 +156,8 @@ def _check_target(skill: str, target: str, path: str, source: str, deployed: str
             f"hint: {target} has it in '{path}'; 'skc import' takes that one in, --target names other agents"
         )
         raise SkillExists(skill, hint)
-    if deployed is not None and deployed != source and os.path.isdir(deployed):
-        raise SkillExists(skill, f"hint: '{path}' is deployed from '{deployed}'; --target names other agents")
+    if owner is not None and owner != source and os.path.isdir(owner):
+        raise SkillExists(skill, f"hint: '{path}' is deployed from '{owner}'; --target names other agents")
 
 
 def _is_there(candidate: Candidate, origin: Origin, store: Store, entry: LockEntry | None) -> bool:
@@ -242,14 +242,14 @@ def _record(
     """Write the lock's entry, and keep the version that an update will be merged against."""
     blocks = sorted({finding.rule.id for finding in offer.audit.findings if finding.level == BLOCK})
     audit = {"rules": VERSION, "asks": offer.audit.asks_digest()} | ({"accepted": blocks} if blocks else {})
-    computed = compute_hash(offer.candidate.folder)
+    candidate_hash = compute_hash(offer.candidate.folder)
     entry = make_entry(
         os.path.dirname(lock_file(store.root)),
         offer.origin,
         offer.candidate,
         offer.download,
-        computed_hash=computed,
-        installed=compute_hash(path) if keep else computed,
+        computed_hash=candidate_hash,
+        store_hash=compute_hash(path) if keep else candidate_hash,
         digest=offer.digest,
         targets=targets,
         mode=COPY if copy else LINK,

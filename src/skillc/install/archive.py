@@ -64,12 +64,12 @@ def unpack_archive(path: str, folder: str, label: str) -> None:
     """
     try:
         with _refuse_damage(), open(path, "rb") as file:
-            packed = os.fstat(file.fileno())
-            if not stat.S_ISREG(packed.st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 raise _Refusal("it is not a file")
-            if packed.st_size > MAX_PACKED:
+            if status.st_size > MAX_PACKED:
                 raise _Refusal(f"it is over {MAX_PACKED >> 20} MiB")
-            budget = _Budget(packed.st_size)
+            budget = _Budget(status.st_size)
             os.mkdir(folder)
             with _open_members(file, folder, budget) as members:
                 _write(members, folder)
@@ -83,13 +83,13 @@ def unpack_archive(path: str, folder: str, label: str) -> None:
 
 def unpack_data(data: bytes, folder: str, label: str) -> None:
     """Unpack an archive that is in memory; see `unpack_archive`."""
-    packed = f"{folder}.packed"
+    archive = f"{folder}.packed"
     try:
-        with open(packed, "xb") as file:
+        with open(archive, "xb") as file:
             file.write(data)
-        unpack_archive(packed, folder, label)
+        unpack_archive(archive, folder, label)
     finally:
-        atomic.discard(packed)
+        atomic.discard(archive)
 
 
 def find_root(folder: str) -> str:
@@ -120,8 +120,8 @@ def _refuse_damage() -> Iterator[None]:
 class _Budget:
     """What may be unpacked, in proportion to the size of the archive."""
 
-    def __init__(self, packed: int) -> None:
-        self.limit = min(MAX_BYTES, max(RATIO_FROM, packed * MAX_RATIO))
+    def __init__(self, size: int) -> None:
+        self.limit = min(MAX_BYTES, max(RATIO_FROM, size * MAX_RATIO))
         self._bytes = 0
 
     def spend(self, count: int) -> None:
@@ -131,7 +131,7 @@ class _Budget:
             raise _Refusal(f"it unpacks to {reason or f'over {MAX_BYTES >> 20} MiB'}")
 
 
-class _Bounded:
+class _BoundedFile:
     """A file whose reader can't ask for much at once: no header makes us read a whole archive into memory."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -154,8 +154,8 @@ def _open_members(file: BinaryIO, folder: str, budget: _Budget) -> Iterator[list
     start = file.read(4)
     file.seek(0)
     if start[:2] == b"PK":
-        bounded: Any = _Bounded(file)  # has what zipfile and tarfile use of a file
-        with zipfile.ZipFile(bounded) as archive:
+        reader: Any = _BoundedFile(file)  # has what zipfile and tarfile use of a file
+        with zipfile.ZipFile(reader) as archive:
             yield _zip_members(archive, budget)
     elif start[:2] == b"\x1f\x8b":
         with _gunzip(file, f"{folder}.tar", budget.limit + MAX_MEMBERS * 2 * tarfile.BLOCKSIZE) as tar:
@@ -180,8 +180,8 @@ def _gunzip(file: BinaryIO, place: str, limit: int) -> Iterator[BinaryIO]:
 
 
 def _open_tar(file: BinaryIO, budget: _Budget) -> Iterator[list[_Member]]:
-    bounded: Any = _Bounded(file)
-    with tarfile.open(fileobj=bounded, mode="r:", errorlevel=2) as archive:
+    reader: Any = _BoundedFile(file)
+    with tarfile.open(fileobj=reader, mode="r:", errorlevel=2) as archive:
         yield _tar_members(archive, budget)
 
 

@@ -50,13 +50,15 @@ def find_caches() -> Iterator[Waste]:
 
 def _copies(root: str) -> Iterator[Waste]:
     """Yield the copies of repositories' skills, but for those that are deployed."""
-    used = {os.path.realpath(record.source) for record in read_deployments() if os.path.lexists(record.path)}
+    sources = {
+        os.path.realpath(record.source) for record in read_deployments() if os.path.lexists(record.path)
+    }
     for folder in list_folders(root):
         if os.path.basename(folder) == "recent":
             yield make_waste(CACHE, "notes on skills that were used", folder)
             continue
         for copy in list_folders(folder):
-            if os.path.realpath(copy) not in used:
+            if os.path.realpath(copy) not in sources:
                 repository = read_origin(copy).decode("utf-8", "replace").partition("\n")[0]
                 yield make_waste(CACHE, "copy of a repository's skill", copy, origin=repository)
 

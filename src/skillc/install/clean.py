@@ -17,5 +17,5 @@ def find_waste(cwd: str) -> list[Waste]:
     Ghosts go before the builds that their links lead to.
     """
     caches = list(find_caches())
-    gone = {waste.path for waste in caches}
-    return [*caches, *find_ghost_deployments(), *find_orphans(cwd, gone), *find_leftovers(cwd)]
+    removals = {waste.path for waste in caches}
+    return [*caches, *find_ghost_deployments(), *find_orphans(cwd, removals), *find_leftovers(cwd)]

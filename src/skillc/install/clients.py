@@ -78,8 +78,8 @@ class ClientChange:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else None
         atomic.write(target, (self.text or "").encode(), durable=True, mode=mode)
-        kept = f"; as it was, it is in the trash as {item.id}" if self.is_edited else ""
-        return f"Written to {self.path}{kept}"
+        note = f"; as it was, it is in the trash as {item.id}" if self.is_edited else ""
+        return f"Written to {self.path}{note}"
 
 
 @dataclass(frozen=True, slots=True)

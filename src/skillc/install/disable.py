@@ -39,7 +39,7 @@ class Enablement:
     """What agents have again."""
 
     skill: str
-    was_disabled: bool
+    was_off: bool
     publications: tuple[Publication, ...]
 
     @property
@@ -60,8 +60,10 @@ def disable_skill(skill: Skill, agents: str, cwd: str, *, dry_run: bool = False)
     if dry_run:
         return Disablement(skill.name, tuple(record.path for record in records), ())
     change_switch(skill.source, lambda switch: switch.with_disabled(places, records))
-    gone = withdraw(records, f"disabled by 'skc disable {skill.name}'")
-    return Disablement(skill.name, tuple(record.path for record in gone.records), gone.diagnostics)
+    withdrawal = withdraw(records, f"disabled by 'skc disable {skill.name}'")
+    return Disablement(
+        skill.name, tuple(record.path for record in withdrawal.records), withdrawal.diagnostics
+    )
 
 
 def enable_skill(
@@ -70,12 +72,12 @@ def enable_skill(
     """Let builds deploy a skill again, and deploy it where it was."""
     places = _places(skill, agents, cwd)
     old = find_switch(skill.source)
-    wanted = [r for r in old.deployments if places is None or r.path in places]
-    was_disabled = old.everywhere or bool(old.places)
-    if dry_run or not was_disabled:
-        return Enablement(skill.name, was_disabled, ())
+    records = [r for r in old.deployments if places is None or r.path in places]
+    was_off = old.everywhere or bool(old.places)
+    if dry_run or not was_off:
+        return Enablement(skill.name, was_off, ())
     change_switch(skill.source, lambda switch: switch.with_enabled(places))
-    publications = [_publish(skill, group, settings, cwd) for group in _by_method(wanted) if group]
+    publications = [_publish(skill, group, settings, cwd) for group in _by_method(records) if group]
     return Enablement(skill.name, True, tuple(publications))
 
 

@@ -37,7 +37,7 @@ Read = Callable[[Sequence[str], Sequence[str]], Mapping[str, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MainFile:
     """A skill among the files: the path of its SKILL.md, and what that says."""
 
     name: str
@@ -54,40 +54,40 @@ def discover(
     origin: Origin,
     paths: Iterable[str],
     read: Read,
-    wanted: Sequence[str] = (),
+    names: Sequence[str] = (),
     report: Callable[[Diagnostic], None] = lambda _: None,
-) -> list[Found]:
-    """Return the skills below the origin's path: those that are `wanted`, or all without duplicates.
+) -> list[MainFile]:
+    """Return the skills below the origin's path: those with these `names`, or all without duplicates.
 
     `paths` are those of all files. `read` gets paths of files and gives their contents; it also gets folders
-    that will be needed whole. `wanted` are names or paths. Raises OriginNotFound for one that is not there.
+    that will be needed whole. `names` may be paths, too. Raises OriginNotFound for one that is not there.
     """
     files = _main_files(paths, origin.path)
     if not files:
         where = f"there is no skill in '{origin.path}'" if origin.path else "there is no skill in it"
         raise OriginNotFound(origin.label(), where, "hint: a skill is a folder with a SKILL.md")
-    nested = [file for folder, file in files.items() if _is_nested(folder, files)]
-    order = _sort(origin.path, set(files.values()).difference(nested), _read_manifests(origin, read))
-    if not wanted:
+    inner_files = [file for folder, file in files.items() if _is_nested(folder, files)]
+    order = _sort(origin.path, set(files.values()).difference(inner_files), _read_manifests(origin, read))
+    if not names:
         return [skill for skill in _read_skills(order, read, (), report) if not skill.is_duplicate]
-    likely = [file for file in (*order, *nested) if _matches(file, "", wanted)]
+    likely = [file for file in (*order, *inner_files) if _matches(file, "", names)]
     skills = _read_skills(likely, read, likely, report)
-    if len(_choose(skills, wanted)[0]) < len(wanted):  # a name that is not its folder's
-        skills = _read_skills((*order, *nested), read, (), report)
-    chosen, missing = _choose(skills, wanted)
-    if missing:
-        raise _not_there(origin, missing, [skill.name for skill in skills])
-    return chosen
+    if len(_choose(skills, names)[0]) < len(names):  # a name that is not its folder's
+        skills = _read_skills((*order, *inner_files), read, (), report)
+    matches, misses = _choose(skills, names)
+    if misses:
+        raise _not_there(origin, misses, [skill.name for skill in skills])
+    return matches
 
 
-def choose_by_name(origin: Origin, skills: Mapping[str, T], wanted: Sequence[str]) -> list[T]:
+def choose_by_name(origin: Origin, skills: Mapping[str, T], names: Sequence[str]) -> list[T]:
     """Return the skills of an index that are wanted, or all; raises OriginNotFound if one is missing."""
     if not skills:
         raise OriginNotFound(origin.label(), "there is no skill in it")
-    missing = [name for name in wanted if name not in skills]
-    if missing:
-        raise _not_there(origin, missing, skills)
-    return [skills[name] for name in dict.fromkeys(wanted or skills)]
+    misses = [name for name in names if name not in skills]
+    if misses:
+        raise _not_there(origin, misses, skills)
+    return [skills[name] for name in dict.fromkeys(names or skills)]
 
 
 def _not_there(origin: Origin, names: Sequence[str], there: Iterable[str]) -> OriginNotFound:
@@ -100,32 +100,32 @@ def _not_there(origin: Origin, names: Sequence[str], there: Iterable[str]) -> Or
     return OriginNotFound(origin.label(), f"there is no skill '{names[0]}' in it", hint)
 
 
-def _choose(skills: Sequence[Found], wanted: Sequence[str]) -> tuple[list[Found], list[str]]:
+def _choose(skills: Sequence[MainFile], names: Sequence[str]) -> tuple[list[MainFile], list[str]]:
     """Return the first skill for each name or path that is wanted, and the names that none has."""
-    chosen: list[Found] = []
-    missing: list[str] = []
-    for word in wanted:
+    matches: list[MainFile] = []
+    misses: list[str] = []
+    for word in names:
         exact = [skill for skill in skills if skill.name == word or skill.path == word]
         loose = [skill for skill in skills if _matches(skill.path, skill.name, (word,))]
         match = next(iter(exact + loose), None)
         if match is None:
-            missing.append(word)
-        elif match not in chosen:
-            chosen.append(match)
-    return chosen, missing
+            misses.append(word)
+        elif match not in matches:
+            matches.append(match)
+    return matches, misses
 
 
-def _matches(path: str, name: str, wanted: Sequence[str]) -> bool:
+def _matches(path: str, name: str, words: Sequence[str]) -> bool:
     folder = posixpath.dirname(path)
     names = {name.lower(), posixpath.basename(folder).lower(), folder, path}
-    return any((word if "/" in word else word.lower()) in names for word in wanted if word)
+    return any((word if "/" in word else word.lower()) in names for word in words if word)
 
 
 def _main_files(paths: Iterable[str], top: str) -> dict[str, str]:
     """Return the path of each SKILL.md below `top` by its folder; compiled skills are none."""
     prefix = f"{top}/" if top else ""
     files: dict[str, str] = {}
-    compiled: set[str] = set()
+    builds: set[str] = set()
     for path in paths:
         if not path.startswith(prefix):
             continue
@@ -134,8 +134,8 @@ def _main_files(paths: Iterable[str], top: str) -> dict[str, str]:
             if name == SKILL_FILES[0] or folder not in files:
                 files[folder] = path
         elif name == "manifest.json" and folder.endswith(f"{DIRECTORY}"):
-            compiled.add(posixpath.dirname(folder))
-    files = {folder: path for folder, path in files.items() if folder not in compiled}
+            builds.add(posixpath.dirname(folder))
+    files = {folder: path for folder, path in files.items() if folder not in builds}
     if len(files) > MAX_SKILLS:
         raise SkillcError(f"over {MAX_SKILLS} skills in one place; name a folder of it")
     return files
@@ -161,8 +161,8 @@ def _sort(top: str, files: Iterable[str], folders: Sequence[str]) -> list[str]:
             return 0, 0, path
         if parent in first[1:]:
             return first.index(parent), 0, path
-        for index, named in enumerate(folders):
-            if named in (folder, parent):
+        for index, base in enumerate(folders):
+            if base in (folder, parent):
                 return len(first) + index, 0, path
         words = posixpath.relpath(folder, top or ".").split("/")
         if len(words) > MAX_DEPTH or not SKIPPED.isdisjoint(words):
@@ -204,8 +204,8 @@ def _folders_of(manifest: object) -> Iterable[str]:
         if not isinstance(source, str):
             continue  # a plugin from elsewhere
         root = posixpath.join(base if isinstance(base, str) else "", source)
-        named = plugin.get("skills")
-        for folder in named if isinstance(named, list) else [named]:
+        skills = plugin.get("skills")
+        for folder in skills if isinstance(skills, list) else [skills]:
             if isinstance(folder, str):
                 yield posixpath.join(root, folder)
         yield posixpath.join(root, "skills")
@@ -213,10 +213,10 @@ def _folders_of(manifest: object) -> Iterable[str]:
 
 def _read_skills(
     files: Sequence[str], read: Read, whole: Sequence[str], report: Callable[[Diagnostic], None]
-) -> list[Found]:
+) -> list[MainFile]:
     """Return the skills with these SKILL.md files; one that can't be used is reported and left out."""
     contents = read(files, [posixpath.dirname(path) for path in whole])
-    skills: list[Found] = []
+    skills: list[MainFile] = []
     names: set[str] = set()
     for path in files:
         folder = posixpath.basename(posixpath.dirname(path))
@@ -228,7 +228,7 @@ def _read_skills(
             report(warning("W080", path, error.message))
             continue
         name = metadata.name if is_name(metadata.name) else to_segment(metadata.name or folder)
-        skills.append(Found(name, path, metadata.description, name in names))
+        skills.append(MainFile(name, path, metadata.description, name in names))
         names.add(name)
     return skills
 

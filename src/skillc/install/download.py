@@ -24,7 +24,7 @@ from skillc.errors import (
     warning,
 )
 from skillc.install.archive import MAX_PACKED, find_root, unpack_archive
-from skillc.install.discover import Found, discover, walk_folder
+from skillc.install.discover import MainFile, discover, walk_folder
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.registry import open_registry
 from skillc.install.site import open_site
@@ -45,52 +45,52 @@ def open_download(
     origin: Origin,
     *,
     commit: str = "",
-    wanted: Sequence[str] = (),
+    names: Sequence[str] = (),
     lazy: bool = False,
     report: Report = lambda _: None,
 ) -> Iterator[Download]:
-    """Give the skills of an origin: those that are `wanted`, by name or path, or all.
+    """Give the skills of an origin: those with these `names`, which may be paths, or all.
 
     `commit` is the whole ID of a git commit, which is fetched instead of what `ref` points to. With `lazy`,
     folders of candidates are incomplete until `complete` was called. Raises OriginNotFound (E080).
     """
     with _temporary_folder() as folder, ExitStack() as stack:
-        found = _enter(stack, origin, folder, commit, wanted, report)
+        download = _enter(stack, origin, folder, commit, names, report)
         if not lazy:
-            found.complete(found.candidates)
-        yield found
+            download.complete(download.candidates)
+        yield download
 
 
 def _enter(
-    stack: ExitStack, origin: Origin, folder: str, commit: str, wanted: Sequence[str], report: Report
+    stack: ExitStack, origin: Origin, folder: str, commit: str, names: Sequence[str], report: Report
 ) -> Download:
     """Open an origin by its type; an address without an index is tried as all that it may be."""
     if origin.is_git:
-        return stack.enter_context(_download_git(origin, folder, commit, wanted, report))
+        return stack.enter_context(_download_git(origin, folder, commit, names, report))
     if origin.type == "local":
-        return stack.enter_context(_open_folder(origin, wanted, report))
+        return stack.enter_context(_open_folder(origin, names, report))
     if origin.type == "well-known":
         for open_place in (open_site, open_registry):
-            found = stack.enter_context(open_place(origin, _make(folder, "files"), wanted, report))
-            if found is not None:
-                return found
-        return _guess(stack, origin, folder, wanted, report)
+            download = stack.enter_context(open_place(origin, _make(folder, "files"), names, report))
+            if download is not None:
+                return download
+        return _guess(stack, origin, folder, names, report)
     if origin.is_registry:
-        found = stack.enter_context(open_registry(origin, _make(folder, "files"), wanted, report))
-        assert found is not None  # it was named
-        return found
-    return stack.enter_context(_open_archive(origin, folder, wanted, report))
+        download = stack.enter_context(open_registry(origin, _make(folder, "files"), names, report))
+        assert download is not None  # it was named
+        return download
+    return stack.enter_context(_open_archive(origin, folder, names, report))
 
 
-def _guess(stack: ExitStack, origin: Origin, folder: str, wanted: Sequence[str], report: Report) -> Download:
+def _guess(stack: ExitStack, origin: Origin, folder: str, names: Sequence[str], report: Report) -> Download:
     """Open an address that is neither a site nor a registry: a git repository or an archive."""
     address = f"{origin.url.rstrip('/')}/info/refs?service=git-upload-pack"
     if Web(origin).get(address, MAX_PACKED).data.startswith(b"001e# service=git-upload-pack"):
         git = replace(origin, type="git", source=origin.url)
-        return stack.enter_context(_download_git(git, folder, "", wanted, report))
+        return stack.enter_context(_download_git(git, folder, "", names, report))
     archive = replace(origin, type="download", source=origin.url)
     try:
-        return stack.enter_context(_open_archive(archive, folder, wanted, report))
+        return stack.enter_context(_open_archive(archive, folder, names, report))
     except (ArchiveRefused, OriginNotFound):
         reason = "there is no index of skills, no registry, no git repository and no archive"
         hint = f"hint: a site has {urljoin(origin.url, '/')}.well-known/agent-skills/index.json"
@@ -118,16 +118,16 @@ def _temporary_folder() -> Iterator[str]:
 
 @contextmanager
 def _download_git(
-    origin: Origin, folder: str, commit: str, wanted: Sequence[str], report: Report
+    origin: Origin, folder: str, commit: str, names: Sequence[str], report: Report
 ) -> Iterator[Download]:
     remote = _remote(origin)
     files = os.path.join(folder, "tree")
     with _git_errors(origin, remote), _open_tree(origin, remote, folder, commit) as tree:
         origin = replace(origin, ref=tree.ref, path=tree.path)
 
-        def read(names: Sequence[str], folders: Sequence[str]) -> Mapping[str, bytes]:
+        def read(file_names: Sequence[str], folders: Sequence[str]) -> Mapping[str, bytes]:
             tree.require(folders)
-            return tree.read(names)
+            return tree.read(file_names)
 
         def complete(candidates: Sequence[Candidate]) -> None:
             with _git_errors(origin, remote):
@@ -135,11 +135,13 @@ def _download_git(
                 for link in tree.write(folders, files):
                     report(warning("W081", link))
 
-        names = [path for path, entry in tree.entries.items() if not entry.is_folder and not entry.is_link]
+        all_files = [
+            path for path, entry in tree.entries.items() if not entry.is_folder and not entry.is_link
+        ]
         if origin.path and origin.path not in tree.entries:
             raise OriginNotFound(origin.label(), f"there is no folder '{origin.path}' in it")
-        found = discover(origin, names, read, wanted, report)
-        candidates = [_candidate(each, files, tree.id_of(each.folder)) for each in found]
+        skills = discover(origin, all_files, read, names, report)
+        candidates = [_candidate(each, files, tree.id_of(each.folder)) for each in skills]
         yield Download(
             origin, files, tuple(candidates), tree.commit, remote.url, complete, tree.time, tree.is_tag
         )
@@ -176,43 +178,43 @@ def _git_errors(origin: Origin, remote: Remote) -> Iterator[None]:
 
 
 @contextmanager
-def _open_archive(origin: Origin, folder: str, wanted: Sequence[str], report: Report) -> Iterator[Download]:
+def _open_archive(origin: Origin, folder: str, names: Sequence[str], report: Report) -> Iterator[Download]:
     """Give the skills of an archive: a file on this machine, or one that is downloaded."""
-    files, packed = os.path.join(folder, "unpacked"), origin.url
+    files, archive = os.path.join(folder, "unpacked"), origin.url
     if "://" in origin.url:
-        packed = os.path.join(folder, "packed")
+        archive = os.path.join(folder, "packed")
         response = Web(origin).get_file(origin.address, MAX_PACKED)
-        with open(packed, "xb") as file:
+        with open(archive, "xb") as file:
             file.write(response.data)
-    elif not os.path.isfile(packed):
+    elif not os.path.isfile(archive):
         raise OriginNotFound(origin.label(), "there is no such file")
-    unpack_archive(packed, files, origin.label())
+    unpack_archive(archive, files, origin.label())
     inner = find_root(files)
     root = os.path.realpath(files if library.is_skill(inner) else inner)
-    with _open_folder(origin, wanted, report, root) as found:
-        yield replace(found, resolved=origin.url)
+    with _open_folder(origin, names, report, root) as download:
+        yield replace(download, resolved=origin.url)
 
 
 @contextmanager
-def _open_folder(origin: Origin, wanted: Sequence[str], report: Report, root: str = "") -> Iterator[Download]:
+def _open_folder(origin: Origin, names: Sequence[str], report: Report, root: str = "") -> Iterator[Download]:
     """Give the skills of a folder on this machine, where they are."""
     root = root or os.path.realpath(origin.url)
     if not os.path.isdir(root):
         raise OriginNotFound(origin.label(), "there is no such folder")
 
-    def read(names: Sequence[str], folders: Sequence[str]) -> Mapping[str, bytes]:
-        places = {name: _place(root, name) for name in names}
-        existing = {name: place for name, place in places.items() if os.path.isfile(place)}
-        return {name: paths.read_regular(place, MAX_MAIN_FILE) for name, place in existing.items()}
+    def read(file_names: Sequence[str], folders: Sequence[str]) -> Mapping[str, bytes]:
+        places = {name: _place(root, name) for name in file_names}
+        files = {name: place for name, place in places.items() if os.path.isfile(place)}
+        return {name: paths.read_regular(place, MAX_MAIN_FILE) for name, place in files.items()}
 
-    found = discover(origin, walk_folder(root, MAX_FILES), read, wanted, report)
-    candidates = [_candidate(each, root) for each in found]
+    skills = discover(origin, walk_folder(root, MAX_FILES), read, names, report)
+    candidates = [_candidate(each, root) for each in skills]
     yield Download(origin, root, tuple(candidates), resolved=root)
 
 
-def _candidate(found: Found, root: str, tree: str = "") -> Candidate:
-    folder = _place(root, found.folder)
-    return Candidate(found.name, folder, found.path, found.description, tree)
+def _candidate(skill: MainFile, root: str, tree: str = "") -> Candidate:
+    folder = _place(root, skill.folder)
+    return Candidate(skill.name, folder, skill.path, skill.description, tree)
 
 
 def _place(root: str, path: str) -> str:

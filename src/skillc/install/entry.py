@@ -99,16 +99,16 @@ def make_entry(
     download: Download,
     *,
     computed_hash: str,
-    installed: str = "",
+    store_hash: str = "",
     digest: str,
     targets: Iterable[str] = (),
     mode: str = LINK,
-    pinned: bool = False,
+    has_pin: bool = False,
     audit: Mapping[str, object] | None = None,
 ) -> LockEntry:
     """Return the entry of a skill that was downloaded.
 
-    `base` is the folder of the lock. `computed_hash` is that of the folder in the download, `installed` that
+    `base` is the folder of the lock. `computed_hash` is that of the folder in the download, `store_hash` that
     of the one in the store, and `digest` the skill's source hash. Addresses are noted without credentials.
     """
     is_local = origin.type == "local"
@@ -127,12 +127,12 @@ def make_entry(
         "commit": download.commit,
         "tree": candidate.tree,
         "digest": f"sha256:{digest}",
-        "installed": installed if installed != computed_hash else "",
+        "installed": store_hash if store_hash != computed_hash else "",
         "version": candidate.version,
         "resolved": "" if is_local else without_credentials(candidate.resolved or download.resolved),
         "targets": sorted(targets),
         "mode": mode,
-        "pinned": pinned,
+        "pinned": has_pin,
         "audit": dict(audit or {}),
     }
     own = {key: content for key, content in ours.items() if content != "" and content != {}}
@@ -153,8 +153,8 @@ def without_credentials(address: str) -> str:
         return address
     host, slash, path = rest.partition("/")
     user, at, host = host.rpartition("@")
-    kept = user.partition(":")[0] + at if scheme.lower() not in ("http", "https") else ""
-    scheme_and_host = f"{scheme}://{kept}{host}"
+    login = user.partition(":")[0] + at if scheme.lower() not in ("http", "https") else ""
+    scheme_and_host = f"{scheme}://{login}{host}"
     return scheme_and_host + hide_secrets(slash + path)
 
 

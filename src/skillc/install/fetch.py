@@ -22,7 +22,7 @@ _COMMIT = re.compile("[0-9a-f]{40}")
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedSkill:
     """A skill in a download that is verified: its entry, complete, and its folder."""
 
     entry: LockEntry
@@ -34,13 +34,13 @@ class Fetched:
 class Fetch:
     """What was fetched, while it is open; errors are those of single skills."""
 
-    skills: list[Fetched] = field(default_factory=list)
+    skills: list[FetchedSkill] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     failures: list[SkillcError] = field(default_factory=list)
 
 
 @contextmanager
-def fetch_locked(base: str, entries: Iterable[LockEntry]) -> Iterator[Fetch]:
+def fetch_entries(base: str, entries: Iterable[LockEntry]) -> Iterator[Fetch]:
     """Give the skills of lock entries; `base` is the folder of the lock."""
     fetch = Fetch()
     with ExitStack() as stack:
@@ -83,24 +83,24 @@ def _group(
 
 @contextmanager
 def _open(origin: Origin, commit: str, entries: Sequence[LockEntry], fetch: Fetch) -> Iterator[Download]:
-    wanted = [entry.text("skillPath") or entry.name for entry in entries]
+    names = [entry.text("skillPath") or entry.name for entry in entries]
     if commit and not _COMMIT.fullmatch(commit):
         raise LockUnsatisfied(entries[0].name, "its commit is no commit")
     with ExitStack() as stack:
         download = None
         if commit and origin.ref and not _COMMIT.fullmatch(origin.ref):
-            download = _open_ref(stack, origin, commit, wanted, fetch)
+            download = _open_ref(stack, origin, commit, names, fetch)
         if download is None:
-            download = stack.enter_context(open_download(origin, commit=commit, wanted=wanted))
+            download = stack.enter_context(open_download(origin, commit=commit, names=names))
         yield download
 
 
 def _open_ref(
-    stack: ExitStack, origin: Origin, commit: str, wanted: Sequence[str], fetch: Fetch
+    stack: ExitStack, origin: Origin, commit: str, names: Sequence[str], fetch: Fetch
 ) -> Download | None:
     """Return the download of a ref; None, with a warning for a tag, if it is another commit now."""
     try:
-        download = stack.enter_context(open_download(origin, wanted=wanted, lazy=True))
+        download = stack.enter_context(open_download(origin, names=names, lazy=True))
     except OriginNotFound:  # the ref or the skill is not there any more; the commit may be
         return None
     if download.commit == commit:
@@ -113,7 +113,7 @@ def _open_ref(
     return None
 
 
-def _verify(base: str, entry: LockEntry, download: Download, fetch: Fetch) -> Fetched:
+def _verify(base: str, entry: LockEntry, download: Download, fetch: Fetch) -> FetchedSkill:
     """Return a skill of a download, if it is what the lock says; raises LockUnsatisfied."""
     candidate = find_candidate(entry, download)
     if candidate is None:
@@ -129,24 +129,24 @@ def _verify(base: str, entry: LockEntry, download: Download, fetch: Fetch) -> Fe
         ):
             hint = f"hint: 'skc update {entry.name}' takes what is there now"
             raise LockUnsatisfied(entry.name, f"the files in {label} are not those of the lock", hint)
-        return Fetched(entry, candidate.folder, label)
+        return FetchedSkill(entry, candidate.folder, label)
     change = (
         "and they are other files now" if entry.hash and whole != entry.hash else "the files are the same"
     )
     fetch.diagnostics.append(warning("W086", entry.name, change))
-    renamed = replace(candidate, name=entry.name)
+    skill = replace(candidate, name=entry.name)
     new = make_entry(
         base,
         download.origin_of(candidate),
-        renamed,
+        skill,
         download,
         computed_hash=whole,
         digest=digest,
         targets=entry.targets,
         mode=entry.own_text("mode") or LINK,
-        pinned=entry.is_pinned,
+        has_pin=entry.is_pinned,
     )
-    return Fetched(new, candidate.folder, label)
+    return FetchedSkill(new, candidate.folder, label)
 
 
 def find_candidate(entry: LockEntry, download: Download) -> Candidate | None:

@@ -61,8 +61,8 @@ def _remove_deployment(record: DeploymentRecord) -> Callable[[], trash.TrashItem
     def remove() -> trash.TrashItem | None:
         if os.path.isdir(record.source):
             return None  # it came back
-        gone = withdraw([record], f"deployed copy of '{record.skill}', edited; its source is gone")
-        is_in_trash = any(diagnostic.code == "W092" for diagnostic in gone.diagnostics)
+        withdrawal = withdraw([record], f"deployed copy of '{record.skill}', edited; its source is gone")
+        is_in_trash = any(diagnostic.code == "W092" for diagnostic in withdrawal.diagnostics)
         return trash.find(record.path) if is_in_trash else None
 
     return remove

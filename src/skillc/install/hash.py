@@ -33,8 +33,8 @@ def compute_hash(folder: str) -> str:
 def walk_files(folder: str, prefix: str = "") -> Iterator[tuple[str, str]]:
     """Yield name and path of each file that counts below a folder; names have forward slashes."""
     with os.scandir(folder) as entries:
-        found = sorted(entries, key=lambda entry: entry.name)
-    for entry in found:
+        children = sorted(entries, key=lambda entry: entry.name)
+    for entry in children:
         if entry.is_dir(follow_symlinks=False):
             if entry.name not in LEFT_OUT:
                 yield from walk_files(entry.path, f"{prefix}{entry.name}/")

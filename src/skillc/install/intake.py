@@ -43,7 +43,7 @@ class Intake:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     @property
-    def succeeded(self) -> bool:
+    def is_success(self) -> bool:
         return not (self.failures or self.build_failures)
 
     def link(self, step: Step) -> None:
@@ -69,7 +69,7 @@ class Intake:
 
 def preview(plan: Plan) -> Intake:
     """Return what an import would do."""
-    imported = [step for step in plan.steps if step.how != LINKED]
+    imports = [step for step in plan.steps if step.how != LINKED]
     skips = [
         Skip(
             step.source, f"the same as '{step.destination}'; a link takes its place, the trash has the folder"
@@ -77,7 +77,7 @@ def preview(plan: Plan) -> Intake:
         for step in plan.steps
         if step.how == LINKED
     ]
-    return Intake(imported, [*plan.skips, *skips])
+    return Intake(imports, [*plan.skips, *skips])
 
 
 def bring_in(
@@ -89,11 +89,11 @@ def bring_in(
         _make_store(store)
     steps = {how: [step for step in plan.steps if step.how == how] for how in (MOVED, COPIED, LINKED)}
     _record((step, "") for step in steps[MOVED] if not os.path.islink(step.source))
-    done = [step for step in steps[MOVED] if _attempt(step, _move, intake, tell_step)]
-    done += _copy_all(steps[COPIED], intake, tell_step)
-    intake.imported += done
-    done += [step for step in steps[LINKED] if _attempt(step, intake.link, intake, tell_step)]
-    _publish([step for step in done if step.target], settings, cwd, intake)
+    successes = [step for step in steps[MOVED] if _attempt(step, _move, intake, tell_step)]
+    successes += _copy_all(steps[COPIED], intake, tell_step)
+    intake.imported += successes
+    successes += [step for step in steps[LINKED] if _attempt(step, intake.link, intake, tell_step)]
+    _publish([step for step in successes if step.target], settings, cwd, intake)
     return intake
 
 

@@ -48,12 +48,12 @@ def cut_member(text: str, *keys: str) -> str:
     opening = 0
     for number, key in enumerate(keys, 1):
         members = list(_members(tokens, opening))
-        found = [member for member in members if json.loads(tokens[member.key].text) == key]
-        if len(found) != 1:
-            raise ValueError(f"there are {len(found)} entries '{key}'")
+        matches = [member for member in members if json.loads(tokens[member.key].text) == key]
+        if len(matches) != 1:
+            raise ValueError(f"there are {len(matches)} entries '{key}'")
         if number == len(keys):
-            return _cut(text, tokens, opening, members, members.index(found[0]))
-        opening = found[0].value
+            return _cut(text, tokens, opening, members, members.index(matches[0]))
+        opening = matches[0].value
     raise ValueError("no key")
 
 

@@ -59,13 +59,13 @@ def find_latest(
     this machine needs none.
     """
     with ExitStack() as stack:
-        found: list[Latest] = []
+        versions: list[Latest] = []
         for origin, group in _group(base, entries, diagnostics):
             for entry, download in _ask(stack, origin, group, diagnostics):
                 latest = _compare(entry, download, diagnostics)
                 if latest is not None and _is_old_enough(latest, min_age, diagnostics):
-                    found.append(latest)
-        yield found
+                    versions.append(latest)
+        yield versions
 
 
 def parse_age(text: str) -> int:
@@ -98,9 +98,9 @@ def _ask(
     stack: ExitStack, origin: Origin, entries: Sequence[LockEntry], diagnostics: list[Diagnostic]
 ) -> Iterator[tuple[LockEntry, Download]]:
     """Yield each skill with the download that has it; where one is gone, the others are asked for alone."""
-    wanted = [entry.text("skillPath") or entry.name for entry in entries]
+    names = [entry.text("skillPath") or entry.name for entry in entries]
     try:
-        download = stack.enter_context(open_download(origin, wanted=wanted, lazy=True))
+        download = stack.enter_context(open_download(origin, names=names, lazy=True))
     except SkillcError as error:
         if len(entries) > 1 and isinstance(error, OriginNotFound) and "there is no skill" in error.reason:
             for entry in entries:

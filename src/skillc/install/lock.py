@@ -65,19 +65,19 @@ def change_lock(
     Fields of other tools stay in an entry whose source is the same. The npm package's global file takes the
     changes of the home's lock, too. Nothing is written where nothing changes.
     """
-    path, changes, gone = lock_file(root), list(record), set(forget)
+    path, changes, removals = lock_file(root), list(record), set(forget)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with atomic.Lock(paths.mutex_file(path)):
         last = _load(path)
-        entries = {name: each for name, each in _entries(path, last).items() if name not in gone}
+        entries = {name: each for name, each in _entries(path, last).items() if name not in removals}
         for entry in changes:
             entries[entry.name] = _merge(entries.get(entry.name, {}), entry.fields)
-        _write_if_changed(path, root, _text_of(last, entries), needed=bool(entries))
+        _update_file(path, root, _text_of(last, entries), has_entries=bool(entries))
     if not is_home(root):
         return []
     from skillc.install.global_lock import change_global_lock  # only for the home
 
-    return change_global_lock(changes, gone)
+    return change_global_lock(changes, removals)
 
 
 def _merge(old: Fields, new: Fields) -> Fields:
@@ -95,12 +95,12 @@ def _text_of(last: Fields, entries: Mapping[str, Fields]) -> str:
     return javascript.dump({"version": VERSION, **last, "skills": skills}) + "\n"
 
 
-def _write_if_changed(path: str, root: str, text: str, *, needed: bool) -> None:
+def _update_file(path: str, root: str, text: str, *, has_entries: bool) -> None:
     try:
         last = paths.read_regular(path, MAX_BYTES).decode()
     except FileNotFoundError:
         last = ""
-        if not needed:
+        if not has_entries:
             return
     if text != last:
         atomic.write(_place(path, root), text.encode(), durable=True)
@@ -132,11 +132,13 @@ def _load(path: str) -> Fields:
         has_marks = "\n<<<<<<< " in f"\n{text}"
         reason = "it has git's marks of a conflict" if has_marks else f"it is not valid JSON ({error})"
         raise errors.InvalidConfiguration(path, f"{reason}; {_ADVICE}") from None
-    found = content.get("version") if isinstance(content, dict) else None
-    if type(found) not in (int, float) or not isinstance(content.get("skills"), dict):
+    version = content.get("version") if isinstance(content, dict) else None
+    if type(version) not in (int, float) or not isinstance(content.get("skills"), dict):
         raise errors.InvalidConfiguration(path, f"it has no 'version' and 'skills'; {_ADVICE}")
-    if found != VERSION:
-        raise errors.InvalidConfiguration(path, f"its version is {found}, and this skc knows {VERSION} only")
+    if version != VERSION:
+        raise errors.InvalidConfiguration(
+            path, f"its version is {version}, and this skc knows {VERSION} only"
+        )
     return dict(content)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from skillc import atomic, paths
 from skillc.errors import Diagnostic, LockUnsatisfied, SkillcError, unexpected, warning
 from skillc.install.entry import LockEntry
-from skillc.install.fetch import Fetched, fetch_locked
+from skillc.install.fetch import FetchedSkill, fetch_entries
 from skillc.install.lock import change_lock, lock_file
 from skillc.install.names import store_folder
 from skillc.install.place import check_store, is_edited, publish_entry, put_folder, skill_of
@@ -30,7 +30,7 @@ def reinstall(root: str, plan: Plan, *, frozen: bool) -> Restoration:
     base = os.path.dirname(lock_file(root))
     with (
         atomic.Lock(paths.mutex_file(paths.skills_store(root))),
-        fetch_locked(base, plan.additions) as fetch,
+        fetch_entries(base, plan.additions) as fetch,
     ):
         failures, diagnostics = list(fetch.failures), list(fetch.diagnostics)
         if frozen and failures:
@@ -56,7 +56,7 @@ def _complete(
 ) -> list[LockEntry]:
     """Return entries of another tool with what is ours, as far as their origins still have the same files."""
     complete: list[LockEntry] = []
-    with fetch_locked(base, entries) as fetch:
+    with fetch_entries(base, entries) as fetch:
         diagnostics += fetch.diagnostics
         diagnostics += [
             warning("W086", e.skill, e.reason) for e in fetch.failures if isinstance(e, LockUnsatisfied)
@@ -77,7 +77,7 @@ def _find_targets(root: str, name: str) -> list[str]:
     return sorted({record.target for record in read_deployments() if record.source == source})
 
 
-def put_version(root: str, skill: Fetched, diagnostics: list[Diagnostic], reason: str) -> LockEntry:
+def put_version(root: str, skill: FetchedSkill, diagnostics: list[Diagnostic], reason: str) -> LockEntry:
     """Put a skill that was fetched into the store, note its version, and return its entry."""
     version = keep_version(skill.folder)
     entry = skill.entry.with_store_hash(version)

@@ -15,7 +15,7 @@ from skillc.audit import BLOCK, VERSION, Audit, audit_folder
 from skillc.errors import Diagnostic, OriginNotFound, SkillcError, unexpected
 from skillc.install.download import open_download
 from skillc.install.entry import LockEntry, make_entry
-from skillc.install.fetch import Fetched
+from skillc.install.fetch import FetchedSkill
 from skillc.install.hash import compute_hash
 from skillc.install.intake import Intake
 from skillc.install.lock import change_lock, lock_file, read_lock
@@ -95,7 +95,7 @@ def _download(transfer: Transfer, pins: Sequence[Pin]) -> None:
     origin = replace(pins[0].origin, path="") if not pins[0].origin.is_registry else pins[0].origin
     names = [] if origin.is_registry else [pin.origin.path or pin.name for pin in pins]
     with open_download(
-        origin, commit=pins[0].commit, wanted=names, report=transfer.diagnostics.append
+        origin, commit=pins[0].commit, names=names, report=transfer.diagnostics.append
     ) as download:
         for pin in pins:
             candidate = _find(pin, download)
@@ -145,7 +145,7 @@ def _put(transfer: Transfer, pin: Pin, candidate: Candidate, download: Download)
         if is_there and not is_same(candidate.folder, step.destination):
             advice = f"'skc remove {os.path.basename(step.destination)}' takes it out"
             return transfer.skip(pin, f"another skill of that name is in the store; {advice}")
-        skill = Fetched(_entry(candidate, download, audit, root), candidate.folder, pin.label)
+        skill = FetchedSkill(_entry(candidate, download, audit, root), candidate.folder, pin.label)
         has_entry = pin.name in read_lock(root) and read_lock(root)[pin.name].commit == download.commit
         if is_there and has_entry:
             return transfer.skip(pin, f"the same as '{step.destination}'")

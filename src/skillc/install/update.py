@@ -26,7 +26,7 @@ from skillc.errors import (
     warning,
 )
 from skillc.install.entry import LockEntry, make_entry
-from skillc.install.fetch import fetch_locked
+from skillc.install.fetch import fetch_entries
 from skillc.install.hash import compute_hash
 from skillc.install.latest import Latest, find_latest
 from skillc.install.lock import change_lock, lock_file
@@ -188,7 +188,7 @@ def _open_base(root: str, latest: Latest) -> Iterator[str]:
     if version is not None:
         yield version
         return
-    with fetch_locked(os.path.dirname(lock_file(root)), [entry] if entry.commit else []) as fetch:
+    with fetch_entries(os.path.dirname(lock_file(root)), [entry] if entry.commit else []) as fetch:
         if not fetch.skills and latest.is_edited:
             reason = "it was edited, and the version that was installed can't be had any more"
             hint = f"hint: move {store_folder(root, entry.name)} away, run the update, and edit it again"
@@ -216,11 +216,11 @@ def _apply(
         replace(candidate, name=old.name),
         download,
         computed_hash=compute_hash(candidate.folder),
-        installed=version,
+        store_hash=version,
         digest=digest,
         targets=old.targets,
         mode=old.own_text("mode") or "link",
-        pinned=old.is_pinned,
+        has_pin=old.is_pinned,
         audit=note,
     )
     if merge is None:

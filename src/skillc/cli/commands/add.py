@@ -129,7 +129,7 @@ def _make_offers(arguments: Arguments, store: Store, here: Workspace, stack: Exi
         with Progress(2, "sources") as progress:
             progress.step(origin.label())
             names = wanted if len(origins) == 1 else ()
-            opening = open_download(origin, wanted=names, lazy=True, report=lambda each: here.tell((each,)))
+            opening = open_download(origin, names=names, lazy=True, report=lambda each: here.tell((each,)))
             downloads.append(stack.enter_context(opening))
     chosen = _choose(arguments, downloads, wanted)
     offers: list[Offer] = []

@@ -25,7 +25,7 @@ def run(arguments: Arguments) -> int:
     result = enable_skill(skill, target, here.settings(), here.cwd, dry_run=dry_run)
     for publication in result.publications:
         here.tell_publication(publication)
-    if not result.was_disabled:
+    if not result.was_off:
         line = f"'{skill.name}' is not disabled"
     else:
         line = f"{'Would enable' if dry_run else 'Enabled'} '{skill.name}'"

@@ -73,7 +73,7 @@ def run(arguments: Arguments) -> int:
     for line in intake.build_failures:
         here.report(line)
     _show(arguments, intake, "")
-    return 0 if intake.succeeded else 1
+    return 0 if intake.is_success else 1
 
 
 def _import_locks(here: Workspace, arguments: Arguments, scope: str) -> int:
