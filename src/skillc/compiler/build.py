@@ -82,7 +82,7 @@ def build_skill(
             for _ in range(ATTEMPTS):
                 try:
                     return _Build(skill, runtime, main, tokenizer, formats, progress).run(force)
-                except (_SourceChanged, FileNotFoundError):
+                except (_SourceChange, FileNotFoundError):
                     continue
     except sections.DatabaseError as error:
         raise SkillcError(f"'{runtime}': {error}; the last build still serves") from error
@@ -103,7 +103,7 @@ def _runtime_directories(runtime: str) -> tuple[str, ...]:
     return os.path.dirname(runtime), runtime, manifests, paths.meta_directory(runtime)
 
 
-class _SourceChanged(Exception):
+class _SourceChange(Exception):
     """A file changed during the build, which starts over."""
 
 
@@ -126,7 +126,7 @@ class _Build:
         # The last index; empty if there is none to start from.
         self.meta: dict[str, str] = {}
         self.records: dict[str, FileState] = {}
-        self.has_unsettled = False  # a directory that changed just before the last build
+        self.has_unsettled_directories = False  # a directory that changed just before the last build
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self.fields: dict[str, str] = {}  # the YAML of the frontmatter besides name and description
         self.main_digest = ""  # of the SKILL.md that name and description were read from
@@ -152,7 +152,7 @@ class _Build:
 
     def _can_settle(self) -> bool:
         """Return whether the last index lacks the times of directories that can be trusted by now."""
-        return self.has_unsettled and all(
+        return self.has_unsettled_directories and all(
             settle(stamp_of(status), self.time)[1] != UNSETTLED for status in self.directories.values()
         )
 
@@ -170,7 +170,7 @@ class _Build:
                 sections.probe_index(connection)
                 self.records = sections.read_file_states(connection)
                 self.diagnostics = sections.read_diagnostics(connection)
-                self.has_unsettled = sections.has_unsettled_directories(connection)
+                self.has_unsettled_directories = sections.has_unsettled_directories(connection)
                 self.meta = meta
         except (sections.UnreadableIndex, sections.DatabaseError):
             pass
@@ -247,7 +247,7 @@ class _Build:
 
         digests = writer.digests()
         if self.main_digest and digests[utf8_text(self.main)] != self.main_digest:
-            raise _SourceChanged
+            raise _SourceChange
         whole_hash = hash_source((file.name, digests[utf8_text(file.name)]) for file in self.files)
         name, description = metadata.name, metadata.description
         headings, references = writer.headings_of(self.main), writer.references(self.main, MAX_REFERENCES)

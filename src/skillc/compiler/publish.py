@@ -117,12 +117,12 @@ def publish_skill(
     )
     deployments: list[Deployment] = []
     failures: list[SkillcError] = []
-    disabled: list[Diagnostic] = []
+    warnings: list[Diagnostic] = []
     switch = find_switch(skill.source)
     for target in options.targets if deploy else ():
         try:
             if switch.covers(os.path.join(target[1], skill.segment)):
-                disabled.append(warning("W090", skill.name, target[0]))
+                warnings.append(warning("W090", skill.name, target[0]))
                 continue
             deployment = deploy_skill(
                 skill,
@@ -135,7 +135,7 @@ def publish_skill(
             deployments.append(deployment)
         except (SkillcError, OSError) as error:
             failures.append(unexpected(error))
-    publication = Publication(build, tuple(deployments), tuple(failures), note, tuple(disabled))
+    publication = Publication(build, tuple(deployments), tuple(failures), note, tuple(warnings))
     if record:
         record_deployments(publication.records())
     return publication

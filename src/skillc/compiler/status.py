@@ -140,7 +140,9 @@ def _find_problem(skill: Skill, index: Mapping[str, Entry]) -> SkillcError | Non
     return None
 
 
-def _find_status(skill: Skill, default: str, stores: list[str], compare: bool, disabled: str) -> SkillStatus:
+def _find_status(
+    skill: Skill, default: str, stores: list[str], compare: bool, switch_text: str
+) -> SkillStatus:
     """Return a skill's status from the first of `stores` that has its build; `default` is where to build."""
     for store in stores:
         runtime = os.path.join(store, skill.folder)
@@ -150,8 +152,8 @@ def _find_status(skill: Skill, default: str, stores: list[str], compare: bool, d
         is_same = fields.get("source", skill.source) == utf8_text(skill.source)
         if is_same and digest and isinstance(digest, str):
             is_obsolete = compare and _current_hash(skill) != _build_hash(skill, runtime, digest)
-            return SkillStatus(skill, OBSOLETE if is_obsolete else NORMAL, runtime, disabled)
-    return SkillStatus(skill, NOT_BUILT, os.path.join(default, skill.folder), disabled)
+            return SkillStatus(skill, OBSOLETE if is_obsolete else NORMAL, runtime, switch_text)
+    return SkillStatus(skill, NOT_BUILT, os.path.join(default, skill.folder), switch_text)
 
 
 def _build_hash(skill: Skill, runtime: str, digest: str) -> str:

@@ -79,7 +79,7 @@ def search_sections(
     if not words:
         raise errors.EmptyQuery
     with open_index(skill, tokenizer) as index:
-        if index.segmented:
+        if index.is_cjk:
             words = [segment(word) for word in words]
         if mode == ALL:
             rows = _match_all(index, words, limit)
@@ -104,7 +104,7 @@ def explain_no_results(skill: Skill, query: str, any_words: str, tokenizer: str 
     from skillc.text import one_line
 
     with open_index(skill, tokenizer) as index:
-        spell = segment if index.segmented else str
+        spell = segment if index.is_cjk else str
         execute, sql = index.connection.execute, "SELECT count(*) FROM sections WHERE sections MATCH ?"
         counts = [(word, execute(sql, (quote(spell(word)),)).fetchone()[0]) for word in words]
     hints = ", ".join(f"{one_line(word)} ({count})" for word, count in counts if count)
@@ -153,7 +153,7 @@ def _read_result(index: SectionIndex, row: Row) -> SearchResult:
     file, section, snippet, rank, _ = row  # a lower rank is better
     if not (isinstance(file, str) and isinstance(section, str) and isinstance(snippet, str)):
         raise DatabaseError("not text")  # the index is damaged
-    if index.segmented:
+    if index.is_cjk:
         file, section, snippet = map(unsegment, (file, section, snippet))
     return SearchResult(file, section, snippet, -rank)
 
@@ -212,7 +212,7 @@ def _distinct(words: list[str]) -> list[str]:
 def _match_raw(index: SectionIndex, query: str, limit: int) -> list[Row]:
     """Return the rows that match a query in FTS5's own syntax."""
     query = utf8_text(query)
-    if index.segmented:
+    if index.is_cjk:
         query = segment(query)
     if len(query) > MAX_RAW:
         raise errors.InvalidOption(f"--raw query is longer than {MAX_RAW} characters")

@@ -75,13 +75,13 @@ def record_deployments(records: Iterable[DeploymentRecord]) -> None:
 
 def forget_deployments(places: Iterable[str]) -> None:
     """Take deployments at these paths off the record."""
-    gone = set(places)
+    removals = set(places)
     home = paths.home()
-    if home is None or not gone:
+    if home is None or not removals:
         return
     with atomic.Lock(f"{_file(home)}.lock"):
         last = read_deployments()
-        rest = [record for record in last if record.path not in gone]
+        rest = [record for record in last if record.path not in removals]
         if len(rest) < len(last):
             _write(home, rest)
 

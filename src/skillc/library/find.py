@@ -66,10 +66,10 @@ def _refer_to(skill_id: str, directory: str, cwd: str) -> str:
     from skillc.library.stores import resolve  # for results that are shown
 
     try:
-        found = resolve(skill_id, cwd).source
+        source = resolve(skill_id, cwd).source
     except (InvalidSkill, SkillNotFound):
         return skill_id  # which the repositories are asked for next
-    return skill_id if found == os.path.realpath(directory) else directory
+    return skill_id if source == os.path.realpath(directory) else directory
 
 
 def _find_in_repositories(

@@ -71,7 +71,7 @@ async def _locate(skill_id: SkillId, cwd: str) -> Skill:
         if copy is not None:
             return copy
         if isinstance(error, SkillNotFound):
-            raise await _not_found(skill_id, cwd, library, snapshot) from None
+            raise await _explain_absence(skill_id, cwd, library, snapshot) from None
         raise
     skill = _as_folder(document, await snapshot.directory(skill_id), config, cwd)
     skill.diagnostics = tuple(library.warnings())
@@ -111,7 +111,7 @@ def _last_copy(skill_id: SkillId, library: CompositeSkillSource, config: SkillsC
     return None
 
 
-async def _not_found(
+async def _explain_absence(
     skill_id: SkillId, cwd: str, library: CompositeSkillSource, snapshot: CompositeSnapshot
 ) -> SkillNotFound:
     """Return the error for an ID that no repository has, with warnings about those that did not answer."""

@@ -110,7 +110,7 @@ def resolve(name: str, cwd: str) -> Skill:
     incomplete = None
     for skill in _candidates(name, cwd):
         if is_skill(skill.source):
-            return skill if skill.is_stored else _source_of_compiled(skill)
+            return skill if skill.is_stored else _find_source(skill)
         incomplete = incomplete or skill.source
     from skillc.library import deployments  # names are mostly in a store
 
@@ -122,7 +122,7 @@ def resolve(name: str, cwd: str) -> Skill:
     raise errors.SkillNotFound(name)
 
 
-def _source_of_compiled(skill: Skill) -> Skill:
+def _find_source(skill: Skill) -> Skill:
     """Return the skill that a compiled folder was made from, if the user's record has that folder [D51]."""
     if not is_compiled(skill.source):
         return skill

@@ -48,8 +48,8 @@ class VariableUse:
 def variables_asked_for(config: SkillsConfig) -> list[VariableUse]:
     """Return what the project's repositories would send now and the user has not allowed."""
     uses = variables_used(config)
-    allowed = allowed_variables() if uses else []
-    return [use for use in uses if use not in allowed and os.environ.get(use.variable)]
+    permissions = allowed_variables() if uses else []
+    return [use for use in uses if use not in permissions and os.environ.get(use.variable)]
 
 
 def variables_used(config: SkillsConfig) -> list[VariableUse]:
@@ -66,9 +66,9 @@ def variables_used(config: SkillsConfig) -> list[VariableUse]:
 def check_variables(repository: SkillRepositoryConfig) -> None:
     """Raise InvalidConfiguration for a variable that the repository's project may not use."""
     uses = uses_of(repository)
-    allowed = allowed_variables() if uses else []
+    permissions = allowed_variables() if uses else []
     for use in uses:
-        if use not in allowed:
+        if use not in permissions:
             what = f"the project may not send the variable {use.variable} to {use.host}"
             raise _invalid(repository, f"{what}; to allow it, run there: {use.command()}")
 

@@ -117,8 +117,8 @@ class ApprovalRequest:
         lines = [UNTRUSTED_WARNING, ""] if self.level is TrustLevel.UNTRUSTED else []
         for label, text in rows:
             words = self.argv if label == "Command:" else [text]
-            shown = [_show(word, label == "Command:", short) for word in _head(words, short)]
-            lines.append(f"{label:<9} {' '.join(shown)}{_count_rest(words, short, 'arguments')}")
+            parts = [_show(word, label == "Command:", short) for word in _head(words, short)]
+            lines.append(f"{label:<9} {' '.join(parts)}{_count_rest(words, short, 'arguments')}")
         if self.changed is not None:
             lines += ["", "Since you allowed it:"]
             lines += [f"  {visible(change)}" for change in _head(self.changed, short)]

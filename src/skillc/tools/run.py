@@ -150,7 +150,7 @@ def start_run(
 def approve_run(run: Run, approve: Approve | None, store: TrustStore) -> None:
     """Return if a run is approved, asking where needed; raises ApprovalRequired if it is not."""
     location, skill = run.skill, run.tool.skill
-    is_damaged = store.damage() is not None
+    has_damage = store.damage() is not None
     permission = may_run(
         location.level,
         store.verdict(location.path, run.files),
@@ -160,11 +160,11 @@ def approve_run(run: Run, approve: Approve | None, store: TrustStore) -> None:
     )
     if permission is False:
         raise _denial(location)
-    if permission and not is_damaged:
+    if permission and not has_damage:
         return
     if approve is None:
         raise ApprovalRequired(location.argument, approval_advice(location.argument))
-    request = _build_request(run, store, is_damaged)
+    request = _build_request(run, store, has_damage)
     answer = approve(request)
     if verdict := request.verdict_of(answer):
         record_decision(location, verdict, run.files, store)
@@ -175,7 +175,7 @@ def approve_run(run: Run, approve: Approve | None, store: TrustStore) -> None:
         raise _denial(location)
 
 
-def _build_request(run: Run, store: TrustStore, is_damaged: bool) -> ApprovalRequest:
+def _build_request(run: Run, store: TrustStore, has_damage: bool) -> ApprovalRequest:
     location, tool, launch = run.skill, run.tool, run.launch
     before = store.find(location.path)
     is_other = before is not None and before.digest not in ("", run.files.digest)
@@ -197,7 +197,7 @@ def _build_request(run: Run, store: TrustStore, is_damaged: bool) -> ApprovalReq
         always_ask=tool.skill.always_ask,
         changed=changes,
         sandbox=launch.sandbox,
-        damaged=is_damaged,
+        damaged=has_damage,
     )
 
 

@@ -79,16 +79,18 @@ def tool_schema(tool: Tool) -> dict[str, Any]:
     return object_schema(names, **properties)
 
 
-def function_names(tools: Iterable[Tool], reserved: Collection[str] = ()) -> dict[str, str]:
+def function_names(tools: Iterable[Tool], reserved_names: Collection[str] = ()) -> dict[str, str]:
     """Return names without a dot, at most MAX_NAME long, by qualified name: `skill__tool`.
 
-    A name that is too long, that two tools would share, or that is `reserved` ends in a hash of the
-    qualified name instead: no skill can take another's name by choosing its own [D47].
+    A name that is too long, that two tools would share, or that is in `reserved_names` ends in a hash
+    of the qualified name instead: no skill can take another's name by choosing its own [D47].
     """
     plain = {tool.qualified: f"{tool.skill_id.replace('/', '__')}__{tool.name}" for tool in tools}
     count = Counter(plain.values())
-    free = {q: n for q, n in plain.items() if len(n) <= MAX_NAME and count[n] == 1 and n not in reserved}
-    others = {*free.values(), *reserved}
+    free = {
+        q: n for q, n in plain.items() if len(n) <= MAX_NAME and count[n] == 1 and n not in reserved_names
+    }
+    others = {*free.values(), *reserved_names}
     return {q: free.get(q) or _hash_name(q, name, others) for q, name in plain.items()}
 
 

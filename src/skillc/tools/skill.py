@@ -136,7 +136,7 @@ def locate_in_store(skill: Skill) -> SkillLocation:
 
     Only the home's own store is the user's, but for what was imported into it.
     """
-    location = _locate_bundled(skill.name, skill.source) or _locate_import(skill.name, skill.source)
+    location = _locate_in_package(skill.name, skill.source) or _locate_import(skill.name, skill.source)
     if location:
         return location
     level = TrustLevel.UNTRUSTED
@@ -153,7 +153,7 @@ def locate_in_source(
     skill_id: str, directory: str, source: SkillSource | None, repository: str
 ) -> SkillLocation:
     """Return a skill in a folder of a source; the scope that a source claims counts for folders alone."""
-    if location := _locate_bundled(skill_id, directory) or _locate_import(skill_id, directory):
+    if location := _locate_in_package(skill_id, directory) or _locate_import(skill_id, directory):
         return location
     kind = getattr(source, "kind", "")
     if kind == "filesystem" and getattr(source, "scope", None) == "user":
@@ -169,7 +169,7 @@ def locate_in_source(
     return SkillLocation(skill_id, directory, TrustLevel.UNTRUSTED, origin, path)
 
 
-def _locate_bundled(skill_id: str, directory: str) -> SkillLocation | None:
+def _locate_in_package(skill_id: str, directory: str) -> SkillLocation | None:
     """Return a skill that ships with skillc, by its place alone."""
     own = os.path.join(os.path.realpath(paths.embedded_skills()), "")
     if not directory.startswith(own):

@@ -209,5 +209,5 @@ def may_run(
     if always_ask:
         return None
     is_harmless = read_only and sandbox
-    is_known = level is TrustLevel.BUNDLED or (level is TrustLevel.USER and verdict == YES)
-    return True if verdict == ALLOW or (is_harmless and is_known) else None
+    has_trust = level is TrustLevel.BUNDLED or (level is TrustLevel.USER and verdict == YES)
+    return True if verdict == ALLOW or (is_harmless and has_trust) else None

@@ -122,19 +122,19 @@ def _find_targets(arguments: Arguments, store: Store, cwd: str) -> Sequence[Targ
 def _make_offers(arguments: Arguments, store: Store, here: Workspace, stack: ExitStack) -> list[Offer]:
     """Open all sources, choose the skills, and say what is known of each."""
     origins = [parse_origin(text, here.cwd) for text in arguments.texts("source")]
-    wanted = arguments.texts("skill")
+    skill_names = arguments.texts("skill")
     policy = read_policy()
     downloads: list[Download] = []
     for origin in origins:
         with Progress(2, "sources") as progress:
             progress.step(origin.label())
-            names = wanted if len(origins) == 1 else ()
+            names = skill_names if len(origins) == 1 else ()
             opening = open_download(origin, names=names, lazy=True, report=lambda each: here.tell((each,)))
             downloads.append(stack.enter_context(opening))
-    chosen = _choose(arguments, downloads, wanted)
+    choices = _choose(arguments, downloads, skill_names)
     offers: list[Offer] = []
-    with Progress(sum(map(len, chosen)), "skills") as progress:
-        for download, candidates in zip(downloads, chosen, strict=True):
+    with Progress(sum(map(len, choices)), "skills") as progress:
+        for download, candidates in zip(downloads, choices, strict=True):
             download.complete(candidates)
             for candidate in candidates:
                 progress.step(candidate.name)
@@ -144,34 +144,34 @@ def _make_offers(arguments: Arguments, store: Store, here: Workspace, stack: Exi
 
 
 def _check_names(offers: Sequence[Offer]) -> None:
-    seen: dict[str, Offer] = {}
+    by_name: dict[str, Offer] = {}
     for offer in offers:
-        other = seen.setdefault(offer.name, offer)
+        other = by_name.setdefault(offer.name, offer)
         if other is not offer:
             places = f"{other.origin.label()} and {offer.origin.label()}"
             raise InvalidOption(f"two skills are named '{offer.name}': of {places}; add them one by one")
 
 
 def _choose(
-    arguments: Arguments, downloads: Sequence[Download], wanted: Sequence[str]
+    arguments: Arguments, downloads: Sequence[Download], skill_names: Sequence[str]
 ) -> list[Sequence[Candidate]]:
     """Return the candidates of each source that are to be added."""
-    if wanted and len(downloads) > 1:
-        return _choose_by_name(downloads, wanted)
-    if wanted or arguments.has("all"):
+    if skill_names and len(downloads) > 1:
+        return _choose_by_name(downloads, skill_names)
+    if skill_names or arguments.has("all"):
         return [download.candidates for download in downloads]
     return [_choose_from(download) for download in downloads]
 
 
-def _choose_by_name(downloads: Sequence[Download], wanted: Sequence[str]) -> list[Sequence[Candidate]]:
+def _choose_by_name(downloads: Sequence[Download], skill_names: Sequence[str]) -> list[Sequence[Candidate]]:
     names = {candidate.name for download in downloads for candidate in download.candidates}
-    for name in wanted:
+    for name in skill_names:
         if name not in names:
             close = suggest(name, names)
             hint = f"hint: did you mean {' or '.join(close)}?" if close else ""
             places = ", ".join(download.origin.label() for download in downloads)
             raise OriginNotFound(places, f"there is no skill '{name}' in them", hint)
-    return [[each for each in download.candidates if each.name in wanted] for download in downloads]
+    return [[each for each in download.candidates if each.name in skill_names] for download in downloads]
 
 
 def _choose_from(download: Download) -> Sequence[Candidate]:
@@ -191,48 +191,52 @@ def _choose_from(download: Download) -> Sequence[Candidate]:
 
 def _ask_for_skills(download: Download) -> Sequence[Candidate]:
     """Show a list and return what is chosen from it; words that are no choice narrow the list."""
-    shown: Sequence[Candidate] = download.candidates
+    candidates: Sequence[Candidate] = download.candidates
     while True:
         print(
             f"\n{one_line(download.origin.label())} has {len(download.candidates)} skills:", file=sys.stderr
         )
-        for number, each in enumerate(shown[:MAX_LISTED], 1):
+        for number, each in enumerate(candidates[:MAX_LISTED], 1):
             line = f"{number:>4}  {each.name}  {fold_line(each.description)}"
             print(cut(one_line(line), WIDTH), file=sys.stderr)
-        if len(shown) > MAX_LISTED:
-            print(f"      and {len(shown) - MAX_LISTED} more; type a word to search", file=sys.stderr)
+        if len(candidates) > MAX_LISTED:
+            print(f"      and {len(candidates) - MAX_LISTED} more; type a word to search", file=sys.stderr)
         answer = ask("Add which? Numbers, names, all, or a word to search; nothing ends: ")
         if not answer:
             raise InvalidOption("nothing added")
         if answer == "all":
-            return shown
-        chosen = _parse_choice(answer, shown)
-        if chosen:
-            return chosen
+            return candidates
+        choice = _parse_choice(answer, candidates)
+        if choice:
+            return choice
         words = answer.split()
         texts = [(each, f"{each.name} {each.description}".lower()) for each in download.candidates]
         matches = [each for each, text in texts if all(word in text for word in words)]
         if not matches:
             print(f"No skill matches '{one_line(answer)}'.", file=sys.stderr)
-        shown = matches or download.candidates
+        candidates = matches or download.candidates
 
 
-def _parse_choice(answer: str, shown: Sequence[Candidate]) -> list[Candidate]:
+def _parse_choice(answer: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the candidates for numbers, ranges of them and names; none if a word is nothing of these."""
-    names = {each.name: each for each in shown}
-    chosen: dict[str, Candidate] = {}
+    names = {each.name: each for each in candidates}
+    choice: dict[str, Candidate] = {}
     for word in answer.replace(",", " ").split():
         first, _, last = word.partition("-")
         if word in names:
-            chosen[word] = names[word]
+            choice[word] = names[word]
         elif first.isdecimal() and (not last or last.isdecimal()):
             numbers = range(int(first), int(last or first) + 1)
-            if len(first) > 6 or len(last) > 6 or not 1 <= numbers.start <= numbers.stop - 1 <= len(shown):
+            if (
+                len(first) > 6
+                or len(last) > 6
+                or not 1 <= numbers.start <= numbers.stop - 1 <= len(candidates)
+            ):
                 return []
-            chosen |= {shown[number - 1].name: shown[number - 1] for number in numbers}
+            choice |= {candidates[number - 1].name: candidates[number - 1] for number in numbers}
         else:
             return []
-    return list(chosen.values())
+    return list(choice.values())
 
 
 def _agree(offers: Sequence[Offer], store: Store, targets: Sequence[Target]) -> Sequence[Target]:
@@ -247,9 +251,9 @@ def _agree(offers: Sequence[Offer], store: Store, targets: Sequence[Target]) -> 
     answer = ask(f"Add for {names}? (y)es, (c)hoose agents, (N)o: ")
     if answer in ("c", "choose"):
         words = ask("For which agents? Separated by commas: ").replace(",", " ").split()
-        chosen = [target for target in targets if target[0] in words]
-        if words and len(chosen) == len(words):
-            return chosen
+        choice = [target for target in targets if target[0] in words]
+        if words and len(choice) == len(words):
+            return choice
     elif answer in ("y", "yes"):
         return targets
     raise InvalidOption("nothing added; --yes adds without asking")

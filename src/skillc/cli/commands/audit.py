@@ -65,8 +65,8 @@ Job = tuple[str, str]  # folder and name
 def run(arguments: Arguments) -> int:
     here = workspace()
     policy = audit.read_policy(_path(arguments, "policy", here.cwd))
-    known = _path(arguments, "baseline", here.cwd)
-    baseline = audit.read_baseline(known) if known else None
+    path = _path(arguments, "baseline", here.cwd)
+    baseline = audit.read_baseline(path) if path else None
     command = arguments.optional("judge")
     judge = audit.parse_judge(command) if command is not None else None
     with ExitStack() as stack:
@@ -167,8 +167,8 @@ def _print_text(result: audit.Audit, cwd: str, is_one_of_many: bool, verbose: bo
     if is_one_of_many and not findings and not verbose:
         return  # the totals count it
     counts = ", ".join(_count(result.count(level), level) for level in reversed(audit.LEVELS))
-    allowed = f" ({result.allowed} allowed)" if result.allowed else ""
-    print(f"{one_line(result.name)}: {counts}{allowed}")
+    suffix = f" ({result.allowed} allowed)" if result.allowed else ""
+    print(f"{one_line(result.name)}: {counts}{suffix}")
     for line in audit.render_asks(result.asks, verbose) if verbose or not is_one_of_many else ():
         print(line)
     for finding in findings:
@@ -178,9 +178,9 @@ def _print_text(result: audit.Audit, cwd: str, is_one_of_many: bool, verbose: bo
 
 def _print_totals(audits: Sequence[audit.Audit]) -> None:
     levels = [result.level for result in audits]
-    blocked, review = levels.count(audit.BLOCK), levels.count(audit.REVIEW)
-    rest = len(levels) - blocked - review
-    print(f"{len(levels)} skills: {blocked} with blocks, {review} to review, {rest} with notes at most")
+    blocks, review = levels.count(audit.BLOCK), levels.count(audit.REVIEW)
+    rest = len(levels) - blocks - review
+    print(f"{len(levels)} skills: {blocks} with blocks, {review} to review, {rest} with notes at most")
 
 
 def _count(number: int, what: str) -> str:

@@ -72,8 +72,8 @@ def _amount(items: Sequence[Waste]) -> str:
 
 
 def _outcome(removals: Sequence[Disposal]) -> Iterator[str]:
-    gone = [removal.waste for removal in removals if removal.result != "kept"]
-    yield f"Removed {_amount(gone)}"
+    waste = [removal.waste for removal in removals if removal.result != "kept"]
+    yield f"Removed {_amount(waste)}"
     for removal in removals:
         if removal.result == "trashed":
             yield one_line(

@@ -33,7 +33,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     here = workspace()
-    skill = find_stored(here, arguments.text("skill"))
+    skill = find_in_store(here, arguments.text("skill"))
     result = disable_skill(
         skill, arguments.optional("target") or "", here.cwd, dry_run=arguments.has("dry_run")
     )
@@ -44,7 +44,7 @@ def run(arguments: Arguments) -> int:
     return show(arguments, result.as_json, lambda: map(one_line, lines))
 
 
-def find_stored(here: Workspace, name: str) -> Skill:
+def find_in_store(here: Workspace, name: str) -> Skill:
     """Return a skill of a store; only those are deployed."""
     skill = here.locate(name, index=False)
     if not skill.is_stored:

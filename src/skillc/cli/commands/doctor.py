@@ -37,15 +37,15 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     here = current_directory()
     examination = examine(here)
-    done: list[str] = []
+    repairs: list[str] = []
     failures: list[str] = []
     if arguments.has("fix"):
-        done, failures = mend_all(examination)
-        examination = examine(here) if done else examination
+        repairs, failures = mend_all(examination)
+        examination = examine(here) if repairs else examination
     value = examination.as_json()
     if arguments.has("fix"):
-        value |= {"fixed": done, "not_fixed": failures}
-    show(arguments, lambda: value, lambda: _lines(examination, done, failures))
+        value |= {"fixed": repairs, "not_fixed": failures}
+    show(arguments, lambda: value, lambda: _lines(examination, repairs, failures))
     if examination.errors:
         failure = SkillcError(f"{_count(examination.errors, 'check')} failed; 'fix:' names what to do")
         sys.stdout.flush()
@@ -54,22 +54,22 @@ def run(arguments: Arguments) -> int:
     return 0
 
 
-def _lines(examination: Examination, done: Sequence[str], failures: Sequence[str]) -> Iterator[str]:
-    for text in done:
+def _lines(examination: Examination, repairs: Sequence[str], failures: Sequence[str]) -> Iterator[str]:
+    for text in repairs:
         yield one_line(f"Fixed: {text}")
     for text in failures:
         yield one_line(f"Not fixed: {text}")
-    if done or failures:
+    if repairs or failures:
         yield ""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for check in examination.checks:
-        seen[check.name] += 1
-        if seen[check.name] > MAX_LINES:
+        counts[check.name] += 1
+        if counts[check.name] > MAX_LINES:
             continue
         yield one_line(f"{check.status:<8} {check.name:<14} {check.message}")
         if check.fix:
             yield one_line(f"{'':<23} fix: {check.fix}")
-    for name, number in seen.items():
+    for name, number in counts.items():
         if number > MAX_LINES:
             yield f"… and {number - MAX_LINES} more of '{name}'; --format json has them all"
     mendable = sum(check.mend is not None for check in examination.checks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc.cli import show, workspace
-from skillc.cli.commands.disable import SKILL, TARGET, find_stored
+from skillc.cli.commands.disable import SKILL, TARGET, find_in_store
 from skillc.cli.syntax import FORMAT, Arguments, Command, Option
 from skillc.install import enable_skill
 from skillc.quotes import shell_quote
@@ -20,7 +20,7 @@ COMMAND = Command(
 
 def run(arguments: Arguments) -> int:
     here, dry_run = workspace(), arguments.has("dry_run")
-    skill = find_stored(here, arguments.text("skill"))
+    skill = find_in_store(here, arguments.text("skill"))
     target = arguments.optional("target") or ""
     result = enable_skill(skill, target, here.settings(), here.cwd, dry_run=dry_run)
     for publication in result.publications:

@@ -69,15 +69,15 @@ GROUPS = ("gateway", "library", "run")
 
 def run(arguments: Arguments) -> int:
     groups = _groups(arguments.text("tools"))
-    agent, gone = arguments.optional("install"), arguments.optional("uninstall")
-    if agent is not None and gone is not None:
+    agent, old_agent = arguments.optional("install"), arguments.optional("uninstall")
+    if agent is not None and old_agent is not None:
         raise InvalidOption("give either --install or --uninstall")
-    if arguments.has("force") and gone is None:
+    if arguments.has("force") and old_agent is None:
         raise InvalidOption("--force goes with --uninstall")
     if agent is not None:
         return _install(agent, arguments)
-    if gone is not None:
-        return _uninstall(gone, arguments)
+    if old_agent is not None:
+        return _uninstall(old_agent, arguments)
     if arguments.has("print") or arguments.has("project"):
         raise InvalidOption("--print and --project go with --install and --uninstall")
     address = arguments.optional("http")

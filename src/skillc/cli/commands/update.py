@@ -77,8 +77,8 @@ def _describe(update: Update, is_preview: bool) -> list[str]:
     """Return what an update changes, in lines for people."""
     latest = update.latest
     verb = "Would update" if is_preview else "Updated"
-    merged = ", merged with your edits" if latest.is_edited else ""
-    lines = [f"{verb} '{update.name}': {latest.current_name} -> {latest.latest_name}{merged}"]
+    suffix = ", merged with your edits" if latest.is_edited else ""
+    lines = [f"{verb} '{update.name}': {latest.current_name} -> {latest.latest_name}{suffix}"]
     lines += [f"  {change}: {name}" for change, name in update.files]
     for sign, asks in (("now asks for", update.asks.added), ("no longer asks for", update.asks.removed)):
         for kind in KINDS:

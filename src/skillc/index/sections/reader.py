@@ -53,17 +53,17 @@ class UnreadableIndex(Exception):
 class SectionIndex:
     """An open, usable index, for one thread in a `with`; there, a damaged one raises E002.
 
-    Where it is `segmented`, its texts are as `segment` makes them.
+    Where `is_cjk` is true, its texts are as `segment` makes them.
     """
 
-    __slots__ = ("connection", "key", "meta", "path", "runtime", "segmented", "skill", "state")
+    __slots__ = ("connection", "is_cjk", "key", "meta", "path", "runtime", "skill", "state")
 
     def __init__(self, path: str, runtime: str, connection: Connection, meta: dict[str, str]) -> None:
         self.path = path
         self.runtime = runtime
         self.connection = connection
         self.meta = meta
-        self.segmented = meta["tokenizer"] == "cjk"
+        self.is_cjk = meta["tokenizer"] == "cjk"
         self.skill = ""  # what it was opened by
         self.key: object = None
         self.state: object = None
@@ -183,7 +183,7 @@ def read_index_meta(runtime: str, source: str) -> dict[str, str]:
 
 
 def segment(text: str) -> str:
-    """Return text as it is in an index that is `segmented`."""
+    """Return text as it is in an index whose `is_cjk` is true."""
     from skillc.index import cjk  # most indexes don't need it
 
     return cjk.segment(text)

@@ -122,8 +122,8 @@ class FoundSkills(list[FoundSkill]):
 
 def format_results(results: FoundSkills) -> Iterator[str]:
     """Yield a few lines for each skill, best first: the text of `skc find` and of the tool."""
-    for typed, word in results.corrections.items():
-        yield f"{typed}: showing {word}"
+    for typo, word in results.corrections.items():
+        yield f"{typo}: showing {word}"
     for skill in results:
         yield f"{one_line(skill.id)}  ({skill.score:.1f}, {one_line(skill.source_name)})"
         yield f"  {one_line(' '.join(skill.description.split()))}"

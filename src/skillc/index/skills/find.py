@@ -222,22 +222,22 @@ class _Search:
     def _spell(self, query: Query, results: list[Candidate]) -> dict[str, str]:
         """Return the corrections in words of the results; a term is only the stem of a word."""
         corrections = {}
-        for typed, term in query.corrections.items():
+        for typo, term in query.corrections.items():
             heads = (f"{result.skill_id} {result.description}".encode() for result in results)
             files = (self._folder(result).read_skill_file(result.path) for result in results)
-            words = (self._find_word(term, typed, text) for text in chain(heads, files))
+            words = (self._find_word(term, typo, text) for text in chain(heads, files))
             word = next(filter(None, words), None)
             if word is not None:
-                corrections[typed] = word
+                corrections[typo] = word
                 query.spell(term, word)
         return corrections
 
-    def _find_word(self, term: str, typed: str, text: bytes) -> str | None:
+    def _find_word(self, term: str, typo: str, text: bytes) -> str | None:
         """Return the word of a text for a term, the one that is nearest to what was typed."""
         words = [word for word in split_words(text) if word.startswith(term[:2].encode())]
         stems = self._index.stemmer.stem(words)
-        found = [word.decode() for word, stem in zip(words, stems, strict=True) if stem == term.encode()]
-        return min(found, key=lambda word: count_edits(typed, word, len(typed)), default=None)
+        matches = [word.decode() for word, stem in zip(words, stems, strict=True) if stem == term.encode()]
+        return min(matches, key=lambda word: count_edits(typo, word, len(typo)), default=None)
 
     def _folder(self, candidate: Candidate) -> Folder | MemoryFolder:
         return self._repositories[candidate.precedence].folder
@@ -253,7 +253,7 @@ class _Search:
         matches: list[Match] = []
         groups: dict[object, Match] = {}
         for candidate in self._rename(candidates):
-            if not self._is_wanted(candidate):
+            if not self._is_eligible(candidate):
                 continue
             key = self._group(candidate)
             match = None if self._scope.every else groups.get(key) or self._foreign_twin(candidate, matches)
@@ -264,7 +264,7 @@ class _Search:
             match.append(candidate)
         return matches
 
-    def _is_wanted(self, candidate: Candidate) -> bool:
+    def _is_eligible(self, candidate: Candidate) -> bool:
         is_in_scope = self._scope.has(candidate, self._readers[candidate.precedence].name)
         return is_in_scope and self._may_show(candidate)
 
@@ -292,13 +292,13 @@ class _Search:
         first = match[0]
         if len(match) == 1 and (first.group is None or self._scope.every):
             return first, self._also(first), []
-        members = {(found.precedence, found.path): found for found in match}
-        groups = {self._group(found): found for found in match if found.group}
-        for found in groups.values():
-            for twin in self._rename(query.twins(found)):
+        members = {(member.precedence, member.path): member for member in match}
+        groups = {self._group(member): member for member in match if member.group}
+        for member in groups.values():
+            for twin in self._rename(query.twins(member)):
                 members.setdefault((twin.precedence, twin.path), twin)
-        wanted = filter(self._is_wanted, members.values())
-        first = min(wanted, key=lambda member: (member.precedence, *member.order()))
+        candidates = filter(self._is_eligible, members.values())
+        first = min(candidates, key=lambda member: (member.precedence, *member.order()))
         first.score = match[0].score  # the best one's place
         visible = {member.skill_id for member in members.values() if self._may_show(member)}
         copies = [
@@ -349,8 +349,8 @@ class _Search:
                     candidate.skill_id, candidate.description, data, query.weights, index.stemmer
                 )
             words = tuple((query.word(term), fields) for term, fields in terms)
-            telling = tuple(pair for pair in words if pair[0].encode() not in STOP_WORDS)
-            return telling or words, section
+            keywords = tuple(pair for pair in words if pair[0].encode() not in STOP_WORDS)
+            return keywords or words, section
 
         name, directory = self._readers[candidate.precedence].name, folder.skill_directory(candidate.path)
         return FoundSkill(candidate, name, also, copies, directory, explain_match)

@@ -150,8 +150,8 @@ class Folder:
         row = execute(sql, (stored_path(self.root), int(self.strict))).fetchone()
         if row is None or row[0] is None or not 0 <= time() - row[0] < SCAN_SHARE * row[1]:
             return None
-        checked, cost, check, number = row
-        verify(check, number, checked, cost)
+        scan_time, cost, check, number = row
+        verify(check, number, scan_time, cost)
         sql = "SELECT path, modified, changed FROM directories WHERE folder = ? LIMIT ?"
         directories = execute(sql, (number, FEW_DIRECTORIES + 1)).fetchall()
         if len(directories) <= FEW_DIRECTORIES:

@@ -205,11 +205,11 @@ class Query:
         if len(rows) < len(numbers):
             raise damage()
         twins = []
-        for offered, check, segment, slot, *row in rows:
+        for state, check, segment, slot, *row in rows:
             verify(check, segment, slot, *row)
-            if offered not in (OFFERED, HIDDEN):
+            if state not in (OFFERED, HIDDEN):
                 raise damage()
-            if offered == OFFERED:
+            if state == OFFERED:
                 twins += [
                     Candidate(precedence, 0.0, row)
                     for precedence, its_execute, its in self._segments
@@ -227,7 +227,7 @@ class Query:
 
     def _correct(self, terms: Sequence[str]) -> list[str]:
         """Replace terms that no skill has by the nearest that some have; return those."""
-        found = []
+        replacements = []
         for term in terms:
             word = self._words[term]
             if not word.isalpha() or not word.isascii() or word in STOP_WORDS:
@@ -241,8 +241,8 @@ class Query:
                 self._counts[near] = self._counts.get(near, 0) + self._counts.pop(term)
                 self._words.setdefault(near, near.encode())
                 self.corrections[word.decode()] = near
-                found.append(near)
-        return found
+                replacements.append(near)
+        return replacements
 
     def _count_skills(self, terms: Collection[str]) -> dict[str, tuple[int, int]]:
         """Return how many heads and bodies of all segments have each of some terms."""

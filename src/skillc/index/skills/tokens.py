@@ -32,7 +32,7 @@ will with would you your
 STOP_WORDS = frozenset(_STOP_WORDS.encode().split())
 
 
-class _Unspaced(dict[str, bool]):
+class _ScriptCache(dict[str, bool]):
     """A cache of which characters are of a script without spaces; like `_Letters`."""
 
     def __missing__(self, character: str) -> bool:
@@ -42,7 +42,7 @@ class _Unspaced(dict[str, bool]):
         return value
 
 
-_is_unspaced = _Unspaced().__getitem__
+_is_unspaced = _ScriptCache().__getitem__
 
 
 class _Letters(dict[int, str | int]):

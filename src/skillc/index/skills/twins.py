@@ -133,9 +133,9 @@ class TwinChange:
         pairs = {(key, number) for number in self._loose for key in self._of(number).keys}
         for pair in sorted(pairs):  # which is faster than in any order
             self._execute("INSERT OR IGNORE INTO kin VALUES (?, ?)", pair)
-        shared = self._shared_keys() if len(self._loose) >= FEW else None
+        shared_keys = self._shared_keys() if len(self._loose) >= FEW else None
         for number in sorted(self._loose):
-            for other in self._kin(number, shared):
+            for other in self._kin(number, shared_keys):
                 if self._root(other) != self._root(number) and self._are_twins(number, other):
                     self._join(number, other)
         groups: dict[int, list[int]] = {}
@@ -156,10 +156,10 @@ class TwinChange:
         sql = "SELECT key FROM kin GROUP BY key HAVING count(*) > 1"
         return {key for (key,) in self._execute(sql).fetchall()}
 
-    def _kin(self, number: int, shared: set[int] | None) -> Iterator[int]:
-        """Yield the skills that share a key with one; `shared` are all such keys, if known."""
+    def _kin(self, number: int, shared_keys: set[int] | None) -> Iterator[int]:
+        """Yield the skills that share a key with one; `shared_keys` are all such keys, if known."""
         for key in self._of(number).keys:
-            if shared is not None and key not in shared:
+            if shared_keys is not None and key not in shared_keys:
                 continue
             sql = "SELECT skill FROM kin WHERE key = ? AND skill != ? ORDER BY skill LIMIT ?"
             for (other,) in self._execute(sql, (key, number, MAX_KIN)).fetchall():

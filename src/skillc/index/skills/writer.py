@@ -117,7 +117,7 @@ def _write_batch(execute: Any, twins: TwinChange, folder: int, batch: Batch) -> 
         sql = "SELECT id FROM skills WHERE folder = ? GROUP BY id HAVING count(*) > 1"
         ids = [skill_id for (skill_id,) in execute(sql, (folder,)).fetchall()]
     for skill_id in ids:
-        _mark_offered(execute, folder, skill_id)
+        _mark_offer(execute, folder, skill_id)
     merge_if_due(execute, folder)
 
 
@@ -131,10 +131,10 @@ def _remove_skill(execute: Any, twins: TwinChange, folder: int, path: str) -> No
         execute("DELETE FROM skills WHERE number = ?", (number,))
         sql = "UPDATE segments SET skills = skills - 1, slots = slots - ? WHERE number = ?"
         execute(sql, (slot, segment))
-        _mark_offered(execute, folder, skill_id)
+        _mark_offer(execute, folder, skill_id)
 
 
-def _mark_offered(execute: Any, folder: int, skill_id: str) -> None:
+def _mark_offer(execute: Any, folder: int, skill_id: str) -> None:
     """Offer a skill where it has a description and no other directory has its ID [D25]."""
     execute(
         "UPDATE skills SET offered = iif(description IS NOT NULL AND 1 = "

@@ -87,7 +87,7 @@ class _Pack:
     ) -> None:
         self.places: dict[ObjectID, int] = {}
         self._cache: dict[int, tuple[int, bytes]] = {}
-        self._cached = 0
+        self._cache_size = 0
         self._find_base = find_base
         with open(path, "rb") as file:
             if not os.fstat(file.fileno()).st_size:
@@ -117,10 +117,10 @@ class _Pack:
             elif base in self.places:
                 place = self.places[base]
             else:
-                found = self._find_base(base)
-                if found is None:
+                base_content = self._find_base(base)
+                if base_content is None:
                     raise KeyError(base)
-                content = found
+                content = base_content
                 break
         else:
             content = self._cache[place]
@@ -139,7 +139,7 @@ class _Pack:
         data = self._data
         if len(data) < 32 or data[:8] != b"PACK\0\0\0\2" or hashlib.sha1(data[:-20]).digest() != data[-20:]:  # noqa: S324
             raise FetchError(_DAMAGED)
-        place, total, waiting = 12, 0, []
+        place, total, queue = 12, 0, []
         for _ in range(int.from_bytes(data[8:12], "big")):
             kind, size, _, start = self._header(place)
             total += size
@@ -152,13 +152,13 @@ class _Pack:
             else:
                 content, end = self._unpack(start, size)
                 if not self._add(place, kind, content):
-                    waiting.append(place)
+                    queue.append(place)
             place = end
-        while waiting:
-            rest = [each for each in waiting if not self._add_later(each)]
-            if len(rest) == len(waiting):
+        while queue:
+            rest = [each for each in queue if not self._add_later(each)]
+            if len(rest) == len(queue):
                 raise FetchError(_DAMAGED)
-            waiting = rest
+            queue = rest
 
     def _add(self, place: int, kind: int, content: bytes) -> bool:
         """Note the ID of an object; return False for a delta whose base is not there yet."""
@@ -181,9 +181,9 @@ class _Pack:
         return True
 
     def _keep(self, place: int, kind: int, content: bytes) -> None:
-        if place not in self._cache and self._cached + len(content) <= MAX_CACHE:
+        if place not in self._cache and self._cache_size + len(content) <= MAX_CACHE:
             self._cache[place] = kind, content
-            self._cached += len(content)
+            self._cache_size += len(content)
 
     def _hash_large(self, place: int, start: int, size: int) -> int:
         """Hash a large file in pieces; return where the next object starts."""

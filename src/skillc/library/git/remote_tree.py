@@ -95,10 +95,10 @@ class RemoteTree:
         A link becomes what it points to in the repository. One that leaves it, or leads nowhere, is left out.
         """
         files: dict[str, Entry] = {}
-        broken: list[str] = []
+        dead_links: list[str] = []
         self.require(paths)
         for path in paths:
-            self._collect(path, path, (), files, broken)
+            self._collect(path, path, (), files, dead_links)
         self._require(entry.id for entry in files.values())
         for path, entry in files.items():
             place = os.path.join(folder, *path.split("/"))
@@ -112,7 +112,7 @@ class RemoteTree:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
             with os.fdopen(os.open(place, flags, 0o755 if entry.mode & 0o111 else 0o644), "wb") as file:
                 file.write(data)
-        return broken
+        return dead_links
 
     def require(self, folders: Iterable[str]) -> None:
         """Fetch all files of folders at once."""
@@ -129,7 +129,7 @@ class RemoteTree:
                 yield inner, self.entries[inner]
 
     def _collect(
-        self, path: str, place: str, chain: tuple[str, ...], files: dict[str, Entry], broken: list[str]
+        self, path: str, place: str, chain: tuple[str, ...], files: dict[str, Entry], dead_links: list[str]
     ) -> None:
         """Add the files of the folder at `path` as they shall be written at `place`."""
         for inner, entry in self._below(path):
@@ -139,14 +139,14 @@ class RemoteTree:
             if entry.is_link:
                 real = self._resolve(inner)
                 if real is None or real in chain or _is_inside(inner, real):
-                    broken.append(target)
+                    dead_links.append(target)
                 elif self.entries[real].is_folder:
-                    self._collect(real, target, (*chain, real), files, broken)
+                    self._collect(real, target, (*chain, real), files, dead_links)
                 else:
                     files[target] = self.entries[real]
             elif stat.S_ISREG(entry.mode):
                 files[target] = entry
-            if len(files) + len(broken) > MAX_FILES:
+            if len(files) + len(dead_links) > MAX_FILES:
                 raise FetchError(f"a folder has over {MAX_FILES} files")
 
     def _resolve(self, link: str) -> str | None:
@@ -179,20 +179,20 @@ class RemoteTree:
 
     def _require(self, ids: Iterable[ObjectID]) -> None:
         """Fetch the contents of files that are not here yet."""
-        missing = sorted({sha for sha in ids if sha not in self._store})
-        if not missing:
+        new_ids = sorted({sha for sha in ids if sha not in self._store})
+        if not new_ids:
             return
         if self._fetch is None:
             raise FetchError("the repository is damaged: files are missing")
         whole = Fetch(self._fetch.remote, self._fetch.store)
         try:
-            if len(missing) <= MANY:
-                whole.request(lambda refs, depth=None: missing, None, [b"HEAD"], self.greeting)
+            if len(new_ids) <= MANY:
+                whole.request(lambda refs, depth=None: new_ids, None, [b"HEAD"], self.greeting)
         except Refusal:
             pass
-        if any(sha not in self._store for sha in missing):
+        if any(sha not in self._store for sha in new_ids):
             whole.fetch_commit(self.commit, 1)
-        if any(sha not in self._store for sha in missing):
+        if any(sha not in self._store for sha in new_ids):
             raise FetchError("the server did not send what was asked for")
 
 
@@ -243,16 +243,16 @@ def _fetch(fetch: Fetch, commit: str, ref: str, path: str, greeting: Greeting) -
     """Fetch a commit without its files; return the tip, how ref and path are divided, and if it is a tag."""
     if commit:
         return fetch.fetch_commit(commit, 1), ref, path, False
-    chosen: list[tuple[str, str, str, bool]] = []
+    choices: list[tuple[str, str, str, bool]] = []
 
     def want(refs: Refs, depth: int | None = None) -> list[ObjectID]:
         tip, name, folder = _choose(refs, ref, path)
-        chosen.append((tip, name, folder, _is_tag(refs, name)))
+        choices.append((tip, name, folder, _is_tag(refs, name)))
         return [ObjectID(tip.encode())] if tip else []
 
     names = [f"refs/{kind}/{ref}".encode() for kind in ("heads", "tags")] if ref else []
     fetch.request(want, 1, [b"HEAD", *names], greeting)
-    tip, ref, path, is_tag = chosen[0]
+    tip, ref, path, is_tag = choices[0]
     return tip or fetch.fetch_commit(ref, 1), ref, path, is_tag
 
 

@@ -168,8 +168,8 @@ def _protect_stores(rules: dict[str, str], launch: Launch, homes: list[str]) -> 
     stores = _user_stores(homes)
     for store in stores:
         rule = rule_for(store, rules)
-        is_missing = os.path.basename(store) == paths.DIRECTORY and not os.path.lexists(store)
-        if rule == WRITE and is_missing:  # what is not there can't be hidden
+        is_absent = os.path.basename(store) == paths.DIRECTORY and not os.path.lexists(store)
+        if rule == WRITE and is_absent:  # what is not there can't be hidden
             os.makedirs(store, mode=0o700, exist_ok=True)
         if rule in (READ, WRITE) and not is_inside(launch.cwd, store) and store != launch.skill_dir:
             rules[store] = HIDE
@@ -264,8 +264,8 @@ def _program_paths(launch: Launch, homes: list[str], rules: dict[str, str]) -> I
     for program in list_programs(launch.argv[0], path, is_trusted):
         for step in _follow_links(program):
             directory = os.path.dirname(step)
-            is_linked = is_trusted(step) and os.path.basename(directory) in PROGRAMS
-            if is_trusted(program) or (is_linked and not is_inside(program, launch.skill_dir)):
+            is_program = is_trusted(step) and os.path.basename(directory) in PROGRAMS
+            if is_trusted(program) or (is_program and not is_inside(program, launch.skill_dir)):
                 directories[directory] = None
     for entry in path.split(os.pathsep):
         if os.path.isabs(entry) and os.path.isdir(entry) and is_trusted(entry):
