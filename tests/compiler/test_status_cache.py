@@ -156,7 +156,7 @@ def test_a_warm_start_parses_nothing(many: World, monkeypatch: pytest.MonkeyPatc
     many.skill("bad", "---\nname: x\n---\n")
     expected = told(many)
     monkeypatch.setattr(status, "parse", None)
-    monkeypatch.setattr("skillc.skills.parse", None)
+    monkeypatch.setattr("skillc.index.skills.batch.parse", None)
     assert told(many) == expected
     save(many.store / "plain-000" / "SKILL.md", USABLE + "more")
     with pytest.raises(TypeError):  # one that changed is
