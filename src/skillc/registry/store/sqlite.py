@@ -21,8 +21,12 @@ class SqliteConnection:
         self._connection = sqlite3.connect(
             path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
-        self.execute("PRAGMA synchronous=FULL")  # what was published stays so when the power fails
-        self.execute("PRAGMA foreign_keys=ON")
+        try:
+            self.execute("PRAGMA synchronous=FULL")  # what was published stays so when the power fails
+            self.execute("PRAGMA foreign_keys=ON")
+        except BaseException:
+            self.close()
+            raise
 
     def execute(self, sql: str, *values: object) -> list[Row]:
         return self._connection.execute(sql, values).fetchall()
@@ -58,7 +62,11 @@ class SqliteStore:
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))  # others see no hashes of tokens
             with atomic.Lock(f"{self._path}.lock"), self._borrow() as connection:
                 connection.execute("PRAGMA journal_mode=WAL")  # does not wait for others by itself
-        migrate(self)
+        try:
+            migrate(self)
+        except BaseException:
+            self.close()
+            raise
 
     @contextmanager
     def read(self) -> Iterator[SqliteConnection]:
