@@ -24,6 +24,7 @@ def imported_modules(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+@pytest.mark.slow
 def test_no_import_of_a_test_module() -> None:
     """What tests share is in conftest.py, in tests/support, or in a helper of their folder."""
     assert [

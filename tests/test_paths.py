@@ -144,6 +144,7 @@ def test_path_hash_takes_any_name(name: bytes) -> None:
     assert paths.path_hash(os.fsdecode(name)) == hashlib.sha256(name).hexdigest()[:16]
 
 
+@pytest.mark.slow
 def test_no_home_at_all(world: World) -> None:
     """[RFC-0009] without any home a project still works, and what needs one says so."""
 

@@ -39,6 +39,7 @@ def test_marks() -> None:
     assert visible("\u3164\u0301") == "\\u3164\\u0301"
 
 
+@pytest.mark.slow
 def test_all_of_unicode() -> None:
     """[D54] [TOOLS §6.3] what stays as it is has a shape of its own, by its category."""
     kinds = {unicodedata.category(c)[0] for c in map(chr, range(0x110000)) if visible(c) == c}

@@ -31,6 +31,7 @@ def results(answer: str) -> list[list[Any]]:
     return value
 
 
+@pytest.mark.slow
 def test_discovery(talk: Talk, shelf: Shelf, server: Provider) -> None:
     """[LIB: 2. CLI — Interactive skill discovery] [SURFACES: Python] inventory, browse, load, answer."""
     assert talk(shelf.agent(), server, [QUESTION]) == [shelf.word]

@@ -46,6 +46,7 @@ def test_json(world: World) -> None:
     assert (value["blocks"], value["reviews"], value["failed"]) == (0, 1, [])
 
 
+@pytest.mark.slow
 def test_status(world: World) -> None:
     """[SURFACES: Getting skills] the status is 1 at block, and 0 at review."""
     world.skill("good", fenced(PIPE))
@@ -97,6 +98,7 @@ def test_sources(world: World, tmp_path: Path) -> None:
     assert not Path(skills[0]["path"]).exists()
 
 
+@pytest.mark.slow
 def test_unknown_names(world: World) -> None:
     """[RFC-0005] what is neither a skill nor a source is one coded line."""
     world.fails("E001", "audit", "nothing")
@@ -106,6 +108,7 @@ def test_unknown_names(world: World) -> None:
     world.fails("E100", "audit", "--judge", "")
 
 
+@pytest.mark.slow
 def test_policy_and_baseline(world: World) -> None:
     """[SURFACES: Getting skills] --policy, --write-baseline and --baseline."""
     world.skill("bad", fenced(THEFT))
@@ -123,6 +126,7 @@ def test_policy_and_baseline(world: World) -> None:
     )
 
 
+@pytest.mark.slow
 def test_notes(world: World) -> None:
     """[SURFACES: Getting skills] notes count with --notes only."""
     world.skill("bad", f"{FRONT}<!-- skc-audit: allow A20, A21 -->\n```bash\n{THEFT}\n```\n")
@@ -150,6 +154,7 @@ def test_sarif(world: World) -> None:
     assert run["invocations"] == [{"executionSuccessful": True, "toolExecutionNotifications": []}]
 
 
+@pytest.mark.slow
 def test_judge(world: World) -> None:
     """[SURFACES: Getting skills] --judge asks a command; without it, none is started."""
     world.skill("good", fenced("ls"))
@@ -170,6 +175,7 @@ def test_terminal(world: World) -> None:
     assert "\x1b" not in world.ok("audit", "bad", "--verbose").stdout
 
 
+@pytest.mark.slow
 def test_nothing_is_run(world: World) -> None:
     """[SURFACES: Getting skills] an audit runs nothing and writes nothing."""
     folder = world.skill("bad", fenced("touch ran"))

@@ -145,6 +145,7 @@ def test_no_text_takes_long(tmp_path: Path, name: str, fragment: str) -> None:
     assert not grows_too_fast(run, make, 1 << 19)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["shell", "python", "javascript", "text"])
 @given(text=strategies.text(alphabet="$(){}[]\"'`|&;<>\\\n =a.#~/@-:*!x\0é", max_size=80))
 def test_any_script(language: str, text: str) -> None:
@@ -154,6 +155,7 @@ def test_any_script(language: str, text: str) -> None:
     assert all(problem.line >= 1 for problem in trace.problems)
 
 
+@pytest.mark.slow
 @given(data=strategies.binary(max_size=200))
 def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     """[SURFACES: Getting skills] no bytes are an exception, in no kind of file."""

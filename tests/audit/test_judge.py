@@ -33,6 +33,7 @@ def test_findings(tmp_path: Path) -> None:
     assert len(asked.findings) == len(result.findings) + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "reason"),
     [

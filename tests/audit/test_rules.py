@@ -141,6 +141,7 @@ def test_every_rule_has_a_case() -> None:
     assert find_rule("a10") is find_rule("remote-code")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "level", "bad", "good"), CASES, ids=[case[0] for case in CASES])
 def test_rule(tmp_path: Path, rule: str, level: str, bad: Files, good: Files) -> None:
     """[SURFACES: Getting skills] what a rule is about has its level, and what looks alike has none."""
@@ -149,6 +150,7 @@ def test_rule(tmp_path: Path, rule: str, level: str, bad: Files, good: Files) ->
     assert softer == NOTE if level != NOTE else rule not in levels(audit(tmp_path / "good", good))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "level", "bad", "good"), CASES, ids=[case[0] for case in CASES])
 def test_allowed(tmp_path: Path, rule: str, level: str, bad: Files, good: Files) -> None:
     """[SURFACES: Getting skills] a policy switches a rule off, changes its level, or allows it in a file."""

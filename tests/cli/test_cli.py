@@ -79,6 +79,7 @@ def test_overview(world: World, words: list[str]) -> None:
     assert result.stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_command_help(world: World, name: str) -> None:
     """[RFC-0007] a page for each command names all it takes; `help` gives the same."""
@@ -258,6 +259,7 @@ def test_what_can_not_be_parsed(world: World, words: list[str]) -> None:
     invalid(world, *words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "value", ["0", "-1", "1e3", "９", "٣", "", "+1", " 1", "1.0", "1_0", "0x1", "nan", "1" * 99]
 )
@@ -326,6 +328,7 @@ KNOWN = [
 KNOWN += ["--all", "--help", "-h", "--", "json", "all", "pdf", "1"]
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.lists(st.one_of(SAFE, st.sampled_from(KNOWN)), max_size=6))
 def test_any_words(world: World, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
@@ -498,6 +501,7 @@ def test_json_in_any_encoding(world: World, encoding: str) -> None:
     assert [entry["heading"] for entry in json.loads(out)] == ["名前 😀"]
 
 
+@pytest.mark.slow
 def test_arguments_that_are_not_utf8(world: World) -> None:
     """[RFC-0005] [D22] a word of any bytes is a word like others: not found, not an accident."""
     odd = os.fsdecode(b"\xff\xc3")

@@ -49,6 +49,7 @@ def complete(world: World, *words: str) -> list[str]:
 # Candidates
 
 
+@pytest.mark.slow
 def test_commands(shelf: World) -> None:
     """[RFC-0007] every command, and those that begin as written."""
     assert set(NAMES) <= set(complete(shelf, ""))
@@ -58,6 +59,7 @@ def test_commands(shelf: World) -> None:
     assert complete(shelf, "nothing") == []
 
 
+@pytest.mark.slow
 def test_skills(shelf: World) -> None:
     """[RFC-0007] skills of the project and the home, where a command takes one."""
     for command in ("build", "outline", "show", "search"):
@@ -86,6 +88,7 @@ def test_options(shelf: World) -> None:
     assert complete(shelf, "list", "--check-obsolete", "--ch") == []
 
 
+@pytest.mark.slow
 def test_values(shelf: World) -> None:
     """[RFC-0007] choices after an option that has some; nothing, so files, after others."""
     assert complete(shelf, "list", "--scope", "") == ["project", "global", "all"]
@@ -185,6 +188,7 @@ def in_bash(world: World, *words: str, setup: str = "") -> list[str]:
     return [word for word in result.stdout.split("\0") if word]
 
 
+@pytest.mark.slow
 @needs_bash
 def test_bash_function(shelf: World) -> None:
     """[RFC-0007] commands, skills, options and values reach bash."""
@@ -202,6 +206,7 @@ def test_bash_words_with_spaces(shelf: World) -> None:
     assert in_bash(shelf, "show", "pdf", "--section", r"Filling\ fo") == [r"Filling\ forms"]
 
 
+@pytest.mark.slow
 @needs_bash
 @pytest.mark.parametrize("setup", ["", "shopt -s nullglob", "shopt -s failglob", "set -f"])
 def test_bash_does_not_expand_candidates(shelf: World, setup: str) -> None:
@@ -210,6 +215,7 @@ def test_bash_does_not_expand_candidates(shelf: World, setup: str) -> None:
     assert in_bash(shelf, "show", "pdf", "--section", "Mer", setup=setup) == ["Merging", r"Mer\*"]
 
 
+@pytest.mark.slow
 @needs_bash
 def test_bash_offers_files(shelf: World) -> None:
     """[RFC-0007] where skc has nothing to offer, bash offers files."""

@@ -80,6 +80,7 @@ def test_typos(library: World) -> None:
     assert (fields["query"], fields["corrections"]) == ("incoice", {"incoice": "invoice"})
 
 
+@pytest.mark.slow
 def test_limits(library: World) -> None:
     """[SURFACES: Library] a repository, a collection, a tag and a capability limit what is found."""
     text = "---\ndescription: Print an invoice\ntags: [Paper, office work]\n---\n# Printing\n"
@@ -148,6 +149,7 @@ def test_a_task_from_standard_input(library: World) -> None:
     assert json.loads(ran.stdout)["results"][0]["id"] == "invoices"
 
 
+@pytest.mark.slow
 def test_changes_of_configuration_count_at_once(library: World) -> None:
     """[D23a] repositories that are configured replace the chain, at once and as long as they are."""
     assert results(library, "invoice")[0]["source_name"] == "project"

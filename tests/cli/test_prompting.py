@@ -17,6 +17,7 @@ def library(world: World) -> World:
     return world
 
 
+@pytest.mark.slow
 def test_browse(library: World) -> None:
     """[LIB: browse_skills tool] [SURFACES: Library] what the tool returns; a query wins over a path."""
     listing = json.loads(library.ok("browse", "extraction", "--format", "json").stdout)
@@ -32,6 +33,7 @@ def test_browse(library: World) -> None:
     assert "extraction/  (2)\n" in library.ok("browse").stdout
 
 
+@pytest.mark.slow
 def test_browse_in_pages(world: World) -> None:
     """[D60] a page ends with how many follow, the cursor that leads there, and how to search them."""
     for number in range(60):
@@ -58,6 +60,7 @@ def test_diagnose_ends_in_a_total(world: World) -> None:
     assert last in ("1 errors, 0 warnings", "0 errors, 1 warnings")
 
 
+@pytest.mark.slow
 def test_load(library: World) -> None:
     """[LIB: Injection mode (per-turn / pre-load)] [D30a] [SURFACES: Library] the block; E001 and E070."""
     block = '<skill id="pdf-processing">\n# pdf-processing\n\nBody.\n</skill>'
@@ -83,6 +86,7 @@ def test_inventory(library: World) -> None:
     assert 'mode="collections"' in library.ok("inventory").stdout
 
 
+@pytest.mark.slow
 def test_turn(library: World) -> None:
     """[D31] [LIB: Failure semantics] [SURFACES: Library] what a model would get, with events and notices."""
     turn = json.loads(

@@ -31,6 +31,7 @@ def answer(world: World, *words: str) -> dict[str, Any]:
 # Adding and removing
 
 
+@pytest.mark.slow
 def test_add_and_remove(world: World) -> None:
     """[D23a] a folder, relative to the project's root wherever it was called, and gone again."""
     skill(world.project, "shared/skills/pdf")
@@ -45,6 +46,7 @@ def test_add_and_remove(world: World) -> None:
     assert (world.project / ".skillc" / "skills.toml").read_text() == ""
 
 
+@pytest.mark.slow
 def test_paths(world: World) -> None:
     """[D23a] outside the project: relative stays relative, absolute absolute; the home's, to the home."""
     (world.root / "elsewhere").mkdir()
@@ -70,6 +72,7 @@ def test_missing_folder(world: World) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "kind"),
     [
@@ -123,6 +126,7 @@ def test_all_options(world: World) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -155,6 +159,7 @@ def test_words_that_do_not_fit(world: World, words: tuple[str, ...]) -> None:
     assert not (world.project / ".skillc" / "skills.toml").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("--ref", "-x"), ("--ref", "a b"), ("--skills-root", "../x")])
 def test_git_settings_are_checked(world: World, words: tuple[str, ...]) -> None:
     """[D29] what would be refused later is refused now, also where the address is a variable."""
@@ -207,6 +212,7 @@ def test_variables_are_no_secrets(world: World) -> None:
     assert answer(world, "add", "y", "${PLACE}", "--type", "http")["repository"]["url"] == "${PLACE}"
 
 
+@pytest.mark.slow
 def test_names(world: World) -> None:
     """[D23a] a name that is taken; one that is not there, or in the other file."""
     world.ok("repo", "add", "x", "http://h")
@@ -249,6 +255,7 @@ def test_invalid_file(world: World) -> None:
     assert path.read_text() == "# hm\nx = = 1\n"
 
 
+@pytest.mark.slow
 def test_the_default_folders(world: World) -> None:
     """[D23a] the first repository ends the default chain: a note says so, with the command to go on."""
     world.skill("own")
@@ -265,6 +272,7 @@ def test_the_default_folders(world: World) -> None:
     assert "project " not in world.ok("repo", "add", "project", ".skillc/skills").stderr
 
 
+@pytest.mark.slow
 def test_keep_defaults(world: World) -> None:
     """[D23a] --keep-defaults writes them down, before the new one; the home's file can't for projects."""
     world.skill("own")
@@ -284,6 +292,7 @@ def test_keep_defaults(world: World) -> None:
     assert [table["name"] for table in configured(world.home)] == ["user", "y"]
 
 
+@pytest.mark.slow
 def test_completion(world: World) -> None:
     """[RFC-0007] the actions, and the names where one is wanted."""
 

@@ -50,6 +50,7 @@ def test_http_from_configuration(world: World, served: str) -> None:
     assert (states(world)["team"]["type"], states(world)["team"]["status"]) == ("http", "ok")
 
 
+@pytest.mark.slow
 def test_git_from_configuration(world: World, repository: Path) -> None:
     """[LIB: 5. Git repo as skill library] [D29] a tag of a repository, from the cache ever after."""
     configure(
@@ -63,6 +64,7 @@ def test_git_from_configuration(world: World, repository: Path) -> None:
     assert "Body." in world.ok("load", "billing/refunds").stdout
 
 
+@pytest.mark.slow
 def test_one_that_can_not_be_reached(world: World, repository: Path) -> None:
     """[D27] the others are served, and the list says what is wrong."""
     configure(
@@ -75,6 +77,7 @@ def test_one_that_can_not_be_reached(world: World, repository: Path) -> None:
     assert states(world)["gone"]["status"] == "unavailable"
 
 
+@pytest.mark.slow
 def test_variables_of_what_is_used(world: World) -> None:
     """[D57] a variable that is not set is named; it makes its repository unavailable, and no other."""
     unset = '[[repositories]]\nname = "x"\ntype = "http"\nurl = "http://h"\nauth_token = "${NOT_SET_HERE}"\n'
@@ -96,6 +99,7 @@ def test_variables_of_what_is_used(world: World) -> None:
     assert "NOT_SET_HERE" in world.fails("E200", "browse").stderr
 
 
+@pytest.mark.slow
 def test_what_can_not_be_set_up(world: World) -> None:
     """[D57] bad addresses, refs and paths make a repository unavailable, and no other."""
     world.skill("pdf")

@@ -65,6 +65,7 @@ def test_a_project_behind_a_link(world: World, source: Path) -> None:
     assert (world.runtime / "pdf" / "scripts" / "fill.py").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--copy", None])
 def test_copies(world: World, source: Path, option: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D49] with --copy the deployed folder needs nothing else; later builds update it."""
@@ -100,6 +101,7 @@ def test_no_links(world: World, source: Path, monkeypatch: pytest.MonkeyPatch) -
     assert (folder / "scripts" / "fill.py").read_text() == "print('scripts/fill.py')\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ignored", [True, False])
 def test_a_project_survives_a_clone(world: World, source: Path, ignored: bool) -> None:
     """[D49] what --deploy project makes works in a clone, with and without the runtime directory in git."""

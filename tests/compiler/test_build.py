@@ -159,6 +159,7 @@ def test_local_first_and_global(world: World) -> None:
     assert "Text." in world.ok("show", "other", "--section", "usage").stdout
 
 
+@pytest.mark.slow
 def test_errors(world: World) -> None:
     """[RFC-0001:C-ERRORS] [RFC-0001:C-INPUT] each condition has its code."""
     (world.store / "empty").mkdir()
@@ -435,6 +436,7 @@ def test_read_only_runtime(world: World, unprivileged: tuple[str, ...]) -> None:
     assert "ermission" in world.fails("E999", "build", "pdf", prefix=unprivileged).stderr
 
 
+@pytest.mark.slow
 def test_unusual_directory_names(world: World) -> None:
     """[D9] white space, quotes, other scripts, a leading dash: built and read by their names."""
     for name in ("my skill", "it's", "技能", "a\tb", "new\nline", "per%cent?#", "UPPER.case"):

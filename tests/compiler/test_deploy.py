@@ -239,6 +239,7 @@ def test_real_directory(world: World, source: Path, place: Path) -> None:
     assert leftovers(place.parent) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copy", [False, True])
 @pytest.mark.parametrize("kind", ["empty directory", "file", "directory"])
 def test_anything_real(world: World, source: Path, place: Path, kind: str, copy: bool) -> None:
@@ -357,6 +358,7 @@ def test_nor_what_the_skill_lives_in(world: World, words: list[str]) -> None:
     assert (source / "SKILL.md").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [".skillc/skills/pdf", ".skillc/skills/pdf/sub", ".skillc/runtime/pdf"])
 @pytest.mark.parametrize("words", [[], ["--copy"]], ids=["link", "copy"])
 def test_nothing_is_deployed_into_the_skill(
@@ -409,6 +411,7 @@ def test_the_name_means_what_is_deployed(world: World) -> None:
         assert os.readlink(world.home / ".claude" / "skills" / "pdf") == str(world.runtime / "pdf")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["a b", "名前", "a\nb", "-x", "😀" * 63, os.fsdecode(b"\xff")],
@@ -422,6 +425,7 @@ def test_odd_names(world: World, name: str) -> None:
         assert os.path.exists(world.home / ".claude" / "skills" / name / "SKILL.md")
 
 
+@pytest.mark.slow
 def test_never_missing(world: World, source: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """[D11] while builds change between link and copy, the deployed name is there at every moment."""
     place = world.home / ".claude" / "skills" / "pdf"

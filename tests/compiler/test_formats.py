@@ -51,6 +51,7 @@ def test_off_by_default(skill: World) -> None:
         assert found(skill, word) == "No results.\n"
 
 
+@pytest.mark.slow
 def test_switched_on(skill: World) -> None:
     """[RFC-0004:C-FORMATS] [RFC-0009] rows, flattened pairs and code are found, each in its section."""
     config = skill.project / ".skillc" / "config.toml"

@@ -354,6 +354,7 @@ def test_another_folder_of_that_name(world: World, folder: Path) -> None:
     world.fails("E050", "build", str(folder))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"/x": 5}', '{"/x": {"source": 1}}', "[" * 100_000])
 def test_a_damaged_record(world: World, folder: Path, damage: str) -> None:
     """[D53] without a record a copy is a folder like any other; the next import writes a new one."""

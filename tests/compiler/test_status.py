@@ -128,6 +128,7 @@ def test_scope(world: World, scope: str, expected: list[str]) -> None:
     assert (value["total"], value["filtered"]) == (3, len(expected))
 
 
+@pytest.mark.slow
 def test_statuses(world: World) -> None:
     """[RFC-0007] normal with a valid manifest, not-built without, obsolete only when asked."""
     changed = world.skill("changed")
@@ -154,6 +155,7 @@ def test_statuses(world: World) -> None:
     assert names(world, "--status", "all") == sorted(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "null", "{}", '{"source_hash": 5}', '{"source_hash": ""}', "\0"]
 )

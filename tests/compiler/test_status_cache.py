@@ -109,6 +109,7 @@ def listed(world: World, **how: object) -> SkcRun:
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "env", [{"HOME": ""}, {"SKILLC_HOME": "/proc/nowhere"}, {"SKILLC_HOME": "/dev/null"}]
 )
@@ -120,6 +121,7 @@ def test_without_a_home_to_keep_it(many: World, env: dict[str, str]) -> None:
     assert (result.stdout, result.stderr) == (expected.stdout, expected.stderr)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [False, True])
 def test_read_only_home(many: World, unprivileged: tuple[str, ...], known: bool) -> None:
     """[RFC-0007] a home that can't be written, with an index from before or without one."""
@@ -139,6 +141,7 @@ def test_read_only_home(many: World, unprivileged: tuple[str, ...], known: bool)
     assert len(changed.stderr.splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_unreadable_files(many: World, unprivileged: tuple[str, ...]) -> None:
     """[RFC-0007] a SKILL.md that was closed since it was known is skipped, with the system's words."""
     expected = listed(many, prefix=unprivileged)

@@ -133,6 +133,7 @@ def test_frontmatter_reads_back_equal(name: str, description: str) -> None:
     assert front.diagnostics == ()
 
 
+@pytest.mark.slow
 @given(
     name=TEXT,
     description=TEXT,

@@ -54,6 +54,7 @@ def read_everything(skill: Skill) -> None:
         assert isinstance(entry.line, int)
 
 
+@pytest.mark.slow
 def test_any_damage(skill: Skill, database: Path) -> None:
     """[RFC-0004:C-INDEX] bytes changed, cut off or moved: any failure to read is E002."""
     unseal(database)
@@ -150,6 +151,7 @@ def test_open_indexes_are_few(world: World) -> None:
     assert len(reader._idle) <= reader.MAX_OPEN
 
 
+@pytest.mark.slow
 def test_threads_share_open_indexes(world: World) -> None:
     """[RFC-0004:C-INDEX] more skills than stay open, searched by several threads: each answers for itself."""
     skills = [made(world, f"s{n}", {"a.md": f"# Only in {n}\n"}) for n in range(2 * reader.MAX_OPEN)]
@@ -181,6 +183,7 @@ def observe(skill: Skill) -> list[object]:
     return values
 
 
+@pytest.mark.slow
 def test_any_byte(skill: Skill, database: Path) -> None:
     """[RFC-0004:C-INDEX] a byte that changed changes no answer: it is the same, or the index is unusable."""
     whole, expected = database.read_bytes(), observe(skill)

@@ -598,6 +598,7 @@ SYNTAX = [
 queries = st.lists(st.sampled_from(SYNTAX), max_size=12).map("".join) | st.text()
 
 
+@pytest.mark.slow
 @settings(max_examples=600)
 @given(queries, st.sampled_from(MODES))
 @example("*reads", "raw")

@@ -221,6 +221,7 @@ def alphabet(world: World) -> Skill:
     return made(world, "any", {"a.md": "".join(f"# {heading}\n" for heading in headings)})
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from([*LETTERS, "b"]), min_size=1, max_size=3).map("".join))
 def test_any_case(alphabet: Skill, query: str) -> None:
     """[D17] exactly the headings whose folded text is the folded query."""

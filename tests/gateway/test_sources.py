@@ -292,6 +292,7 @@ parts = st.sampled_from(["a", "a-b", "a.b", "B", "é", "z", "~"])
 trees = st.sets(st.lists(parts, min_size=1, max_size=4).map("/".join), max_size=8)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(trees, st.none() | st.integers(1, 4))
 def test_any_tree(tmp_path_factory: pytest.TempPathFactory, tree: set[str], depth: int | None) -> None:

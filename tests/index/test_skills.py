@@ -177,6 +177,7 @@ def test_limit_and_ties(shelf: Shelf) -> None:
     assert shelf.ids("quantum entanglement", 2, every=True) == ["at1", "ties/t3"]
 
 
+@pytest.mark.slow
 def test_more_equals_than_are_looked_at(shelf: Shelf) -> None:
     """[LIB: SkillEngine trait (revised)] of a thousand skills that fit alike, the first by ID are named."""
     for number in random.Random(4).sample(range(1000), 1000):
@@ -217,6 +218,7 @@ def packed_list(pairs: Iterable[tuple[int, int]], size: int) -> bytes:
     return encode_list(to_records([posting(slot, weight) for slot, weight in pairs]), size)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.integers(0, 99), st.integers(1, 255)))
 def test_lists_are_kept_as_they_are(weights: dict[int, int]) -> None:
     """[LIB: Existing (updated)] packed as slots or as a byte for each, a list comes back."""
@@ -224,6 +226,7 @@ def test_lists_are_kept_as_they_are(weights: dict[int, int]) -> None:
         assert dict(decode_list(packed_list(weights.items(), size), size)) == weights
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shares", [(1.0, 1.0, 1.0, 1.0), (1.0, 0.01, 0.9, 0.01), (0.01, 1.0, 0.01, 1.0)])
 def test_scores_are_sums(shares: tuple[float, ...]) -> None:
     """[LIB: SkillEngine trait (revised)] scores are what the lists say; the lowest slot comes first."""
@@ -311,6 +314,7 @@ def test_without_a_place_for_the_index(shelf: Shelf) -> None:
     assert not library.database.persistent
 
 
+@pytest.mark.slow
 def test_a_writer_that_is_killed(shelf: Shelf) -> None:
     """[D11] written whole or not at all."""
     for number in range(3 * MANY):
@@ -369,6 +373,7 @@ def test_readers_and_a_writer_at_once(shelf: Shelf) -> None:
     assert len(shelf.ids("skill", 100)) == 30
 
 
+@pytest.mark.slow
 def test_readers_of_files_are_processes(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D25] many files are read on all cores, with the same result; a reader that fails is replaced."""
     for number in range(3 * batch.GROUP):
@@ -425,6 +430,7 @@ def test_equals_under_other_names(tmp_path: Path) -> None:
     assert [skill.id for skill in found] == ["t00", "t01", "t02"]
 
 
+@pytest.mark.slow
 def test_counts_do_not_grow(shelf: Shelf) -> None:
     """[LIB: Existing (updated)] however often skills change, as many have a term as there are."""
     for round in range(12):

@@ -76,6 +76,7 @@ def test_a_word_of_what_may_not_be_used(shelf: Shelf) -> None:
     assert (found, found.corrections) == ([], {})
 
 
+@pytest.mark.slow
 def test_rare_words_of_many_skills(tmp_path: Path) -> None:
     """[LIB: SkillEngine trait (revised)] of many skills, the word that more of them have is meant."""
     index = SkillIndex(str(tmp_path / "library.db"))

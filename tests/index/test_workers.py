@@ -26,6 +26,7 @@ def double(numbers: list[int], count: int, fork: bool) -> list[int]:
     return list(Pool(Doubler, os.getpid()).run(numbers, count, fork=fork))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fork", [True, False])
 def test_results_come_in_order(fork: bool) -> None:
     """[D25] with any number of workers, one that dies included, each job has its result."""

@@ -426,6 +426,7 @@ def replace_fields(record: DeploymentRecord, **fields: str) -> DeploymentRecord:
     return DeploymentRecord(**{**vars(record), **fields})
 
 
+@pytest.mark.slow
 def test_a_record_that_lies(world: World) -> None:
     """[D52] nothing is deleted but what a build of that very skill wrote."""
     world.skill("pdf", store=world.global_store)

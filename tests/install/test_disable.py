@@ -39,6 +39,7 @@ def listed(world: World) -> str:
     return str(entry.get("disabled", ""))
 
 
+@pytest.mark.slow
 def test_for_all(world: World, pdf: Path) -> None:
     """[SURFACES: Getting skills] no agent has it, no build deploys it, `show` reads it; enable undoes it."""
     places = [str(world.home / f".{name}/skills/pdf") for name in ("claude", "cursor")]

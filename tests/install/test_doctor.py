@@ -336,6 +336,7 @@ def test_repositories(world: World, origin: Origin, server: Server) -> None:
     assert "secret-value" not in json.dumps(findings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["config.toml", "skills.toml"])
 @pytest.mark.parametrize("content", [b"a = ", b"\xff\xfe", b"a." * 10_000 + b"a = 1", None])
 def test_configuration(world: World, name: str, content: bytes | None) -> None:
@@ -382,6 +383,7 @@ def test_damaged_records(world: World, name: str) -> None:
         assert _found(world, "records") == []
 
 
+@pytest.mark.slow
 def test_records_that_are_no_files(world: World) -> None:
     """[SURFACES: Getting skills] directories and pipes in place of files block nothing."""
     own = world.home / ".skillc"
@@ -523,6 +525,7 @@ def _odd_records(world: World) -> None:
     save(world.home / ".skillc" / "deployments.json", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [_no_shell, _break_everything, _loop, _odd_names, _odd_records])
 @pytest.mark.parametrize("words", [(), ("--fix",)])
 def test_whatever_is_broken(world: World, damage: Callable[[World], None], words: tuple[str, ...]) -> None:
@@ -578,6 +581,7 @@ def test_disabled_skills(world: World) -> None:
     assert _found(world, "records") == []
 
 
+@pytest.mark.slow
 def test_no_program_of_a_project_is_started(world: World) -> None:
     """[SURFACES: Getting skills] a clone's configuration of agents, shells and tools is read, never run."""
     mark = world.root / "started"

@@ -67,6 +67,7 @@ def test_git(world: World, origin: Origin, address: str) -> None:
     assert downloads(world) == []
 
 
+@pytest.mark.slow
 def test_one_wanted(world: World, origin: Origin, address: str) -> None:
     """[SURFACES: Getting skills] Only the skill that is wanted is on disk, by name or by path."""
     origin.push("a/one", "b/two")
@@ -108,6 +109,7 @@ def test_name_unlike_folder(world: World, origin: Origin, address: str) -> None:
     assert get(address, "my-name") == {"my-name": ["SKILL.md"]}
 
 
+@pytest.mark.slow
 def test_refs(world: World, origin: Origin, address: str) -> None:
     """[SURFACES: Getting skills] A branch, a tag or a commit, whole or short, after @ or #."""
     first = origin.git("rev-parse", "HEAD")
@@ -122,6 +124,7 @@ def test_refs(world: World, origin: Origin, address: str) -> None:
             assert "new" not in [skill.name for skill in found.candidates]
 
 
+@pytest.mark.slow
 def test_exact_commit(world: World, origin: Origin, address: str) -> None:
     """[SURFACES: Lock file] The commit of a lock is fetched, wherever the branch is by now."""
     first = origin.git("rev-parse", "HEAD")
@@ -145,6 +148,7 @@ def test_ref_with_slashes_in_an_address(world: World, origin: Origin, address: s
         assert [skill.name for skill in found.candidates] == ["deep"]
 
 
+@pytest.mark.slow
 def test_not_there(world: World, origin: Origin, address: str) -> None:
     """[SURFACES: Getting skills] E080 says what is missing and what there is."""
     with pytest.raises(OriginNotFound, match="no branch, tag or commit 'nope'") as error:

@@ -147,6 +147,7 @@ def test_ghosts(world: World, pdf: Path) -> None:
     assert world.ok("list", cwd=world.home).stderr == ""
 
 
+@pytest.mark.slow
 def test_which_skill(world: World, pdf: Path) -> None:
     """[SURFACES: Getting skills] the nearest store's; none if one is unknown; none of another project."""
     own = world.skill("pdf")

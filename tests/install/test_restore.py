@@ -26,6 +26,7 @@ def install(world: World, *words: str) -> dict[str, list[str]]:
     return result
 
 
+@pytest.mark.slow
 def test_from_nothing(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Getting skills] fetched by commit, built and deployed; then there is nothing to do."""
     origin.write("pdf/scripts/run.sh", "#!/bin/sh\n")
@@ -170,6 +171,7 @@ def test_frozen_changes_nothing(world: World, origin: Origin, server: Server) ->
     world.fails("E081", "install", "--frozen")
 
 
+@pytest.mark.slow
 def test_an_entry_of_another_tool(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Lock file] what lacks our part is resolved again with a warning; with --frozen it fails."""
     (entry,) = lock_skills(world, server.url, "pdf")
@@ -209,6 +211,7 @@ def test_local_folders(world: World) -> None:
     assert "skc update pdf" in result.stderr
 
 
+@pytest.mark.slow
 def test_hostile_names(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Lock file] no name in a lock leads out of the store, and no two share a folder."""
     (entry,) = lock_skills(world, server.url, "pdf")
@@ -223,6 +226,7 @@ def test_hostile_names(world: World, origin: Origin, server: Server) -> None:
     world.fails("E081", "install")
 
 
+@pytest.mark.slow
 def test_a_store_that_leads_elsewhere(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Lock file] a clone whose store is a link out of the project gets nothing written there."""
     lock_skills(world, server.url, "pdf")

@@ -101,6 +101,7 @@ def test_update(installed: World, origin: Origin) -> None:
     assert installed.ok("update").stdout == "2 skills up to date\n"
 
 
+@pytest.mark.slow
 def test_edits_are_merged(installed: World, origin: Origin) -> None:
     """[SURFACES: Getting skills] your edit and the new version both count; the one before is in the trash."""
     edit(installed, "Line 2.", "My line.")
@@ -140,6 +141,7 @@ def test_a_conflict(installed: World, origin: Origin) -> None:
     assert (installed.store / "pdf" / "SKILL.md").read_text() == text
 
 
+@pytest.mark.slow
 def test_the_base_is_fetched(installed: World, origin: Origin) -> None:
     """[SURFACES: Getting skills] without its copy in the home, the version that was installed is fetched."""
     shutil.rmtree(installed.home / ".skillc" / "versions")
@@ -189,6 +191,7 @@ def test_archives(world: World) -> None:
     assert "W088" in world.ok("update").stderr
 
 
+@pytest.mark.slow
 def test_dry_run_and_diff(installed: World, origin: Origin) -> None:
     """[SURFACES: Getting skills] --diff shows the text, --dry-run changes nothing."""
     origin.write("pdf/SKILL.md", TEXT.replace("Line 2.", "Their line."))

@@ -179,6 +179,7 @@ def test_a_directory_with_the_documents_folder_alone(world: World) -> None:
     assert not (other / ".skillc").exists()
 
 
+@pytest.mark.slow
 def test_capabilities(world: World) -> None:
     """[D58] a skill that needs a capability is there once skills.toml names it; diagnose lists it before."""
     text = "---\nname: deploy\ndescription: Deploy things\nrequires_capabilities: [shell, net]\n---\n# D\n"

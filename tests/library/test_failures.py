@@ -196,6 +196,7 @@ def test_one_bad_skill(tmp_path: Path) -> None:
     assert source.quarantined == 3
 
 
+@pytest.mark.slow
 def test_links_to_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D25] folders that link to each other are any number of folders: there is an end, and it is told."""
     monkeypatch.setattr(scan, "MAX_DIRECTORIES", 500)

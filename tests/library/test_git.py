@@ -399,6 +399,7 @@ def test_server_that_hangs(origin: Origin, server: Server, cache: Path, fault: s
     assert ids(GitSkillSource(GitSkillConfig(server.url, cache_dir=cache))) == ["extraction/email", "pdf"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["cut", "html", "500"])
 def test_server_that_is_broken(origin: Origin, server: Server, cache: Path, fault: str) -> None:
     """[D29] is an error, nothing of it stays, and a later attempt is as good as a first one."""
@@ -506,6 +507,7 @@ def test_threads_share_a_failure(origin: Origin, server: Server, cache: Path) ->
     assert len(server.requests) == 1
 
 
+@pytest.mark.slow
 def test_two_processes_clone_at_once(origin: Origin, server: Server, cache: Path) -> None:
     """[D29] one clones, the other waits for it; so it is with a refresh."""
     words = script(cache, server.url)
@@ -520,6 +522,7 @@ def test_two_processes_clone_at_once(origin: Origin, server: Server, cache: Path
     assert len(server.requests) == asked + 3
 
 
+@pytest.mark.slow
 def test_killed_while_cloning(origin: Origin, server: Server, cache: Path) -> None:
     """[D29] the next one clones; what the killed one left is swept away when it is old."""
     origin.write("large.bin", os.urandom(300_000))
@@ -957,6 +960,7 @@ def certificate(tmp_path: Path) -> Path:
     return made
 
 
+@pytest.mark.slow
 def test_https(server: Server, cache: Path, certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[LIB: GitSkillSource (feature-gated)] with a certificate that is trusted, and not with another."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)

@@ -98,6 +98,7 @@ def test_replacing_one_of_your_own(world: World, outside: Path) -> None:
     assert level("tool", outside) is TrustLevel.UNTRUSTED
 
 
+@pytest.mark.slow
 def test_adopting(world: World, outside: Path) -> None:
     """[D46] a person says otherwise, with the digest of what was looked at; a new import starts over."""
     folder = executable(outside / "from", "theirs", tool("go", "echo hi"))

@@ -129,6 +129,7 @@ def test_accesses_are_logged_under_the_id(world: World, origin: Origin) -> None:
     assert [row["section"] for row in told["data"]] == ["Limits"]
 
 
+@pytest.mark.slow
 def test_fallback_logs_of_an_id_are_moved_to_its_log(world: World, origin: Origin) -> None:
     """[LIB: remote skills as local folders] A name with a slash is one folder among the logs, too."""
     world.ok("outline", "billing/refunds")

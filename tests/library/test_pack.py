@@ -59,6 +59,7 @@ def delta_of(base: bytes, data: bytes) -> bytes:
     return b"".join(create_delta(base, data))
 
 
+@pytest.mark.slow
 def test_every_object(tmp_path: Path) -> None:
     """[D29] Every object of a pack that git makes is read as git reads it, deltas and large files, too."""
     origin = Origin(tmp_path)

@@ -56,6 +56,7 @@ def test_nearer_folder_without_skill_md_is_passed_over(world: World) -> None:
     assert found(world, "pdf").source == str(everywhere)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["cwd", "project", "global", "upper project"])
 def test_folder_without_skill_md_is_e010(world: World, where: str) -> None:
     """[RFC-0005] E010 where a directory of that name was found anywhere on the way."""

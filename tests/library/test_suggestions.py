@@ -53,6 +53,7 @@ def test_any_names(name: str, names: list[str]) -> None:
     assert set(suggest(name, names)) <= set(names) - {name}
 
 
+@pytest.mark.slow
 def test_commands(world: World) -> None:
     """[RFC-0005] the coded line stays as it is prescribed; what to do is the line below it."""
     world.skill("pdf-forms")

@@ -64,6 +64,7 @@ def test_clone_gets_no_variable(world: World, stub: Stub, mine: None, kind: str)
     assert stub.requests == []
 
 
+@pytest.mark.slow
 def test_reason_says_what_to_run(world: World, stub: Stub, mine: None) -> None:
     """[D24] [D57] the repository is unavailable, the others work, and the reason holds the command."""
     configure(world.project, stub.url)
@@ -90,6 +91,7 @@ def test_required_fails(world: World, stub: Stub, mine: None) -> None:
     assert stub.requests == []
 
 
+@pytest.mark.slow
 def test_changes_ask_again(world: World, stub: Stub, mine: None) -> None:
     """[D24] another host, another variable or another place of the project is not covered."""
     configure(world.project, stub.url)
@@ -111,6 +113,7 @@ def test_user_needs_no_question(world: World, stub: Stub, mine: None) -> None:
     assert set(tokens(stub)) == {"Bearer ghp_0123456789"}
 
 
+@pytest.mark.slow
 def test_repo_add_allows(world: World, stub: Stub, mine: None) -> None:
     """[D24] a variable that the user names when adding a repository is allowed for its host."""
     world.ok("repo", "add", "team", stub.url, "--type", "http", "--auth-token-env", "GITHUB_TOKEN")
@@ -118,6 +121,7 @@ def test_repo_add_allows(world: World, stub: Stub, mine: None) -> None:
     assert set(tokens(stub)) == {"Bearer ghp_0123456789"}
 
 
+@pytest.mark.slow
 def test_asked_on_a_terminal(world: World, stub: Stub, mine: None) -> None:
     """[D24] the question names project, variable and host; only a yes counts, and it lasts."""
     configure(world.project, stub.url)

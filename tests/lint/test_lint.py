@@ -75,6 +75,7 @@ def test_compiled(world: World) -> None:
     assert forced.stderr.startswith("warning[W300]: SKL001 skip-compiled: ")
 
 
+@pytest.mark.slow
 def test_which_skill(world: World, tmp_path: Path) -> None:
     """[RFC-0008] [RFC-0007] a name, a folder anywhere, SKILL.md, any file; each skill once."""
     put(world, GOOD + "[r](references/r.md)\n", {"references/r.md": "# R\n"})

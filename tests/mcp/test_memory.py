@@ -18,6 +18,7 @@ WARM_UP, CALLS = 500, 2000
 MAX_GROWTH = 2 * CALLS  # KiB; what a call may leave to the allocator is far less
 
 
+@pytest.mark.slow
 def test_browsing_leaves_no_cycles(world: World) -> None:
     """[SURFACES: Serving] what a call has seen is freed at its end, not by some later garbage collection.
 

@@ -77,6 +77,7 @@ def test_references_that_fail(library: World, era: str) -> None:
     assert asyncio.run(call()) == -32602
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_preloaded_instructions(library: World, era: str) -> None:
     """[LIB: Build flow (factory.rs step 11, revised)] the server's instructions have the preloaded skills."""

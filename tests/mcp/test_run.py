@@ -80,6 +80,7 @@ def test_declined_and_nobody_to_ask(era: str, hello: Path) -> None:
     assert not (Path.cwd() / "ran").exists()
 
 
+@pytest.mark.slow
 def test_allowed_before(world: World, hello: Path) -> None:
     """[D46] what `skc trust` allowed needs no question, and what it denied is not asked about."""
     digest = world.ok("trust", "show", "hello", "--format", "json").stdout

@@ -69,6 +69,7 @@ def test_declared(world: World) -> None:
     assert declared["resources"] == {"subscribe": True, "listChanged": True}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_entries_are_complete_and_true(library: World, era: str) -> None:
     """[SEP-2640: server] frontmatter verbatim; every file once, with the digest and size of what is read."""

@@ -49,6 +49,7 @@ def request(number: int, method: str, **params: Any) -> str:
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": {**params, "_meta": META}})
 
 
+@pytest.mark.slow
 def test_nothing_but_protocol_on_stdout(world: World) -> None:
     """[SURFACES: Serving] whatever a tool prints, or what it starts, goes to stderr."""
     with subprocess.Popen(
@@ -72,6 +73,7 @@ def test_nothing_but_protocol_on_stdout(world: World) -> None:
         assert words in errors
 
 
+@pytest.mark.slow
 def test_rubbish_is_survived(world: World) -> None:
     """[SURFACES: Serving] lines that are no messages do not end it; methods that are none are errors."""
     world.skill("pdf")
@@ -151,6 +153,7 @@ def server_of(world: World) -> int:
     return server
 
 
+@pytest.mark.slow
 def test_interrupted(world: World) -> None:
     """[SURFACES: Serving] Ctrl+C ends it without a traceback."""
     with subprocess.Popen(

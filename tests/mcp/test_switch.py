@@ -86,6 +86,7 @@ def test_the_switch_is_followed(off: Path, era: str) -> None:
     asyncio.run(calls())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["browse"], ["inventory"], ["find", "fill a form"], ["list"]])
 def test_commands_name_the_file(world: World, off: Path, words: list[str]) -> None:
     """[D56] browse, inventory and find have nothing, list has the stores; each says why on stderr."""

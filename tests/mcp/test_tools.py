@@ -152,6 +152,7 @@ def facts(value: Any, name: str = "") -> list[tuple[str, str]]:
     return [(name, " ".join(str(value).split()))] if value and not isinstance(value, bool) else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_text_and_structured_content_are_alike(pdf: World, era: str) -> None:
     """[SURFACES: Serving] a model that reads the text alone knows what one knows that reads the other."""
@@ -313,6 +314,7 @@ def test_notices_are_told(pdf: World) -> None:
     assert "these occur: three" in told[1]
 
 
+@pytest.mark.slow
 def test_logged_as_by_the_command(pdf: World) -> None:
     """[RFC-0007] [RFC-0004:C-LOGGING] rows of the access log are those of the command line, failures too."""
     calls = [

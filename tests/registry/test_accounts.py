@@ -24,6 +24,7 @@ def sign_in(registry: Team, made: NewToken) -> Caller:
     return registry.accounts.authenticate(made.secret)
 
 
+@pytest.mark.slow
 def test_first_admin(registry: Team) -> None:
     """[SURFACES: Registry model] the first start makes an admin; every later one does not."""
     first = registry.accounts.create_first_admin()

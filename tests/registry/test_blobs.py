@@ -29,6 +29,7 @@ def find_all(blobs: Blobs) -> list[str]:
     return sorted(d for batch in blobs.find_older(datetime.now(UTC) + timedelta(days=1)) for d in batch)
 
 
+@pytest.mark.slow
 def test_bytes_come_back(address: str) -> None:
     """[SURFACES: Registry model] a blob is what was written, empty or large, and can be written twice."""
     blobs = open_blobs(address)

@@ -304,6 +304,7 @@ def test_known_files_are_not_written_again(registry: Team, tmp_path: Path) -> No
     assert sorted(written) == sorted([digests["SKILL.md"], version.archive])
 
 
+@pytest.mark.slow
 def test_lists(registry: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry model] skills come by ID, page by page: those of a prefix that one may read."""
     monkeypatch.setattr("skillc.registry.registry.PAGE", 2)

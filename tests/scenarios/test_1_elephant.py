@@ -109,6 +109,7 @@ def test_our_own_server_is_such_a_source(world: World, serve: Serve) -> None:
     )
 
 
+@pytest.mark.slow
 def test_in_skills_toml(world: World, elephant: Elephant) -> None:
     """[LIB: 1. Elephant — SDK with remote skill source] from configuration, as the command has it."""
     elephant.token = "from-the-environment"

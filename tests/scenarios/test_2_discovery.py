@@ -72,6 +72,7 @@ def test_an_agent_finds_what_it_needs(shelf: Path) -> None:
     run(conversation())
 
 
+@pytest.mark.slow
 def test_the_same_with_commands(world: World, shelf: Path) -> None:
     """[LIB: 2. CLI — Interactive skill discovery] as a person sees it: turn, browse, load."""
     (world.project / ".skillc" / "skills.toml").write_text(

@@ -113,6 +113,7 @@ def test_option_c(world: World, team: Origin, serve: Serve) -> None:
     check(HttpSkillSource(serve(world.project)))
 
 
+@pytest.mark.slow
 def test_versions(world: World, team: Origin, server: Server) -> None:
     """[LIB: GitSkillSource (feature-gated)] branch, tag and commit: what moves and what does not."""
     commit = team.git("rev-parse", "HEAD")

@@ -68,6 +68,7 @@ def test_log_with_code(world: World, log: Path, what: str) -> None:
         assert "Traceback" not in world.skc(*words).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["logs.db", "logs.db-wal", ".skillc-meta", "pdf", "runtime"])
 def test_log_by_a_link(world: World, log: Path, place: str) -> None:
     """[RFC-0007] a link on the way to the log is not followed: another database gets no row."""
@@ -126,6 +127,7 @@ def test_journal_that_names_a_file(world: World, log: Path) -> None:
         log.unlink(missing_ok=True)
 
 
+@pytest.mark.slow
 def test_fifo_in_place_of_files(world: World, log: Path) -> None:
     """[RFC-0007] a pipe in place of the log, the manifest or the lock blocks nothing."""
     manifest = world.runtime / "pdf" / ".skillc" / "manifest.json"
@@ -206,6 +208,7 @@ def theirs(world: World) -> Path:
     return directory
 
 
+@pytest.mark.slow
 @needs_root
 def test_directory_of_another_user(world: World, theirs: Path) -> None:
     """[D23] its configuration, skills and runtime are not used, and a warning says what to do."""
@@ -231,6 +234,7 @@ def test_directory_of_another_user(world: World, theirs: Path) -> None:
     assert "W073" not in run.stderr
 
 
+@pytest.mark.slow
 @needs_root
 def test_directory_of_another_user_is_told_everywhere(world: World, theirs: Path) -> None:
     """[D23] init, sync and the MCP server say that it is not used, and so do the tools that list skills."""
@@ -255,6 +259,7 @@ def test_directory_of_another_user_is_told_everywhere(world: World, theirs: Path
     assert line in server.stderr.decode()
 
 
+@pytest.mark.slow
 @needs_root
 @pytest.mark.parametrize("name", [".skillc", ".rkat"])
 def test_link_of_another_user(world: World, name: str) -> None:
@@ -337,6 +342,7 @@ def test_configuration_that_is_no_file(world: World, name: str, how: str) -> Non
     assert "Traceback" not in run.stderr
 
 
+@pytest.mark.slow
 def test_skill_file_that_is_no_file(world: World) -> None:
     """[D25] a pipe or a device in place of a SKILL.md is no skill, and blocks nothing."""
     world.skill("pdf")

@@ -33,6 +33,7 @@ def observed(world: World) -> tuple[AgentFactory, list[SkillEvent]]:
 Observed = tuple[AgentFactory, list[SkillEvent]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("skill_id", "error"), [("foo/bar", SkillNotFound), ("../bar", InvalidSkillId)])
 def test_preload(
     world: World, observed: Observed, serve: Serve, skill_id: str, error: type[SkillcError]
@@ -51,6 +52,7 @@ def test_preload(
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, error.code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beside", [False, True])
 def test_per_turn(world: World, observed: Observed, serve: Serve, beside: bool) -> None:
     """[LIB: Failure semantics] Per-turn (`/skill-ref`): an event, a message to the user; it proceeds."""

@@ -96,6 +96,7 @@ def reading(here: Workspace, name: str) -> list[Question]:
     ]
 
 
+@pytest.mark.slow
 def test_reading(here: Workspace) -> None:
     """[D33] eight threads show and search four skills of one workspace: no answer of another question."""
     ask_together([question for name in NAMES for question in reading(here, name)])
@@ -117,6 +118,7 @@ def test_log(here: Workspace, world: World) -> None:
     assert len(rows) == len(set(rows)) == THREADS * 25
 
 
+@pytest.mark.slow
 def test_library(here: Workspace) -> None:
     """[D33] eight threads find, list and load skills of one workspace."""
 
@@ -132,6 +134,7 @@ def test_library(here: Workspace) -> None:
     ask_together([skills, *(question for name in NAMES for question in ask_about(name))])
 
 
+@pytest.mark.slow
 def test_engine(world: World) -> None:
     """[D33] eight threads share an engine over a folder and skills in memory."""
     for name in NAMES:

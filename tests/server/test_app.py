@@ -131,6 +131,7 @@ def test_collections(api: httpx2.Client) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", ["/skills", "/skills?collection=extraction", "/skills/a", "/skill-collections"]
 )
@@ -371,6 +372,7 @@ def test_sources_that_fail(caplog: pytest.LogCaptureFixture) -> None:
     assert "Traceback" not in caplog.text
 
 
+@pytest.mark.slow
 def test_no_paths_of_the_server(world: World) -> None:
     """[SURFACES: Serving] neither answers nor headers name a path here, whatever goes wrong."""
     fine = skill(world.store, "fine", "---\nname: fine\ndescription: x\nhomepage: y\n---\nx\n")

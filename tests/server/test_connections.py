@@ -97,6 +97,7 @@ def test_clients_that_do_not_read(short: None) -> None:
         assert api.get("/healthz").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_new_connection_takes_the_place_of_an_idle_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Serving] idle connections up to the limit keep no client out; the oldest one goes."""
     monkeypatch.setattr(connections, "MAX_CONNECTIONS", 8)

@@ -18,6 +18,7 @@ from tests.conftest import World
 MARGIN = 3 << 20  # bytes
 
 
+@pytest.mark.slow
 def test_listing_leaves_no_cycles(world: World) -> None:
     """[SURFACES: Serving] what a listing made is freed when it is over, not when garbage is collected."""
     world.skill("pdf")

@@ -102,6 +102,7 @@ def test_as_a_repository(library: World) -> None:
         assert secret["ELEPHANT"] not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_it(library: World, number: signal.Signals) -> None:
     """[LIB: Wire Format (Meerkat Skills API)] status 0, nothing on stderr, with a client still connected."""
@@ -122,6 +123,7 @@ def test_a_port_that_is_taken(library: World) -> None:
     assert err == f"error[E999]: cannot listen on 127.0.0.1 port {port}: Address already in use\n"
 
 
+@pytest.mark.slow
 def test_token(library: World) -> None:
     """[SURFACES: Serving] with a token, only a request that sends it; it is shown nowhere."""
     with serving(library, token="s3cret") as (url, process):
@@ -138,6 +140,7 @@ def test_token(library: World) -> None:
         assert "s3cret" not in out + err
 
 
+@pytest.mark.slow
 def test_log(library: World) -> None:
     """[SURFACES: Serving] what an answer does not say is on stderr: one line, without control characters."""
     gone = library.root / "go\x1bne"

@@ -361,6 +361,7 @@ PARTS = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=1000)
 @given(st.lists(st.sampled_from(PARTS), max_size=6).map("/".join) | st.text(max_size=12))
 def test_no_path_leads_outside(maze: Path, relative: str) -> None:

@@ -229,6 +229,7 @@ plain_words = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(plain_words)
 def test_any_sentence_with_colons(sentence: list[str]) -> None:
     """[D4] whatever its colons do to YAML, a sentence is read as it was written, repaired or not."""

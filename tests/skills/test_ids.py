@@ -103,6 +103,7 @@ def test_name(text: str, valid: bool) -> None:
     assert is_name(text) == valid
 
 
+@pytest.mark.slow
 @given(likely | st.from_regex(NAME, fullmatch=True))
 def test_any_name(text: str) -> None:
     """[D25] a name is what the format's pattern says."""

@@ -233,6 +233,7 @@ def test_any_text_below_frontmatter(text: str) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
 def test_ten_thousand(eol: str) -> None:
     """[D15] ten thousand headings of every level, each with its section."""
@@ -248,6 +249,7 @@ def test_ten_thousand(eol: str) -> None:
     assert [h.end_line for h in found] == section_ends(sampled, 20_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eol", [b"\n", b"\r\n"])
 def test_time_grows_with_size(eol: bytes) -> None:
     """[D12] a large document costs in proportion to its size: 15 MB with 60,000 headings."""

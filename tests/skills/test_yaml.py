@@ -304,6 +304,7 @@ def test_what_needs_no_parser(text: str) -> None:
         assert expected is None
 
 
+@pytest.mark.slow
 @given(json_values)
 def test_json_is_yaml(original: object) -> None:
     """[D4] YAML 1.2 holds JSON: whatever is written as JSON reads back equal."""

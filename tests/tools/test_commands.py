@@ -38,6 +38,7 @@ def digest(world: World, name: str) -> str:
     return str(json.loads(world.ok("trust", "show", name, "--format", "json").stdout)["digest"])
 
 
+@pytest.mark.slow
 def test_listing(world: World, mine: Path) -> None:
     """[D47] [D34] [SURFACES: Tools] names `skill.tool`; schemas in every form; an ordinary skill has none."""
     assert world.ok("tools", "mine").stdout == (
@@ -64,6 +65,7 @@ def test_warnings_are_told(world: World) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_envelope(world: World, mine: Path) -> None:
     """[D43] [TOOLS §4.3] [SURFACES: Tools] JSON on stdout with the sandbox that ran; status 0 for success."""
     envelope = run_json(world, "mine", "say", "--yes", "--param", "text=a  b; $(id)", "--param", "loud=true")
@@ -102,6 +104,7 @@ def test_dry_run(world: World, mine: Path) -> None:
     assert "secret" not in json.dumps(result)
 
 
+@pytest.mark.slow
 def test_modes(world: World) -> None:
     """[D48] [TOOLS §7.2] a skill for Dev is there in Dev alone; one for Global everywhere."""
     executable(world.global_store, "dev", tool("go", "echo dev"), fields="modes: [Dev]\n")
@@ -114,6 +117,7 @@ def test_modes(world: World) -> None:
     world.fails("E100", "run", "both", "go", "--mode", "Work")
 
 
+@pytest.mark.slow
 def test_without_a_terminal(world: World, mine: Path) -> None:
     """[D46] E063 until it is allowed by its current digest; any change asks again."""
     go = ("run", "mine", "say", "--param", "text=x")
@@ -129,6 +133,7 @@ def test_without_a_terminal(world: World, mine: Path) -> None:
     assert (shown["decision"], shown["current"], shown["changed"]) == (None, False, ["added: reference.md"])
 
 
+@pytest.mark.slow
 def test_denied(world: World, mine: Path) -> None:
     """[D46] deny beats --yes, and lasts when files change; allowing takes it back."""
     go = ("run", "mine", "say", "--param", "text=x", "--yes")
@@ -156,6 +161,7 @@ def test_deny_what_can_not_be_read(world: World) -> None:
     world.ok("trust", "deny", "bad")
 
 
+@pytest.mark.slow
 def test_always_ask(world: World) -> None:
     """[TOOLS §6.3] an approval that lasts is not enough for it; --yes is, for one run."""
     executable(world.global_store, "deploy", tool("go", "echo gone"), fields="always_ask: true\n")
@@ -164,6 +170,7 @@ def test_always_ask(world: World) -> None:
     assert run_json(world, "deploy", "go", "--yes")["output"] == "gone\n"
 
 
+@pytest.mark.slow
 def test_trust_list_and_prune(world: World, mine: Path) -> None:
     """[D46] [SURFACES: Tools] the entries of `list`; those of folders that are gone are forgotten."""
     assert json.loads(world.ok("trust", "list", "--format", "json").stdout) == {"entries": []}
@@ -187,6 +194,7 @@ def test_trust_list_and_prune(world: World, mine: Path) -> None:
         world.fails("E100", "trust", *words)
 
 
+@pytest.mark.slow
 def test_trust_explains_itself(world: World, mine: Path) -> None:
     """[D46] [D54] what trust means, what is trusted now, by which digest, and how to take it back."""
     world.ok("trust", "allow", "mine", "--digest", digest(world, "mine"))
@@ -205,6 +213,7 @@ def test_trust_explains_itself(world: World, mine: Path) -> None:
     assert "  next run  does not run\n" in world.ok("trust", "show", "mine").stdout
 
 
+@pytest.mark.slow
 def test_damaged_decisions(world: World, mine: Path) -> None:
     """[D46] everything asks: what is bundled, and with --yes, since a denial may be lost; nothing is lost."""
     file = world.home / ".skillc" / "trust.json"
@@ -234,6 +243,7 @@ def test_runs_are_logged(world: World, mine: Path) -> None:
 # --- On a terminal -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_asking(world: World, mine: Path) -> None:
     """[TOOLS §6.3] [D46] [D54] the first run shows what it is and asks; "always" lasts until a change."""
     go = ("run", "mine", "say", "--param", "text=a\u202eb")
@@ -261,6 +271,7 @@ def test_asking(world: World, mine: Path) -> None:
     assert "Since you allowed it:\n  changed: scripts/say.sh" in shown
 
 
+@pytest.mark.slow
 def test_asking_about_an_untrusted_skill(world: World) -> None:
     """[TOOLS §6.2] [D46] [D54] a banner, every time; there is no 'always', and 'never' is for good."""
     if sandbox.choose() == sandbox.NONE:
@@ -279,6 +290,7 @@ def test_asking_about_an_untrusted_skill(world: World) -> None:
     world.fails("E063", "run", "theirs", "go", "--yes")
 
 
+@pytest.mark.slow
 def test_a_yes_that_lasts(world: World) -> None:
     """[D54] [TOOLS §6.3] after a plain yes a read-only tool runs unasked, another one asks again."""
     if sandbox.choose() == sandbox.NONE:
@@ -323,6 +335,7 @@ def test_allowing_on_a_terminal(world: World, mine: Path) -> None:
     world.ok("run", "mine", "say", "--param", "text=x")
 
 
+@pytest.mark.slow
 def test_adopting_on_a_terminal(world: World) -> None:
     """[D46] shows where an import comes from, and asks; then it is like a skill of your own."""
     folder = executable(world.root / "from", "theirs", tool("go", "echo hi"))
@@ -360,6 +373,7 @@ def test_interrupted(world: World, number: signal.Signals) -> None:
     assert shown.startswith("error[E065]")
 
 
+@pytest.mark.slow
 def test_timed_out(world: World) -> None:
     """[D44] [TOOLS §9.3] the envelope on stdout, E065 on stderr, status 1."""
     executable(world.global_store, "slow", tool("go", "sleep 600"), fields="timeout: 1\n")
@@ -369,6 +383,7 @@ def test_timed_out(world: World) -> None:
     assert (envelope["exit_code"], envelope["code"]) == (None, "E065")
 
 
+@pytest.mark.slow
 def test_nothing_started(world: World, mine: Path) -> None:
     """[D55] [D43] E060 to E066: an envelope on stdout with the error and its code; stderr as it was."""
     executable(world.global_store, "bad", tool("go", "echo 'open"))
@@ -410,6 +425,7 @@ def test_programs(world: World) -> None:
     world.fails("E012", "run", "lost", "c", "--yes")
 
 
+@pytest.mark.slow
 def test_names_that_deceive(world: World) -> None:
     """[D46] a folder's name can hold anything; nothing of it reaches the terminal as it is."""
     folder = executable(world.root / "elsewhere", "plain", tool("go", "echo hi"))

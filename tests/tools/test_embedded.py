@@ -79,6 +79,7 @@ def test_git(world: World, repository: Path) -> None:
     assert output(world, "git", "branch", "--param", "all=true").startswith("* main ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", sandbox.LEVELS)
 def test_at_every_level(world: World, repository: Path, level: str) -> None:
     """[D45] [D54] [TOOLS §6.2] each tool works in every sandbox, and without one once it is approved."""

@@ -76,6 +76,7 @@ def test_of_an_http_repository(world: World, team: Stub) -> None:
     assert (now["decision"], now["changed"]) == (None, ["changed: SKILL.md"])
 
 
+@pytest.mark.slow
 def test_while_the_repository_is_away(world: World, team: Stub) -> None:
     """[D27] the copy serves on, and that is said."""
     world.ok("tools", "talk/echo")
@@ -131,6 +132,7 @@ def test_a_copy_given_as_a_path(world: World, team: Stub) -> None:
     assert found.path == copy
 
 
+@pytest.mark.slow
 def test_a_folder_of_that_name_in_the_way(world: World) -> None:
     """[RFC-0005] [D13a] a folder without SKILL.md hides no repository's skill; without one it is E010."""
     (world.project / "git").mkdir()

@@ -248,6 +248,7 @@ def test_terminal_of_the_sandbox(bench: Bench) -> None:
     assert session not in ("0", str(os.getsid(0)))  # 0 is one that its namespace does not know
 
 
+@pytest.mark.slow
 def test_leftovers_are_removed(tmp_path: Path) -> None:
     """[D45] however deep or odd what a command left in its private directory is."""
     root = tmp_path / "private"

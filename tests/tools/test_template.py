@@ -357,6 +357,7 @@ def promised(pieces: list[Any], values: dict[str, Any]) -> list[str]:
     return ["".join(p if isinstance(p, str) else text(values[p[0]]) for p in pieces)]
 
 
+@pytest.mark.slow
 @given(st.lists(token_pieces, max_size=5), some_values)
 def test_exactly_the_promised_tokens(tokens: list[list[Any]], values: dict[str, Any]) -> None:
     """[D36] [TOOLS §6.1] for any values every token is its own argument and nothing is expanded again.
@@ -368,6 +369,7 @@ def test_exactly_the_promised_tokens(tokens: list[list[Any]], values: dict[str, 
     assert argv(template, **values) == ["p", "--", "x", *expected]
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(list(TYPES)), max_size=5), some_values)
 def test_variables_alone(names: list[str], values: dict[str, Any]) -> None:
     """[D36] [D38] a value alone in its token is passed verbatim, each item of a list by itself."""

@@ -224,6 +224,7 @@ def test_damage_allows_nothing(store: TrustStore, data: bytes) -> None:
     assert Path(f"{store.path}.damaged-2").read_bytes() == b"again"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mask", [0x01, 0x20, 0xFF])
 def test_every_byte_counts(store: TrustStore, mask: int) -> None:
     """[D46] one byte that is another is noticed, and allows nothing; what is denied mostly stays so."""
@@ -264,6 +265,7 @@ def test_a_newer_version(store: TrustStore) -> None:
     assert Path(store.path).read_bytes() == data
 
 
+@pytest.mark.slow
 def test_a_file_that_would_be_too_large(store: TrustStore) -> None:
     """[D46] what could not be read again is not written."""
     store.record(decision())

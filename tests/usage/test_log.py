@@ -436,6 +436,7 @@ def test_no_home_at_all(world: World) -> None:
     assert len(rows(fallback(world.project, "other"))) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [[1], [2], [0, 1, 2]])
 def test_closed_streams(world: World, skill: Path, closed: list[int]) -> None:
     """[RFC-0007] nobody reads the output: the access is noted, and that is all."""
@@ -521,6 +522,7 @@ def test_the_wal_stays_small(world: World, skill: Path) -> None:
     assert len(rows(primary(world))) == counted(primary(world)) == 400
 
 
+@pytest.mark.slow
 def test_killed_while_logging(world: World, skill: Path) -> None:
     """[RFC-0007] [D11] SIGKILL at any time: what was noted stays, and the log goes on."""
     code = CHILDREN + textwrap.dedent(
@@ -561,6 +563,7 @@ def test_killed_while_logging(world: World, skill: Path) -> None:
     assert not (world.project / ".skillc" / "logs").exists()
 
 
+@pytest.mark.slow
 def test_killed_skc(world: World, skill: Path) -> None:
     """[RFC-0007] the command itself, killed anywhere on its way, leaves a log that is fit for use."""
     for delay in range(0, 120, 8):

@@ -180,6 +180,7 @@ def test_no_data(world: World, skill: Skill, group: str) -> None:
         assert (stats.data, stats.start, stats.end) == (empty, None, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", ["searches", "Summary", "", "section", "all"])
 def test_unknown_group(world: World, skill: Skill, group: str) -> None:
     """[RFC-0003] [RFC-0005] [RFC-0004:C-LOGGING] E030 with the word that was given."""
@@ -339,6 +340,7 @@ def test_filters_are_told(world: World, skill: Skill) -> None:
     assert found["period"] == {"start": "2026-03-01T09:00:00Z", "end": "2026-03-02T00:00:00Z"}
 
 
+@pytest.mark.slow
 def test_projects(world: World, skill: Skill) -> None:
     """[RFC-0003] the directory or below, canonical; not one that begins alike; repeated means any."""
     work = world.root / "work"
@@ -503,6 +505,7 @@ def test_counts_are_right(skill: Skill, rows: list[Row], several: list[Filters])
         check(skill, rows, found)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(accesses, max_size=40), all_filters, st.integers(0, 40))
 def test_logs_of_other_programs(skill: Skill, rows: list[Row], found: Filters, before: int) -> None:
@@ -537,6 +540,7 @@ def test_counts_that_are_damaged(skill: Skill) -> None:
         check(skill, ROWS, Filters("2026-03-01T09:00:01Z", None, ("/w/a", "/w/b")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("foreign", [False, True])
 @pytest.mark.parametrize("folded", [False, True])
 def test_read_only_logs(
@@ -681,6 +685,7 @@ def test_text(world: World, skill: Skill) -> None:
     )
 
 
+@pytest.mark.slow
 def test_results_of_searches(world: World) -> None:
     """[RFC-0003] searches with their counts, and those that found nothing: as text, JSON and on the page."""
     world.skill("pdf")
@@ -806,6 +811,7 @@ def sums(skill: Skill) -> set[int]:
         }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("age", "left"),
     [("90d", 5), ("89d", 4), ("12w", 4), ("3m", 5), ("1y", 6), ("2y", 7), ("0d", 1), ("99999y", 7)],
@@ -869,6 +875,7 @@ def test_prune_one_skill(world: World, skill: Skill) -> None:
     assert sums(resolve("other", str(world.project))) == {15}
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(accesses, max_size=40), st.integers(0, 40), all_filters)
 def test_prune_any(skill: Skill, rows: list[Row], days: int, found: Filters) -> None:

@@ -375,6 +375,7 @@ def test_killed_on_the_way(world: World, monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(rows(primary(world.runtime))) == 3
 
 
+@pytest.mark.slow
 def test_hostile_names(world: World) -> None:
     """[RFC-0007] directories of any name, on one line each."""
     name = "a\n\x1b[31mb"
