@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 _DASH = " \N{EM DASH} "
 
 # NOCASE folds only ASCII; Python compares all other headings [D17].
-_CANDIDATES = """
-id IN (SELECT id FROM headings WHERE text = ? COLLATE NOCASE
-       UNION SELECT id FROM headings WHERE length(text) <> length(CAST(text AS BLOB)))
-"""
+_EQUAL = "text = ? COLLATE NOCASE"
+_NOT_ASCII = "length(text) <> length(CAST(text AS BLOB))"
+_CANDIDATES = f"""
+id IN (SELECT id FROM headings WHERE {_EQUAL} UNION SELECT id FROM headings WHERE {_NOT_ASCII})
+"""  # noqa: S608 -- our own words
 
 
 class Section:
@@ -83,7 +84,7 @@ def show_section(
         return _read_section(_Headings(skill, None, file), title, queries, max_lines)
     with index:
         if freshness.has_same_names(skill, index):
-            found = _read_first(_IndexedHeadings(skill, index.connection, file), title, queries, max_lines)
+            found = _read_first(_IndexedHeadings(skill, index, file), title, queries, max_lines)
             if found is not None:
                 return found
         return _read_section(_Headings(skill, index.connection, file), title, queries, max_lines)
@@ -145,9 +146,9 @@ def _read_first(
 class _IndexedHeadings:
     """The headings of a large skill whose directories are as they were: only files that match are asked."""
 
-    def __init__(self, skill: Skill, connection: Connection, only: str | None) -> None:
+    def __init__(self, skill: Skill, index: SectionIndex, only: str | None) -> None:
         self._source = skill.source
-        self._index = connection
+        self._index = index
         self._only = None if only is None else utf8_text(os.path.normpath(only).replace(os.sep, "/"))
 
     def matches(self, queries: Sequence[str]) -> Iterator[list[Heading]]:
@@ -155,14 +156,17 @@ class _IndexedHeadings:
         yield from map(self._find, queries)
 
     def _find(self, query: str) -> list[Heading]:
-        headings = freshness.read_headings(self._index, _CANDIDATES, query)
+        if self._index.other_headings is None:  # takes longer than all the rest
+            self._index.other_headings = freshness.read_headings(self._index.connection, _NOT_ASCII)
+        headings = freshness.read_headings(self._index.connection, f"{_EQUAL} AND NOT ({_NOT_ASCII})", query)
+        headings += self._index.other_headings
         if self._only is not None:
             headings = [heading for heading in headings if heading.file == self._only]
         matches = [heading for heading in headings if heading.heading.casefold() == query]
         return sorted(matches, key=lambda heading: (heading.file.encode(), heading.line))
 
     def read_lines(self, heading: Heading) -> tuple[Heading, list[bytes]] | None:
-        record = freshness.read_file_records(self._index, heading.file).get(heading.file)
+        record = freshness.read_file_records(self._index.connection, heading.file).get(heading.file)
         return _read_lines(self._source, heading.file, record, heading)
 
 

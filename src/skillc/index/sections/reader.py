@@ -56,7 +56,7 @@ class SectionIndex:
     Where `is_cjk` is true, its texts are as `segment` makes them.
     """
 
-    __slots__ = ("connection", "is_cjk", "key", "meta", "path", "runtime", "skill", "state")
+    __slots__ = ("connection", "is_cjk", "key", "meta", "other_headings", "path", "runtime", "skill", "state")
 
     def __init__(self, path: str, runtime: str, connection: Connection, meta: dict[str, str]) -> None:
         self.path = path
@@ -67,6 +67,7 @@ class SectionIndex:
         self.skill = ""  # what it was opened by
         self.key: object = None
         self.state: object = None
+        self.other_headings: Any = None  # those that are not ASCII, once they were asked for
 
     def close(self) -> None:
         self.connection.close()
