@@ -531,6 +531,7 @@ def test_counts_that_are_damaged(skill: Skill) -> None:
         "DROP TABLE access_mark",
         "DELETE FROM access_mark",
         "UPDATE access_mark SET last = last + 1",
+        "UPDATE access_mark SET last = 'x'",
         "CREATE TRIGGER access_counted AFTER INSERT ON access_log BEGIN SELECT 1; END",
         "DROP INDEX access_log_time",
     ):
@@ -829,6 +830,16 @@ def test_prune(world: World, skill: Skill, age: str, left: int) -> None:
     with closing(sqlite3.connect(log_of(skill))) as connection:
         for table in ("access_kind", "access_place"):
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (left,)
+
+
+def test_numbers_far_apart(skill: Skill) -> None:
+    """[RFC-0003] rows of a log from elsewhere are counted in as many steps as there are rows."""
+    note(skill, ROWS)
+    with closing(sqlite3.connect(log_of(skill))) as connection:
+        connection.execute("UPDATE access_log SET id = -4611686018427387904 WHERE id = 1")
+        connection.execute("UPDATE access_mark SET last = 'x'")
+        connection.commit()
+    check(skill, ROWS, Filters())
 
 
 def test_rows_after_a_prune_of_all(world: World, skill: Skill) -> None:

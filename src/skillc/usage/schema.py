@@ -107,7 +107,7 @@ def _has_tables(connection: Connection) -> bool:
 
 def _mark(connection: Connection) -> int:
     row = connection.execute("SELECT last FROM access_mark").fetchone()
-    return int(row[0]) if row else EVER
+    return row[0] if row and type(row[0]) is int else EVER
 
 
 def _last_row(connection: Connection) -> int:
@@ -123,10 +123,12 @@ def _update_counts(connection: Connection) -> None:
     start = _mark(connection)
     if last - start > BATCH:
         connection.execute(f"PRAGMA cache_size=-{CACHE}")
-    for before in range(start, last, BATCH):
-        rows = (before, min(before + BATCH, last))
+    before, batch = start, "SELECT rowid FROM access_log WHERE rowid > ? ORDER BY rowid LIMIT ?"
+    while before < last:  # by rows, not by their numbers: a log from elsewhere may have huge gaps
+        (end,) = connection.execute(f"SELECT max(rowid) FROM ({batch})", (before, BATCH)).fetchone()  # noqa: S608
         for statement in (_LIST_PLACES, _LIST_KINDS, _COUNT_DAYS, _COUNT_WEEKS):
-            connection.execute(statement.format(rows="r.rowid > ? AND r.rowid <= ?"), rows)
+            connection.execute(statement.format(rows="r.rowid > ? AND r.rowid <= ?"), (before, end))
+        before = end
     if last > start:
         connection.execute("UPDATE access_mark SET last = ?", (last,))
 
