@@ -119,6 +119,7 @@ def make_admin(registry: Registry) -> str:
 
 def make_person(registry: Registry, name: str, role: Role, prefix: str = "") -> str:
     """Return the token of a new person."""
+    registry.accounts.create_first_admin()
     registry.accounts.grant(SYSTEM, Grant(name, role, prefix))
     return registry.accounts.create_token(SYSTEM, role, prefix, owner=name, label=f"{name}'s").secret
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +18,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.audit import Audit, Changes, compare_audits
-from skillc.errors import InvalidParameter, InvalidSkill, RegistryRefused, SkillNotFound
+from skillc.errors import InvalidParameter, InvalidSkill, PathEscapes, RegistryRefused, SkillNotFound
 from skillc.install import unpack_archive, unwrap
 from skillc.registry import LATEST, Package, Role, Skill, read_package
 from skillc.server.pages.session import RegistrySite
 from skillc.server.pages.shelf import audit_files
 from skillc.server.pages.skill import describe_audit
-from skillc.server.pages.visit import Visit, redirect, serve_page
+from skillc.server.pages.visit import FormLimits, Visit, redirect, serve_page
+from skillc.server.responses import Refusal
+from skillc.server.service import UPLOAD_TIME
 from skillc.skills import SkillId
 
 FIELDS = ("id", "version", "tag", "note")
@@ -47,7 +51,7 @@ def routes(site: RegistrySite) -> list[BaseRoute]:
     desk = Desk(site)
     return [
         Route("/publish", serve_page(site, desk.show), methods=["GET"]),
-        Route("/publish", serve_page(site, desk.publish, MAX_UPLOAD), methods=["POST"]),
+        Route("/publish", serve_page(site, desk.publish, desk.receive), methods=["POST"]),
         Route("/yank", serve_page(site, desk.yank), methods=["POST"]),
         Route("/unyank", serve_page(site, desk.unyank), methods=["POST"]),
     ]
@@ -57,11 +61,18 @@ class Desk:
     """Where visitors change what is published."""
 
     def __init__(self, site: RegistrySite) -> None:
+        self._service = site.service
         self._registry = site.registry
 
+    @asynccontextmanager
+    async def receive(self, visit: Visit) -> AsyncIterator[FormLimits]:
+        """Take a place for an upload, for those who may publish anything."""
+        _require_publisher(visit)
+        async with self._service.upload():
+            yield FormLimits(MAX_UPLOAD, 1, UPLOAD_TIME)
+
     def show(self, visit: Visit) -> Response:
-        if visit.person and not visit.has_role("publisher"):
-            raise RegistryRefused("publishing needs the role publisher")
+        _require_publisher(visit)
         return _show_form(visit, None, {"id": visit.query("id")})
 
     def publish(self, visit: Visit) -> Response:
@@ -105,6 +116,11 @@ class Desk:
         return redirect(f"/versions/{skill_id}")
 
 
+def _require_publisher(visit: Visit) -> None:
+    if visit.person and not visit.has_role("publisher"):
+        raise RegistryRefused("publishing needs the role publisher")
+
+
 def _show_form(visit: Visit, draft: Draft | None, fields: dict[str, str], status: int = 200) -> Response:
     values: dict[str, Any] = describe_audit(draft.audit if draft else None)
     every = dict.fromkeys(FIELDS, "") | fields
@@ -124,7 +140,5 @@ def _receive(visit: Visit, skill_id: SkillId) -> Package:
         unwrap(folder)
         try:
             return read_package(skill_id, folder)
-        except InvalidSkill as error:  # its message may name our folder
-            if place in error.message:
-                raise InvalidSkill("your archive") from None
-            raise
+        except (InvalidSkill, PathEscapes) as error:  # the message may name our folder
+            raise Refusal(422, error.message.replace(folder, skill_id), error.code) from None

@@ -5,8 +5,10 @@ A page is a function of a `Visit` that returns a response. It may block: it runs
 
 from __future__ import annotations
 
+import asyncio
 import hmac
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import quote, urlsplit
@@ -23,7 +25,8 @@ from starlette.types import Message
 from skillc import errors
 from skillc.registry import Caller, Role
 from skillc.server.pages.shelf import Shelf
-from skillc.server.responses import CLOSE, RETRY_SECONDS, Refusal, explain, status_of
+from skillc.server.requests import REQUEST_TIME
+from skillc.server.responses import CLOSE, RETRY_SECONDS, UNREAD, Refusal, explain, status_of
 
 MAX_FORM = 256 << 10  # bytes of a form without files
 MAX_FIELDS = 40
@@ -48,6 +51,7 @@ ADVICE = {
     "E001": "Look for it with the search above, or start from the collections on the home page.",
     "E021": "The list of files shows what the skill has in this version.",
     "E004": "Type a few words about the task.",
+    "E012": "Leave links out of the archive that lead out of the skill.",
     "E010": "Correct the skill and upload it again. 'skc lint' says what is wrong before you do.",
     "E011": "Add the field to the frontmatter of SKILL.md and upload the skill again.",
     "E050": "Choose another ID, or publish a new version of this one.",
@@ -158,8 +162,26 @@ def local_path(text: str) -> str:
     return text if is_local and "\\" not in text else "/"
 
 
-def serve_page(site: Site, page: Page, max_upload: int = 0) -> Endpoint:
-    """Return the endpoint of a page; with `max_upload`, its form may have a file of so many bytes."""
+@dataclass(frozen=True, slots=True)
+class FormLimits:
+    """What a form may be: bytes in all, files, and seconds that it takes to arrive."""
+
+    size: int = MAX_FORM
+    files: int = 0
+    seconds: float = REQUEST_TIME
+
+
+@asynccontextmanager
+async def receive_fields(visit: Visit) -> AsyncIterator[FormLimits]:
+    """Allow a form without files."""
+    yield FormLimits()
+
+
+Receive = Callable[[Visit], AbstractAsyncContextManager[FormLimits]]
+
+
+def serve_page(site: Site, page: Page, receive: Receive = receive_fields) -> Endpoint:
+    """Return the endpoint of a page. `receive` says, before a form is read, how large it may be."""
 
     async def respond(request: Request) -> Response:
         visit: Visit | None = None
@@ -168,12 +190,13 @@ def serve_page(site: Site, page: Page, max_upload: int = 0) -> Endpoint:
                 check_origin(request, site.url)
             visit = await site.open(request)
             if request.method == "POST":
-                async with _limit(request, max(max_upload, MAX_FORM)).form(
-                    max_files=1 if max_upload else 0, max_fields=MAX_FIELDS, max_part_size=MAX_FORM
-                ) as form:
-                    visit.form = form
-                    _check_form_token(visit)
-                    return await run_in_threadpool(page, visit)
+                async with receive(visit) as limits:
+                    visit.form = await _read_form(request, limits)
+                    try:
+                        _check_form_token(visit)
+                        return await run_in_threadpool(page, visit)
+                    finally:
+                        await visit.form.close()
             return await run_in_threadpool(page, visit)
         except errors.SignInRequired:
             return _ask_to_sign_in(request)
@@ -181,6 +204,15 @@ def serve_page(site: Site, page: Page, max_upload: int = 0) -> Endpoint:
             return await run_in_threadpool(_show_error, site, request, visit, error)
 
     return respond
+
+
+async def _read_form(request: Request, limits: FormLimits) -> FormData:
+    options = {"max_files": limits.files, "max_fields": MAX_FIELDS, "max_part_size": MAX_FORM}
+    try:
+        async with asyncio.timeout(limits.seconds):
+            return await _limit(request, limits.size).form(**options)
+    except TimeoutError:
+        raise Refusal(408, "the form did not arrive in time") from None
 
 
 def _limit(request: Request, size: int) -> Request:
@@ -228,9 +260,9 @@ def _ask_to_sign_in(request: Request) -> Response:
 def _show_error(site: Site, request: Request, visit: Visit | None, error: Exception) -> Response:
     status, code, message = _describe(request, error)
     advice = ADVICE.get(code, "Try again. If it happens again, tell the operator of this server the code.")
-    if isinstance(error, Refusal):
+    if isinstance(error, Refusal) and code == errors.InvalidOption.code:
         advice = "Go back to the page, load it again, and send the form once more."
-    headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else CLOSE if status == 413 else {}
+    headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else CLOSE if status in UNREAD else {}
     shown = visit or Visit(request, site)
     values = {"code": code, "message": message, "advice": advice, "number": status}
     return shown.page("error.html", status, headers, **values)

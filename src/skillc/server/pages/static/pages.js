@@ -108,3 +108,43 @@ if (navigator.clipboard) {
     else place.after(button);
   }
 }
+
+// Publishing keeps the file that was chosen: the answer is shown above the form.
+const publication = document.querySelector("form[data-keep-file]");
+if (publication) {
+  publication.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const buttons = publication.querySelectorAll("button");
+    const body = new FormData(publication, event.submitter);
+    for (const button of buttons) button.disabled = true;
+    try {
+      const answer = await fetch(publication.action, { method: "POST", body });
+      if (answer.redirected) {
+        location.assign(answer.url);
+        return;
+      }
+      showAnswer(await answer.text());
+    } catch {
+      showAnswer('<p role="alert">The server did not answer. Try again.</p>');
+    } finally {
+      for (const button of buttons) button.disabled = false;
+    }
+  });
+}
+
+function showAnswer(html) {
+  const other = new DOMParser().parseFromString(html, "text/html");
+  for (const old of document.querySelectorAll("[data-answer], .check")) old.remove();
+  for (const hint of other.querySelectorAll("[data-choose-again], .error a")) hint.remove();
+  const answer = other.querySelector("[data-answer]") || other.querySelector(".error") || other.body;
+  const place = document.createElement("section");
+  place.dataset.answer = "";
+  place.tabIndex = -1;
+  place.className = answer.className || "notice warn";
+  place.setAttribute("role", "status");
+  place.append(...answer.childNodes);
+  publication.before(place);
+  const consent = other.querySelector(".check");
+  if (consent) publication.querySelector(".row").before(consent);
+  place.focus();
+}
