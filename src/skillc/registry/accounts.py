@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
 from skillc.errors import InvalidParameter, SignInRequired
 from skillc.registry.access import SYSTEM, Caller, Permission, create_secret, is_same_secret, split_token
+from skillc.registry.cache import ACCOUNTS, Cache
 from skillc.registry.model import Grant, Role, Token, parse_name, parse_prefix
 from skillc.registry.store import Connection, Store, tables
 
@@ -31,13 +33,14 @@ class NewToken:
 class Accounts:
     """The grants and tokens of a registry."""
 
-    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
+    def __init__(self, store: Store, clock: Callable[[], datetime], cache: Cache) -> None:
         self._store = store
         self._clock = clock
+        self._cache = cache
 
     def create_first_admin(self) -> NewToken | None:
         """Make an admin with a token where there are no grants yet; of several servers, one gets it."""
-        with self._store.write() as connection:
+        with self._change() as connection:
             if tables.read_grants(connection):
                 return None
             self._set_grant(connection, SYSTEM, Grant(FIRST_ADMIN, Role.ADMIN))
@@ -46,30 +49,50 @@ class Accounts:
 
     def authenticate(self, text: str) -> Caller:
         """Return the caller with this token; raises SignInRequired for any that is not valid."""
-        token_id, hash = split_token(text)
+        key = split_token(text)
+        return self._check(self._cache.remember(ACCOUNTS, key, lambda: self._read_caller(*key)))
+
+    def recall(self, text: str) -> Caller | None:
+        """Return what `authenticate` would, if it need ask nothing; else None."""
+        caller = self._cache.recall(ACCOUNTS, split_token(text))
+        return self._check(caller) if isinstance(caller, Caller) else None
+
+    def _check(self, caller: Caller) -> Caller:
+        if caller.expires_at is not None and self._clock() >= caller.expires_at:
+            raise SignInRequired
+        return caller
+
+    def _read_caller(self, token_id: str, hash: str) -> Caller:
         with self._store.read() as connection:
             row = tables.read_token(connection, token_id)
             token, own_hash = row or (None, "")
             is_right = is_same_secret(own_hash, hash)
             if token is None or not is_right or not token.is_valid(self._clock()):
                 raise SignInRequired
-            grants = tables.read_grants(connection, token.owner)
-        owner = Caller(token.owner, tuple(Permission(grant.role, grant.prefix) for grant in grants))
+            owner = _read_owner(connection, token.owner)
         permissions = owner.narrow(Permission(token.role, token.prefix))
         return Caller(token.owner, permissions, token.id, token.expires_at)
+
+    @contextmanager
+    def _change(self) -> Iterator[Connection]:
+        try:
+            with self._store.write() as connection:
+                yield connection
+        finally:
+            self._cache.drop(ACCOUNTS)
 
     def grant(self, caller: Caller, grant: Grant) -> None:
         """Give a subject a role below a prefix, in place of the one it has there."""
         new_grant = Grant(parse_name(grant.subject, "subject"), grant.role, parse_prefix(grant.prefix))
         caller.require(Role.ADMIN, new_grant.prefix)
-        with self._store.write() as connection:
+        with self._change() as connection:
             self._set_grant(connection, caller, new_grant)
             _require_admin(connection)
 
     def remove_grant(self, caller: Caller, subject: str, prefix: str = "") -> None:
         caller.require(Role.ADMIN, parse_prefix(prefix))
         parse_name(subject, "subject")
-        with self._store.write() as connection:
+        with self._change() as connection:
             if not any(grant.prefix == prefix for grant in tables.read_grants(connection, subject)):
                 raise InvalidParameter("subject", f"'{subject}' has no grant for '{prefix}'")
             tables.remove_grant(connection, subject, prefix)
@@ -104,7 +127,7 @@ class Accounts:
             caller.require(Role.ADMIN, scope.prefix)
         if caller.expires_at is not None:
             expires_at = min(expires_at or caller.expires_at, caller.expires_at)
-        with self._store.write() as connection:
+        with self._change() as connection:
             return self._insert_token(
                 connection, caller, owner, scope, parse_name(label, "label"), expires_at
             )
@@ -112,7 +135,7 @@ class Accounts:
     def revoke_token(self, caller: Caller, token_id: str) -> None:
         """Revoke a token of the caller's or, as an admin, of anyone; and those that were made with it."""
         parse_name(token_id, "token")
-        with self._store.write() as connection:
+        with self._change() as connection:
             row = tables.read_token(connection, token_id)
             if row is None or not _may_see(caller, row[0]):
                 raise InvalidParameter("token", f"there is no token '{token_id}'")
@@ -144,6 +167,11 @@ class Accounts:
         detail = {"id": token_id, "owner": owner, "role": scope.role.label, "prefix": scope.prefix}
         tables.record_change(connection, caller, now, "create-token", **detail)
         return NewToken(token, secret)
+
+
+def _read_owner(connection: Connection, subject: str) -> Caller:
+    grants = tables.read_grants(connection, subject)
+    return Caller(subject, tuple(Permission(grant.role, grant.prefix) for grant in grants))
 
 
 def _may_see(caller: Caller, token: Token) -> bool:

@@ -28,6 +28,24 @@ class Connection(Protocol):
         """Run one statement for each row of values."""
         ...
 
+    def notify(self) -> None:
+        """Wake those that watch the store, once this transaction is done."""
+        ...
+
+
+class Watch(Protocol):
+    """Waits for changes that any process makes. It may wake up without one, and miss one: look at the log."""
+
+    def wait(self, seconds: float) -> None:
+        """Return after a change, or when time is up; raises RegistryUnavailable."""
+        ...
+
+    def wake(self) -> None:
+        """End a `wait`, from another thread."""
+        ...
+
+    def close(self) -> None: ...
+
 
 class Store(Protocol):
     """A database. Everything it can't do raises RegistryUnavailable (E092)."""
@@ -44,5 +62,7 @@ class Store(Protocol):
     def write(self) -> AbstractContextManager[Connection]:
         """Open a transaction that no other writer runs beside; it is undone where the block raises."""
         ...
+
+    def watch(self) -> Watch: ...
 
     def close(self) -> None: ...
