@@ -49,6 +49,8 @@ from skillc.registry.model import (
     precedence,
 )
 from skillc.registry.package import Package
+from skillc.registry.publishers import Publishers
+from skillc.registry.sessions import Sessions
 from skillc.registry.store import Connection, Store, open_store, tables
 from skillc.skills import SkillId
 
@@ -76,6 +78,11 @@ class Registry:
         self._blobs = blobs
         self._clock = clock
         self.accounts = Accounts(store, clock)
+        self.sessions = Sessions(store, clock)
+        self.publishers = Publishers(store, clock)
+
+    def now(self) -> datetime:
+        return self._clock()
 
     def close(self) -> None:
         self._store.close()
