@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
 from skillc.errors import InvalidParameter, SignInRequired
 from skillc.registry.access import SYSTEM, Caller, Permission, create_secret, is_same_secret, split_token
 from skillc.registry.cache import ACCOUNTS, Cache
+from skillc.registry.identities import CI, GROUP
 from skillc.registry.model import Grant, Role, Token, parse_name, parse_prefix
-from skillc.registry.store import Connection, Store, tables
+from skillc.registry.store import Connection, Store, sign_in, tables
 
 FIRST_ADMIN = "admin"
 
@@ -40,7 +40,7 @@ class Accounts:
 
     def create_first_admin(self) -> NewToken | None:
         """Make an admin with a token where there are no grants yet; of several servers, one gets it."""
-        with self._change() as connection:
+        with self._store.write() as connection:
             if tables.read_grants(connection):
                 return None
             self._set_grant(connection, SYSTEM, Grant(FIRST_ADMIN, Role.ADMIN))
@@ -69,30 +69,20 @@ class Accounts:
             is_right = is_same_secret(own_hash, hash)
             if token is None or not is_right or not token.is_valid(self._clock()):
                 raise SignInRequired
-            owner = _read_owner(connection, token.owner)
-        permissions = owner.narrow(Permission(token.role, token.prefix))
-        return Caller(token.owner, permissions, token.id, token.expires_at)
-
-    @contextmanager
-    def _change(self) -> Iterator[Connection]:
-        try:
-            with self._store.write() as connection:
-                yield connection
-        finally:
-            self._cache.drop(ACCOUNTS)
+            return read_token_caller(connection, token, self._clock())
 
     def grant(self, caller: Caller, grant: Grant) -> None:
         """Give a subject a role below a prefix, in place of the one it has there."""
         new_grant = Grant(parse_name(grant.subject, "subject"), grant.role, parse_prefix(grant.prefix))
         caller.require(Role.ADMIN, new_grant.prefix)
-        with self._change() as connection:
+        with self._store.write() as connection:
             self._set_grant(connection, caller, new_grant)
             _require_admin(connection)
 
     def remove_grant(self, caller: Caller, subject: str, prefix: str = "") -> None:
         caller.require(Role.ADMIN, parse_prefix(prefix))
         parse_name(subject, "subject")
-        with self._change() as connection:
+        with self._store.write() as connection:
             if not any(grant.prefix == prefix for grant in tables.read_grants(connection, subject)):
                 raise InvalidParameter("subject", f"'{subject}' has no grant for '{prefix}'")
             tables.remove_grant(connection, subject, prefix)
@@ -127,7 +117,7 @@ class Accounts:
             caller.require(Role.ADMIN, scope.prefix)
         if caller.expires_at is not None:
             expires_at = min(expires_at or caller.expires_at, caller.expires_at)
-        with self._change() as connection:
+        with self._store.write() as connection:
             return self._insert_token(
                 connection, caller, owner, scope, parse_name(label, "label"), expires_at
             )
@@ -135,7 +125,7 @@ class Accounts:
     def revoke_token(self, caller: Caller, token_id: str) -> None:
         """Revoke a token of the caller's or, as an admin, of anyone; and those that were made with it."""
         parse_name(token_id, "token")
-        with self._change() as connection:
+        with self._store.write() as connection:
             row = tables.read_token(connection, token_id)
             if row is None or not _may_see(caller, row[0]):
                 raise InvalidParameter("token", f"there is no token '{token_id}'")
@@ -160,18 +150,42 @@ class Accounts:
         label: str,
         expires_at: datetime | None,
     ) -> NewToken:
-        now = self._clock()
-        token_id, secret, hash = create_secret()
-        token = Token(token_id, owner, scope.role, scope.prefix, label, now, expires_at)
-        tables.insert_token(connection, token, hash, parent=caller.token)
-        detail = {"id": token_id, "owner": owner, "role": scope.role.label, "prefix": scope.prefix}
-        tables.record_change(connection, caller, now, "create-token", **detail)
-        return NewToken(token, secret)
+        return insert_token(connection, caller, owner, scope, label, self._clock(), expires_at)
 
 
-def _read_owner(connection: Connection, subject: str) -> Caller:
-    grants = tables.read_grants(connection, subject)
+def insert_token(
+    connection: Connection,
+    caller: Caller,
+    owner: str,
+    scope: Permission,
+    label: str,
+    now: datetime,
+    expires_at: datetime | None,
+) -> NewToken:
+    """Make a token, whatever its caller may do."""
+    token_id, secret, hash = create_secret()
+    token = Token(token_id, owner, scope.role, scope.prefix, label, now, expires_at)
+    tables.insert_token(connection, token, hash, parent=caller.token)
+    detail = {"id": token_id, "owner": owner, "role": scope.role.label, "prefix": scope.prefix}
+    tables.record_change(connection, caller, now, "create-token", **detail)
+    return NewToken(token, secret)
+
+
+def read_owner(connection: Connection, subject: str, now: datetime) -> Caller:
+    """Return a subject with what its own grants and those of its groups allow."""
+    person = sign_in.find_person(connection, subject)
+    subjects = [subject, *(f"{GROUP}{group}" for group in (person.current_groups(now) if person else ()))]
+    grants = [grant for each in subjects for grant in tables.read_grants(connection, each)]
     return Caller(subject, tuple(Permission(grant.role, grant.prefix) for grant in grants))
+
+
+def read_token_caller(connection: Connection, token: Token, now: datetime) -> Caller:
+    """Return the caller with a valid token: what both its owner and the token may do."""
+    owner = read_owner(connection, token.owner, now)
+    if token.owner.startswith(CI) and (publisher := sign_in.find_publisher(connection, token.id)):
+        owner = Caller(token.owner, (Permission(Role.PUBLISHER, publisher.prefix),))
+    permissions = owner.narrow(Permission(token.role, token.prefix))
+    return Caller(token.owner, permissions, token.id, token.expires_at)
 
 
 def _may_see(caller: Caller, token: Token) -> bool:

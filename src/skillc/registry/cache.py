@@ -66,11 +66,12 @@ class Cache:
             self._keep(owner, key, (value, measure(value), time), generation)
         return value
 
-    def drop(self, owner: str) -> None:
-        """Forget what belongs to a skill or to the accounts."""
+    def drop(self, *owners: str) -> None:
+        """Forget what belongs to some skills or to the accounts."""
         with self._lock:
             self._generation += 1
-            self._remove(owner)
+            for owner in owners:
+                self._remove(owner)
 
     def clear(self) -> None:
         with self._lock:
@@ -96,5 +97,4 @@ class Cache:
         if changes is None:
             self.clear()
         else:
-            for owner in {change.skill for change in changes}:
-                self.drop(owner)
+            self.drop(*{change.skill for change in changes})

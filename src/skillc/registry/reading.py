@@ -39,6 +39,7 @@ class Reader:
         self.log = Log(store)
         self.feed = Feed(store, self.log)
         self._is_followed = False
+        store.listeners.append(lambda news: self._cache.drop(*news))
 
     def follow(self) -> Feed:
         """Start to follow the log, and to remember what was read as long as it did not change."""

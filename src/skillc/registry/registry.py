@@ -45,7 +45,9 @@ from skillc.registry.model import (
     precedence,
 )
 from skillc.registry.package import Package
+from skillc.registry.publishers import Publishers
 from skillc.registry.reading import Reader, read_skill
+from skillc.registry.sessions import Sessions
 from skillc.registry.store import Connection, Store, open_store, tables
 from skillc.skills import SkillId
 
@@ -68,6 +70,8 @@ class Registry(Reader):
     ) -> None:
         super().__init__(store, blobs, clock)
         self.accounts = Accounts(store, clock, self._cache)
+        self.sessions = Sessions(store, clock)
+        self.publishers = Publishers(store, clock)
 
     def __enter__(self) -> Self:
         return self
@@ -99,7 +103,7 @@ class Registry(Reader):
         parse_text(note, "note")
         blobs = package.blobs()
         publication = self._upload(blobs)
-        with self._change(package.skill) as (connection, now):
+        with self._change() as (connection, now):
             if tables.release_blobs(connection, publication) != len(blobs):
                 raise RegistryUnavailable("store", "publishing took too long; publish again")
             skill = _open_for_publication(connection, caller, package.skill, now)
@@ -147,7 +151,7 @@ class Registry(Reader):
         self, caller: Caller, skill_id: str, version: str, reason: str | None, action: str
     ) -> Version:
         caller.require(Role.MAINTAINER, SkillId(skill_id))
-        with self._change(skill_id) as (connection, now):
+        with self._change() as (connection, now):
             target = _find(read_skill(connection, skill_id), version)
             tables.set_yank(connection, target, reason)
             tables.record_change(connection, caller, now, action, skill_id, version, reason=reason)
@@ -157,13 +161,13 @@ class Registry(Reader):
         """Point a tag at a version; `latest` at an older one is a rollback."""
         caller.require(Role.PUBLISHER, SkillId(skill_id))
         parse_tag(tag)
-        with self._change(skill_id) as (connection, now):
+        with self._change() as (connection, now):
             tables.set_tag(connection, _find(read_skill(connection, skill_id), version), tag)
             tables.record_change(connection, caller, now, "tag", skill_id, version, tag=tag)
 
     def remove_tag(self, caller: Caller, skill_id: str, tag: str) -> None:
         caller.require(Role.PUBLISHER, SkillId(skill_id))
-        with self._change(skill_id) as (connection, now):
+        with self._change() as (connection, now):
             if tag not in read_skill(connection, skill_id).tags:
                 raise SkillNotFound(f"{skill_id}@{tag}", "there is no such tag")
             tables.remove_tag(connection, skill_id, tag)
@@ -172,7 +176,7 @@ class Registry(Reader):
     def delete(self, caller: Caller, skill_id: str) -> None:
         """Delete a skill with all its versions; for 30 days it can be restored, and its ID stays reserved."""
         caller.require(Role.MAINTAINER, SkillId(skill_id))
-        with self._change(skill_id) as (connection, now):
+        with self._change() as (connection, now):
             read_skill(connection, skill_id)
             tables.set_deletion(connection, skill_id, now)
             tables.record_change(connection, caller, now, "delete", skill_id)
@@ -180,7 +184,7 @@ class Registry(Reader):
     def restore(self, caller: Caller, skill_id: str) -> Skill:
         """Undo a deletion; raises SkillNotFound where there is none, or not any more."""
         caller.require(Role.MAINTAINER, SkillId(skill_id))
-        with self._change(skill_id) as (connection, now):
+        with self._change() as (connection, now):
             deleted_at = tables.read_deletion(connection, skill_id)
             if deleted_at is None or now >= deleted_at + RESERVATION:
                 raise SkillNotFound(skill_id, "it is not among the deleted ones")
@@ -199,8 +203,6 @@ class Registry(Reader):
             for skill_id in ids:
                 _purge(connection, caller, skill_id, now)
             tables.drop_claims(connection, now - ORPHAN_AGE)
-        for skill_id in ids:
-            self._cache.drop(skill_id)
         self._blobs.sweep(now - ORPHAN_AGE)
         return Collected((*ids,), sum(map(self._remove_orphans, self._blobs.find_older(now - ORPHAN_AGE))))
 
@@ -212,13 +214,9 @@ class Registry(Reader):
         return len(orphans)
 
     @contextmanager
-    def _change(self, skill_id: str | None = None) -> Iterator[tuple[Connection, datetime]]:
-        try:
-            with self._store.write() as connection:
-                yield connection, self._clock()  # read while no other writes: times follow the log
-        finally:  # also after an error: it may be done all the same
-            if skill_id is not None:
-                self._cache.drop(skill_id)
+    def _change(self) -> Iterator[tuple[Connection, datetime]]:
+        with self._store.write() as connection:
+            yield connection, self._clock()  # read while no other writes: times are in the order of changes
 
 
 def open_registry(store: str = "", blobs: str = "") -> Registry:

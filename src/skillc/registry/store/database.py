@@ -10,7 +10,7 @@ order in which readers see them. A transaction appears whole or, where its proce
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -28,8 +28,8 @@ class Connection(Protocol):
         """Run one statement for each row of values."""
         ...
 
-    def notify(self) -> None:
-        """Wake those that watch the store, once this transaction is done."""
+    def notify(self, skill_id: str) -> None:
+        """Tell of a change to a skill, or to the accounts ("") once this transaction is done."""
         ...
 
 
@@ -47,8 +47,16 @@ class Watch(Protocol):
     def close(self) -> None: ...
 
 
+Listener = Callable[[Collection[str]], None]  # called with the IDs of skills that changed, "" for accounts
+
+
 class Store(Protocol):
     """A database. Everything it can't do raises RegistryUnavailable (E092)."""
+
+    @property
+    def listeners(self) -> list[Listener]:
+        """What is called at the end of each transaction of this process that changed something."""
+        ...
 
     @property
     def text_type(self) -> str:

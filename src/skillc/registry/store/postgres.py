@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 from skillc.errors import RegistryUnavailable, require_extra
-from skillc.registry.store.database import Row
+from skillc.registry.store.database import Listener, Row
 from skillc.registry.store.migrations import migrate
 
 with require_extra("postgres"):
@@ -33,6 +33,7 @@ _OPTIONS: dict[str, Any] = {"autocommit": True, "connect_timeout": 5, "applicati
 class PostgresConnection:
     def __init__(self, connection: psycopg.Connection[Row]) -> None:
         self._connection = connection
+        self.news: set[str] = set()
 
     def execute(self, sql: str, *values: object) -> list[Row]:
         cursor = self._connection.execute(_translate(sql), values)
@@ -42,7 +43,8 @@ class PostgresConnection:
         with self._connection.cursor() as cursor:
             cursor.executemany(_translate(sql), rows)
 
-    def notify(self) -> None:
+    def notify(self, skill_id: str) -> None:
+        self.news.add(skill_id)
         self._connection.execute("NOTIFY skillc")  # which comes with the commit, once
 
 
@@ -86,6 +88,7 @@ class PostgresStore:
 
     def __init__(self, url: str) -> None:
         self._url, self._name = url, _describe(url)
+        self.listeners: list[Listener] = []
         self._writer = Lock()  # waiting writers of this process leave the connections to readers
         self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
             url,
@@ -113,12 +116,17 @@ class PostgresStore:
     def write(self) -> Iterator[PostgresConnection]:
         if not self._writer.acquire(timeout=WAIT_SECONDS):
             raise RegistryUnavailable(self._name, "too many writers wait")
+        news: set[str] = set()
         try:
             with self._begin("BEGIN ISOLATION LEVEL READ COMMITTED") as connection:
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (WRITER_LOCK,))
-                yield PostgresConnection(connection)
+                transaction = PostgresConnection(connection)
+                news = transaction.news
+                yield transaction
         finally:
             self._writer.release()
+            for listener in self.listeners if news else ():
+                listener(news)
 
     def watch(self) -> PostgresWatch:
         return PostgresWatch(self._url, self._name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event
 from time import monotonic
@@ -13,7 +13,7 @@ from weakref import WeakSet
 
 from skillc import atomic
 from skillc.errors import RegistryUnavailable
-from skillc.registry.store.database import Row
+from skillc.registry.store.database import Listener, Row
 from skillc.registry.store.migrations import migrate
 from skillc.startup import BUSY_SECONDS
 
@@ -22,7 +22,7 @@ POLL_SECONDS = 0.1  # between two looks at whether another process wrote
 
 class SqliteConnection:
     def __init__(self, path: str) -> None:
-        self.has_news = False
+        self.news: set[str] = set()
         # Transactions are opened by `begin` alone. A connection is used by one thread at a time.
         self._connection = sqlite3.connect(
             path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
@@ -40,8 +40,8 @@ class SqliteConnection:
     def execute_many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         self._connection.executemany(sql, rows)
 
-    def notify(self) -> None:
-        self.has_news = True
+    def notify(self, skill_id: str) -> None:
+        self.news.add(skill_id)
 
     @contextmanager
     def begin(self, mode: str) -> Iterator[None]:
@@ -99,6 +99,7 @@ class SqliteStore:
         self._path = os.path.abspath(path)
         self._idle: deque[SqliteConnection] = deque()  # as many as were in use at once
         self._watches: WeakSet[SqliteWatch] = WeakSet()
+        self.listeners: list[Listener] = []
         with _translate_errors(self._path):
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))  # others see no hashes of tokens
@@ -118,17 +119,24 @@ class SqliteStore:
     @contextmanager
     def write(self) -> Iterator[SqliteConnection]:
         with _translate_errors(self._path), self._borrow() as connection:
-            connection.has_news = False
-            with connection.begin("IMMEDIATE"):
-                yield connection
-            has_news = connection.has_news
-        for watch in (*self._watches,) if has_news else ():  # at once, within this process
-            watch.wake()
+            connection.news.clear()
+            try:
+                with connection.begin("IMMEDIATE"):
+                    yield connection
+            finally:
+                self._tell(connection.news)
 
     def watch(self) -> SqliteWatch:
         watch = SqliteWatch(self._path)
         self._watches.add(watch)
         return watch
+
+    def _tell(self, news: Collection[str]) -> None:
+        if news:
+            for listener in self.listeners:
+                listener(news)
+            for watch in (*self._watches,):
+                watch.wake()
 
     def close(self) -> None:
         while self._idle:

@@ -301,7 +301,7 @@ def record_change(
         *(sequence, to_number(now), caller.subject, caller.token, action, skill, version),
         json.dumps(detail),
     )
-    connection.notify()
+    connection.notify(skill)
     return sequence
 
 
