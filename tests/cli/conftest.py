@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.support.http import stub
 from tests.support.servers import served
 
-__all__ = ["served"]
+__all__ = ["served", "stub"]

@@ -57,6 +57,10 @@ GROUPS = {
         "mcp": "Serve tools, skills and their files to agents over the Model Context Protocol.",
         "serve": "Serve the skills of all repositories to programs over HTTP.",
     },
+    "Share skills in a registry": {
+        "login": "Store a token for a registry.",
+        "logout": "Forget the token for a registry.",
+    },
     "See what agents used": {
         "stats": "Show what agents used: sections, files, searches, errors.",
         "sync": "Move access logs kept in the project into the skills' own logs.",
