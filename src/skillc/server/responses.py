@@ -17,7 +17,26 @@ from skillc.startup import sha256_hex
 from skillc.text import one_line
 
 # Errors about what the client asked for: it gets their message. Others may name paths of this machine.
-MISTAKES = (errors.SkillNotFound, errors.InvalidSkillId, errors.InvalidOption, errors.EmptyQuery)
+MISTAKES = (
+    errors.SkillNotFound,
+    errors.FileNotFound,
+    errors.InvalidSkillId,
+    errors.InvalidOption,
+    errors.InvalidParameter,
+    errors.EmptyQuery,
+    errors.RegistryRefused,
+    errors.SkillExists,
+    errors.VersionExists,
+)
+STATUS: tuple[tuple[type[errors.SkillcError], int], ...] = (  # the first that fits
+    (errors.NotFound, 404),
+    (errors.SignInRequired, 401),
+    (errors.RegistryRefused, 403),
+    (errors.StaleVersion, 412),
+    (errors.Conflict, 409),
+)
+OUTAGES = (errors.RepositoryUnavailable, errors.RegistryUnavailable)
+RETRY_SECONDS = 5  # what a client is asked to wait for in an outage
 HEADERS = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
 CLOSE = {"Connection": "close"}
 UNREAD = (408, 413)  # the rest of the request may still arrive; closing ends it
@@ -63,14 +82,23 @@ def explain(request: Request, error: Exception) -> str:
         return error.message
     what = one_line(f"{request.method} {request.url.path}")
     log.error("%s: %s", what, errors.unexpected(error).line())
+    if isinstance(error, errors.RegistryUnavailable):
+        return "the registry is unavailable; try again in a moment"
     unavailable = isinstance(error, errors.RepositoryUnavailable)
     return f"{'a repository is unavailable' if unavailable else 'internal error'}; the server's log says more"
 
 
+def fail(request: Request, error: Exception) -> Response:
+    """Return the response for an error that an endpoint raised."""
+    status = _status(error)
+    headers = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": str(RETRY_SECONDS)}}.get(status)
+    return failure(status, errors.unexpected(error).code, explain(request, error), headers)
+
+
 def _status(error: Exception) -> int:
     if isinstance(error, MISTAKES):
-        return 404 if isinstance(error, errors.SkillNotFound) else 400
-    return 503 if isinstance(error, errors.RepositoryUnavailable) else 500
+        return next((status for kind, status in STATUS if isinstance(error, kind)), 400)
+    return 503 if isinstance(error, OUTAGES) else 500
 
 
 def guard(endpoint: Endpoint) -> Endpoint:
@@ -83,7 +111,7 @@ def guard(endpoint: Endpoint) -> Endpoint:
         except Refusal as error:
             return failure(error.status, error.code, str(error), CLOSE if error.status in UNREAD else None)
         except Exception as error:
-            return failure(_status(error), errors.unexpected(error).code, explain(request, error))
+            return fail(request, error)
 
     return respond_safely
 
