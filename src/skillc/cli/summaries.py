@@ -60,6 +60,10 @@ GROUPS = {
     "Share skills in a registry": {
         "login": "Store a token for a registry.",
         "logout": "Forget the token for a registry.",
+        "publish": "Publish a new version of a skill in a registry.",
+        "yank": "Take a version out of the choice for new installations, or undo that.",
+        "token": "Make, list and revoke the tokens of a registry.",
+        "grant": "Say which people and programs may do what in a registry.",
     },
     "See what agents used": {
         "stats": "Show what agents used: sections, files, searches, errors.",

@@ -12,7 +12,20 @@ if TYPE_CHECKING:
     from skillc.registry.access import PUBLIC, SYSTEM, Caller, Permission
     from skillc.registry.accounts import Accounts, NewToken
     from skillc.registry.blobs import Blobs, open_blobs
-    from skillc.registry.model import LATEST, Change, Grant, Role, Skill, StoredFile, Token, Version
+    from skillc.registry.model import (
+        LATEST,
+        Change,
+        Grant,
+        Role,
+        Skill,
+        StoredFile,
+        Token,
+        Version,
+        next_patch,
+        parse_tag,
+        parse_version,
+        precedence,
+    )
     from skillc.registry.package import Package, make_package, read_package
     from skillc.registry.policies import Allowed, Audited, MinimumAge, Policy
     from skillc.registry.registry import CallerSource, Collected, Registry, open_registry
@@ -25,7 +38,10 @@ else:
             "access": "PUBLIC SYSTEM Caller Permission",
             "accounts": "Accounts NewToken",
             "blobs": "Blobs open_blobs",
-            "model": "LATEST Change Grant Role Skill StoredFile Token Version",
+            "model": (
+                "LATEST Change Grant Role Skill StoredFile Token Version next_patch parse_tag parse_version "
+                "precedence"
+            ),
             "package": "Package make_package read_package",
             "policies": "Allowed Audited MinimumAge Policy",
             "registry": "CallerSource Collected Registry open_registry",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import quote, urlencode
@@ -33,6 +33,8 @@ MAX_MESSAGE = 500  # characters of an error's text
 MAX_WAIT = 60.0  # seconds that a registry may ask us to wait
 MAX_ATTEMPTS = 3
 BUSY = (429, 503)
+PIECE = 1 << 16  # bytes that are sent at once
+JSON, ARCHIVE = "application/json", "application/gzip"
 
 # Errors that a registry may answer with, by code; any other code is E092.
 _ERRORS: dict[str, type[errors.SkillcError]] = {
@@ -83,6 +85,11 @@ class PublishedVersion:
     published_at: str = ""
     yanked: str | None = None
     tags: tuple[str, ...] = ()
+
+    @property
+    def etag(self) -> str:
+        """What a registry compares with If-Match."""
+        return f'"{self.version}+{self.digest}"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +149,66 @@ class RegistryApi:
     def get(self, path: str, query: Mapping[str, str] | None = None, *, limit: int = MAX_JSON) -> Answer:
         return self.send("GET", path, query=query, limit=limit)
 
+    # Writing
+
+    def publish(
+        self,
+        skill_id: str,
+        body: Mapping[str, Any] | bytes,
+        options: Mapping[str, str],
+        *,
+        after: PublishedVersion | None,
+        tell_progress: Callable[[int, int], None] | None = None,
+    ) -> PublishedVersion:
+        """Publish a version after the latest one that the publisher saw; None for a skill that is new.
+
+        A body of bytes is an archive. Raises VersionExists, also where another publisher was faster.
+        """
+        condition = {"If-Match": after.etag} if after else {"If-None-Match": "*"}
+        is_archive = isinstance(body, bytes)
+        value = self.send(
+            "PUT",
+            skill_path(skill_id),
+            None if isinstance(body, bytes) else {**body, **options},
+            content=body if isinstance(body, bytes) else None,
+            media_type=ARCHIVE if is_archive else JSON,
+            query=options if is_archive else None,
+            headers=condition,
+            tell_progress=tell_progress,
+        ).value()
+        return _read_version(value)
+
+    def set_tag(self, skill_id: str, tag: str, version: str) -> None:
+        self.send("PUT", f"{skill_path(skill_id)}/tags/{quote(tag, safe='')}", {"version": version})
+
+    def yank(self, skill_id: str, version: str, reason: str) -> None:
+        self.send("POST", f"{_version_path(skill_id, version)}/yank", {"reason": reason})
+
+    def unyank(self, skill_id: str, version: str) -> None:
+        self.send("POST", f"{_version_path(skill_id, version)}/unyank")
+
+    def create_token(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Make a token and return it with its secret, `token`, which is never told again."""
+        value = self.send("POST", "tokens", request).value()
+        if not _text(value, "token") or not _text(value, "id"):
+            raise self._unusable("it made no token")
+        return value
+
+    def tokens(self) -> Sequence[Mapping[str, Any]]:
+        return _tables(self.get("tokens").value(), "tokens")
+
+    def revoke_token(self, token_id: str) -> None:
+        self.send("DELETE", f"tokens/{quote(token_id, safe='')}")
+
+    def grants(self) -> Sequence[Mapping[str, Any]]:
+        return _tables(self.get("grants").value(), "grants")
+
+    def set_grant(self, subject: str, role: str, prefix: str) -> None:
+        self.send("PUT", "grants", {"subject": subject, "role": role, "prefix": prefix})
+
+    def remove_grant(self, subject: str, prefix: str) -> None:
+        self.send("DELETE", "grants", query={"subject": subject, "prefix": prefix})
+
     # Requests
 
     def send(
@@ -150,22 +217,29 @@ class RegistryApi:
         path: str,
         value: Any = None,
         *,
+        content: bytes | None = None,
+        media_type: str = JSON,
         query: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
         limit: int = MAX_JSON,
+        tell_progress: Callable[[int, int], None] | None = None,
     ) -> Answer:
-        """Send a request and return the answer; raises the error that the registry names, or E092."""
+        """Send a request and return the answer; raises the error that the registry names, or E092.
+
+        The body is `value` as JSON, or else `content`. `tell_progress` gets the bytes sent, and all.
+        """
         words = {key: text for key, text in (query or {}).items() if text}
         url = f"{self.registry}/{path}{f'?{urlencode(words)}' if words else ''}"
         fields = {"Accept": "application/json", "Accept-Encoding": "identity"} | dict(headers or {})
         fields["User-Agent"] = f"skillc/{__version__}"
         if self._token:
             fields["Authorization"] = f"Bearer {self._token}"
-        content = None if value is None else json.dumps(value).encode()
+        content = content if value is None else json.dumps(value).encode()
         if content is not None:
-            fields["Content-Type"] = "application/json"
+            fields |= {"Content-Type": media_type, "Content-Length": str(len(content))}
         for attempt in range(MAX_ATTEMPTS):
-            response, data = self._exchange(method, url, fields, content, limit)
+            body = _pieces(content, tell_progress) if content is not None else None
+            response, data = self._exchange(method, url, fields, body, limit)
             wait = _seconds(response.headers.get("Retry-After", ""))
             if response.status_code not in BUSY or attempt == MAX_ATTEMPTS - 1 or wait > MAX_WAIT:
                 break
@@ -176,7 +250,7 @@ class RegistryApi:
         return Answer(response.status_code, data, response.headers.get("ETag", "")[:1024])
 
     def _exchange(
-        self, method: str, url: str, headers: Mapping[str, str], content: bytes | None, limit: int
+        self, method: str, url: str, headers: Mapping[str, str], content: Iterator[bytes] | None, limit: int
     ) -> tuple[httpx2.Response, bytes]:
         start = time.monotonic()
         data = bytearray()
@@ -242,6 +316,17 @@ def _remote_error(kind: type[errors.SkillcError], message: str) -> errors.Skillc
 def skill_path(skill_id: str) -> str:
     """Return the path of a skill below its registry: its ID is one segment."""
     return f"skills/{quote(SkillId(skill_id), safe='')}"
+
+
+def _version_path(skill_id: str, version: str) -> str:
+    return f"{skill_path(skill_id)}/versions/{quote(version, safe='')}"
+
+
+def _pieces(content: bytes, tell_progress: Callable[[int, int], None] | None) -> Iterator[bytes]:
+    for start in range(0, len(content), PIECE):
+        if tell_progress:
+            tell_progress(start, len(content))
+        yield content[start : start + PIECE]
 
 
 def _read_version(entry: Mapping[str, Any]) -> PublishedVersion:
