@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.http import stub
-from tests.support.registry import ada, team
 from tests.support.servers import served
+from tests.support.team import ada, team
 
 __all__ = ["ada", "served", "stub", "team"]

@@ -11,7 +11,7 @@ from skillc.errors import SkillNotFound
 from skillc.registry import SYSTEM, Role
 from tests.conftest import World
 from tests.support.http import Stub, page
-from tests.support.registry import Team
+from tests.support.team import Team
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from skillc.library.http.api import skill_path
 from skillc.registry import SYSTEM, Role, read_package
 from tests.conftest import World
 from tests.support.http import Stub, page
-from tests.support.registry import Team
+from tests.support.team import Team
 
 TEXT = "---\nname: refunds\ndescription: Pay money back. Use when a customer asks.\n---\n# Refunds\n\nText.\n"
 

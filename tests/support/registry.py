@@ -1,117 +1,79 @@
-"""A registry of a team: the real application, over a real store, in a thread on loopback."""
+"""A registry behind HTTP: an application with a client, and archives to publish."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+import io
+import tarfile
+import zipfile
+from base64 import b64encode
+from collections.abc import Mapping
 from typing import Any
 
-import pytest
+import httpx2
+from starlette.testclient import TestClient
 
-from skillc.registry import SYSTEM, Grant, Registry, Role, make_package, open_registry
+from skillc.registry import SYSTEM, Registry, Role
 from skillc.server import ServerSettings, create_registry_app
-from skillc.server.serve import _listen, create_server
-from tests.conftest import World
-
-Message = dict[str, Any]
 
 
-@dataclass
-class Seen:
-    """A request that the server got: how, what, with which headers, and how many bytes of a body."""
-
-    method: str
-    path: str
-    headers: dict[str, str]
-    size: int = 0
+def skill_md(name: str = "refunds", text: str = "Text.", **fields: str) -> str:
+    more = "".join(f"{key}: {value}\n" for key, value in fields.items())
+    return f"---\nname: {name}\ndescription: What {name} is for\n{more}---\n# {name}\n\n{text}\n"
 
 
-@dataclass
-class Team:
-    """A registry that is served; `secret` is the token of its admin."""
-
-    url: str
-    registry: Registry
-    secret: str
-    requests: list[Seen] = field(default_factory=list)
-
-    def token(self, subject: str, role: Role, prefix: str = "") -> str:
-        """Make a subject with a role, and return a token of its own."""
-        self.registry.accounts.grant(SYSTEM, Grant(subject, role, prefix))
-        return self.registry.accounts.create_token(SYSTEM, role, prefix, owner=subject).secret
-
-    def publish(self, skill_id: str, files: dict[str, str | bytes] | None = None, **options: Any) -> str:
-        """Publish a skill from elsewhere, and return the version."""
-        name = skill_id.rpartition("/")[2]
-        text = f"---\nname: {name}\ndescription: What {name} is for\n---\n# {name}\n\n## Usage\n\nText.\n"
-        contents = {"SKILL.md": text, **(files or {})}
-        data = {path: each.encode() if isinstance(each, str) else each for path, each in contents.items()}
-        executable = {path for path in data if path.endswith(".sh")}
-        return self.registry.publish(SYSTEM, make_package(skill_id, data, executable), **options).version
-
-    def sent(self, method: str) -> list[Seen]:
-        return [each for each in self.requests if each.method == method]
-
-    def paths(self) -> list[str]:
-        return [each.path for each in self.requests]
+def body(skill_id: str, text: str = "Text.", files: Mapping[str, bytes] | None = None, **fields: Any) -> Any:
+    """What `POST /skills` takes."""
+    encoded = {path: b64encode(data).decode() for path, data in (files or {}).items()}
+    return {
+        "id": skill_id,
+        "skill_md": skill_md(skill_id.rpartition("/")[2], text),
+        "files": encoded,
+        **fields,
+    }
 
 
-def watched(app: Any, seen: list[Seen]) -> Any:
-    """The same application, which notes what it gets."""
-
-    async def call(scope: Message, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            return await app(scope, receive, send)
-        headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"]}
-        raw = scope["raw_path"].decode() + ("?" if scope["query_string"] else "")
-        request = Seen(scope["method"], raw + scope["query_string"].decode(), headers)
-        seen.append(request)
-
-        async def count() -> Message:
-            message: Message = await receive()
-            request.size += len(message.get("body", b""))
-            return message
-
-        return await app(scope, count, send)
-
-    return call
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path, data in files.items():
+            archive.writestr(path, data)
+    return buffer.getvalue()
 
 
-@contextmanager
-def serve_registry(
-    registry: Registry, *, public: bool = False, port: int = 0
-) -> Iterator[tuple[str, list[Seen]]]:
-    """Serve a registry; give its address, and the requests that it gets."""
-    seen: list[Seen] = []
-    listener = _listen("127.0.0.1", port)
-    app = create_registry_app(registry, ServerSettings(public_read=public))
-    server = create_server(watched(app, seen))
-    thread = threading.Thread(target=server.run, args=([listener],))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}", seen
-    finally:
-        server.should_exit = True
-        thread.join()
+def tarred(files: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for path, data in files.items():
+            member = tarfile.TarInfo(path)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return buffer.getvalue()
 
 
-@pytest.fixture
-def team(tmp_path: Path) -> Iterator[Team]:
-    """A registry with an admin; nothing is public."""
-    with open_registry(str(tmp_path / "registry.db")) as registry:
-        admin = registry.accounts.create_first_admin()
-        assert admin is not None
-        with serve_registry(registry) as (url, requests):
-            yield Team(url, registry, admin.secret, requests)
+def token(registry: Registry, role: Role = Role.ADMIN, prefix: str = "", owner: str = "admin") -> str:
+    """A new token of an owner that has an admin's grant."""
+    registry.accounts.create_first_admin()
+    return registry.accounts.create_token(SYSTEM, role, prefix, owner=owner).secret
 
 
-@pytest.fixture
-def ada(world: World, team: Team) -> World:
-    """A world that is logged in to the registry as ada, a publisher of everything."""
-    token = team.token("ada", Role.PUBLISHER)
-    world.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": token})
-    team.requests.clear()
-    return world
+class Client(TestClient):
+    """A client with a token of a role; `Client(registry, None)` has none."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        role: Role | None = Role.ADMIN,
+        prefix: str = "",
+        settings: ServerSettings | None = None,
+    ) -> None:
+        headers = {} if role is None else {"Authorization": f"Bearer {token(registry, role, prefix)}"}
+        super().__init__(create_registry_app(registry, settings), headers=headers)
+
+
+def fault(response: httpx2.Response | Any) -> tuple[int, str]:
+    """The status and the code of an error, which is a problem of RFC 9457."""
+    assert response.headers["content-type"] == "application/problem+json", response.text
+    value = response.json()
+    assert value["status"] == response.status_code
+    assert value["detail"] == value["error"]["message"]
+    return response.status_code, value["error"]["code"]
