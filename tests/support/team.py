@@ -64,7 +64,8 @@ def watched(app: Any, seen: list[Seen]) -> Any:
 
     async def call(scope: Message, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
-            return await app(scope, receive, send)
+            await app(scope, receive, send)
+            return
         headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"]}
         raw = scope["raw_path"].decode() + ("?" if scope["query_string"] else "")
         request = Seen(scope["method"], raw + scope["query_string"].decode(), headers)
@@ -75,7 +76,7 @@ def watched(app: Any, seen: list[Seen]) -> Any:
             request.size += len(message.get("body", b""))
             return message
 
-        return await app(scope, count, send)
+        await app(scope, count, send)
 
     return call
 
