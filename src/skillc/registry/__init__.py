@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from skillc.registry.publishers import Publication, Publishers
     from skillc.registry.registry import CallerSource, Collected, Registry, open_registry
     from skillc.registry.sessions import NewSession, Sessions, SignedIn
-    from skillc.registry.source import RegistrySkillSource, VersionSource
+    from skillc.registry.source import RegistrySkillSource, VersionSource, describe_version, read_document
     from skillc.registry.store import open_store
 else:
     __getattr__ = front_door(
@@ -35,7 +35,7 @@ else:
             "publishers": "Publication Publishers",
             "registry": "CallerSource Collected Registry open_registry",
             "sessions": "NewSession Sessions SignedIn",
-            "source": "RegistrySkillSource VersionSource",
+            "source": "RegistrySkillSource VersionSource describe_version read_document",
             "store": "open_store",
         },
     )
