@@ -30,7 +30,7 @@ PAGES = {
     "diff": "/diff/payments/refunds?from=1.0.0&to=1.2.0",
     "audit": "/audit/payments/refunds",
     "statistics": "/statistics",
-    "sign-in": "/sign-in",
+    "sign-in": "/login",
     "account": "/account",
     "publish": "/publish",
     "review": "/review",
@@ -56,7 +56,7 @@ def main() -> int:
                 page = context.new_page()
                 for name, path in PAGES.items():
                     if name == "account":
-                        page.goto("/sign-in")
+                        page.goto("/login")
                         page.fill("#token", token)
                         page.click("button.main")
                     page.goto(path)

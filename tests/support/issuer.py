@@ -151,6 +151,8 @@ class Issuer:
             return self._authorize(handler, query)
         if parts.path == "/token":
             return self._exchange(handler, form)
+        if parts.path == "/userinfo" and handler.headers["Authorization"] == "Bearer access":
+            return _send(handler, 200, self.person)
         return _send(handler, 404, {})
 
     def _document(self) -> dict[str, Any]:

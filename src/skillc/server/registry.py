@@ -10,7 +10,7 @@ from starlette.routing import Mount
 from starlette.types import ASGIApp
 
 from skillc.registry import Registry
-from skillc.server import api, pages
+from skillc.server import api, pages, signin
 from skillc.server.service import ServerSettings, Service
 
 
@@ -25,6 +25,7 @@ def create_registry_app(
     site = pages.RegistrySite(service)
     routes = [
         *pages.routes(site),
+        *signin.routes(service, pages.SignInPages(site)),
         *api.routes(service),
         *(Mount(path, app) for path, app in (mounts or {}).items()),
     ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
 from starlette.concurrency import run_in_threadpool
@@ -19,8 +19,11 @@ from starlette.requests import Request
 
 from skillc.engine import DefaultSkillEngine
 from skillc.errors import RegistryUnavailable, SignInRequired
-from skillc.registry import PUBLIC, Caller, Registry, RegistrySkillSource
+from skillc.registry import PUBLIC, Caller, Registry, RegistrySkillSource, SignedIn
 from skillc.server.answers import for_readers
+from skillc.server.configuration import SignInSettings
+from skillc.server.oidc.directory import Directory
+from skillc.server.sessions import HEADER, SAFE, check_form_token, check_origin, read_cookie
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,6 +39,7 @@ class ServerSettings:
 
     url: str = ""
     public_read: bool = False  # requests without a token may read everything
+    sign_in: SignInSettings = field(default_factory=SignInSettings)
 
 
 class Service:
@@ -44,6 +48,7 @@ class Service:
     def __init__(self, registry: Registry, settings: ServerSettings) -> None:
         self.registry = registry
         self.settings = settings
+        self.issuers = Directory(registry.now)
         self._uploads = asyncio.Semaphore(MAX_UPLOADS)
 
     async def call(self, operation: Callable[P, T], /, *arguments: P.args, **options: P.kwargs) -> T:
@@ -51,16 +56,33 @@ class Service:
         return await run_in_threadpool(operation, *arguments, **options)
 
     async def caller(self, request: Request) -> Caller:
-        """Return the caller of a request, by its token; raises SignInRequired."""
+        """Return the caller of a request, by its token or its session; raises SignInRequired.
+
+        With a session, a request that may change something comes from a page of this server and has the
+        session's form token in the header X-CSRF-Token; raises RegistryRefused for any other.
+        """
         header = request.headers.get("Authorization")
         if header is not None:
             scheme, _, token = header.partition(" ")
             if scheme.lower() != "bearer":
                 raise SignInRequired
             return await self.call(self.registry.accounts.authenticate, token.strip())
+        if signed_in := await self.visitor(request):
+            if request.method not in SAFE:
+                check_origin(request, self.settings.url)
+                check_form_token(read_cookie(request, self.settings.url), request.headers.get(HEADER, ""))
+            return signed_in.caller
         if self.settings.public_read:
             return PUBLIC
         raise SignInRequired
+
+    async def visitor(self, request: Request) -> SignedIn | None:
+        """Return the session of a browser, by its cookie; None without one that is valid.
+
+        Forms are checked elsewhere: by `check_origin` and `check_form_token`.
+        """
+        cookie = read_cookie(request, self.settings.url)
+        return await self.call(self.registry.sessions.find, cookie) if cookie else None
 
     def engine(self, caller: Caller) -> DefaultSkillEngine:
         """Return the engine over the skills of a caller, whatever capabilities they need."""

@@ -48,7 +48,7 @@ class Visitor:
         return response.status
 
     def sign_in(self, token: str) -> None:
-        self.go("/sign-in")
+        self.go("/login?token")
         self.page.fill("#token", token)
         self.page.click("main button")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from skillc.server.api import accounts, health, publication, search, skills
+from skillc.server.api import accounts, health, identities, publication, search, skills
 from skillc.server.api.declaration import Operation
 from skillc.server.service import Service
 
@@ -14,6 +14,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *publication.OPERATIONS,
     *search.OPERATIONS,
     *accounts.OPERATIONS,
+    *identities.OPERATIONS,
     *health.OPERATIONS,
 )
 

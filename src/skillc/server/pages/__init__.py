@@ -14,10 +14,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
-from skillc.server.pages import account, admin, home, publish, search, session, skill, static_files, usage
+from skillc.server.pages import account, admin, home, publish, search, skill, static_files, usage
 from skillc.server.pages.assets import quote_path
 from skillc.server.pages.own import OwnSite
-from skillc.server.pages.session import RegistrySite
+from skillc.server.pages.session import RegistrySite, SignInPages
 from skillc.server.pages.visit import Site, prefers_html, show_missing
 from skillc.server.responses import refuse_route
 from skillc.workspace import Workspace
@@ -25,7 +25,7 @@ from skillc.workspace import Workspace
 
 def routes(site: RegistrySite) -> list[BaseRoute]:
     """Return the routes of a registry's pages."""
-    parts = (session, account, publish, admin)
+    parts = (account, publish, admin)
     return [
         BrowserRoute("/skills/{id:path}", _lead_to_page),
         *_reading_routes(site),

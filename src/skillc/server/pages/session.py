@@ -1,23 +1,16 @@
-"""Know visitors of a registry by a cookie, and let them sign in with a token and out again.
-
-The cookie holds a token. It ends with the token: what is revoked or expired is signed out at once.
-"""
+"""Know visitors of a registry by their session, and show the pages of sign-in."""
 
 from __future__ import annotations
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
-from skillc.errors import SignInRequired
 from skillc.registry import PUBLIC
 from skillc.server.pages.assets import create_environment, read_assets
 from skillc.server.pages.shelf import Audits, RegistryShelf
-from skillc.server.pages.visit import NOT_KEPT, Visit, local_path, redirect, serve_page
+from skillc.server.pages.visit import NOT_KEPT, Visit
 from skillc.server.service import Service
-
-COOKIE = "skillc_session"
-LIFE = 12 * 3600  # seconds that a browser keeps it
+from skillc.server.sessions import read_cookie
 
 
 class RegistrySite:
@@ -35,50 +28,31 @@ class RegistrySite:
 
     async def open(self, request: Request) -> Visit:
         """Return the visit of a request, by its cookie; without one, visitors see what all may read."""
-        session = request.cookies.get(COOKIE, "")
-        caller = None
-        if session:
-            try:
-                caller = await self.service.call(self.registry.accounts.authenticate, session)
-            except SignInRequired:  # revoked or expired
-                session = ""
-        if caller is None and self.service.settings.public_read:
-            caller = PUBLIC
+        signed_in = await self.service.visitor(request)
+        caller = signed_in.caller if signed_in else PUBLIC if self.service.settings.public_read else None
         shelf = RegistryShelf(self.registry, caller, self._audits) if caller is not None else None
-        return Visit(request, self, shelf, caller, session)
+        session = read_cookie(request, self.url) if signed_in else ""
+        return Visit(request, self, shelf, caller, session, name=signed_in.name if signed_in else "")
 
 
-def routes(site: RegistrySite) -> list[BaseRoute]:
-    def show(visit: Visit) -> Response:
-        """Show the form; `next` is the page to go to afterwards."""
-        return visit.page("sign-in.html", next=local_path(visit.query("next")), failed=False)
+class SignInPages:
+    """The pages that signing in and out shows, each for a visitor of whom nothing is known."""
 
-    def sign_in(visit: Visit) -> Response:
-        target = local_path(visit.text("next"))
-        token = visit.text("token")
-        try:
-            site.registry.accounts.authenticate(token)
-        except SignInRequired:
-            return visit.page("sign-in.html", 401, next=target, failed=True)
-        response = redirect(target, NOT_KEPT)
-        response.set_cookie(
-            COOKIE,
-            token,
-            max_age=LIFE,
-            httponly=True,
-            samesite="lax",
-            secure=visit.address.startswith("https:"),
-            path="/",
-        )
-        return response
+    def __init__(self, site: RegistrySite) -> None:
+        self._visit = Visit(_NO_REQUEST, site)
+        self._has_issuer = site.service.settings.sign_in.oidc is not None
 
-    def sign_out(visit: Visit) -> Response:
-        response = redirect("/", NOT_KEPT)
-        response.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")
-        return response
+    def show_form(self, target: str, problem: str = "", status: int = 200) -> Response:
+        values = {"next": target, "problem": problem, "has_issuer": self._has_issuer}
+        return self._visit.page("sign-in.html", status, NOT_KEPT, **values)
 
-    return [
-        Route("/sign-in", serve_page(site, show), methods=["GET"]),
-        Route("/sign-in", serve_page(site, sign_in), methods=["POST"]),
-        Route("/sign-out", serve_page(site, sign_out), methods=["POST"]),
-    ]
+    def show_question(self, form_token: str) -> Response:
+        return self._visit.page("sign-out.html", 200, NOT_KEPT, form_token=form_token)
+
+    def show_problem(self, message: str, status: int) -> Response:
+        advice = "Sign in again. If it happens again, ask the operator of this server."
+        values = {"code": "E090", "message": message, "advice": advice, "number": status}
+        return self._visit.page("error.html", status, NOT_KEPT, **values)
+
+
+_NO_REQUEST = Request({"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []})

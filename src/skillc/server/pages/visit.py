@@ -6,12 +6,11 @@ A page is a function of a `Visit` that returns a response. It may block: it runs
 from __future__ import annotations
 
 import asyncio
-import hmac
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from jinja2 import Environment
 from starlette.concurrency import run_in_threadpool
@@ -27,6 +26,7 @@ from skillc.registry import Caller, Role
 from skillc.server.pages.shelf import Shelf
 from skillc.server.requests import REQUEST_TIME
 from skillc.server.responses import CLOSE, RETRY_SECONDS, UNREAD, Refusal, explain, status_of
+from skillc.server.sessions import FIELD, check_form_token, check_origin, make_form_token
 
 MAX_FORM = 256 << 10  # bytes of a form without files
 MAX_FIELDS = 40
@@ -88,6 +88,7 @@ class Visit:
     caller: Caller | None = None  # None where there are no accounts, and for that visitor
     session: str = ""  # the secret that the browser sends; empty without one
     form: FormData = field(default_factory=FormData)
+    name: str = ""  # of the visitor who signed in
 
     @property
     def shelf(self) -> Shelf:
@@ -115,7 +116,7 @@ class Visit:
     @property
     def form_token(self) -> str:
         """What forms of this session hold: other sites can't know it."""
-        return hmac.new(self.session.encode(), b"form", "sha256").hexdigest() if self.session else ""
+        return make_form_token(self.session)
 
     @property
     def address(self) -> str:
@@ -152,16 +153,6 @@ def redirect(path: str, headers: Mapping[str, str] | None = None) -> Response:
     return RedirectResponse(path, 303, HEADERS | dict(headers or {}))
 
 
-def local_path(text: str) -> str:
-    """Return a path of this site that a visitor named; the home page for anything else.
-
-    >>> local_path("/s/a?part=2"), local_path("//evil.example"), local_path("https://evil.example")
-    ('/s/a?part=2', '/', '/')
-    """
-    is_local = text.startswith("/") and not text.startswith(("//", "/\\")) and text.isprintable()
-    return text if is_local and "\\" not in text else "/"
-
-
 @dataclass(frozen=True, slots=True)
 class FormLimits:
     """What a form may be: bytes in all, files, and seconds that it takes to arrive."""
@@ -187,13 +178,13 @@ def serve_page(site: Site, page: Page, receive: Receive = receive_fields) -> End
         visit: Visit | None = None
         try:
             if request.method == "POST":
-                check_origin(request, site.url)
+                _check_sender(request, site.url)
             visit = await site.open(request)
             if request.method == "POST":
                 async with receive(visit) as limits:
                     visit.form = await _read_form(request, limits)
                     try:
-                        _check_form_token(visit)
+                        _check_sender(request, site.url, visit)
                         return await run_in_threadpool(page, visit)
                     finally:
                         await visit.form.close()
@@ -234,27 +225,20 @@ def _limit(request: Request, size: int) -> Request:
     return Request(request.scope, receive)
 
 
-def check_origin(request: Request, url: str) -> None:
-    """Refuse a form that was not sent from a page of this site."""
-    hosts = {urlsplit(url).netloc.lower(), request.headers.get("Host", "").lower()} - {""}
-    origin = request.headers.get("Origin", "")
-    site = request.headers.get("Sec-Fetch-Site", "same-origin")
-    parts = urlsplit(origin) if origin.isascii() else urlsplit("")
-    if parts.scheme not in ("http", "https") or parts.netloc.lower() not in hosts or site != "same-origin":
-        raise Refusal(403, "forms are accepted from pages of this site only")
-
-
-def _check_form_token(visit: Visit) -> None:
-    if visit.session and not hmac.compare_digest(
-        visit.text("form_token").encode(), visit.form_token.encode()
-    ):
-        raise Refusal(403, "the form is not from this session")
+def _check_sender(request: Request, url: str, visit: Visit | None = None) -> None:
+    """Refuse a form that was not sent from a page of this site and, with a visit, of its session."""
+    try:
+        check_origin(request, url)
+        if visit is not None and visit.session:
+            check_form_token(visit.session, visit.text(FIELD))
+    except errors.RegistryRefused:
+        raise Refusal(403, "the form was not sent from a page of this session") from None
 
 
 def _ask_to_sign_in(request: Request) -> Response:
     path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     back = f"?next={quote(path)}" if request.method == "GET" and path != "/" else ""
-    return redirect(f"/sign-in{back}")
+    return redirect(f"/login{back}")
 
 
 def _show_error(site: Site, request: Request, visit: Visit | None, error: Exception) -> Response:

@@ -36,7 +36,9 @@ def parse_issuer(url: str, name: str = "issuer") -> str:
     return url
 
 
-async def request_json(url: str, form: Mapping[str, str] | None = None, authorization: str = "") -> Any:
+async def request_json(
+    url: str, form: Mapping[str, str] | None = None, authorization: str = ""
+) -> dict[str, Any]:
     """GET a URL, or POST a form to it, and return the JSON; raises RegistryUnavailable without what was sent.
 
     An answer with an error (4xx) that is JSON is returned, too: OAuth says there what went wrong.
