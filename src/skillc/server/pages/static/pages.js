@@ -118,7 +118,7 @@ if (publication) {
     const body = new FormData(publication, event.submitter);
     for (const button of buttons) button.disabled = true;
     try {
-      const answer = await fetch(publication.action, { method: "POST", body });
+      const answer = await fetch(publication.getAttribute("action"), { method: "POST", body });
       if (answer.redirected) {
         location.assign(answer.url);
         return;
