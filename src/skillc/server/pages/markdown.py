@@ -1,7 +1,8 @@
-"""Turn a skill's Markdown into HTML that does nothing but show text.
+"""Turn a skill's Markdown into HTML that does nothing but show text, and that shows all of it.
 
-Events of the parser become HTML, and nh3 cleans all of it, the skill's own HTML included: what is not on the
-lists below is dropped. Every link and image goes through `Links`, which knows the skill's files.
+Events of the parser become HTML, and nh3 cleans all of it, the skill's own HTML included. HTML with a tag that
+is not on the lists below, and every comment, is shown as it is written: an agent reads it, so people must see
+it. Every link and image goes through `Links`, which knows the skill's files.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ _TABLE_TAGS = "caption table tbody td tfoot th thead tr"
 _TAGS = {*_TEXT_TAGS.split(), *_BLOCK_TAGS.split(), *_TABLE_TAGS.split()}
 _ATTRIBUTES = {
     "a": {"href", "title"},
-    "img": {"src", "alt", "title"},
+    "img": {"src", "alt"},
     "ol": {"start"},
     "td": {"colspan", "rowspan", "align"},
     "th": {"colspan", "rowspan", "align", "scope"},
@@ -63,7 +64,7 @@ _ATTRIBUTES = {
     "details": {"open"},
     **{f"h{level}": {"id"} for level in range(1, 7)},
 }
-_DROPPED = {"script", "style", "template", "iframe", "object", "embed", "noscript", "svg", "math", "title"}
+_TAG = re.compile(rf"</?(?:{'|'.join(sorted(_TAGS))})(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _ID = re.compile(rf"{PREFIX}[\w-]+")
 _NOT_IN_SLUGS = re.compile(r"[^\w\- ]")
 _EXTERNAL = ("http", "https", "mailto")
@@ -245,10 +246,16 @@ def _outline(headings: Iterable[tuple[int, int, str]], ends: list[int]) -> list[
 def _to_html(text: str, anchors: Iterator[str]) -> Iterator[str]:
     """Yield the HTML of a document, not yet clean."""
     writer = _Writer(anchors)
+    block: list[str] = []  # the lines of a block of HTML
     events: Any = pyromark.events(text, options=_OPTIONS)
     for event in events:
         kind, tag, detail = _read(event)
-        if writer.image is not None:
+        if kind == "Html":
+            block.append(detail)
+        elif tag == "HtmlBlock":
+            yield _write_html_block("".join(block))
+            block.clear()
+        elif writer.image is not None:
             yield writer.describe_image(kind, tag, detail)
         elif kind == "Start":
             yield writer.open(tag, detail)
@@ -259,8 +266,8 @@ def _to_html(text: str, anchors: Iterator[str]) -> Iterator[str]:
 
 
 def _write_inline(kind: str, detail: Any) -> str:
-    if kind in ("Html", "InlineHtml"):
-        return str(detail)
+    if kind == "InlineHtml":
+        return detail if _TAG.fullmatch(detail) else f"<code>{escape(detail)}</code>"
     if kind == "Code":
         return f"<code>{escape(detail)}</code>"
     if kind == "TaskListMarker":
@@ -268,6 +275,13 @@ def _write_inline(kind: str, detail: Any) -> str:
     if kind == "Text":
         return escape(detail)
     return {"SoftBreak": "\n", "HardBreak": "<br>\n", "Rule": "<hr>\n"}.get(kind, "")
+
+
+def _write_html_block(html: str) -> str:
+    """Return a block of HTML whose tags are all harmless, and any other as text."""
+    if "<" not in _TAG.sub("", html):
+        return html
+    return f'<pre tabindex="0"><code>{escape(html.rstrip())}</code></pre>\n' if html.strip() else ""
 
 
 class _Writer:
@@ -365,7 +379,6 @@ def _clean(html: str, links: Links) -> str:
     cleaned = nh3.clean(
         html,
         tags=_TAGS,
-        clean_content_tags=_DROPPED,
         attributes=_ATTRIBUTES,
         attribute_filter=check,
         allowed_classes={"div": {"wide"}, "span": {"task"}},
@@ -376,8 +389,8 @@ def _clean(html: str, links: Links) -> str:
     return _name_lost_images(cleaned)
 
 
-_IMAGE = re.compile(r"<img\b([^>]*)>")
-_ALT = re.compile(r'\balt="([^"]*)"')
+_IMAGE = re.compile(r'<img((?:\s[a-z]+="[^"]*")*)>')
+_ALT = re.compile(r'\salt="([^"]*)"')
 
 
 def _name_lost_images(html: str) -> str:
@@ -386,7 +399,7 @@ def _name_lost_images(html: str) -> str:
     def replace(match: re.Match[str]) -> str:
         alt = _ALT.search(match[1])
         words = alt[1].strip() if alt else ""
-        if " src=" in match[1]:
+        if ' src="' in match[1]:  # a quote within a value is written as &quot;
             return match[0] if alt else f'<img alt=""{match[1]}>'
         return f"<em>[image{f': {words}' if words else ''}]</em>"
 
