@@ -2,8 +2,8 @@
 
 `create_app` returns an ASGI application over any source or engine, `serve_engine` runs it until a signal.
 `create_registry_app` returns one over a registry: its API, the protocols of others, sign-in and pages.
-`Guard` and `run_app` are for other applications: they check requests and bound connections.
-They need the extra `server` (Starlette and uvicorn).
+`serve_ui` shows the pages of one's own skills. `Guard` and `run_app` are for other applications: they check
+requests and bound connections. All need the extra `server`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from skillc.server.registry import create_registry_app as create_registry_app
     from skillc.server.serve import run_app as run_app, serve_engine as serve_engine
     from skillc.server.service import ServerSettings as ServerSettings
+    from skillc.server.ui import serve_ui as serve_ui
 else:
     __getattr__ = front_door(
         __name__,
@@ -26,5 +27,6 @@ else:
             "registry": "create_registry_app",
             "serve": "run_app serve_engine",
             "service": "ServerSettings",
+            "ui": "serve_ui",
         },
     )
