@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         def run(self, arguments: Arguments) -> int: ...
 
 
+# What agents that use a terminal set.
+AGENT_VARIABLES = ("AI_AGENT", "CLAUDECODE", "CODEX_SANDBOX", "CURSOR_AGENT", "GEMINI_CLI", "SKC_RUN_ID")
 is_verbose = False
 has_printed_json = False  # by this command: stdout is to hold one JSON value
 
@@ -44,6 +46,7 @@ def workspace(*, progress: bool = False) -> Workspace:
     from skillc.workspace import Workspace
 
     here = _verbose_workspace() if is_verbose else Workspace(report=_report)
+    here.is_at_terminal = sys.stdout.isatty() and _is_person()
     here.tell_owners()
     if progress and sys.stderr.isatty():
         from skillc.cli.progress import watch_reading
@@ -52,6 +55,11 @@ def workspace(*, progress: bool = False) -> Workspace:
         ask_for_variables(here.cwd)
         watch_reading()
     return here
+
+
+def _is_person() -> bool:
+    """Return whether a person types, and no agent at its own terminal."""
+    return sys.stdin is not None and sys.stdin.isatty() and not any(map(os.environ.get, AGENT_VARIABLES))
 
 
 def _verbose_workspace() -> Workspace:
