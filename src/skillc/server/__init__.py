@@ -15,21 +15,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.server.access import Guard as Guard, read_token as read_token
     from skillc.server.app import create_app as create_app
-    from skillc.server.launch import (
-        Launch as Launch,
-        ServerSettings as ServerSettings,
-        serve_registry as serve_registry,
-    )
+    from skillc.server.launch import serve_registry as serve_registry
     from skillc.server.registry import create_registry_app as create_registry_app
     from skillc.server.serve import run_app as run_app, serve_engine as serve_engine
+    from skillc.server.settings import Launch as Launch, ServerSettings as ServerSettings
 else:
     __getattr__ = front_door(
         __name__,
         {
             "access": "Guard read_token",
             "app": "create_app",
-            "launch": "Launch ServerSettings serve_registry",
+            "launch": "serve_registry",
             "registry": "create_registry_app",
             "serve": "run_app serve_engine",
+            "settings": "Launch ServerSettings",
         },
     )

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 from skillc.errors import InvalidOption
 from skillc.registry import Registry, open_registry
 from skillc.server.access import Guard
-from skillc.server.launch import Launch
 from skillc.server.registry import create_registry_app
 from skillc.server.serve import create_server, listen, make_url
 from skillc.server.service import UPLOAD_TIME
+from skillc.server.settings import Launch
 from skillc.server.workers import Workers, call_in_process
 from skillc.startup import collect_often
 

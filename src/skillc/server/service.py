@@ -20,7 +20,7 @@ from skillc.engine import DefaultSkillEngine
 from skillc.errors import RegistryUnavailable, SignInRequired
 from skillc.registry import PUBLIC, Caller, Registry, RegistrySkillSource
 from skillc.server.answers import for_readers
-from skillc.server.launch import ServerSettings as ServerSettings
+from skillc.server.settings import ServerSettings as ServerSettings
 
 P = ParamSpec("P")
 T = TypeVar("T")
