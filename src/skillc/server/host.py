@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
 from skillc.errors import InvalidOption
+from skillc.library import hide_secrets
+from skillc.paths import registry_directory, require_home
 from skillc.registry import Registry, open_registry
 from skillc.server.access import Guard
 from skillc.server.registry import create_registry_app
@@ -71,12 +75,19 @@ def _serve(
 ) -> None:
     """Serve with this process, which has a number among several."""
     collect_often()
-    mounts = launch.mounts(registry, launch.settings)
-    app = create_registry_app(registry, launch.settings, mounts=mounts, number=number)
+    settings = replace(launch.settings, index=launch.settings.index or _index_folder(launch.store))
+    mounts = launch.mounts(registry, settings)
+    app = create_registry_app(registry, settings, mounts=mounts, number=number)
     host = urlsplit(launch.settings.url).netloc
     guarded = Guard(app, launch.host, (*launch.names, *([host] if host else ())))
     listener.listen(128)
     create_server(guarded, ready, "on", body_time=UPLOAD_TIME).run([listener])
+
+
+def _index_folder(store: str) -> str:
+    """Return the folder of the index of a store, which the processes of a machine share."""
+    name = hashlib.sha256(hide_secrets(store).encode()).hexdigest()[:16]
+    return os.path.join(registry_directory(require_home()), "index", name)
 
 
 def _make_admin(registry: Registry, token_file: str, show_token: Callable[[str], None]) -> None:

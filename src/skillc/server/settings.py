@@ -18,6 +18,7 @@ class ServerSettings:
 
     url: str = ""
     public_read: bool = False  # requests without a token may read everything
+    index: str = ""  # the folder of the skill index; a temporary one without it
 
 
 @dataclass(frozen=True, slots=True)
