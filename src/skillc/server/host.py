@@ -6,10 +6,13 @@ import hashlib
 import logging
 import os
 import socket
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
+
+from starlette.middleware import Middleware
 
 from skillc.errors import InvalidOption
 from skillc.library import hide_secrets
@@ -47,7 +50,11 @@ def _serve_with_workers(
     if not hasattr(os, "fork") or not hasattr(socket, "SO_REUSEPORT"):
         raise InvalidOption("--workers needs a system that has fork and SO_REUSEPORT; start one server")
     listen(launch.host, launch.port).close()  # with `share`, a port that is taken would not be noticed
-    with listen(launch.host, launch.port, share=True) as place:  # keeps the port, and takes no connection
+    with (
+        listen(launch.host, launch.port, share=True) as place,  # keeps the port, and takes no connection
+        tempfile.TemporaryDirectory(prefix="skillc-metrics-") as folder,
+    ):
+        launch = replace(launch, settings=replace(launch.settings, metrics=folder))
         port = place.getsockname()[1]
         if secret := call_in_process(lambda: _prepare(launch)):
             show_token(secret)
@@ -77,11 +84,11 @@ def _serve(
     collect_often()
     settings = replace(launch.settings, index=launch.settings.index or _index_folder(launch.store))
     mounts = launch.mounts(registry, settings)
-    app = create_registry_app(registry, settings, mounts=mounts, number=number)
-    host = urlsplit(launch.settings.url).netloc
-    guarded = Guard(app, launch.host, (*launch.names, *([host] if host else ())))
+    host = urlsplit(settings.url).netloc
+    checks = Middleware(Guard, host=launch.host, names=(*launch.names, *([host] if host else ())))
+    app = create_registry_app(registry, settings, mounts=mounts, middleware=[checks], number=number)
     listener.listen(128)
-    create_server(guarded, ready, "on", body_time=UPLOAD_TIME).run([listener])
+    create_server(app, ready, "on", body_time=UPLOAD_TIME).run([listener])
 
 
 def _index_folder(store: str) -> str:

@@ -21,10 +21,14 @@ from starlette.requests import Request
 
 from skillc import atomic
 from skillc.engine import DefaultSkillEngine
-from skillc.errors import RegistryUnavailable, SignInRequired
+from skillc.errors import RegistryRefused, RegistryUnavailable, SignInRequired
 from skillc.index.skills import FoundSkills, Scope
 from skillc.registry import PUBLIC, Caller, Finder, Registry, RegistrySkillSource
 from skillc.server.answers import for_readers
+from skillc.server.limits import Limiter, Proxies
+from skillc.server.metrics import Metrics
+from skillc.server.observer import CALLER, QUOTA
+from skillc.server.responses import Refusal
 from skillc.server.settings import ServerSettings as ServerSettings
 
 P = ParamSpec("P")
@@ -45,6 +49,9 @@ class Service:
         self.registry = registry
         self.settings = settings
         self.number = number
+        self.metrics = Metrics(settings.metrics)
+        self.proxies = Proxies(settings.trusted_proxies)
+        self._limiter = Limiter(settings.rate_limit)
         self.contexts: list[Callable[[], AbstractAsyncContextManager[object]]] = [self._follow]
         self._is_followed = False
         self._uploads = asyncio.Semaphore(MAX_UPLOADS)
@@ -54,7 +61,27 @@ class Service:
         return await run_in_threadpool(operation, *arguments, **options)
 
     async def caller(self, request: Request) -> Caller:
-        """Return the caller of a request, by its token; raises SignInRequired."""
+        """Return the caller of a request, by its token; raises SignInRequired.
+
+        Raises Refusal (429) where a token, or an address without a valid one, asks too often.
+        """
+        try:
+            caller = await self._identify(request)
+        except SignInRequired:
+            self._spend(request, self.proxies.address_of(request.scope))
+            raise
+        request.scope[CALLER] = caller.token or caller.subject
+        self._spend(request, caller.token or self.proxies.address_of(request.scope))
+        return caller
+
+    def _spend(self, request: Request, key: str) -> None:
+        quota = self._limiter.spend(key)
+        request.scope[QUOTA] = quota
+        if quota and quota.wait:
+            message = f"too many requests; ask again in {quota.wait} s"
+            raise Refusal(429, message, RegistryRefused.code, {"Retry-After": str(quota.wait)})
+
+    async def _identify(self, request: Request) -> Caller:
         header = request.headers.get("Authorization")
         if header is not None:
             scheme, _, token = header.partition(" ")
