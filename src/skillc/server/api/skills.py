@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import Response, StreamingResponse
@@ -30,7 +31,7 @@ GZIP = "application/gzip"
 async def list_skills(call: Call) -> Response:
     """Return a page of the skills, or stream all of them."""
     query = call.query
-    collection = query["collection"].strip("/")
+    collection = str(SkillId(text)) if (text := query["collection"].strip("/")) else ""
     cursor = SkillId(query["cursor"]) if query["cursor"] else ""
     revision = await call.service.call(call.service.registry.log.find_end)
     selection = collection, query["query"], query["limit"], cursor
@@ -42,16 +43,17 @@ async def list_skills(call: Call) -> Response:
     skills = _filter(call, filter, collection, cursor)
     limit = query["limit"]
     if limit is None:
-        chunks = iterate_in_threadpool(_write_list(skills))
-        return StreamingResponse(chunks, headers=HEADERS | {"ETag": etag}, media_type="application/json")
+        chunks = _write_list(skills)
+        first = await call.service.call(next, chunks)  # an outage is told as long as nothing was sent
+        stream = iterate_in_threadpool(chain([first], chunks))
+        return StreamingResponse(stream, headers=HEADERS | {"ETag": etag}, media_type="application/json")
     return respond(await call.service.call(_read_page, skills, limit), headers={"ETag": etag})
 
 
 def _filter(call: Call, filter: SkillFilter, collection: str, after: str) -> Iterator[SkillDescriptor]:
     """Yield the skills that pass a filter, by ID, a page of the store at a time."""
     read = call.service.registry.skills
-    prefix = str(SkillId(collection)) if collection else ""
-    while page := read(call.caller, prefix, after, PAGE):
+    while page := read(call.caller, collection, after, PAGE):
         after = page[-1].id
         versions = (skill.latest for skill in page)
         skills = (describe_version(version) for version in versions if version is not None)
