@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import ParamSpec, TypeVar
 
 from starlette.concurrency import run_in_threadpool
@@ -21,6 +20,7 @@ from skillc.engine import DefaultSkillEngine
 from skillc.errors import RegistryUnavailable, SignInRequired
 from skillc.registry import PUBLIC, Caller, Registry, RegistrySkillSource
 from skillc.server.answers import for_readers
+from skillc.server.settings import ServerSettings as ServerSettings
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,20 +30,17 @@ UPLOAD_WAIT = 20.0  # seconds that an upload waits for its place
 UPLOAD_TIME = 300.0  # seconds for an upload to arrive
 
 
-@dataclass(frozen=True, slots=True)
-class ServerSettings:
-    """How a registry is served; `url` is its address as clients know it, without a slash at the end."""
-
-    url: str = ""
-    public_read: bool = False  # requests without a token may read everything
-
-
 class Service:
-    """A registry as one server process offers it."""
+    """A registry as one server process offers it; `number` tells the processes of one server apart.
 
-    def __init__(self, registry: Registry, settings: ServerSettings) -> None:
+    What has to run as long as the server does is added to `contexts`: it is entered at the start.
+    """
+
+    def __init__(self, registry: Registry, settings: ServerSettings, number: int = 0) -> None:
         self.registry = registry
         self.settings = settings
+        self.number = number
+        self.contexts: list[Callable[[], AbstractAsyncContextManager[object]]] = []
         self._uploads = asyncio.Semaphore(MAX_UPLOADS)
 
     async def call(self, operation: Callable[P, T], /, *arguments: P.args, **options: P.kwargs) -> T:
