@@ -174,7 +174,10 @@ def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) 
     refresh = float(settings.get("refresh_seconds", 60))
     if repository.type == "http":
         silence = round(patience * HTTP_SILENCE, 2)
-        return HttpSkillSource(settings["url"], auth, refresh, name=repository.name, time_out=silence)
+        hosts = settings.get("allow_hosts", ())
+        return HttpSkillSource(
+            settings["url"], auth, refresh, name=repository.name, time_out=silence, allow_hosts=hosts
+        )
     from skillc.library.mcp import McpSkillSource
 
     command = settings.get("command", [])
@@ -212,6 +215,7 @@ def _git_source(
             depth=settings.get("depth", 1) or None,
             strict=repository.strict,
             time_out=silence,
+            allow_hosts=tuple(settings.get("allow_hosts", ())),
         )
     except InvalidConfiguration as error:
         reason = error.message.rpartition(": ")[2]

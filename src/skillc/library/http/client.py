@@ -12,6 +12,7 @@ from functools import cache
 
 import httpx2
 
+from skillc.library.hosts import Hosts
 from skillc.library.http.wire import LOOPBACK, Failure
 from skillc.library.secrets import private_logs
 
@@ -38,16 +39,23 @@ class Response:
 
 
 async def fetch(
-    url: str, headers: Headers, credentials: Headers, time_out: float, limit: int, *, secure: bool = False
+    url: str,
+    headers: Headers,
+    credentials: Headers,
+    time_out: float,
+    limit: int,
+    *,
+    hosts: Hosts,
+    secure: bool = False,
 ) -> Response:
-    """GET `url` and follow redirects; after one to another origin, credentials are sent no more.
+    """GET `url` and follow redirects to `hosts`; after one to another origin, credentials are sent no more.
 
     If `secure`, a redirect leads to https, or stays on this machine. Raises Failure.
     """
     try:
         with private_logs():
             async with asyncio.timeout(time_out * MAX_TIME_OUTS):
-                return await _fetch(url, headers, credentials, time_out, limit, secure)
+                return await _fetch(url, headers, credentials, time_out, limit, hosts, secure)
     except Failure:
         raise
     except Exception as error:
@@ -55,7 +63,7 @@ async def fetch(
 
 
 async def _fetch(
-    url: str, headers: Headers, credentials: Headers, time_out: float, limit: int, secure: bool
+    url: str, headers: Headers, credentials: Headers, time_out: float, limit: int, hosts: Hosts, secure: bool
 ) -> Response:
     async with httpx2.AsyncClient(verify=_ssl_context(), timeout=time_out) as client:
         current = httpx2.URL(url)
@@ -69,6 +77,9 @@ async def _fetch(
                 target = redirect_target(current, response)
                 if secure and target.scheme != "https" and target.host not in LOOPBACK:
                     raise Failure("redirected to http")
+                refusal = hosts.refusal(str(target))
+                if refusal:
+                    raise Failure(f"redirected, and {refusal}")
             finally:
                 await response.aclose()
             credentials = credentials if _origin(target) == _origin(current) else {}
