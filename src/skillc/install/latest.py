@@ -51,16 +51,21 @@ class Latest:
 
 @contextmanager
 def find_latest(
-    base: str, entries: Iterable[LockEntry], diagnostics: list[Diagnostic], *, min_age: int = 0
+    base: str,
+    entries: Iterable[LockEntry],
+    diagnostics: list[Diagnostic],
+    *,
+    min_age: int = 0,
+    hosts: Iterable[str] = (),
 ) -> Iterator[list[Latest]]:
     """Give the latest version of each skill; one that can't be asked for is a warning (W088).
 
     A commit that is younger than `min_age` seconds is not taken, and neither is what has no date; a folder on
-    this machine needs none.
+    this machine needs none. `hosts` may be asked besides those of the lock.
     """
     with ExitStack() as stack:
         versions: list[Latest] = []
-        for origin, group in _group(base, entries, diagnostics):
+        for origin, group in _group(base, entries, diagnostics, hosts):
             for entry, download in _ask(stack, origin, group, diagnostics):
                 latest = _compare(entry, download, diagnostics)
                 if latest is not None and _is_old_enough(latest, min_age, diagnostics):
@@ -81,12 +86,12 @@ def parse_age(text: str, option: str = "--min-age") -> int:
 
 
 def _group(
-    base: str, entries: Iterable[LockEntry], diagnostics: list[Diagnostic]
+    base: str, entries: Iterable[LockEntry], diagnostics: list[Diagnostic], hosts: Iterable[str]
 ) -> Iterator[tuple[Origin, list[LockEntry]]]:
     groups: dict[Origin, list[LockEntry]] = {}
     for entry in entries:
         try:
-            origin = entry.origin(base)
+            origin = entry.origin(base, hosts)
         except SkillcError as error:
             diagnostics.append(warning("W088", entry.name, error.message))
             continue
@@ -121,7 +126,11 @@ def _compare(entry: LockEntry, download: Download, diagnostics: list[Diagnostic]
     tree = entry.own_text("tree")
     if tree and candidate.tree:  # nothing but trees was fetched
         return Latest(entry, download, candidate, candidate.tree != tree)
-    download.complete([candidate])
+    try:
+        download.complete([candidate])
+    except OriginNotFound as error:  # of this skill; the others may be there
+        diagnostics.append(warning("W088", entry.name, error.reason))
+        return None
     return Latest(entry, download, candidate, compute_hash(candidate.folder) != entry.hash)
 
 

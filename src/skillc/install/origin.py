@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from skillc.errors import OriginNotFound
-from skillc.library import LOOPBACK, guess_type, hide_secrets
+from skillc.library import LOOPBACK, Hosts, guess_type, hide_secrets, host_of
 
 ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
 REGISTRY = "clawhub:"  # before the slug of a skill in a registry
@@ -41,7 +41,7 @@ class Origin:
     registries). `source` is the short name in the lock file (`owner/repo`, an address, a path), `url` the
     address to ask, `ref` a branch, tag or commit (of a registry a version or tag), and `path` the folder
     inside that is wanted. `secret_url` is the address with its credentials: it is used and never shown or
-    kept.
+    kept. `hosts` are others than its own that may be asked.
     """
 
     type: str
@@ -50,11 +50,16 @@ class Origin:
     ref: str = ""
     path: str = ""
     secret_url: str = field(default="", repr=False, compare=False)
+    hosts: frozenset[str] = field(default=frozenset(), kw_only=True)
 
     @property
     def address(self) -> str:
         """The address to ask, with credentials."""
         return self.secret_url or self.url
+
+    @property
+    def allowed_hosts(self) -> Hosts:
+        return Hosts.around(self.url, self.hosts)
 
     @property
     def is_git(self) -> bool:
@@ -112,6 +117,11 @@ class Download:
     complete: Callable[[Sequence[Candidate]], None] = field(default=lambda _: None, repr=False)
     time: int = 0  # of the commit, in seconds since 1970
     is_tag: bool = False  # whether the ref that was asked for is a tag
+    addresses: dict[str, str] = field(default_factory=dict, repr=False)  # of folders that are complete
+
+    def address_of(self, candidate: Candidate) -> str:
+        """Return the address that one candidate came from: after redirects, once it is complete."""
+        return self.addresses.get(candidate.folder) or candidate.resolved or self.resolved
 
     def origin_of(self, candidate: Candidate) -> Origin:
         """Return the origin of one candidate, as the lock file keeps it."""
@@ -120,11 +130,15 @@ class Download:
         return Origin("download", candidate.source, self.origin.url, secret_url=self.origin.secret_url)
 
 
-def parse_origin(text: str, cwd: str) -> Origin:
+def parse_origin(text: str, cwd: str, hosts: frozenset[str] = frozenset()) -> Origin:
     """Return what a person means by an address, a repository's name or a path.
 
-    Raises OriginNotFound (E080), whose message hides credentials.
+    `hosts` may be asked besides its own. Raises OriginNotFound (E080), whose message hides credentials.
     """
+    return replace(_parse(text, cwd), hosts=hosts)
+
+
+def _parse(text: str, cwd: str) -> Origin:
     if not text or any(c < " " or c == "\x7f" or "\ud800" <= c <= "\udfff" for c in text):
         raise OriginNotFound(text, "it is empty, has control characters or is not UTF-8")
     if text.startswith("-"):
@@ -136,7 +150,7 @@ def parse_origin(text: str, cwd: str) -> Origin:
     if text.startswith("github:"):
         return _parse_short(text, text.removeprefix("github:"))
     if text.startswith("gitlab:"):
-        return parse_origin(f"https://gitlab.com/{text.removeprefix('gitlab:')}", cwd)
+        return _parse(f"https://gitlab.com/{text.removeprefix('gitlab:')}", cwd)
     if "://" in text:
         return _parse_url(text)
     local = _find_local(text, cwd)
@@ -148,11 +162,20 @@ def parse_origin(text: str, cwd: str) -> Origin:
     return _parse_short(text, text)
 
 
-def recall_origin(entry: Mapping[str, object], root: str) -> Origin:
+def recall_origin(
+    entry: Mapping[str, object], root: str, resolved: str = "", hosts: Iterable[str] = ()
+) -> Origin:
     """Return the origin of an entry of a lock file, which is in the folder `root`.
 
-    Raises OriginNotFound for one that can't be asked.
+    Hosts that may be asked besides its own are that of `resolved`, where the skill really came from, and
+    `hosts`. Raises OriginNotFound for one that can't be asked.
     """
+    origin = _recall(entry, root)
+    others = {*hosts, host_of(resolved)} - {"", host_of(origin.url)}
+    return replace(origin, hosts=frozenset(others)) if "://" in origin.url else origin
+
+
+def _recall(entry: Mapping[str, object], root: str) -> Origin:
     kind, source, url, ref, path = (
         str(entry.get(key) or "") for key in ("sourceType", "source", "sourceUrl", "ref", "skillPath")
     )

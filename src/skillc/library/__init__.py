@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
     from skillc.library.git.config import FetchError, RefNotFound, Remote, parse_address
     from skillc.library.git.remote_tree import RemoteTree, open_tree
+    from skillc.library.hosts import Hosts, host_of, parse_host
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
     from skillc.library.http.api import (
         Answer,
@@ -134,6 +135,7 @@ else:
             "git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
             "git.config": "FetchError RefNotFound Remote parse_address",
             "git.remote_tree": "RemoteTree open_tree",
+            "hosts": "Hosts host_of parse_host",
             "http": "BearerAuth HeaderAuth HttpSkillSource",
             "http.api": "Answer Identity PublishedFile PublishedVersion RegistryApi",
             "http.client": "Response fetch",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from skillc.library.config import SkillRepositoryConfig
     from skillc.library.source import SkillDocument
 
-_NOT_ADDRESS = ("auth_header", "auth_token", "depth", "env", "refresh_seconds", "ssh_key")
+_NOT_ADDRESS = ("allow_hosts", "auth_header", "auth_token", "depth", "env", "refresh_seconds", "ssh_key")
 
 
 def copy_path(repository: SkillRepositoryConfig, skill_id: str) -> str:

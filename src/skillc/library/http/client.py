@@ -13,6 +13,7 @@ from functools import cache
 import httpx2
 
 from skillc.library.addresses import LOOPBACK
+from skillc.library.hosts import Hosts
 from skillc.library.http.wire import Failure
 from skillc.library.secrets import private_logs
 
@@ -45,11 +46,12 @@ async def fetch(
     time_out: float,
     limit: int,
     *,
+    hosts: Hosts,
     secure: bool = False,
     resend: bool = True,
     client: httpx2.AsyncClient | None = None,
 ) -> Response:
-    """GET `url` and follow redirects; after one to another origin, credentials are sent no more.
+    """GET `url` and follow redirects to `hosts`; after one to another origin, credentials are sent no more.
 
     If `secure`, a redirect leads to https, or stays on this machine. Without `resend`, credentials are sent
     with the first request alone. A `client` is used again and not closed. Raises Failure.
@@ -58,9 +60,9 @@ async def fetch(
         with private_logs():
             async with asyncio.timeout(time_out * MAX_TIME_OUTS):
                 if client is not None:
-                    return await _fetch(client, url, headers, credentials, limit, secure, resend)
+                    return await _fetch(client, url, headers, credentials, limit, hosts, secure, resend)
                 async with open_client(time_out) as own:
-                    return await _fetch(own, url, headers, credentials, limit, secure, resend)
+                    return await _fetch(own, url, headers, credentials, limit, hosts, secure, resend)
     except Failure:
         raise
     except Exception as error:
@@ -78,6 +80,7 @@ async def _fetch(
     headers: Headers,
     credentials: Headers,
     limit: int,
+    hosts: Hosts,
     secure: bool,
     resend: bool,
 ) -> Response:
@@ -92,6 +95,9 @@ async def _fetch(
             target = redirect_target(current, response)
             if secure and target.scheme != "https" and target.host not in LOOPBACK:
                 raise Failure("redirected to http")
+            refusal = hosts.refusal(str(target))
+            if refusal:
+                raise Failure(f"redirected, and {refusal}")
         finally:
             await response.aclose()
         credentials = credentials if resend and _origin(target) == _origin(current) else {}

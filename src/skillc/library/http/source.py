@@ -20,7 +20,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -31,6 +31,7 @@ from urllib.parse import quote
 from skillc import __version__
 from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound, require_extra
 from skillc.library import source as base
+from skillc.library.hosts import SETTING, Hosts
 from skillc.library.http import wire
 from skillc.library.http.files import FileCache
 from skillc.library.http.wire import BearerAuth, Failure, HeaderAuth
@@ -81,7 +82,8 @@ class HttpSkillSource(base.SkillSource):
     """The skills of a server that speaks the Skills API: `/skills`, `/skills/{id}`, `/skill-collections`.
 
     `time_out` is for connecting and for each wait, in seconds; a response as a whole may take twice
-    that. Nothing is fetched before the first use, and no thread or connection is held between uses.
+    that. Nothing is fetched before the first use, and no thread or connection is held between uses. A
+    redirect to another host is followed if `allow_hosts` has it, without credentials.
     """
 
     kind = "http"
@@ -94,6 +96,7 @@ class HttpSkillSource(base.SkillSource):
         *,
         time_out: float | timedelta = 10.0,
         name: str = "",
+        allow_hosts: Iterable[str] = (),
     ) -> None:
         base.require_text(base_url, "base_url")
         if not isinstance(auth, BearerAuth | HeaderAuth | None):
@@ -102,6 +105,7 @@ class HttpSkillSource(base.SkillSource):
         self.cache_ttl = base.to_seconds(cache_ttl, "cache_ttl")
         self.time_out = base.to_seconds(time_out, "time_out")
         self.name = name
+        self._hosts = Hosts.around(self.base_url, allow_hosts, SETTING)
         self.quarantined = 0  # entries of the last list that can't be used
         self._credentials = dict([auth.header()]) if auth else user
         self._resend = not isinstance(auth, wire.StoredAuth)
@@ -167,6 +171,7 @@ class HttpSkillSource(base.SkillSource):
                 url, limit = f"{base_url}/{quote(file.path)}{query}", max(file.size, 1)
                 response = await fetch(
                     *(url, headers, self._credentials, self.time_out, limit),
+                    hosts=self._hosts,
                     resend=self._resend,
                     client=client,
                 )
@@ -293,7 +298,9 @@ class HttpSkillSource(base.SkillSource):
             headers["If-None-Match"] = etag
         url = f"{self.base_url}/{resource.path}"
         credentials, limit = self._credentials, resource.limit
-        return await fetch(url, headers, credentials, self.time_out, limit, resend=self._resend)
+        return await fetch(
+            *(url, headers, credentials, self.time_out, limit), hosts=self._hosts, resend=self._resend
+        )
 
     def _to_entry(self, resource: _Resource, response: Response, old: _CacheEntry | None) -> _CacheEntry:
         """Return the cache entry for a response; raise Failure for an unusable one."""
