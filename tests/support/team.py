@@ -13,7 +13,7 @@ import pytest
 
 from skillc.registry import SYSTEM, Grant, Registry, Role, make_package, open_registry
 from skillc.server import ServerSettings, create_registry_app
-from skillc.server.serve import listen, create_server
+from skillc.server.serve import create_server, listen
 from tests.conftest import World
 
 Message = dict[str, Any]
