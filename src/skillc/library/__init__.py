@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.library.addresses import LOOPBACK, guess_type
     from skillc.library.config import RepositorySettings, SkillRepositoryConfig, SkillsConfig
-    from skillc.library.copies import copy_path
+    from skillc.library.copies import copy_path, list_copies
     from skillc.library.credentials import (
         Credential,
         check_token,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         Answer,
         Identity,
         PublishedFile,
+        PublishedSkill,
         PublishedVersion,
         RegistryApi,
     )
@@ -120,7 +121,7 @@ else:
             "find": "find_skills",
             "addresses": "LOOPBACK guess_type",
             "config": "RepositorySettings SkillRepositoryConfig SkillsConfig",
-            "copies": "copy_path",
+            "copies": "copy_path list_copies",
             "credentials": (
                 "Credential check_token choose_registry find_token forget_credential parse_registry "
                 "read_credentials store_credential"
@@ -137,7 +138,7 @@ else:
             "git.remote_tree": "RemoteTree open_tree",
             "hosts": "Hosts host_of parse_host",
             "http": "BearerAuth HeaderAuth HttpSkillSource",
-            "http.api": "Answer Identity PublishedFile PublishedVersion RegistryApi",
+            "http.api": "Answer Identity PublishedFile PublishedSkill PublishedVersion RegistryApi",
             "http.client": "Response fetch",
             "http.wire": "Failure",
             "library": "CompositeSkillSource NamedSource",

@@ -43,7 +43,7 @@ COMMAND = Command(
     arguments=(
         Argument(
             "source",
-            "owner/repo[/path][@ref], an address, an archive, a folder, or clawhub:<slug>[@version].",
+            "owner/repo[/path][@ref], an address, an archive, a folder, or <registry>/<id>[@version].",
             repeat=True,
         ),
     ),
