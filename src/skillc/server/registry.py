@@ -10,7 +10,7 @@ from starlette.routing import Mount
 from starlette.types import ASGIApp
 
 from skillc.registry import Registry
-from skillc.server import api
+from skillc.server import api, protocols
 from skillc.server.responses import refuse_route
 from skillc.server.service import ServerSettings, Service
 
@@ -23,7 +23,11 @@ def create_registry_app(
 ) -> Starlette:
     """Return an ASGI application over a registry. `mounts` are applications of other surfaces, by path."""
     service = Service(registry, settings or ServerSettings())
-    routes = [*api.routes(service), *(Mount(path, app) for path, app in (mounts or {}).items())]
+    routes = [
+        *protocols.routes(service),
+        *api.routes(service),
+        *(Mount(path, app) for path, app in (mounts or {}).items()),
+    ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: refuse_route})
     app.router.redirect_slashes = False
     return app

@@ -1,0 +1,66 @@
+"""Read the requests of clients that are not ours: credentials, addresses, numbers and bodies."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+
+from starlette.requests import ClientDisconnect, Request
+
+from skillc.errors import SignInRequired
+from skillc.registry import Caller
+from skillc.server.responses import Refusal
+from skillc.server.service import Service
+
+UPLOAD_TIME = 120.0  # seconds for a body to arrive
+
+
+async def find_caller(service: Service, request: Request) -> Caller:
+    """Return the caller of a request, by a Bearer token or by one that is the password of Basic.
+
+    git, and `skc add https://name:token@host`, know Basic alone. The name does not matter; where there is no
+    password, the name is the token.
+    """
+    scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "basic":
+        return await service.caller(request)
+    try:
+        name, _, password = base64.b64decode(text.strip(), validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        raise SignInRequired from None
+    return await service.call(service.registry.accounts.authenticate, password or name)
+
+
+def find_address(service: Service, request: Request) -> str:
+    """Return the address of the server as clients know it, without a slash at the end."""
+    return service.settings.url.rstrip("/") or str(request.base_url).rstrip("/")
+
+
+def parse_limit(request: Request, default: int, most: int) -> int:
+    """Return the number in `limit`; one that is too large becomes the largest."""
+    text = request.query_params.get("limit", "")
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text)):
+        raise Refusal(400, "'limit' must be a number from 1")
+    return min(int(text), most)
+
+
+async def read_body(request: Request, limit: int) -> bytes:
+    """Return the body of a request; refuses one over `limit` bytes, or one that takes too long."""
+    length = request.headers.get("Content-Length", "")
+    if length.isdigit() and int(length) > limit:
+        raise Refusal(413, f"the request is over {limit} bytes")
+    data = bytearray()
+    try:
+        async with asyncio.timeout(UPLOAD_TIME):
+            async for chunk in request.stream():
+                data += chunk
+                if len(data) > limit:
+                    raise Refusal(413, f"the request is over {limit} bytes")
+    except TimeoutError:
+        raise Refusal(408, "the request did not arrive in time") from None
+    except ClientDisconnect:
+        raise Refusal(400, "the request broke off") from None
+    return bytes(data)
