@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from skillc.registry.accounts import Accounts, NewToken
     from skillc.registry.blobs import Blobs, open_blobs
     from skillc.registry.model import LATEST, Change, Grant, Role, Skill, StoredFile, Token, Version
-    from skillc.registry.package import Package, make_package, read_package
+    from skillc.registry.package import MAX_BYTES, MAX_FILES, Package, make_package, read_package
     from skillc.registry.policies import Allowed, Audited, MinimumAge, Policy
     from skillc.registry.registry import CallerSource, Collected, Registry, open_registry
     from skillc.registry.source import RegistrySkillSource, VersionSource
@@ -26,7 +26,7 @@ else:
             "accounts": "Accounts NewToken",
             "blobs": "Blobs open_blobs",
             "model": "LATEST Change Grant Role Skill StoredFile Token Version",
-            "package": "Package make_package read_package",
+            "package": "MAX_BYTES MAX_FILES Package make_package read_package",
             "policies": "Allowed Audited MinimumAge Policy",
             "registry": "CallerSource Collected Registry open_registry",
             "source": "RegistrySkillSource VersionSource",

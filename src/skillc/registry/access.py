@@ -57,6 +57,11 @@ class Caller:
             where = f"'{path}'" if path else "the whole registry"
             raise RegistryRefused(f"it needs the role {role.label} for {where}")
 
+    def require_anywhere(self, role: Role) -> None:
+        """Raise RegistryRefused without the role below any prefix."""
+        if not any(permission.role >= role for permission in self.permissions):
+            raise RegistryRefused(f"it needs the role {role.label}")
+
     def narrow(self, scope: Permission) -> tuple[Permission, ...]:
         """Return the permissions of this caller within a scope."""
         return tuple(both for own in self.permissions if (both := own.narrow(scope)))

@@ -50,6 +50,7 @@ from skillc.registry.model import (
 )
 from skillc.registry.package import Package
 from skillc.registry.store import Connection, Store, open_store, tables
+from skillc.registry.uploads import Uploads
 from skillc.skills import SkillId
 
 MIN_PAGE, PAGE = 50, 500  # skills that are read at once: some of them may be hidden
@@ -76,6 +77,7 @@ class Registry:
         self._blobs = blobs
         self._clock = clock
         self.accounts = Accounts(store, clock)
+        self.uploads = Uploads(blobs, clock)
 
     def close(self) -> None:
         self._store.close()

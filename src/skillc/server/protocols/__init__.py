@@ -8,10 +8,16 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from skillc.server.protocols import wellknown
+from skillc.server.protocols import clawhub, submission, wellknown, withdrawal
 from skillc.server.service import Service
 
 
 def routes(service: Service) -> list[BaseRoute]:
     """Return all routes. None of them is in the way of an ID: no segment of one has a dot."""
-    return [*wellknown.routes(service)]
+    return [
+        *wellknown.routes(service),
+        *submission.routes(service),
+        *withdrawal.routes(service),
+        *clawhub.routes(service),
+        *clawhub.rest(service),
+    ]
