@@ -594,8 +594,9 @@ def test_names_do_not_reach_the_terminal_raw(world: World) -> None:
     world.skill("b\x1b]0;title\x07", "---\nname: x\ndescription: d\n---\n")
     status, _, seen = at_terminal(world, "build", "--all")
     assert status == 1
-    rest = seen.replace("\r\x1b[K", "").replace("\r\n", "")
-    assert rest.isprintable()
+    for own in ("\r\x1b[K", "\r\n", "\x1b[1;31m", "\x1b[0m"):
+        seen = seen.replace(own, "")
+    assert seen.isprintable()
 
 
 def test_one_broken_skill(world: World) -> None:
@@ -614,7 +615,7 @@ def test_one_broken_skill(world: World) -> None:
         assert (world.home / ".claude" / "skills" / name / "SKILL.md").exists()
     status, _, seen = at_terminal(world, "build", "--all")
     assert status == 1
-    assert "\r\x1b[Kerror[E011]: " in seen
+    assert "\r\x1b[K\x1b[1;31merror[E011]:\x1b[0m " in seen
 
 
 def test_all_as_json(world: World) -> None:
