@@ -1,82 +1,79 @@
-"""A registry with a server process over it, which is `python -m tests.support.registry`."""
+"""A registry behind HTTP: an application with a client, and archives to publish."""
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+import io
+import tarfile
+import zipfile
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Any
 
 import httpx2
+from starlette.testclient import TestClient
 
-from skillc.registry import SYSTEM, NewToken, Registry, Role, Version, make_package, open_registry
-from skillc.server import Guard, ServerSettings, create_registry_app, run_app
-
-ROOT = Path(__file__).parent.parent.parent
-
-
-class Team:
-    """A registry in a folder, and the address of a server over it."""
-
-    def __init__(self, registry: Registry, url: str = "") -> None:
-        self.registry = registry
-        self.url = url
-        first = registry.accounts.create_first_admin()
-        assert first is not None
-        self.admin = first.secret
-
-    def publish(self, skill_id: str, version: str = "", text: str = "Text.", **files: bytes) -> Version:
-        """Publish a skill; `files` are further ones, `__` for the dot and `___` for the slash."""
-        name = skill_id.rpartition("/")[2]
-        main = f"---\nname: {name}\ndescription: What {name} is for\n---\n# {name}\n\n{text}\n"
-        more = {key.replace("___", "/").replace("__", "."): data for key, data in files.items()}
-        package = make_package(skill_id, {"SKILL.md": main.encode(), **more})
-        return self.registry.publish(SYSTEM, package, version=version)
-
-    def token(self, role: Role = Role.READER, prefix: str = "") -> NewToken:
-        return self.registry.accounts.create_token(
-            self.registry.accounts.authenticate(self.admin), role, prefix
-        )
-
-    def client(self, token: str = "") -> httpx2.Client:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return httpx2.Client(base_url=self.url, headers=headers, timeout=30, trust_env=False)
-
-    def with_token(self, token: str, path: str = "") -> str:
-        """Return the address with a token in it, as `skc add` and git take one."""
-        return self.url.replace("http://", f"http://token:{token}@") + path
+from skillc.registry import SYSTEM, Registry, Role
+from skillc.server import ServerSettings, create_registry_app
 
 
-@contextmanager
-def running_team(folder: Path, *, public: bool = False, mcp: bool = False) -> Iterator[Team]:
-    """Give a registry with a server process; `public` lets all read."""
-    store = str(folder / "registry.db")
-    words = [*(["--public"] if public else []), *(["--mcp"] if mcp else [])]
-    command = [sys.executable, "-m", "tests.support.registry", store, *words]
-    with open_registry(store) as registry:
-        team = Team(registry)
-        with subprocess.Popen(
-            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        ) as process:
-            try:
-                assert process.stdout is not None
-                line = process.stdout.readline()
-                match = re.search(r"http://127\.0\.0\.1:\d+", line)
-                assert match, line + process.stdout.read()
-                team.url = match[0]
-                yield team
-            finally:
-                process.terminate()
-            assert process.wait(10) == 0
+def skill_md(name: str = "refunds", text: str = "Text.", **fields: str) -> str:
+    more = "".join(f"{key}: {value}\n" for key, value in fields.items())
+    return f"---\nname: {name}\ndescription: What {name} is for\n{more}---\n# {name}\n\n{text}\n"
 
 
-def main(store: str, *words: str) -> None:
-    with open_registry(store) as registry:
-        app = create_registry_app(registry, ServerSettings(public_read="--public" in words))
-        run_app(Guard(app, "127.0.0.1"), "127.0.0.1", 0, lambda url: print(url, flush=True))
+def body(skill_id: str, text: str = "Text.", files: Mapping[str, bytes] | None = None, **fields: Any) -> Any:
+    """What `POST /skills` takes."""
+    encoded = {path: b64encode(data).decode() for path, data in (files or {}).items()}
+    return {
+        "id": skill_id,
+        "skill_md": skill_md(skill_id.rpartition("/")[2], text),
+        "files": encoded,
+        **fields,
+    }
 
 
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path, data in files.items():
+            archive.writestr(path, data)
+    return buffer.getvalue()
+
+
+def tarred(files: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for path, data in files.items():
+            member = tarfile.TarInfo(path)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def token(registry: Registry, role: Role = Role.ADMIN, prefix: str = "", owner: str = "admin") -> str:
+    """A new token of an owner that has an admin's grant."""
+    registry.accounts.create_first_admin()
+    return registry.accounts.create_token(SYSTEM, role, prefix, owner=owner).secret
+
+
+class Client(TestClient):
+    """A client with a token of a role; `Client(registry, None)` has none."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        role: Role | None = Role.ADMIN,
+        prefix: str = "",
+        settings: ServerSettings | None = None,
+    ) -> None:
+        headers = {} if role is None else {"Authorization": f"Bearer {token(registry, role, prefix)}"}
+        super().__init__(create_registry_app(registry, settings), headers=headers)
+
+
+def fault(response: httpx2.Response | Any) -> tuple[int, str]:
+    """The status and the code of an error, which is a problem of RFC 9457."""
+    assert response.headers["content-type"] == "application/problem+json", response.text
+    value = response.json()
+    assert value["status"] == response.status_code
+    assert value["detail"] == value["error"]["message"]
+    return response.status_code, value["error"]["code"]

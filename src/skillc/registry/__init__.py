@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from skillc.registry.package import MAX_BYTES, MAX_FILES, Package, make_package, read_package
     from skillc.registry.policies import Allowed, Audited, MinimumAge, Policy
     from skillc.registry.registry import CallerSource, Collected, Registry, open_registry
-    from skillc.registry.source import RegistrySkillSource, VersionSource
+    from skillc.registry.source import RegistrySkillSource, VersionSource, describe_version, read_document
     from skillc.registry.store import open_store
 else:
     __getattr__ = front_door(
@@ -29,7 +29,7 @@ else:
             "package": "MAX_BYTES MAX_FILES Package make_package read_package",
             "policies": "Allowed Audited MinimumAge Policy",
             "registry": "CallerSource Collected Registry open_registry",
-            "source": "RegistrySkillSource VersionSource",
+            "source": "RegistrySkillSource VersionSource describe_version read_document",
             "store": "open_store",
         },
     )

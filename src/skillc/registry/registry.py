@@ -145,6 +145,11 @@ class Registry:
             since = page[-1].sequence
         return changes[:limit]
 
+    def revision(self) -> int:
+        """Return the number of the last change: as long as it is the same, everything is."""
+        with self._store.read() as connection:
+            return tables.read_revision(connection)
+
     def source(self, caller: Caller) -> CallerSource:
         """Return the registry as this caller sees it, for policies and as a source of skills."""
         return CallerSource(self, caller)

@@ -8,18 +8,26 @@ A registry's operations block, so they run in threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from skillc.errors import SignInRequired
-from skillc.registry import PUBLIC, Caller, Registry
+from skillc.engine import DefaultSkillEngine
+from skillc.errors import RegistryUnavailable, SignInRequired
+from skillc.registry import PUBLIC, Caller, Registry, RegistrySkillSource
+from skillc.server.answers import for_readers
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+MAX_UPLOADS = 4  # at once; each is in memory while it is checked and stored
+UPLOAD_WAIT = 20.0  # seconds that an upload waits for its place
+UPLOAD_TIME = 300.0  # seconds for an upload to arrive
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +44,7 @@ class Service:
     def __init__(self, registry: Registry, settings: ServerSettings) -> None:
         self.registry = registry
         self.settings = settings
+        self._uploads = asyncio.Semaphore(MAX_UPLOADS)
 
     async def call(self, operation: Callable[P, T], /, *arguments: P.args, **options: P.kwargs) -> T:
         """Run a blocking operation in a thread and return its result."""
@@ -52,3 +61,24 @@ class Service:
         if self.settings.public_read:
             return PUBLIC
         raise SignInRequired
+
+    def engine(self, caller: Caller) -> DefaultSkillEngine:
+        """Return the engine over the skills of a caller, whatever capabilities they need."""
+        return for_readers(self.agent_engine(caller))
+
+    def agent_engine(self, caller: Caller) -> DefaultSkillEngine:
+        """Return the engine that prepares turns, which hides skills that need more than the agent has."""
+        return DefaultSkillEngine(RegistrySkillSource(self.registry.source(caller)))
+
+    @asynccontextmanager
+    async def upload(self) -> AsyncIterator[None]:
+        """Take one of the places for uploads; raises RegistryUnavailable where none gets free."""
+        try:
+            async with asyncio.timeout(UPLOAD_WAIT):
+                await self._uploads.acquire()
+        except TimeoutError:
+            raise RegistryUnavailable("server", "too many uploads wait") from None
+        try:
+            yield
+        finally:
+            self._uploads.release()

@@ -265,6 +265,12 @@ def record_change(
     return int(sequence)
 
 
+def read_revision(connection: Connection) -> int:
+    """Return the number of the last change."""
+    ((sequence,),) = connection.execute("SELECT coalesce(max(sequence), 0) FROM changes")
+    return int(sequence)
+
+
 def read_changes(connection: Connection, since: int, limit: int) -> list[Change]:
     query = f"SELECT {_CHANGE} FROM changes WHERE sequence > ? ORDER BY sequence LIMIT {int(limit)}"  # noqa: S608
     return [

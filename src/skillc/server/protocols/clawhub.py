@@ -23,10 +23,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from skillc.engine import DefaultSkillEngine
 from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
 from skillc.install import fingerprint_of
-from skillc.registry import LATEST, PUBLIC, Caller, RegistrySkillSource, Role, Skill, StoredFile, Version
+from skillc.registry import LATEST, PUBLIC, Caller, Role, Skill, StoredFile, Version
 from skillc.server.protocols.request import find_address, find_caller, parse_limit
 from skillc.server.protocols.slugs import handle_of, owner_of, parse_slug, slug_of
 from skillc.server.responses import CLOSE, HEADERS, UNREAD, Endpoint, Refusal, fail, respond
@@ -123,8 +122,7 @@ class _Api:
         return respond({"results": [result | {"version": _number(result)} for result in results]})
 
     async def _find(self, caller: Caller, query: str, limit: int) -> dict[SkillId, float]:
-        source = RegistrySkillSource(self._registry.source(caller))
-        found = await DefaultSkillEngine(source).find(query, limit)
+        found = await self._service.engine(caller).find(query, limit)
         return {SkillId(result.id): result.score for result in found}
 
     def _load(self, caller: Caller, ids: list[SkillId]) -> list[Skill]:

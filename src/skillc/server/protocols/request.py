@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import binascii
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from skillc.errors import SignInRequired
 from skillc.registry import Caller
+from skillc.server.requests import receive_body
 from skillc.server.responses import Refusal
-from skillc.server.service import Service
-
-UPLOAD_TIME = 120.0  # seconds for a body to arrive
+from skillc.server.service import UPLOAD_TIME, Service
 
 
 async def find_caller(service: Service, request: Request) -> Caller:
@@ -49,18 +47,6 @@ def parse_limit(request: Request, default: int, most: int) -> int:
 
 async def read_body(request: Request, limit: int) -> bytes:
     """Return the body of a request; refuses one over `limit` bytes, or one that takes too long."""
-    length = request.headers.get("Content-Length", "")
-    if length.isdigit() and int(length) > limit:
-        raise Refusal(413, f"the request is over {limit} bytes")
     data = bytearray()
-    try:
-        async with asyncio.timeout(UPLOAD_TIME):
-            async for chunk in request.stream():
-                data += chunk
-                if len(data) > limit:
-                    raise Refusal(413, f"the request is over {limit} bytes")
-    except TimeoutError:
-        raise Refusal(408, "the request did not arrive in time") from None
-    except ClientDisconnect:
-        raise Refusal(400, "the request broke off") from None
+    await receive_body(request, data.extend, limit, UPLOAD_TIME)
     return bytes(data)

@@ -26,10 +26,10 @@ from starlette.routing import BaseRoute, Route
 from skillc.errors import Invalid, InvalidParameter
 from skillc.registry import LATEST, MAX_BYTES, MAX_FILES, Caller, Registry, Version, make_package
 from skillc.server.protocols.clawhub import API, plain
-from skillc.server.protocols.request import UPLOAD_TIME, find_address, find_caller, read_body
+from skillc.server.protocols.request import find_address, find_caller, read_body
 from skillc.server.protocols.slugs import ROOT, handle_of, parse_slug, slug_of
 from skillc.server.responses import Refusal, respond
-from skillc.server.service import Service
+from skillc.server.service import UPLOAD_TIME, Service
 from skillc.skills import SkillId
 from skillc.startup import sha256_hex
 
@@ -54,20 +54,22 @@ def routes(service: Service) -> list[BaseRoute]:
     async def upload(request: Request) -> Response:
         caller = await find_caller(service, request)
         await service.call(registry.uploads.check, caller, 0)
-        data = await read_body(request, MAX_BYTES)
-        if sha256_hex(data) != request.path_params["digest"]:
-            raise Refusal(400, "the file has another SHA-256 than the one that was announced")
-        return respond({"storageId": await service.call(registry.uploads.add, caller, data)})
+        async with service.upload():
+            data = await read_body(request, MAX_BYTES)
+            if sha256_hex(data) != request.path_params["digest"]:
+                raise Refusal(400, "the file has another SHA-256 than the one that was announced")
+            return respond({"storageId": await service.call(registry.uploads.add, caller, data)})
 
     async def publish(request: Request) -> Response:
         caller = await find_caller(service, request)
         await service.call(registry.uploads.check, caller, 0)
-        if request.headers.get("Content-Type", "").lower().startswith(_FORM):
-            fields, contents = await _read_form(request)
-        else:
-            fields = read_object(await read_body(request, MAX_PAYLOAD))
-            contents = await service.call(_collect, registry, caller, fields.get("files"))
-        version = await service.call(_publish, registry, caller, fields, contents)
+        async with service.upload():
+            if request.headers.get("Content-Type", "").lower().startswith(_FORM):
+                fields, contents = await _read_form(request)
+            else:
+                fields = read_object(await read_body(request, MAX_PAYLOAD))
+                contents = await service.call(_collect, registry, caller, fields.get("files"))
+            version = await service.call(_publish, registry, caller, fields, contents)
         name = slug_of(version.skill)
         return respond(
             {
