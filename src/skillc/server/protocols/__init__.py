@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from skillc.server.protocols import clawhub, submission, wellknown, withdrawal
+from skillc.server.protocols import clawhub, marketplaces, submission, wellknown, withdrawal
 from skillc.server.service import Service
 
 
@@ -16,6 +16,7 @@ def routes(service: Service) -> list[BaseRoute]:
     """Return all routes. None of them is in the way of an ID: no segment of one has a dot."""
     return [
         *wellknown.routes(service),
+        *marketplaces.routes(service),
         *submission.routes(service),
         *withdrawal.routes(service),
         *clawhub.routes(service),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from skillc.registry import Caller, Registry, Skill
+from skillc.registry import Caller, Registry, Skill, Version
 from skillc.skills import MAX_SEGMENT, SkillId, is_name, to_segment
 
 MAX_SKILLS = 20_000  # in a list that has no pages
@@ -38,7 +38,7 @@ def list_entries(registry: Registry, caller: Caller, prefix: str = "") -> list[E
     entries = [entry for skill in _read(registry, caller, prefix) if (entry := _entry(skill))]
     owners: dict[str, SkillId] = {}
     for entry in sorted(entries, key=lambda entry: (entry.since, entry.id)):
-        for name in (_to_name(entry.id.name), _to_name(entry.id)):
+        for name in (to_name(entry.id.name), to_name(entry.id)):
             if name and owners.setdefault(name, entry.id) == entry.id:
                 break
     names = {skill_id: name for name, skill_id in owners.items()}
@@ -52,16 +52,18 @@ def _read(registry: Registry, caller: Caller, prefix: str) -> Iterator[Skill]:
         after, left = page[-1].id, left - len(page)
 
 
+def to_entry(version: Version, name: str = "", since: float = 0) -> Entry:
+    """Return the entry of one version."""
+    text = " ".join(str(version.frontmatter.get("description", "")).split())[:MAX_DESCRIPTION]
+    return Entry(version.skill, version.version, text or version.skill.name, version.archive, since, name)
+
+
 def _entry(skill: Skill) -> Entry | None:
-    version = skill.latest
-    if version is None:
-        return None
-    description = " ".join(str(version.frontmatter.get("description", "")).split())[:MAX_DESCRIPTION]
     since = skill.versions[-1].published_at.timestamp()
-    return Entry(skill.id, version.version, description or skill.id.name, version.archive, since)
+    return to_entry(skill.latest, since=since) if skill.latest else None
 
 
-def _to_name(text: str) -> str:
+def to_name(text: str) -> str:
     """Return an ID as a name of the Agent Skills format; empty where it is too long for one."""
     name = text.replace("/", "-")
     if is_name(name):

@@ -10,25 +10,24 @@ Errors are plain text. Times are milliseconds since 1970. Lists are by ID, whate
 from __future__ import annotations
 
 import io
-import json
 import mimetypes
 import tarfile
 import zipfile
 from collections.abc import Iterator
 from datetime import datetime
-from functools import wraps
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
 from skillc.install import fingerprint_of
 from skillc.registry import LATEST, PUBLIC, Caller, Role, Skill, StoredFile, Version
 from skillc.server.protocols.request import find_address, find_caller, parse_limit
+from skillc.server.protocols.response import plain
 from skillc.server.protocols.slugs import handle_of, owner_of, parse_slug, slug_of
-from skillc.server.responses import CLOSE, HEADERS, UNREAD, Endpoint, Refusal, fail, respond
+from skillc.server.responses import HEADERS, Refusal, respond
 from skillc.server.service import Service
 from skillc.skills import NAME_CHARACTERS, SkillId
 
@@ -61,32 +60,6 @@ def rest(service: Service) -> list[BaseRoute]:
         raise Refusal(404, f"Not found: this registry has no {request.method} {request.url.path[:200]}")
 
     return [Route(f"{API}/{{path:path}}", plain(refuse), methods=["GET", "POST", "PUT", "PATCH", "DELETE"])]
-
-
-def plain(endpoint: Endpoint) -> Endpoint:
-    """Wrap an endpoint: errors become plain text, as clients of the protocol show it."""
-
-    @wraps(endpoint)
-    async def respond_safely(request: Request) -> Response:
-        try:
-            return await endpoint(request)
-        except Refusal as error:
-            return PlainTextResponse(str(error), error.status, CLOSE if error.status in UNREAD else None)
-        except SkillNotFound as error:
-            return PlainTextResponse(_explain(error), 404, HEADERS)
-        except Exception as error:
-            response = fail(request, error)
-            text = json.loads(bytes(response.body))["error"]["message"]
-            kept = ("cache-control", "retry-after", "www-authenticate", "x-content-type-options")
-            headers = {name: value for name, value in response.headers.items() if name in kept}
-            return PlainTextResponse(text, response.status_code, headers)
-
-    return respond_safely
-
-
-def _explain(error: SkillNotFound) -> str:
-    """Return the words that clients look for, and why where it is about a version."""
-    return "Skill not found" if "@" not in error.skill else f"Version not found: {error.reason}"
 
 
 class _Api:

@@ -7,11 +7,14 @@ import binascii
 
 from starlette.requests import Request
 
-from skillc.errors import SignInRequired
+from skillc.errors import InvalidSkillId, SignInRequired
 from skillc.registry import Caller
 from skillc.server.requests import receive_body
 from skillc.server.responses import Refusal
 from skillc.server.service import UPLOAD_TIME, Service
+from skillc.skills import SkillId
+
+PAGES = "skills"  # the folder in which pages of skills are
 
 
 async def find_caller(service: Service, request: Request) -> Caller:
@@ -33,6 +36,16 @@ async def find_caller(service: Service, request: Request) -> Caller:
 def find_address(service: Service, request: Request) -> str:
     """Return the address of the server as clients know it, without a slash at the end."""
     return service.settings.url.rstrip("/") or str(request.base_url).rstrip("/")
+
+
+def find_prefix(request: Request) -> str:
+    """Return the prefix that a request is about; raises Refusal where the path is none."""
+    words = request.path_params.get("prefix", "").split("/")
+    text = "/".join(words[1:] if words[0] == PAGES else words)
+    try:
+        return str(SkillId(text)) if text else ""
+    except InvalidSkillId:
+        raise Refusal(404, f"'{text[:200]}' is not the ID of a skill or the beginning of one") from None
 
 
 def parse_limit(request: Request, default: int, most: int) -> int:

@@ -25,8 +25,9 @@ from starlette.routing import BaseRoute, Route
 
 from skillc.errors import Invalid, InvalidParameter
 from skillc.registry import LATEST, MAX_BYTES, MAX_FILES, Caller, Registry, Version, make_package
-from skillc.server.protocols.clawhub import API, plain
+from skillc.server.protocols.clawhub import API
 from skillc.server.protocols.request import find_address, find_caller, read_body
+from skillc.server.protocols.response import plain
 from skillc.server.protocols.slugs import ROOT, handle_of, parse_slug, slug_of
 from skillc.server.responses import Refusal, respond
 from skillc.server.service import UPLOAD_TIME, Service

@@ -15,16 +15,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from skillc.errors import InvalidSkillId, SkillNotFound
+from skillc.errors import SkillNotFound
 from skillc.server.protocols.catalog import Entry, list_entries
-from skillc.server.protocols.request import find_caller
-from skillc.server.responses import HEADERS, Refusal, guard, respond_tagged
+from skillc.server.protocols.request import find_caller, find_prefix
+from skillc.server.responses import HEADERS, guard, respond_tagged
 from skillc.server.service import Service
-from skillc.skills import SkillId
 
 SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 PLACE = ".well-known/agent-skills"
-PAGES = "skills"  # the folder in which pages of skills are
 IMMUTABLE = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
@@ -32,7 +30,7 @@ def routes(service: Service) -> list[BaseRoute]:
     async def index(request: Request) -> Response:
         """List what is below a prefix; nothing there is an empty list, so that clients look no further."""
         caller = await find_caller(service, request)
-        prefix = _prefix(request)
+        prefix = find_prefix(request)
         entries = await service.call(list_entries, service.registry, caller, prefix)
         return respond_tagged(request, {"$schema": SCHEMA, "skills": [_as_json(entry) for entry in entries]})
 
@@ -56,16 +54,6 @@ def routes(service: Service) -> list[BaseRoute]:
             Route(f"{above}/{PLACE}/archives/{{id:path}}/{{version}}.tar.gz", archive_endpoint),
         )
     ]
-
-
-def _prefix(request: Request) -> str:
-    """Return the prefix that an index is for; raises Refusal where the path is none."""
-    words = request.path_params.get("prefix", "").split("/")
-    text = "/".join(words[1:] if words[0] == PAGES else words)
-    try:
-        return str(SkillId(text)) if text else ""
-    except InvalidSkillId:
-        raise Refusal(404, f"'{text[:200]}' is not the ID of a skill or the beginning of one") from None
 
 
 def _as_json(entry: Entry) -> dict[str, str]:

@@ -16,8 +16,9 @@ from starlette.routing import BaseRoute, Route
 
 from skillc.errors import InvalidSkillId, SkillNotFound
 from skillc.registry import Caller
-from skillc.server.protocols.clawhub import API, plain
+from skillc.server.protocols.clawhub import API
 from skillc.server.protocols.request import find_caller, read_body
+from skillc.server.protocols.response import plain
 from skillc.server.protocols.slugs import parse_slug
 from skillc.server.protocols.submission import read_object, read_text
 from skillc.server.responses import respond
