@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx2
 
+from skillc.mcp import create_registry_endpoint
 from skillc.registry import SYSTEM, NewToken, Registry, Role, Version, make_package, open_registry
 from skillc.server import Guard, ServerSettings, create_registry_app, run_app
 
@@ -73,9 +74,11 @@ def running_team(folder: Path, *, public: bool = False, mcp: bool = False) -> It
 
 
 def main(store: str, *words: str) -> None:
+    settings = ServerSettings(public_read="--public" in words)
     with open_registry(store) as registry:
-        app = create_registry_app(registry, ServerSettings(public_read="--public" in words))
-        run_app(Guard(app, "127.0.0.1"), "127.0.0.1", 0, lambda url: print(url, flush=True))
+        mounts = {"/mcp": create_registry_endpoint(registry, settings)} if "--mcp" in words else {}
+        app = Guard(create_registry_app(registry, settings, mounts=mounts), "127.0.0.1")
+        run_app(app, "127.0.0.1", 0, lambda url: print(url, flush=True), lifespan="on")
 
 
 if __name__ == "__main__":

@@ -14,17 +14,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.server.access import Guard as Guard, read_token as read_token
     from skillc.server.app import create_app as create_app
+    from skillc.server.mounts import CallerGuard as CallerGuard, caller_of as caller_of
     from skillc.server.registry import create_registry_app as create_registry_app
     from skillc.server.serve import run_app as run_app, serve_engine as serve_engine
-    from skillc.server.service import ServerSettings as ServerSettings
+    from skillc.server.service import ServerSettings as ServerSettings, Service as Service
 else:
     __getattr__ = front_door(
         __name__,
         {
             "access": "Guard read_token",
             "app": "create_app",
+            "mounts": "CallerGuard caller_of",
             "registry": "create_registry_app",
             "serve": "run_app serve_engine",
-            "service": "ServerSettings",
+            "service": "ServerSettings Service",
         },
     )

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.routing import Mount
 from starlette.types import ASGIApp
 
 from skillc.registry import Registry
 from skillc.server import api, protocols
+from skillc.server.mounts import lifespan, routes as mount_routes
 from skillc.server.responses import refuse_route
 from skillc.server.service import ServerSettings, Service
 
@@ -26,8 +26,12 @@ def create_registry_app(
     routes = [
         *protocols.routes(service),
         *api.routes(service),
-        *(Mount(path, app) for path, app in (mounts or {}).items()),
+        *mount_routes(mounts or {}),
     ]
-    app = Starlette(routes=routes, exception_handlers={HTTPException: refuse_route})
+    app = Starlette(
+        routes=routes,
+        exception_handlers={HTTPException: refuse_route},
+        lifespan=lifespan((mounts or {}).values()),
+    )
     app.router.redirect_slashes = False
     return app
