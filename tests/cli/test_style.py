@@ -107,14 +107,27 @@ def test_before_the_command(pdf: World) -> None:
     gone = pdf.skc("-C", "nowhere", "list").stderr
     assert "-C nowhere: No such file or directory" in gone
     assert "-C needs a value" in pdf.skc("-C").stderr
-    assert "unknown option" in pdf.skc("--colour", "list").stderr
+    assert "did you mean --color?" in pdf.skc("--colour", "list").stderr
+
+
+def test_verbose(pdf: World) -> None:
+    """[SURFACES: Terminal] --verbose says where a name led, which index was used, and how long steps took."""
+    for words in (["-v", "show", "pdf", "--section", "Forms"], ["show", "pdf", "--section", "Forms", "-v"]):
+        result = pdf.skc(*words)
+        assert result.stdout.startswith("## Forms")
+        lines = result.stderr.splitlines()
+        assert all(line.startswith("verbose: ") for line in lines)
+        assert f"verbose: 'pdf' is {pdf.store / 'pdf'} (project store)" in lines
+        assert any(line.startswith("verbose: show took ") for line in lines)
+        assert any(line.startswith("verbose: index: ") and line.endswith(".db") for line in lines)
+    assert "find took" in pdf.skc("find", "forms", "--verbose").stderr
 
 
 def test_letters(pdf: World) -> None:
     """[SURFACES: Terminal] letters are short for the options that a command has, and help names them."""
     assert json.loads(pdf.skc("outline", "pdf", "-l", "1", "-f", "json").stdout)[0]["heading"] == "PDF"
     assert "-g, --global" in pdf.skc("build", "-h").stdout
-    assert "unknown option -g" in pdf.skc("outline", "pdf", "-g").stderr
+    assert "invalid option: '-g' for" in pdf.skc("outline", "pdf", "-g").stderr
 
 
 def test_errors_as_json(pdf: World) -> None:

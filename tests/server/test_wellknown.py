@@ -153,12 +153,14 @@ def test_npm_skills(public: Team, installer: Installer) -> None:
     """[SURFACES: Registry protocols] npm's `skills` adds a prefix of a registry, and updates from it."""
     public.publish("payments/refunds", "1.0.0", references___rules__md=b"Rules.")
     public.publish("sales/leads", "1.0.0")
+    public.settle("sales/leads")
     installer.run("add", f"{public.url}/payments", "-y", "--copy", "-a", "claude-code")
     folder = installer.world.project / ".claude" / "skills"
     assert [path.name for path in folder.iterdir()] == ["refunds"]
     assert (folder / "refunds" / "references" / "rules.md").read_bytes() == b"Rules."
     before = installer.lock()["refunds"]
     public.publish("payments/refunds", "1.1.0", text="Newer.")
+    public.settle("payments/refunds")
     installer.run("update", "-y")
     assert "Newer." in (folder / "refunds" / "SKILL.md").read_text()
     assert installer.lock()["refunds"]["wellKnownDigest"] != before["wellKnownDigest"]
@@ -170,6 +172,7 @@ def test_skc_add(public: Team, world: World) -> None:
     public.publish("payments/refunds", "1.0.0", references___rules__md=b"Rules.")
     public.publish("payments/cards/disputes", "1.0.0")
     public.publish("sales/leads", "1.0.0")
+    public.settle("sales/leads")
     world.ok("add", f"{public.url}/skills/payments/refunds", "--yes")
     assert (world.store / "refunds" / "references" / "rules.md").read_bytes() == b"Rules."
     assert read_lock(world)["refunds"]["sourceType"] == "well-known"
@@ -177,9 +180,11 @@ def test_skc_add(public: Team, world: World) -> None:
     world.ok("add", public.url, "--skill", "leads", "--yes")
     world.fails("E080", "add", f"{public.url}/paymants", "--yes")
     public.publish("payments/refunds", "1.1.0", text="Newer.")
+    public.settle("payments/refunds")
     world.ok("update", "--yes")
     assert "Newer." in (world.store / "refunds" / "SKILL.md").read_text()
     public.registry.yank(SYSTEM, "payments/refunds", "1.1.0", "wrong")
+    public.settle("payments/refunds")
     found = json.loads(world.ok("outdated", "--format", "json").stdout)["skills"]
     assert {skill["id"] for skill in found} >= {"refunds"}
 
@@ -189,6 +194,7 @@ def test_skc_add_with_a_token(tmp_path: Path, world: World) -> None:
     """[SURFACES: Registry protocols] a private registry wants a token, which no lock file keeps."""
     with running_team(tmp_path / "team") as team:
         team.publish("payments/refunds", "1.0.0")
+        team.settle("payments/refunds")
         secret = team.token(Role.READER, "payments").secret
         world.fails("E080", "add", team.url, "--yes")
         world.fails("E080", "add", team.with_token("skc_wrong"), "--yes")

@@ -1,21 +1,20 @@
-"""A registry with a server process over it, which is `python -m tests.support.team`."""
+"""A registry with `skc serve` as a process over it, as teams run one."""
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
 
-from skillc.mcp import create_registry_endpoint
+from skillc.errors import SkillNotFound
 from skillc.registry import SYSTEM, NewToken, Registry, Role, Version, make_package, open_registry
-from skillc.server import Guard, ServerSettings, create_registry_app, run_app
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 class Team:
@@ -41,6 +40,21 @@ class Team:
             self.registry.accounts.authenticate(self.admin), role, prefix
         )
 
+    def settle(self, skill_id: str) -> None:
+        """Wait until the server has seen what this process did to a skill."""
+        try:
+            expected = (200, self.registry.skill(SYSTEM, skill_id).as_json())
+        except SkillNotFound:
+            expected = (404, None)
+        with self.client(self.admin) as client:
+            end = time.monotonic() + 30
+            while time.monotonic() < end:
+                response = client.get(f"/skills/{skill_id}/versions")
+                if (response.status_code, response.json() if response.is_success else None) == expected:
+                    return
+                time.sleep(0.1)
+        raise AssertionError(f"the server did not see the change of {skill_id}: {response.text}")
+
     def client(self, token: str = "") -> httpx2.Client:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         return httpx2.Client(base_url=self.url, headers=headers, timeout=30, trust_env=False)
@@ -51,15 +65,19 @@ class Team:
 
 
 @contextmanager
-def running_team(folder: Path, *, public: bool = False, mcp: bool = False) -> Iterator[Team]:
-    """Give a registry with a server process; `public` lets all read."""
+def running_team(folder: Path, *, public: bool = False) -> Iterator[Team]:
+    """Give a registry with `skc serve` over it; `public` lets all read."""
     store = str(folder / "registry.db")
-    words = [*(["--public"] if public else []), *(["--mcp"] if mcp else [])]
-    command = [sys.executable, "-m", "tests.support.team", store, *words]
+    command = [sys.executable, "-m", "skillc", "serve", "--store", store, "--port", "0", "--no-request-log"]
     with open_registry(store) as registry:
         team = Team(registry)
         with subprocess.Popen(
-            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            [*command, *(["--public-read"] if public else [])],
+            cwd=folder,
+            env={"PATH": os.environ["PATH"], "HOME": str(folder)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         ) as process:
             try:
                 assert process.stdout is not None
@@ -70,16 +88,4 @@ def running_team(folder: Path, *, public: bool = False, mcp: bool = False) -> It
                 yield team
             finally:
                 process.terminate()
-            assert process.wait(10) == 0
-
-
-def main(store: str, *words: str) -> None:
-    settings = ServerSettings(public_read="--public" in words)
-    with open_registry(store) as registry:
-        mounts = {"/mcp": create_registry_endpoint(registry, settings)} if "--mcp" in words else {}
-        app = Guard(create_registry_app(registry, settings, mounts=mounts), "127.0.0.1")
-        run_app(app, "127.0.0.1", 0, lambda url: print(url, flush=True), lifespan="on")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+            assert process.wait(20) == 0

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
         def run(self, arguments: Arguments) -> int: ...
 
 
+# What agents that use a terminal set.
+AGENT_VARIABLES = ("AI_AGENT", "CLAUDECODE", "CODEX_SANDBOX", "CURSOR_AGENT", "GEMINI_CLI", "SKC_RUN_ID")
+is_verbose = False
 has_printed_json = False  # by this command: stdout is to hold one JSON value
 
 
@@ -42,7 +45,8 @@ def workspace(*, progress: bool = False) -> Workspace:
     """
     from skillc.workspace import Workspace
 
-    here = Workspace(report=lambda line: print(line, file=sys.stderr))
+    here = _verbose_workspace() if is_verbose else Workspace(report=_report)
+    here.is_at_terminal = sys.stdout.isatty() and _is_person()
     here.tell_owners()
     if progress and sys.stderr.isatty():
         from skillc.cli.progress import watch_reading
@@ -51,6 +55,21 @@ def workspace(*, progress: bool = False) -> Workspace:
         ask_for_variables(here.cwd)
         watch_reading()
     return here
+
+
+def _is_person() -> bool:
+    """Return whether a person types, and no agent at its own terminal."""
+    return sys.stdin is not None and sys.stdin.isatty() and not any(map(os.environ.get, AGENT_VARIABLES))
+
+
+def _verbose_workspace() -> Workspace:
+    from skillc.cli.verbose import VerboseWorkspace
+
+    return VerboseWorkspace(report=_report)
+
+
+def _report(line: str) -> None:
+    print(line, file=sys.stderr)
 
 
 def show(
@@ -153,9 +172,9 @@ def can_print(text: str) -> bool:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0, or 1 with a diagnostic on stderr."""
-    global has_printed_json
-    has_printed_json = False
+    global has_printed_json, is_verbose
     words = list(sys.argv[1:] if argv is None else argv)
+    has_printed_json, is_verbose = False, "--verbose" in words or "-v" in words
     _prepare_output(words)
     try:
         if words and words[0].startswith("-"):
@@ -272,7 +291,7 @@ def _fail(error: BaseException, words: list[str]) -> int:
     except (OSError, ValueError):
         _drop_output()
     try:
-        if ("--verbose" in words or "-v" in words) and not isinstance(error, SkillcError):
+        if is_verbose and not isinstance(error, SkillcError):
             import traceback
 
             traceback.print_exception(error)

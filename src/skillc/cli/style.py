@@ -128,7 +128,8 @@ def paint_diagnostics(text: str) -> str:
     return "\n".join(map(_paint_diagnostic, strip(text).split("\n")))
 
 
-_KINDS = {"error[": BAD, "warning[": WARNING, "info:": FAINT, "hint:": FAINT, "note:": FAINT}
+_KINDS = {"error[": BAD, "warning[": WARNING}
+_KINDS |= dict.fromkeys(("info:", "hint:", "note:", "verbose:"), FAINT)
 
 
 def _paint_diagnostic(line: str) -> str:

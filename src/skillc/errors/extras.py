@@ -20,6 +20,7 @@ NEEDS = {
     "postgres": "a registry on PostgreSQL needs psycopg and its pool",
     "registry": "the files of a registry need obstore",
     "server": "'skc serve' needs Starlette and uvicorn",
+    "sso": "sign-in by OpenID Connect and publishing from CI need joserfc and httpx2",
 }
 
 

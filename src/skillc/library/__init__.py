@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         repositories_in_force,
         resolve_repositories,
     )
-    from skillc.library.secrets import hide_secrets
+    from skillc.library.secrets import hide_secrets, private_logs
     from skillc.library.source import (
         ALL,
         InMemorySkillSource,
@@ -121,7 +121,7 @@ else:
             "repositories": (
                 "EmbeddedSkillSource Refresh refresh_repositories repositories_in_force resolve_repositories"
             ),
-            "secrets": "hide_secrets",
+            "secrets": "hide_secrets private_logs",
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
                 "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"

@@ -1,6 +1,6 @@
 """Serve a registry over MCP: its skills as resources, Skills over MCP, and tools to find and load them.
 
-    create_registry_app(registry, settings, mounts={"/mcp": create_registry_endpoint(registry, settings)})
+    create_registry_app(registry, mounts=lambda service: {"/mcp": create_registry_endpoint(service)})
 
 Each request is signed in by itself and sees what its caller may read; there are no sessions, so that any
 process can answer it.
@@ -19,7 +19,6 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
 from skillc import __version__
-from skillc.engine import DefaultSkillEngine
 from skillc.errors import unexpected
 from skillc.index.skills import format_results
 from skillc.mcp.resources import (
@@ -33,8 +32,8 @@ from skillc.mcp.resources import (
 from skillc.mcp.tools.definition import Answer, result_of
 from skillc.mcp.tools.library import LIBRARY_TOOLS
 from skillc.mcp.versions import CallerSkills, Entries
-from skillc.registry import Registry
-from skillc.server import CallerGuard, ServerSettings, Service, caller_of
+from skillc.registry import Caller
+from skillc.server import CallerGuard, Service, caller_of
 
 PATH = "/mcp"
 INSTRUCTIONS = """\
@@ -43,9 +42,8 @@ When a task may have one, look with skc_find or browse_skills, then load_skill t
 follow them. Files of a skill are the resources skill://<id>/<path>."""
 
 
-def create_registry_endpoint(registry: Registry, settings: ServerSettings | None = None) -> CallerGuard:
-    """Return an application that a server over the same registry mounts at `/mcp`."""
-    service = Service(registry, settings or ServerSettings())
+def create_registry_endpoint(service: Service) -> CallerGuard:
+    """Return an application that the server of a registry mounts at `/mcp`."""
     app = create_registry_server(service).streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
@@ -114,31 +112,21 @@ class _Handlers:
         tool = self._tools.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
-        engine = self._service.engine(caller_of(ctx.request))
+        run: dict[str, Callable[..., Awaitable[Answer]]]
+        run = {"skc_find": self._find, "browse_skills": self._browse, "load_skill": self._load}
         try:
-            return result_of(await _RUN[tool.name](engine, **tool.check(params.arguments)), [])
+            return result_of(await run[tool.name](caller_of(ctx.request), **tool.check(params.arguments)), [])
         except Exception as error:
             return tool.fail(unexpected(error), [])
 
+    async def _find(self, caller: Caller, task: str, limit: int, all: bool, **scope: str) -> Answer:
+        skills = await self._service.find(caller, task, limit, every=all, **scope)
+        return Answer(skills.as_json(task), "\n".join(format_results(skills)))
 
-async def _find(engine: DefaultSkillEngine, task: str, limit: int, all: bool, **scope: str) -> Answer:
-    skills = await engine.find(task, limit, every=all, **scope)
-    return Answer(skills.as_json(task), "\n".join(format_results(skills)))
+    async def _browse(self, caller: Caller, path: str, query: str | None, cursor: str | None) -> Answer:
+        value = await self._service.engine(caller).browse(path, query, cursor)
+        return Answer(value, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
-
-async def _browse(engine: DefaultSkillEngine, path: str, query: str | None, cursor: str | None) -> Answer:
-    value = await engine.browse(path, query, cursor)
-    return Answer(value, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-
-
-async def _load(engine: DefaultSkillEngine, id: str) -> Answer:
-    (skill,) = await engine.resolve_and_render([id])
-    return Answer(skill.as_json(), skill.rendered_body)
-
-
-# What the tools of a workspace do, over an engine alone.
-_RUN: dict[str, Callable[..., Awaitable[Answer]]] = {
-    "skc_find": _find,
-    "browse_skills": _browse,
-    "load_skill": _load,
-}
+    async def _load(self, caller: Caller, id: str) -> Answer:
+        (skill,) = await self._service.engine(caller).resolve_and_render([id])
+        return Answer(skill.as_json(), skill.rendered_body)

@@ -52,23 +52,20 @@ class Blobs:
 
     def read(self, digest: str) -> bytes:
         """Return a blob; raises RegistryUnavailable where it is missing or damaged."""
-        data = self.find(digest)
-        if data is None:
-            raise RegistryUnavailable(self._name, "a blob is missing")
+        with self._translate_errors():
+            data = self._store.get(_path(digest)).bytes().to_bytes()
+        if digest_of(data) != digest:
+            raise RegistryUnavailable(self._name, f"the blob {digest} is damaged")
         return data
 
     def find(self, digest: str) -> bytes | None:
-        """Return a blob, or None where there is none; raises RegistryUnavailable where it is damaged."""
-        if not _is_name(digest.removeprefix(_ALGORITHM)):
-            return None
+        """Return a blob; None where it is missing or damaged. Raises RegistryUnavailable in an outage."""
         with self._translate_errors():
             try:
                 data = self._store.get(_path(digest)).bytes().to_bytes()
             except FileNotFoundError:
                 return None
-        if digest_of(data) != digest:
-            raise RegistryUnavailable(self._name, f"the blob {digest} is damaged")
-        return data
+        return data if digest_of(data) == digest else None
 
     def find_older(self, than: datetime) -> Iterator[list[str]]:
         """Yield the digests of the blobs that were written before a time, in batches."""

@@ -8,6 +8,7 @@ own caller sent, and nothing else: the digest of a file that another one publish
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
@@ -20,6 +21,7 @@ from skillc.registry.package import MAX_BYTES
 MAX_AGE = timedelta(hours=1)
 _MARK = b"skillc upload 1 "
 _ALGORITHM = "sha256:"
+_NAME = re.compile("[0-9a-f]{64}")
 
 
 class Uploads:
@@ -46,7 +48,7 @@ class Uploads:
 
     def read(self, caller: Caller, name: str) -> bytes:
         """Return what this caller sent during the last hour; raises InvalidParameter for anything else."""
-        blob = self._blobs.find(f"{_ALGORITHM}{name}")
+        blob = self._blobs.find(f"{_ALGORITHM}{name}") if _NAME.fullmatch(name) else None
         if blob is None or not blob.startswith(_MARK):
             raise InvalidParameter("upload", f"there is no upload '{name[:64]}'")
         line, _, data = blob[len(_MARK) :].partition(b"\n")

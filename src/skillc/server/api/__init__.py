@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from skillc.server.api import accounts, health, publication, search, skills
+from skillc.server.api import accounts, health, openapi, publication, search, skills
 from skillc.server.api.declaration import Operation
 from skillc.server.service import Service
 
 # The most special paths of a module come first: the first route that fits is taken.
-OPERATIONS: tuple[Operation, ...] = (
+_OPERATIONS = (
     *skills.OPERATIONS,
     *publication.OPERATIONS,
     *search.OPERATIONS,
     *accounts.OPERATIONS,
     *health.OPERATIONS,
 )
+OPERATIONS: tuple[Operation, ...] = (*_OPERATIONS, openapi.make_operation(_OPERATIONS))
 
 
 def routes(service: Service) -> list[BaseRoute]:

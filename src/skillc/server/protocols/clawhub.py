@@ -95,7 +95,7 @@ class _Api:
         return respond({"results": [result | {"version": _number(result)} for result in results]})
 
     async def _find(self, caller: Caller, query: str, limit: int) -> dict[SkillId, float]:
-        found = await self._service.engine(caller).find(query, limit)
+        found = await self._service.find(caller, query, limit)
         return {SkillId(result.id): result.score for result in found}
 
     def _load(self, caller: Caller, ids: list[SkillId]) -> list[Skill]:

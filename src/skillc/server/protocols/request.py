@@ -30,7 +30,10 @@ async def find_caller(service: Service, request: Request) -> Caller:
         name, _, password = base64.b64decode(text.strip(), validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError):
         raise SignInRequired from None
-    return await service.call(service.registry.accounts.authenticate, password or name)
+    token = (password or name).encode("ascii", "replace")
+    others = [(key, value) for key, value in request.scope["headers"] if key != b"authorization"]
+    request.scope["headers"] = [*others, (b"authorization", b"Bearer " + token)]
+    return await service.caller(Request(request.scope))
 
 
 def find_address(service: Service, request: Request) -> str:

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from skillc.errors import SkillNotFound
-from skillc.server.responses import CLOSE, HEADERS, UNREAD, Endpoint, Refusal, fail
+from skillc.server.responses import HEADERS, Endpoint, Refusal, fail
 
 
 def plain(endpoint: Endpoint) -> Endpoint:
@@ -20,7 +20,7 @@ def plain(endpoint: Endpoint) -> Endpoint:
         try:
             return await endpoint(request)
         except Refusal as error:
-            return PlainTextResponse(str(error), error.status, CLOSE if error.status in UNREAD else None)
+            return PlainTextResponse(str(error), error.status, HEADERS | (error.headers or {}))
         except SkillNotFound as error:
             return PlainTextResponse(_explain(error), 404, HEADERS)
         except Exception as error:
