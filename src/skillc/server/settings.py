@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skillc.registry import Registry
+    from skillc.server.service import Service
 
-    Mounts = Callable[[Registry, "ServerSettings"], Mapping[str, Any]]
+    Mounts = Callable[[Service], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,4 +39,4 @@ class Launch:
     names: tuple[str, ...] = ()
     token_file: str = ""
     settings: ServerSettings = ServerSettings()
-    mounts: Mounts = lambda registry, settings: {}
+    mounts: Mounts = lambda service: {}
