@@ -21,7 +21,7 @@ from skillc.engine import DefaultSkillEngine
 from skillc.errors import RegistryUnavailable, SignInRequired
 from skillc.registry import PUBLIC, Caller, Registry, RegistrySkillSource, SignedIn
 from skillc.server.answers import for_readers
-from skillc.server.configuration import SignInSettings
+from skillc.server.oidc.configuration import SignInSettings
 from skillc.server.oidc.directory import Directory
 from skillc.server.sessions import HEADER, SAFE, check_form_token, check_origin, read_cookie
 
