@@ -8,6 +8,7 @@ from datetime import datetime
 
 from skillc.errors import InvalidParameter, SignInRequired
 from skillc.registry.access import SYSTEM, Caller, Permission, create_secret, is_same_secret, split_token
+from skillc.registry.cache import ACCOUNTS, Cache
 from skillc.registry.identities import CI, GROUP
 from skillc.registry.model import Grant, Role, Token, parse_name, parse_prefix
 from skillc.registry.store import Connection, Store, sign_in, tables
@@ -32,9 +33,10 @@ class NewToken:
 class Accounts:
     """The grants and tokens of a registry."""
 
-    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
+    def __init__(self, store: Store, clock: Callable[[], datetime], cache: Cache) -> None:
         self._store = store
         self._clock = clock
+        self._cache = cache
 
     def create_first_admin(self) -> NewToken | None:
         """Make an admin with a token where there are no grants yet; of several servers, one gets it."""
@@ -47,7 +49,20 @@ class Accounts:
 
     def authenticate(self, text: str) -> Caller:
         """Return the caller with this token; raises SignInRequired for any that is not valid."""
-        token_id, hash = split_token(text)
+        key = split_token(text)
+        return self._check(self._cache.remember(ACCOUNTS, key, lambda: self._read_caller(*key)))
+
+    def recall(self, text: str) -> Caller | None:
+        """Return what `authenticate` would, if it need ask nothing; else None."""
+        caller = self._cache.recall(ACCOUNTS, split_token(text))
+        return self._check(caller) if isinstance(caller, Caller) else None
+
+    def _check(self, caller: Caller) -> Caller:
+        if caller.expires_at is not None and self._clock() >= caller.expires_at:
+            raise SignInRequired
+        return caller
+
+    def _read_caller(self, token_id: str, hash: str) -> Caller:
         with self._store.read() as connection:
             row = tables.read_token(connection, token_id)
             token, own_hash = row or (None, "")

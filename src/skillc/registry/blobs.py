@@ -58,6 +58,15 @@ class Blobs:
             raise RegistryUnavailable(self._name, f"the blob {digest} is damaged")
         return data
 
+    def find(self, digest: str) -> bytes | None:
+        """Return a blob; None where it is missing or damaged. Raises RegistryUnavailable in an outage."""
+        with self._translate_errors():
+            try:
+                data = self._store.get(_path(digest)).bytes().to_bytes()
+            except FileNotFoundError:
+                return None
+        return data if digest_of(data) == digest else None
+
     def find_older(self, than: datetime) -> Iterator[list[str]]:
         """Yield the digests of the blobs that were written before a time, in batches."""
         with self._translate_errors():

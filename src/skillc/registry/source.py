@@ -20,8 +20,8 @@ _OWN_FIELDS = ("name", "description", "metadata", "requires_capabilities")
 class VersionSource(Protocol):
     """Skills with all their versions: a registry as one caller sees it, or a policy around another source."""
 
-    def skills(self) -> Iterator[Skill]:
-        """Yield the skills, by ID."""
+    def skills(self, prefix: str = "", after: str = "") -> Iterator[Skill]:
+        """Yield the skills below a prefix and behind an ID, by ID."""
         ...
 
     def skill(self, skill_id: str) -> Skill:

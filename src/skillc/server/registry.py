@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -20,14 +21,26 @@ def create_registry_app(
     settings: ServerSettings | None = None,
     *,
     mounts: Mapping[str, ASGIApp] | None = None,
+    number: int = 0,
 ) -> Starlette:
-    """Return an ASGI application over a registry. `mounts` are applications of other surfaces, by path."""
-    service = Service(registry, settings or ServerSettings())
+    """Return an ASGI application over a registry. `mounts` are applications of other surfaces, by path.
+
+    `number` tells the processes of one server apart.
+    """
+    service = Service(registry, settings or ServerSettings(), number)
     routes = [
         *signin.routes(service),
         *api.routes(service),
         *(Mount(path, app) for path, app in (mounts or {}).items()),
     ]
-    app = Starlette(routes=routes, exception_handlers={HTTPException: refuse_route})
+
+    @asynccontextmanager
+    async def live(app: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for context in service.contexts:
+                await stack.enter_async_context(context())
+            yield
+
+    app = Starlette(routes=routes, exception_handlers={HTTPException: refuse_route}, lifespan=live)
     app.router.redirect_slashes = False
     return app

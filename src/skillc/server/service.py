@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import ParamSpec, TypeVar
 
 from starlette.concurrency import run_in_threadpool
@@ -21,9 +20,9 @@ from skillc.engine import DefaultSkillEngine
 from skillc.errors import RegistryUnavailable, SignInRequired
 from skillc.registry import PUBLIC, Caller, Registry, RegistrySkillSource, SignedIn
 from skillc.server.answers import for_readers
-from skillc.server.oidc.configuration import SignInSettings
 from skillc.server.oidc.directory import Directory
 from skillc.server.sessions import HEADER, SAFE, check_form_token, check_origin, read_cookie
+from skillc.server.settings import ServerSettings as ServerSettings
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -33,21 +32,17 @@ UPLOAD_WAIT = 20.0  # seconds that an upload waits for its place
 UPLOAD_TIME = 300.0  # seconds for an upload to arrive
 
 
-@dataclass(frozen=True, slots=True)
-class ServerSettings:
-    """How a registry is served; `url` is its address as clients know it, without a slash at the end."""
-
-    url: str = ""
-    public_read: bool = False  # requests without a token may read everything
-    sign_in: SignInSettings = field(default_factory=SignInSettings)
-
-
 class Service:
-    """A registry as one server process offers it."""
+    """A registry as one server process offers it; `number` tells the processes of one server apart.
 
-    def __init__(self, registry: Registry, settings: ServerSettings) -> None:
+    What has to run as long as the server does is added to `contexts`: it is entered at the start.
+    """
+
+    def __init__(self, registry: Registry, settings: ServerSettings, number: int = 0) -> None:
         self.registry = registry
         self.settings = settings
+        self.number = number
+        self.contexts: list[Callable[[], AbstractAsyncContextManager[object]]] = []
         self.issuers = Directory(registry.now)
         self._uploads = asyncio.Semaphore(MAX_UPLOADS)
 

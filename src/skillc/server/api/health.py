@@ -15,7 +15,7 @@ async def show_health(call: Call) -> Response:
 
 async def show_readiness(call: Call) -> Response:
     """Ask the store for one row, which fails with 503 while it can't be reached."""
-    await call.service.call(call.service.registry.revision)
+    await call.service.call(call.service.registry.log.find_end)
     return respond({"status": "ready"})
 
 

@@ -31,7 +31,7 @@ async def list_skills(call: Call) -> Response:
     query = call.query
     collection = query["collection"].strip("/")
     cursor = SkillId(query["cursor"]) if query["cursor"] else ""
-    revision = await call.service.call(call.service.registry.revision)
+    revision = await call.service.call(call.service.registry.log.find_end)
     selection = collection, query["query"], query["limit"], cursor
     key = repr((revision, call.caller.permissions, selection))
     etag = f'W/"{sha256_hex(key.encode("utf-8", "replace"))[:32]}"'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from skillc.errors import InvalidParameter
-from skillc.library import LOOPBACK
+from skillc.server.access import LOOPBACK
 
 
 def is_secure(url: str, *, loopback: bool) -> bool:
