@@ -15,7 +15,20 @@ if TYPE_CHECKING:
     from skillc.registry.feed import Feed
     from skillc.registry.finder import Finder
     from skillc.registry.identities import Identity, Job, Person, Session, TrustedPublisher
-    from skillc.registry.model import LATEST, Change, Grant, Role, Skill, StoredFile, Token, Version
+    from skillc.registry.model import (
+        LATEST,
+        Change,
+        Grant,
+        Role,
+        Skill,
+        StoredFile,
+        Token,
+        Version,
+        next_patch,
+        parse_tag,
+        parse_version,
+        precedence,
+    )
     from skillc.registry.package import Package, make_package, read_package
     from skillc.registry.policies import Allowed, Audited, MinimumAge, Policy
     from skillc.registry.publishers import Publication, Publishers
@@ -34,7 +47,10 @@ else:
             "feed": "Feed",
             "finder": "Finder",
             "identities": "Identity Job Person Session TrustedPublisher",
-            "model": "LATEST Change Grant Role Skill StoredFile Token Version",
+            "model": (
+                "LATEST Change Grant Role Skill StoredFile Token Version next_patch parse_tag parse_version "
+                "precedence"
+            ),
             "package": "Package make_package read_package",
             "policies": "Allowed Audited MinimumAge Policy",
             "publishers": "Publication Publishers",

@@ -121,6 +121,11 @@ class Reader:
     def now(self) -> datetime:
         return self._clock()
 
+    def revision(self) -> int:
+        """Return the number of the last change: as long as it is the same, everything is."""
+        with self._store.read() as connection:
+            return tables.read_last_sequence(connection)
+
     def source(self, caller: Caller) -> CallerSource:
         """Return the registry as this caller sees it, for policies and as a source of skills."""
         return CallerSource(self, caller)

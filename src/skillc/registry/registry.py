@@ -29,13 +29,14 @@ from skillc.errors import (
 from skillc.paths import registry_directory, require_home
 from skillc.registry.access import Caller
 from skillc.registry.accounts import Accounts
-from skillc.registry.blobs import Blobs, digest_of, open_blobs
+from skillc.registry.blobs import Blobs, open_blobs
 from skillc.registry.model import (
     LATEST,
     RESERVATION,
     Role,
     Skill,
     Version,
+    digest_of,
     is_release,
     next_patch,
     parse_reason,

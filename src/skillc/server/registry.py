@@ -11,8 +11,7 @@ from starlette.routing import Mount
 from starlette.types import ASGIApp
 
 from skillc.registry import Registry
-from skillc.server import api, signin
-from skillc.server.responses import refuse_route
+from skillc.server import api, pages, signin
 from skillc.server.service import ServerSettings, Service
 
 
@@ -28,8 +27,10 @@ def create_registry_app(
     `number` tells the processes of one server apart.
     """
     service = Service(registry, settings or ServerSettings(), number)
+    site = pages.RegistrySite(service)
     routes = [
-        *signin.routes(service),
+        *pages.routes(site),
+        *signin.routes(service, pages.SignInPages(site)),
         *api.routes(service),
         *(Mount(path, app) for path, app in (mounts or {}).items()),
     ]
@@ -41,6 +42,6 @@ def create_registry_app(
                 await stack.enter_async_context(context())
             yield
 
-    app = Starlette(routes=routes, exception_handlers={HTTPException: refuse_route}, lifespan=live)
+    app = Starlette(routes=routes, exception_handlers={HTTPException: pages.refuse(site)}, lifespan=live)
     app.router.redirect_slashes = False
     return app

@@ -258,7 +258,7 @@ def test_refusals_of_the_issuer(browser: Browser, issuer: Issuer) -> None:
         response = browser.get("/login/callback", params={"state": state, **change})
         assert response.status_code == 403
         assert text in response.text
-        assert "script" not in response.text
+        assert "<script>" not in response.text
         assert "default-src 'none'" in response.headers["Content-Security-Policy"]
 
 

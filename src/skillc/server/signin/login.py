@@ -26,7 +26,7 @@ from skillc.server.sessions import (
     read_cookie,
     set_cookie,
 )
-from skillc.server.signin import pages
+from skillc.server.signin.pages import Pages, redirect
 
 ATTEMPT = "skillc-login"  # the cookie of a sign-in that was begun
 ATTEMPT_TIME = 600  # seconds that a person has at the issuer
@@ -39,21 +39,22 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class Login:
     """The endpoints; `flow` is None where people sign in with tokens alone."""
 
-    def __init__(self, service: Service, flow: Flow | None) -> None:
+    def __init__(self, service: Service, flow: Flow | None, pages: Pages) -> None:
         self._service = service
         self._registry = service.registry
         self._url = service.settings.url
         self._flow = flow
+        self._pages = pages
 
     async def begin(self, request: Request) -> Response:
         """Lead to the issuer, and with `?token` or without an issuer show the form for a token."""
         target = local_path(request.query_params.get("next", ""))
         if await self._service.visitor(request):
-            return pages.redirect(target)
+            return redirect(target)
         if self._flow is None or "token" in request.query_params:
-            return pages.show_form(target)
+            return self._pages.show_form(target)
         attempt = create_attempt()
-        response = pages.redirect(await self._flow.begin(attempt))
+        response = redirect(await self._flow.begin(attempt))
         value = f"{attempt}.{base64.urlsafe_b64encode(target.encode()).decode().rstrip('=')}"
         set_cookie(response, self._url, value, ATTEMPT_TIME, ATTEMPT)
         return response
@@ -81,14 +82,14 @@ class Login:
             token = form.get("token", "").strip()
             caller = await self._service.call(self._registry.accounts.authenticate, token)
         except SignInRequired:
-            return pages.show_form(target, "This token is not valid.", 401)
+            return self._pages.show_form(target, "This token is not valid.", 401)
         new = await self._service.call(self._registry.sessions.sign_in_with_token, caller)
         return await self._enter(request, new, target)
 
     async def ask(self, request: Request) -> Response:
         if not await self._service.visitor(request):
-            return pages.redirect("/")
-        return pages.show_question(make_form_token(read_cookie(request, self._url)))
+            return redirect("/")
+        return self._pages.show_question(make_form_token(read_cookie(request, self._url)))
 
     async def sign_out(self, request: Request) -> Response:
         """End the session. Without one there is nothing to end."""
@@ -96,7 +97,7 @@ class Login:
             check_origin(request, self._url)
             check_form_token(read_cookie(request, self._url), (await read_form(request)).get(FIELD, ""))
             await self._service.call(self._registry.sessions.sign_out, visitor.session)
-        response = pages.redirect("/")
+        response = redirect("/")
         clear_cookie(response, self._url)
         return response
 
@@ -104,20 +105,24 @@ class Login:
         """Give the browser its new session; the one that it had ends."""
         if visitor := await self._service.visitor(request):
             await self._service.call(self._registry.sessions.sign_out, visitor.session)
-        response = pages.redirect(target)
+        response = redirect(target)
         seconds = int((new.session.expires_at - new.session.created_at).total_seconds())
         set_cookie(response, self._url, new.secret, seconds)
         return response
 
 
-def routes(service: Service, flow: Flow | None) -> list[BaseRoute]:
-    login = Login(service, flow)
+def routes(service: Service, flow: Flow | None, pages: Pages) -> list[BaseRoute]:
+    login = Login(service, flow, pages)
+
+    def guard(endpoint: Endpoint) -> Endpoint:
+        return _guard(endpoint, pages)
+
     return [
-        Route("/login", _guard(login.begin), methods=["GET"]),
-        Route("/login", _guard(login.sign_in), methods=["POST"]),
-        Route(CALLBACK, _guard(login.finish), methods=["GET"]),
-        Route("/logout", _guard(login.ask), methods=["GET"]),
-        Route("/logout", _guard(login.sign_out), methods=["POST"]),
+        Route("/login", guard(login.begin), methods=["GET"]),
+        Route("/login", guard(login.sign_in), methods=["POST"]),
+        Route(CALLBACK, guard(login.finish), methods=["GET"]),
+        Route("/logout", guard(login.ask), methods=["GET"]),
+        Route("/logout", guard(login.sign_out), methods=["POST"]),
     ]
 
 
@@ -139,7 +144,7 @@ def _decode(encoded: str) -> str:
         return "/"
 
 
-def _guard(endpoint: Endpoint) -> Endpoint:
+def _guard(endpoint: Endpoint, pages: Pages) -> Endpoint:
     """Wrap an endpoint: an error becomes a page."""
 
     async def respond(request: Request) -> Response:
