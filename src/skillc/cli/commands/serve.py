@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import os
 import sys
@@ -56,6 +57,21 @@ COMMAND = Command(
             "Write the admin's token of the first start to this file, instead of printing it.",
             value="<file>",
         ),
+        Option(
+            "--rate-limit",
+            "Requests that a token, or an address without one, may send in a minute to each process.",
+            kind="count",
+            default=6000,
+            maximum=1_000_000,
+        ),
+        Option("--no-rate-limit", "Answer any number of requests."),
+        Option(
+            "--trusted-proxy",
+            "Take the client's address from X-Forwarded-For of this address or network. Can be repeated.",
+            value="<address>",
+            repeat=True,
+        ),
+        Option("--no-request-log", "Do not write a line of JSON to stderr for each request."),
         Option("--read-only", "Serve the configured repositories instead of a registry."),
     ),
     description=(
@@ -83,6 +99,8 @@ def run(arguments: Arguments) -> int:
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535):
         raise InvalidOption(f'--port takes a number from 0 to 65535, not "{port}"')
     logging.getLogger("skillc.server").addHandler(logging.StreamHandler())  # to stderr
+    if not arguments.has("read_only") and not arguments.has("no_request_log"):
+        logging.getLogger("skillc.server.requests").setLevel(logging.INFO)
     if arguments.has("read_only"):
         return _serve_repositories(arguments, int(port))
     return _serve_registry(arguments, int(port))
@@ -125,7 +143,20 @@ def _read_settings(arguments: Arguments) -> ServerSettings:
     sign_in = read_configuration(path) if path else SignInSettings()
     if sign_in.oidc is not None and not url:
         raise InvalidOption("with [oidc], --url is needed: the issuer leads people back there")
-    return ServerSettings(url, arguments.has("public_read"), sign_in)
+    return ServerSettings(
+        url=url,
+        public_read=arguments.has("public_read"),
+        rate_limit=0 if arguments.has("no_rate_limit") else arguments.count("rate_limit") or 0,
+        trusted_proxies=tuple(_read_network(name) for name in arguments.texts("trusted_proxy")),
+        sign_in=sign_in,
+    )
+
+
+def _read_network(name: str) -> str:
+    try:
+        return str(ipaddress.ip_network(name, strict=False))
+    except ValueError:
+        raise InvalidOption(f'--trusted-proxy takes an address or a network, not "{name}"') from None
 
 
 def _read_url(text: str) -> str:

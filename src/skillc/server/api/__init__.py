@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from skillc.server.api import accounts, health, identities, publication, search, skills
+from skillc.server.api import accounts, health, identities, openapi, publication, search, skills
 from skillc.server.api.declaration import Operation
 from skillc.server.service import Service
 
 # The most special paths of a module come first: the first route that fits is taken.
-OPERATIONS: tuple[Operation, ...] = (
+_OPERATIONS = (
     *skills.OPERATIONS,
     *publication.OPERATIONS,
     *search.OPERATIONS,
@@ -17,6 +17,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *identities.OPERATIONS,
     *health.OPERATIONS,
 )
+OPERATIONS: tuple[Operation, ...] = (*_OPERATIONS, openapi.make_operation(_OPERATIONS))
 
 
 def routes(service: Service) -> list[BaseRoute]:

@@ -116,6 +116,11 @@ class Operation:
     failures: tuple[int, ...] = ()
     tags: tuple[str, ...] = field(default=())
 
+    def all_failures(self) -> set[int]:
+        """Return the statuses of all errors: also those of any operation that asks the registry."""
+        common = {401, 403, 429} if self.role is not None else set()
+        return {*self.failures, *common, 500, 503}
+
     def route(self, service: Service) -> Route:
         """Return the route, which checks the caller before anything is looked up or read."""
 

@@ -60,6 +60,8 @@ async def _publish(call: Call, skill_id: str, expect: str | None) -> Response:
         except REFUSED as error:
             raise Refusal(422, error.message, error.code) from None
         version: Version = await call.run(call.service.registry.publish, package, **options, expect=expect)
+    call.service.metrics.uploads += 1
+    call.service.metrics.upload_bytes += sum(map(len, package.contents.values()))
     value = {"id": str(version.skill), "version": version.version, "digest": version.digest}
     location = f"/skills/{version.skill}?version={version.version}"
     return respond(value, 201, {"ETag": version_etag(version), "Location": location})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import Response, StreamingResponse
@@ -82,13 +83,38 @@ async def read_collections(call: Call) -> Response:
 
 async def read_skill(call: Call) -> Response:
     """Return a version of a skill with its text; by default the latest."""
-    _, version = await _resolve(call)
-    etag = version_etag(version)
-    if response := unchanged(call.request, etag):
+    _check_choice(call)
+    registry, skill_id, query = call.service.registry, call.path["id"], call.query
+    key = "text", query["version"], query["tag"]
+    known = registry.recall(skill_id, key)  # most requests need no thread
+    text: _Text = (
+        known
+        if isinstance(known, _Text)
+        else await call.service.call(registry.remember, skill_id, key, lambda: _read_text(call), _measure)
+    )
+    if response := unchanged(call.request, text.etag):
         return response
-    document = await call.service.call(read_document, call.service.registry.source(call.caller), version)
-    value = describe_document(document) | {"version": version.version, "digest": version.digest}
-    return respond(value, headers={"ETag": etag})
+    return Response(text.content, headers=HEADERS | {"ETag": text.etag}, media_type="application/json")
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The response for a version; it is the same for all callers."""
+
+    content: bytes
+    etag: str
+
+
+def _read_text(call: Call) -> _Text:
+    source = call.service.registry.source(call.caller)
+    version = _choose(source.skill(call.path["id"]), call)
+    value = describe_document(read_document(source, version))
+    value |= {"version": version.version, "digest": version.digest}
+    return _Text(bytes(respond(value).body), version_etag(version))
+
+
+def _measure(text: _Text) -> int:
+    return len(text.content) + 200
 
 
 async def read_versions(call: Call) -> Response:
@@ -150,16 +176,24 @@ async def read_archive(call: Call) -> Response:
 
 async def _resolve(call: Call) -> tuple[Skill, Version]:
     """Return the skill of a path, and the version that the query names."""
-    number, tag = call.query["version"], call.query["tag"]
-    if number and tag:
-        raise Refusal(400, "give 'version' or 'tag', not both")
+    _check_choice(call)
     skill: Skill = await call.run(call.service.registry.skill, call.path["id"])
+    return skill, _choose(skill, call)
+
+
+def _check_choice(call: Call) -> None:
+    if call.query["version"] and call.query["tag"]:
+        raise Refusal(400, "give 'version' or 'tag', not both")
+
+
+def _choose(skill: Skill, call: Call) -> Version:
+    number = call.query["version"]
     if not number:
-        return skill, skill.resolve(tag or LATEST)
+        return skill.resolve(call.query["tag"] or LATEST)
     version = skill.find(number)
     if version is None:
         raise SkillNotFound(f"{skill.id}@{number}", "there is no such version")
-    return skill, version
+    return version
 
 
 def version_etag(version: Version) -> str:
