@@ -89,7 +89,7 @@ def serve_registry(
     seen: list[Seen] = []
     listener = listen("127.0.0.1", port)
     app = create_registry_app(registry, ServerSettings(public_read=public))
-    server = create_server(watched(app, seen))
+    server = create_server(watched(app, seen), lifespan="on")
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:

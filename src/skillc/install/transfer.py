@@ -7,7 +7,7 @@ untrusted, and on record in skills-lock.json; it is built and deployed by 'skc b
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from skillc import atomic, paths
@@ -59,15 +59,20 @@ def bring_in_pins(
     store: Store,
     *,
     allow: bool = False,
+    hosts: Iterable[str] = (),
     tell_step: Callable[[str], None] = lambda _: None,
 ) -> tuple[Intake, list[Diagnostic]]:
-    """Download each pin, verify it, and put it into the store and the lock; return also warnings."""
+    """Download each pin, verify it, and put it into the store and the lock; return also warnings.
+
+    `hosts` may be asked besides those that the pins name.
+    """
     transfer = Transfer(store, allow, Intake(), [])
     groups: dict[tuple[Origin, str], list[Pin]] = {}
     for pin in pins:
         if pin.problem:
             transfer.skip(pin, pin.problem)
         else:
+            pin = pin.with_hosts(frozenset(hosts))
             groups.setdefault((replace(pin.origin, path=""), pin.commit), []).append(pin)
     for (origin, _), group in groups.items():
         tell_step(origin.label())
