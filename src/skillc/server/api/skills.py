@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from starlette.concurrency import iterate_in_threadpool
@@ -31,7 +32,7 @@ GZIP = "application/gzip"
 async def list_skills(call: Call) -> Response:
     """Return a page of the skills, or stream all of them."""
     query = call.query
-    collection = query["collection"].strip("/")
+    collection = str(SkillId(text)) if (text := query["collection"].strip("/")) else ""
     cursor = SkillId(query["cursor"]) if query["cursor"] else ""
     revision = await call.service.call(call.service.registry.log.find_end)
     selection = collection, query["query"], query["limit"], cursor
@@ -43,16 +44,17 @@ async def list_skills(call: Call) -> Response:
     skills = _filter(call, filter, collection, cursor)
     limit = query["limit"]
     if limit is None:
-        chunks = iterate_in_threadpool(_write_list(skills))
-        return StreamingResponse(chunks, headers=HEADERS | {"ETag": etag}, media_type="application/json")
+        chunks = _write_list(skills)
+        first = await call.service.call(next, chunks)  # an outage is told as long as nothing was sent
+        stream = iterate_in_threadpool(chain([first], chunks))
+        return StreamingResponse(stream, headers=HEADERS | {"ETag": etag}, media_type="application/json")
     return respond(await call.service.call(_read_page, skills, limit), headers={"ETag": etag})
 
 
 def _filter(call: Call, filter: SkillFilter, collection: str, after: str) -> Iterator[dict[str, Any]]:
     """Yield the skills that pass a filter, by ID, at their latest versions; read the store in pages."""
     read = call.service.registry.skills
-    prefix = str(SkillId(collection)) if collection else ""
-    while page := read(call.caller, prefix, after, PAGE):
+    while page := read(call.caller, collection, after, PAGE):
         after = page[-1].id
         for version in (skill.latest for skill in page):
             if version is not None and filter.matches(skill := describe_version(version)):
