@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from skillc.server.api import accounts, health, openapi, publication, search, skills
+from skillc.server.api import accounts, health, identities, openapi, publication, search, skills
 from skillc.server.api.declaration import Operation, make_route
 from skillc.server.service import Service
 
@@ -13,6 +13,7 @@ _OPERATIONS = (
     *publication.OPERATIONS,
     *search.OPERATIONS,
     *accounts.OPERATIONS,
+    *identities.OPERATIONS,
     *health.OPERATIONS,
 )
 OPERATIONS: tuple[Operation, ...] = (*_OPERATIONS, openapi.make_operation(_OPERATIONS))
