@@ -99,6 +99,7 @@ class Candidate:
     digest: str = ""
     resolved: str = ""
     source: str = ""  # the origin's name in the lock file, of a registry that was found at an address
+    links: frozenset[str] = frozenset()  # names in a git repository that are links, and files in the folder
 
 
 @dataclass(frozen=True, slots=True)
