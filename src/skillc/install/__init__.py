@@ -11,6 +11,7 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.install.add import Addition, Offer, add_skill, check_offers, choose_store, make_offers
+    from skillc.install.archive import unpack_archive, unwrap
     from skillc.install.clean import find_waste
     from skillc.install.clients import ClientChange, plan_addition, plan_removal
     from skillc.install.disable import Disablement, Enablement, disable_skill, enable_skill
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from skillc.install.lock import change_lock, find_root, lock_file, read_lock
     from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
     from skillc.install.pins import Pin, find_locks, is_of_home, read_pins
+    from skillc.install.publish import Release, Upload, check_skill, plan_upload, send_upload
     from skillc.install.removal import Ghost, Removal, find_removable, preview_removal, remove_skill
     from skillc.install.restoration import Restoration
     from skillc.install.restore import restore_locked
@@ -36,6 +38,7 @@ else:
     __getattr__ = front_door(
         __name__,
         {
+            "archive": "unpack_archive unwrap",
             "clean": "find_waste",
             "clients": "ClientChange plan_addition plan_removal",
             "doctor": "Examination examine mend_all",
@@ -55,6 +58,7 @@ else:
             "disable": "Disablement Enablement disable_skill enable_skill",
             "intake": "Intake bring_in preview",
             "removal": "Ghost Removal find_removable preview_removal remove_skill",
+            "publish": "Release Upload check_skill plan_upload send_upload",
             "pins": "Pin find_locks is_of_home read_pins",
             "survey": "Plan Store count_agent_skills plan_import",
             "transfer": "bring_in_pins preview_pins",

@@ -9,9 +9,19 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.library.addresses import guess_type
+    from skillc.library.addresses import LOOPBACK, guess_type
     from skillc.library.config import RepositorySettings, SkillRepositoryConfig, SkillsConfig
     from skillc.library.copies import copy_path
+    from skillc.library.credentials import (
+        Credential,
+        check_token,
+        choose_registry,
+        find_token,
+        forget_credential,
+        parse_registry,
+        read_credentials,
+        store_credential,
+    )
     from skillc.library.deployments import (
         DeploymentRecord,
         find_ghosts,
@@ -27,8 +37,15 @@ if TYPE_CHECKING:
     from skillc.library.git.remote_tree import RemoteTree, open_tree
     from skillc.library.hosts import Hosts, host_of, parse_host
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
+    from skillc.library.http.api import (
+        Answer,
+        Identity,
+        PublishedFile,
+        PublishedVersion,
+        RegistryApi,
+    )
     from skillc.library.http.client import Response, fetch
-    from skillc.library.http.wire import LOOPBACK, Failure
+    from skillc.library.http.wire import Failure
     from skillc.library.imports import (
         adopt_import,
         find_import,
@@ -47,7 +64,7 @@ if TYPE_CHECKING:
         repositories_in_force,
         resolve_repositories,
     )
-    from skillc.library.secrets import hide_secrets
+    from skillc.library.secrets import hide_secrets, private_logs
     from skillc.library.source import (
         ALL,
         InMemorySkillSource,
@@ -101,9 +118,13 @@ else:
                 "roots stored_skills"
             ),
             "find": "find_skills",
-            "addresses": "guess_type",
+            "addresses": "LOOPBACK guess_type",
             "config": "RepositorySettings SkillRepositoryConfig SkillsConfig",
             "copies": "copy_path",
+            "credentials": (
+                "Credential check_token choose_registry find_token forget_credential parse_registry "
+                "read_credentials store_credential"
+            ),
             "deployments": (
                 "DeploymentRecord find_ghosts forget_deployments read_deployments record_deployments"
             ),
@@ -116,14 +137,15 @@ else:
             "git.remote_tree": "RemoteTree open_tree",
             "hosts": "Hosts host_of parse_host",
             "http": "BearerAuth HeaderAuth HttpSkillSource",
+            "http.api": "Answer Identity PublishedFile PublishedVersion RegistryApi",
             "http.client": "Response fetch",
-            "http.wire": "LOOPBACK Failure",
+            "http.wire": "Failure",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
             "repositories": (
                 "EmbeddedSkillSource Refresh refresh_repositories repositories_in_force resolve_repositories"
             ),
-            "secrets": "hide_secrets",
+            "secrets": "hide_secrets private_logs",
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
                 "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"

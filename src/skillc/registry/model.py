@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -31,6 +32,15 @@ _VERSION = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _TAG = re.compile(r"[a-z][a-z0-9._-]{0,63}")  # no digit first: a tag never looks like a version
+
+
+def digest_of(data: bytes) -> str:
+    """Return the digest that names bytes.
+
+    >>> digest_of(b"")
+    'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+    """
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def parse_version(text: str) -> str:

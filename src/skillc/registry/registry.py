@@ -1,4 +1,4 @@
-"""Publish, read, tag, yank and delete skills: every operation of a registry, each called by a `Caller`.
+"""Publish, tag, yank and delete skills: every operation of a registry, each called by a `Caller`.
 
     registry = open_registry("registry.db", "blobs")
     registry.publish(SYSTEM, read_package("payments/refunds", "skills/refunds"), note="first")
@@ -19,7 +19,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Self
 
 from skillc.errors import (
-    FileNotFound,
     RegistryUnavailable,
     SkillExists,
     SkillNotFound,
@@ -30,18 +29,16 @@ from skillc.errors import (
 from skillc.paths import registry_directory, require_home
 from skillc.registry.access import Caller
 from skillc.registry.accounts import Accounts
-from skillc.registry.blobs import Blobs, digest_of, open_blobs
+from skillc.registry.blobs import Blobs, open_blobs
 from skillc.registry.model import (
     LATEST,
     RESERVATION,
-    Change,
     Role,
     Skill,
-    StoredFile,
     Version,
+    digest_of,
     is_release,
     next_patch,
-    parse_prefix,
     parse_reason,
     parse_tag,
     parse_text,
@@ -49,12 +46,12 @@ from skillc.registry.model import (
     precedence,
 )
 from skillc.registry.package import Package
+from skillc.registry.publishers import Publishers
+from skillc.registry.reading import Reader, read_skill
+from skillc.registry.sessions import Sessions
 from skillc.registry.store import Connection, Store, open_store, tables
 from skillc.skills import SkillId
 
-MIN_PAGE, PAGE = 50, 500  # skills that are read at once: some of them may be hidden
-MAX_CHANGES = 1000  # of one answer
-MAX_SEQUENCE = 2**63 - 1  # what a database can compare
 ORPHAN_AGE = timedelta(days=1)  # no publication takes this long
 
 
@@ -66,86 +63,22 @@ class Collected:
     blobs: int
 
 
-class Registry:
+class Registry(Reader):
     """Skills in a store and blobs. Operations can be called from many threads and processes at once."""
 
     def __init__(
         self, store: Store, blobs: Blobs, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     ) -> None:
-        self._store = store
-        self._blobs = blobs
-        self._clock = clock
-        self.accounts = Accounts(store, clock)
-
-    def close(self) -> None:
-        self._store.close()
+        super().__init__(store, blobs, clock)
+        self.accounts = Accounts(store, clock, self._cache)
+        self.sessions = Sessions(store, clock)
+        self.publishers = Publishers(store, clock)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    # Reading
-
-    def skill(self, caller: Caller, skill_id: str) -> Skill:
-        """Return a skill with its versions; raises SkillNotFound, also for one that was deleted."""
-        caller.require(Role.READER, SkillId(skill_id))
-        with self._store.read() as connection:
-            return _read_skill(connection, skill_id)
-
-    def skills(self, caller: Caller, prefix: str = "", after: str = "", limit: int = PAGE) -> list[Skill]:
-        """Return up to `limit` of the skills that a caller may read, by ID, behind the ID `after`."""
-        skills: list[Skill] = []
-        parse_prefix(prefix)
-        parse_text(after, "after")
-        size = min(PAGE, max(limit, MIN_PAGE))
-        while len(skills) < limit:
-            with self._store.read() as connection:
-                page = tables.read_skills(connection, prefix, after, size)
-            skills += (skill for skill in page if caller.allows(Role.READER, skill.id))
-            if len(page) < size:
-                break
-            after = page[-1].id
-        return skills[:limit]
-
-    def files(self, caller: Caller, version: Version) -> tuple[StoredFile, ...]:
-        caller.require(Role.READER, version.skill)
-        with self._store.read() as connection:
-            return tables.read_files(connection, version)
-
-    def read_file(self, caller: Caller, version: Version, path: str) -> bytes:
-        """Return the bytes of a file of a version; raises FileNotFound."""
-        file = next((file for file in self.files(caller, version) if file.path == path), None)
-        if file is None:
-            raise FileNotFound(path)
-        return self._blobs.read(file.digest)
-
-    def read_archive(self, caller: Caller, version: Version) -> bytes:
-        """Return the .tar.gz of a version."""
-        caller.require(Role.READER, version.skill)
-        return self._blobs.read(version.archive)
-
-    def changes(self, caller: Caller, since: int = 0, limit: int = MAX_CHANGES) -> list[Change]:
-        """Return the changes behind the number `since`, oldest first: those that a caller may see.
-
-        Admins of the whole registry see the whole log. All others see what happened to skills that they may
-        read; ask again from the last number until there are no more.
-        """
-        changes: list[Change] = []
-        since = min(since, MAX_SEQUENCE)
-        while len(changes) < limit:
-            with self._store.read() as connection:
-                page = tables.read_changes(connection, since, MAX_CHANGES)
-            changes += (change for change in page if _may_see(caller, change))
-            if len(page) < MAX_CHANGES:
-                break
-            since = page[-1].sequence
-        return changes[:limit]
-
-    def source(self, caller: Caller) -> CallerSource:
-        """Return the registry as this caller sees it, for policies and as a source of skills."""
-        return CallerSource(self, caller)
 
     # Publishing
 
@@ -220,23 +153,23 @@ class Registry:
     ) -> Version:
         caller.require(Role.MAINTAINER, SkillId(skill_id))
         with self._change() as (connection, now):
-            target = _find(_read_skill(connection, skill_id), version)
+            target = _find(read_skill(connection, skill_id), version)
             tables.set_yank(connection, target, reason)
             tables.record_change(connection, caller, now, action, skill_id, version, reason=reason)
-            return _find(_read_skill(connection, skill_id), version)
+            return _find(read_skill(connection, skill_id), version)
 
     def set_tag(self, caller: Caller, skill_id: str, tag: str, version: str) -> None:
         """Point a tag at a version; `latest` at an older one is a rollback."""
         caller.require(Role.PUBLISHER, SkillId(skill_id))
         parse_tag(tag)
         with self._change() as (connection, now):
-            tables.set_tag(connection, _find(_read_skill(connection, skill_id), version), tag)
+            tables.set_tag(connection, _find(read_skill(connection, skill_id), version), tag)
             tables.record_change(connection, caller, now, "tag", skill_id, version, tag=tag)
 
     def remove_tag(self, caller: Caller, skill_id: str, tag: str) -> None:
         caller.require(Role.PUBLISHER, SkillId(skill_id))
         with self._change() as (connection, now):
-            if tag not in _read_skill(connection, skill_id).tags:
+            if tag not in read_skill(connection, skill_id).tags:
                 raise SkillNotFound(f"{skill_id}@{tag}", "there is no such tag")
             tables.remove_tag(connection, skill_id, tag)
             tables.record_change(connection, caller, now, "remove-tag", skill_id, tag=tag)
@@ -245,7 +178,7 @@ class Registry:
         """Delete a skill with all its versions; for 30 days it can be restored, and its ID stays reserved."""
         caller.require(Role.MAINTAINER, SkillId(skill_id))
         with self._change() as (connection, now):
-            _read_skill(connection, skill_id)
+            read_skill(connection, skill_id)
             tables.set_deletion(connection, skill_id, now)
             tables.record_change(connection, caller, now, "delete", skill_id)
 
@@ -258,7 +191,7 @@ class Registry:
                 raise SkillNotFound(skill_id, "it is not among the deleted ones")
             tables.set_deletion(connection, skill_id, None)
             tables.record_change(connection, caller, now, "restore", skill_id)
-            return _read_skill(connection, skill_id)
+            return read_skill(connection, skill_id)
 
     def collect(self, caller: Caller) -> Collected:
         """Remove skills whose reservation ended, and blobs that no version has and no publisher claims.
@@ -287,29 +220,6 @@ class Registry:
             yield connection, self._clock()  # read while no other writes: times are in the order of changes
 
 
-class CallerSource:
-    """A registry as one caller sees it: a `VersionSource`."""
-
-    def __init__(self, registry: Registry, caller: Caller) -> None:
-        self._registry = registry
-        self._caller = caller
-
-    def skills(self) -> Iterator[Skill]:
-        after = ""
-        while page := self._registry.skills(self._caller, after=after):
-            yield from page
-            after = page[-1].id
-
-    def skill(self, skill_id: str) -> Skill:
-        return self._registry.skill(self._caller, skill_id)
-
-    def files(self, version: Version) -> tuple[StoredFile, ...]:
-        return self._registry.files(self._caller, version)
-
-    def read_file(self, version: Version, path: str) -> bytes:
-        return self._registry.read_file(self._caller, version, path)
-
-
 def open_registry(store: str = "", blobs: str = "") -> Registry:
     """Open a registry by the addresses of its store and its blobs.
 
@@ -322,13 +232,6 @@ def open_registry(store: str = "", blobs: str = "") -> Registry:
         blobs = os.path.join(os.path.dirname(os.path.abspath(store.removeprefix("sqlite://"))), "blobs")
     blob_store = open_blobs(blobs)
     return Registry(open_store(store), blob_store)
-
-
-def _read_skill(connection: Connection, skill_id: str) -> Skill:
-    skill = tables.read_skill(connection, skill_id)
-    if skill is None or tables.read_deletion(connection, skill_id) is not None:
-        raise SkillNotFound(skill_id, "the registry has no such skill")
-    return skill
 
 
 def _open_for_publication(connection: Connection, caller: Caller, skill_id: SkillId, now: datetime) -> Skill:
@@ -381,7 +284,3 @@ def _is_newer(version: Version, latest: Version | None) -> bool:
         return is_release(number), precedence(number)
 
     return latest is None or rank(version.version) > rank(latest.version)
-
-
-def _may_see(caller: Caller, change: Change) -> bool:
-    return caller.allows(Role.READER, change.skill) if change.skill else caller.allows(Role.ADMIN, "")

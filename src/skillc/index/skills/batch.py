@@ -20,6 +20,7 @@ from skillc.index.skills.tokens import Stemmer
 from skillc.index.skills.twins import make_sketch
 from skillc.index.skills.weights import SkillText, weigh_terms
 from skillc.index.workers import Pool, can_spawn, count_cores
+from skillc.paths import SKILL_FILES
 from skillc.skills import find_violations, parse, read_metadata
 
 TYPE_CHECKING = False
@@ -125,6 +126,31 @@ def invert_texts(
         batch.entries += [
             Entry(i, i, (0, 0, 0), text, needs, None, None, 0, tags) for i, _, text, needs, tags, _ in group
         ]
+    return batch
+
+
+def invert_documents(
+    documents: Sequence[tuple[str, bytes]], stemmer: Stemmer, statistics: Statistics
+) -> Batch:
+    """Return a batch of SKILL.md files that are at hand as bytes, each with the ID of its skill."""
+    batch = Batch()
+    for start in range(0, len(documents), MAX_SLOTS):
+        group = sorted(documents[start : start + MAX_SLOTS])
+        slots: list[int] = []
+        texts: list[SkillText] = []
+        for slot, (skill_id, data) in enumerate(group):
+            path = f"{skill_id}/{SKILL_FILES[0]}"
+            values, text = _parse(path, skill_id, (len(data), 0, 0), data, strict=False, with_text=True)
+            batch.entries.append(Entry(path, skill_id, *values))
+            if text is not None:
+                slots.append(slot)
+                texts.append(text)
+        weights = list(zip(slots, weigh_terms(stemmer, texts), strict=True))
+        sketches = {slot: make_sketch(chain(w.head_terms, w.body_terms)) for slot, w in weights}
+        batch.sketches += map(sketches.get, range(len(group)))
+        lists = SegmentLists()
+        lists.add(invert(weights, statistics.skills, statistics.body_frequencies))
+        batch.lists.append(lists)
     return batch
 
 

@@ -12,7 +12,7 @@ from itertools import chain
 from skillc import errors
 from skillc.index.skills.database import Database, library_file
 from skillc.index.skills.explain import FoundSkill, FoundSkills, explain
-from skillc.index.skills.folder import Folder, MemoryFolder
+from skillc.index.skills.folder import Folder
 from skillc.index.skills.query import Candidate, FolderReader, Query, traits_of
 from skillc.index.skills.tokens import STOP_WORDS, Stemmer, split_words
 from skillc.index.skills.typos import count_edits
@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
+    from skillc.index.skills.documents import DocumentFolder
     from skillc.index.skills.explain import Explanation
+    from skillc.index.skills.folder import MemoryFolder
     from skillc.index.skills.query import Order
 
+    AnyFolder = Folder | MemoryFolder | DocumentFolder
     MayUse = Callable[[str, tuple[str, ...]], bool]
     Match = list[Candidate]  # skills that are twins, best first
     Places = list[tuple[str, str]]  # repositories and IDs
@@ -46,7 +49,7 @@ class Searchable:
     def __init__(
         self,
         name: str,
-        folder: Folder | MemoryFolder,
+        folder: AnyFolder,
         names: Mapping[str, str] | None = None,
         time_out: float | None = None,
     ) -> None:
@@ -239,7 +242,7 @@ class _Search:
         matches = [word.decode() for word, stem in zip(words, stems, strict=True) if stem == term.encode()]
         return min(matches, key=lambda word: count_edits(typo, word, len(typo)), default=None)
 
-    def _folder(self, candidate: Candidate) -> Folder | MemoryFolder:
+    def _folder(self, candidate: Candidate) -> AnyFolder:
         return self._repositories[candidate.precedence].folder
 
     def _count_certain(self, matches: list[Match], end: Order) -> int:

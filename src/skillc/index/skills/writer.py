@@ -56,8 +56,12 @@ def write_change(
     directories: dict[str, Directory] | None,
     removals: Iterable[str],
     batch: Batch,
+    with_digest: bool = True,
 ) -> None:
-    """Save a folder's directories, where they changed, remove skills, and add those of a batch."""
+    """Save a folder's directories, where they changed, remove skills, and add those of a batch.
+
+    Only what is loaded as a snapshot needs the digest, which takes as long as the folder is large.
+    """
     twins = TwinChange(execute)
     number = _save_folder(execute, root, strict, directories)
     for path in removals:
@@ -65,7 +69,7 @@ def write_change(
     if batch.entries:
         _write_batch(execute, twins, number, batch)
     twins.store()
-    seal_folder(execute, number)
+    seal_folder(execute, number, with_digest)
 
 
 def _save_folder(execute: Any, root: str, strict: bool, directories: dict[str, Directory] | None) -> int:

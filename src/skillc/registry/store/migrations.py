@@ -41,6 +41,20 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         token TEXT NOT NULL, action TEXT NOT NULL, skill TEXT NOT NULL, version TEXT NOT NULL,
         detail TEXT NOT NULL)""",
     ),
+    (
+        """CREATE TABLE people (subject TEXT PRIMARY KEY, issuer TEXT NOT NULL, identity TEXT NOT NULL,
+        name TEXT NOT NULL, email TEXT NOT NULL, groups TEXT NOT NULL, created_at BIGINT NOT NULL,
+        signed_in_at BIGINT NOT NULL, UNIQUE (issuer, identity))""",
+        """CREATE TABLE sessions (id TEXT PRIMARY KEY, hash TEXT NOT NULL, subject TEXT NOT NULL,
+        token TEXT NOT NULL, created_at BIGINT NOT NULL, used_at BIGINT NOT NULL,
+        expires_at BIGINT NOT NULL, revoked_at BIGINT)""",
+        "CREATE INDEX sessions_subject ON sessions (subject)",
+        """CREATE TABLE publishers (id TEXT PRIMARY KEY, issuer TEXT NOT NULL, repository TEXT NOT NULL,
+        workflow TEXT NOT NULL, prefix TEXT NOT NULL, ref TEXT NOT NULL, environment TEXT NOT NULL,
+        pin TEXT NOT NULL, created_at BIGINT NOT NULL, created_by TEXT NOT NULL)""",
+        "CREATE TABLE id_tokens (key TEXT PRIMARY KEY, expires_at BIGINT NOT NULL)",
+        "ALTER TABLE tokens ADD COLUMN publisher TEXT NOT NULL DEFAULT ''",
+    ),
 )
 
 
