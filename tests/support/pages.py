@@ -88,7 +88,7 @@ OTHERS = {
 }
 
 
-def publish(registry: Registry, skill_id: str, files: dict[str, bytes], **options: str) -> str:
+def publish(registry: Registry, skill_id: str, files: dict[str, bytes], **options: Any) -> str:
     return registry.publish(SYSTEM, make_package(skill_id, files, {"scripts/refund.py"}), **options).version
 
 

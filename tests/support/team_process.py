@@ -42,6 +42,7 @@ class Team:
 
     def settle(self, skill_id: str) -> None:
         """Wait until the server has seen what this process did to a skill."""
+        expected: tuple[int, object]
         try:
             expected = (200, self.registry.skill(SYSTEM, skill_id).as_json())
         except SkillNotFound:
