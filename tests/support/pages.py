@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from skillc.registry import SYSTEM, Caller, Grant, Registry, Role, make_package
 from skillc.server import ServerSettings, create_registry_app
