@@ -218,6 +218,17 @@ def test_paths_of_other_servers(registry: Registry, text: str) -> None:
     assert browser.get("/login", params={"next": text}).headers["Location"] == "/"
 
 
+def test_rate_limit(registry: Registry) -> None:
+    """[SURFACES: Sign-in] sign-in and tokens for CI are limited by address, as other requests are."""
+    app = create_registry_app(registry, ServerSettings(URL, rate_limit=10))
+    for path in ("/login", "/_/oidc/mint-token"):
+        client = TestClient(app, base_url=URL, headers={"Origin": URL}, client=(path, 1))
+        responses = [client.post(path, data={"token": "wrong"}) for _ in range(11)]
+        assert {response.status_code for response in responses[:10]} <= {400, 401}
+        assert responses[10].status_code == 429
+        assert int(responses[10].headers["Retry-After"]) >= 1
+
+
 def test_outage(registry: Registry, tmp_path: Path) -> None:
     """[SURFACES: Sign-in] a store that can't be read is a page with 503, and says nothing of the store."""
     browser = Browser(registry)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from skillc.registry import SYSTEM, Caller, Grant, Registry, Role, make_package
 from skillc.server import ServerSettings, create_registry_app
-from skillc.server.serve import _listen, create_server
+from skillc.server.serve import create_server, listen
 
 REFUNDS = """---
 name: refunds
@@ -89,7 +90,7 @@ OTHERS = {
 }
 
 
-def publish(registry: Registry, skill_id: str, files: dict[str, bytes], **options: str) -> str:
+def publish(registry: Registry, skill_id: str, files: dict[str, bytes], **options: Any) -> str:
     return registry.publish(SYSTEM, make_package(skill_id, files, {"scripts/refund.py"}), **options).version
 
 
@@ -139,7 +140,7 @@ def serving(registry: Registry, *, public_read: bool = True) -> Iterator[str]:
 @contextmanager
 def listening(app: object) -> Iterator[str]:
     """The address of a server for an application, which runs in a thread."""
-    listener = _listen("127.0.0.1", 0)
+    listener = listen("127.0.0.1", 0)
     server = create_server(app)
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()

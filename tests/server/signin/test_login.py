@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from skillc.errors import InvalidOption
 from skillc.registry import SYSTEM, Grant, Registry, Role, open_registry
 from skillc.server import ServerSettings, create_registry_app
-from skillc.server.configuration import OidcSettings, SignInSettings
+from skillc.server.oidc.configuration import OidcSettings, SignInSettings
 from tests.support.issuer import CLIENT_ID, CLIENT_SECRET, RSA, Issuer
 
 URL = "http://testserver"

@@ -142,6 +142,7 @@ async def show_audience(call: Call) -> Response:
 
 async def mint_token(call: Call) -> Response:
     """Give a job a token for its ID token. Only issuers that a trusted publisher has are asked."""
+    call.service.limit(call.request)
     audience = _audience(call)
     fields = await call.body(MintRequest, MAX_MINT)
     service = call.service

@@ -16,8 +16,8 @@ from urllib.parse import quote, urlencode
 
 from skillc.errors import RegistryRefused, RegistryUnavailable
 from skillc.registry import Identity
-from skillc.server.configuration import OidcSettings
 from skillc.server.oidc.claims import read_identity
+from skillc.server.oidc.configuration import OidcSettings
 from skillc.server.oidc.directory import Directory
 
 CALLBACK = "/login/callback"

@@ -21,7 +21,8 @@ from joserfc.jwk import ECKey, Key, KeySet, RSAKey
 from joserfc.jws import JWSRegistry
 
 from skillc.errors import RegistryRefused, RegistryUnavailable
-from skillc.server.oidc.http import is_secure, parse_issuer, request_json
+from skillc.server.oidc.addresses import is_secure, parse_issuer
+from skillc.server.oidc.http import request_json
 
 ALGORITHMS = ("RS256", "ES256")
 MIN_RSA = 2048  # bits

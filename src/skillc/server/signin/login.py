@@ -61,6 +61,7 @@ class Login:
 
     async def finish(self, request: Request) -> Response:
         """Take a person that comes back from the issuer."""
+        self._service.limit(request)
         if self._flow is None:
             raise Refusal(404, "there is no issuer to sign in with")
         attempt, _, encoded = read_cookie(request, self._url, ATTEMPT).partition(".")
@@ -75,6 +76,7 @@ class Login:
 
     async def sign_in(self, request: Request) -> Response:
         """Take a token from the form."""
+        self._service.limit(request)
         check_origin(request, self._url)
         form = await read_form(request)
         target = local_path(form.get("next", ""))
@@ -151,7 +153,9 @@ def _guard(endpoint: Endpoint, pages: Pages) -> Endpoint:
         try:
             return await endpoint(request)
         except Refusal as error:
-            return pages.show_problem(str(error), error.status)
+            response = pages.show_problem(str(error), error.status)
+            response.headers.update(error.headers or {})
+            return response
         except RegistryRefused as error:
             return pages.show_problem(error.message, status_of(error))
         except Exception as error:

@@ -10,14 +10,16 @@ What it does not know, it refuses: a misspelled limit must not be no limit.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.registry import Role
+from skillc.server.oidc.addresses import parse_issuer
 from skillc.settings import MAX_FILE, parse_toml
+from skillc.skills import SkillId
 
 SECRET = "SKILLC_OIDC_SECRET"  # noqa: S105 -- the variable that holds it
 GITHUB = "https://token.actions.githubusercontent.com"
@@ -97,6 +99,9 @@ def parse_configuration(data: Mapping[str, Any]) -> SignInSettings:
     _check_keys(data, ("oidc", "publishing"), "")
     oidc = _parse_table(data, "oidc", _OIDC)
     publishing = PublishingSettings(**_parse_table(data, "publishing", _PUBLISHING))
+    for name in ("github", "gitlab"):
+        for url in getattr(publishing, name):
+            _parse(parse_issuer, url, f"[publishing] {name}")
     return SignInSettings(_parse_oidc(oidc) if "oidc" in data else None, publishing)
 
 
@@ -110,14 +115,21 @@ def _parse_oidc(values: dict[str, Any]) -> OidcSettings:
             raise _Fault(f"[oidc] needs '{key}'")
     # Taken out of the environment: processes that we start don't need it.
     values["client_secret"] = os.environ.pop(values.get("client_secret") or SECRET, "")
-    try:
-        values["role"] = Role.parse(values["role"]) if values.get("role") else None
-    except SkillcError as error:
-        raise _Fault(f"[oidc] default_role: {error.message}") from None
+    values["issuer"] = _parse(parse_issuer, values["issuer"], "[oidc] issuer")
+    values["role"] = _parse(Role.parse, values.get("role"), "[oidc] default_role") or None
+    values["prefix"] = _parse(SkillId, values.get("prefix"), "[oidc] default_prefix")
     values["domains"] = tuple(domain.lower().lstrip("@") for domain in values.get("domains", ()))
     if "openid" not in values.get("scopes", ("openid",)):
         raise _Fault("[oidc] scopes: 'openid' is one of them")
     return OidcSettings(**values)
+
+
+def _parse(parse: Callable[[str], Any], text: str | None, name: str) -> Any:
+    """Parse a text, if there is any; what is wrong with it is said with its name."""
+    try:
+        return parse(text) if text else ""
+    except SkillcError as error:
+        raise _Fault(f"{name}: {error.message}") from None
 
 
 def _parse_table(data: Mapping[str, Any], name: str, keys: Mapping[str, tuple[type, str]]) -> dict[str, Any]:
