@@ -68,7 +68,7 @@ def find_latest(
         yield versions
 
 
-def parse_age(text: str) -> int:
+def parse_age(text: str, option: str = "--min-age") -> int:
     """Return the seconds of an age such as 3d, 12h or 2w.
 
     >>> parse_age("3d")
@@ -76,7 +76,7 @@ def parse_age(text: str) -> int:
     """
     number, unit = text[:-1], text[-1:]
     if unit not in UNITS or not (number.isascii() and number.isdecimal()) or len(number) > 6:
-        raise InvalidOption(f'--min-age takes a number and m, h, d or w, such as 3d, not "{text}"')
+        raise InvalidOption(f'{option} takes a number and m, h, d or w, such as 3d, not "{text}"')
     return int(number) * UNITS[unit]
 
 

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from skillc import __version__, library
 from skillc.errors import OriginNotFound, require_extra
 from skillc.install.origin import Origin
-from skillc.library import LOOPBACK, Failure, hide_secrets
+from skillc.library import LOOPBACK, Failure, find_token, hide_secrets
 from skillc.text import cut, one_line
 
 if TYPE_CHECKING:
@@ -75,7 +75,11 @@ class Web:
         headers = {"Accept": accept, "Accept-Encoding": "identity", "User-Agent": f"skillc/{__version__}"}
         with require_extra("http"):
             fetch = library.fetch  # imports httpx2
-        request = fetch(url, headers, self._credentials(url), TIME_OUT, limit, secure=True)
+        credentials = self._credentials(url)
+        stored = "" if credentials else find_token(url)
+        if stored:
+            credentials = {"Authorization": f"Bearer {stored}"}
+        request = fetch(url, headers, credentials, TIME_OUT, limit, secure=True, resend=not stored)
         try:
             return asyncio.run(request)
         except Failure as error:

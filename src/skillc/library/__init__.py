@@ -9,9 +9,19 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.library.addresses import guess_type
+    from skillc.library.addresses import LOOPBACK, guess_type
     from skillc.library.config import RepositorySettings, SkillRepositoryConfig, SkillsConfig
     from skillc.library.copies import copy_path
+    from skillc.library.credentials import (
+        Credential,
+        check_token,
+        choose_registry,
+        find_token,
+        forget_credential,
+        parse_registry,
+        read_credentials,
+        store_credential,
+    )
     from skillc.library.deployments import (
         DeploymentRecord,
         find_ghosts,
@@ -26,8 +36,15 @@ if TYPE_CHECKING:
     from skillc.library.git.config import FetchError, RefNotFound, Remote, parse_address
     from skillc.library.git.remote_tree import RemoteTree, open_tree
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
+    from skillc.library.http.api import (
+        Answer,
+        Identity,
+        PublishedFile,
+        PublishedVersion,
+        RegistryApi,
+    )
     from skillc.library.http.client import Response, fetch
-    from skillc.library.http.wire import LOOPBACK, Failure
+    from skillc.library.http.wire import Failure
     from skillc.library.imports import (
         adopt_import,
         find_import,
@@ -100,9 +117,13 @@ else:
                 "roots stored_skills"
             ),
             "find": "find_skills",
-            "addresses": "guess_type",
+            "addresses": "LOOPBACK guess_type",
             "config": "RepositorySettings SkillRepositoryConfig SkillsConfig",
             "copies": "copy_path",
+            "credentials": (
+                "Credential check_token choose_registry find_token forget_credential parse_registry "
+                "read_credentials store_credential"
+            ),
             "deployments": (
                 "DeploymentRecord find_ghosts forget_deployments read_deployments record_deployments"
             ),
@@ -114,8 +135,9 @@ else:
             "git.config": "FetchError RefNotFound Remote parse_address",
             "git.remote_tree": "RemoteTree open_tree",
             "http": "BearerAuth HeaderAuth HttpSkillSource",
+            "http.api": "Answer Identity PublishedFile PublishedVersion RegistryApi",
             "http.client": "Response fetch",
-            "http.wire": "LOOPBACK Failure",
+            "http.wire": "Failure",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
             "repositories": (

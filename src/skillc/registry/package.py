@@ -19,8 +19,7 @@ from typing import Any
 
 from skillc.errors import InvalidSkill
 from skillc.paths import SKILL_FILES
-from skillc.registry.blobs import digest_of
-from skillc.registry.model import StoredFile, parse_version
+from skillc.registry.model import StoredFile, digest_of, parse_version
 from skillc.skills import Document, SkillId, hash_source, list_files, open_inside, parse, read_metadata
 
 MAX_FILES = 10_000

@@ -12,7 +12,8 @@ from functools import cache
 
 import httpx2
 
-from skillc.library.http.wire import LOOPBACK, Failure
+from skillc.library.addresses import LOOPBACK
+from skillc.library.http.wire import Failure
 from skillc.library.secrets import private_logs
 
 MAX_REDIRECTS = 3
@@ -23,7 +24,7 @@ MAX_CAUSES = 16  # of an error, looked through for what the system said
 
 Headers = dict[str, str]
 
-_ssl_context = cache(httpx2.create_ssl_context)  # the trusted certificates, once for all sources
+ssl_context = cache(httpx2.create_ssl_context)  # the trusted certificates, once for all sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +39,40 @@ class Response:
 
 
 async def fetch(
-    url: str, headers: Headers, credentials: Headers, time_out: float, limit: int, *, secure: bool = False
+    url: str,
+    headers: Headers,
+    credentials: Headers,
+    time_out: float,
+    limit: int,
+    *,
+    secure: bool = False,
+    resend: bool = True,
 ) -> Response:
     """GET `url` and follow redirects; after one to another origin, credentials are sent no more.
 
-    If `secure`, a redirect leads to https, or stays on this machine. Raises Failure.
+    If `secure`, a redirect leads to https, or stays on this machine. Without `resend`, credentials are sent
+    with the first request alone. Raises Failure.
     """
     try:
         with private_logs():
             async with asyncio.timeout(time_out * MAX_TIME_OUTS):
-                return await _fetch(url, headers, credentials, time_out, limit, secure)
+                return await _fetch(url, headers, credentials, time_out, limit, secure, resend)
     except Failure:
         raise
     except Exception as error:
-        raise Failure(_explain(error, time_out)) from None
+        raise Failure(explain_failure(error, time_out)) from None
 
 
 async def _fetch(
-    url: str, headers: Headers, credentials: Headers, time_out: float, limit: int, secure: bool
+    url: str,
+    headers: Headers,
+    credentials: Headers,
+    time_out: float,
+    limit: int,
+    secure: bool,
+    resend: bool,
 ) -> Response:
-    async with httpx2.AsyncClient(verify=_ssl_context(), timeout=time_out) as client:
+    async with httpx2.AsyncClient(verify=ssl_context(), timeout=time_out) as client:
         current = httpx2.URL(url)
         for _ in range(MAX_REDIRECTS + 1):
             raw_headers = {name.encode(): value.encode() for name, value in (headers | credentials).items()}
@@ -71,7 +86,7 @@ async def _fetch(
                     raise Failure("redirected to http")
             finally:
                 await response.aclose()
-            credentials = credentials if _origin(target) == _origin(current) else {}
+            credentials = credentials if resend and _origin(target) == _origin(current) else {}
             current = target
     raise Failure(f"more than {MAX_REDIRECTS} redirects")
 
@@ -139,7 +154,7 @@ async def _read_body(response: httpx2.Response, limit: int) -> bytes:
     return content
 
 
-def _explain(error: Exception, time_out: float) -> str:
+def explain_failure(error: Exception, time_out: float) -> str:
     """Return a short reason in our own words: the error's own may hold what was sent."""
     if isinstance(error, TimeoutError):
         return f"no whole answer in {time_out * MAX_TIME_OUTS:g} s"

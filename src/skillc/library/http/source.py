@@ -99,6 +99,7 @@ class HttpSkillSource(base.SkillSource):
         self.name = name
         self.quarantined = 0  # entries of the last list that can't be used
         self._credentials = dict([auth.header()]) if auth else user
+        self._resend = not isinstance(auth, wire.StoredAuth)
         if not all(wire.is_valid_header(*header) for header in self._credentials.items()):
             self._problem = "the credentials can't be sent in a header"
         self._lock = threading.Lock()  # held for moments, never during a request
@@ -231,7 +232,8 @@ class HttpSkillSource(base.SkillSource):
         if etag:
             headers["If-None-Match"] = etag
         url = f"{self.base_url}/{resource.path}"
-        return await fetch(url, headers, self._credentials, self.time_out, resource.limit)
+        credentials, limit = self._credentials, resource.limit
+        return await fetch(url, headers, credentials, self.time_out, limit, resend=self._resend)
 
     def _to_entry(self, resource: _Resource, response: Response, old: _CacheEntry | None) -> _CacheEntry:
         """Return the cache entry for a response; raise Failure for an unusable one."""

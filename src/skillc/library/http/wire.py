@@ -17,7 +17,6 @@ from skillc.text import one_line, utf8_text
 MAX_BODY = 1 << 20  # bytes of a skill's body
 MAX_ID = 1024  # characters
 MAX_DIAGNOSTICS = 100
-LOOPBACK = ("localhost", "127.0.0.1", "::1")  # hosts that http reaches without leaving this machine
 _HEADER_NAME = frozenset("!#$%&'*+-.^_`|~" + string.ascii_letters + string.digits)
 
 
@@ -36,6 +35,12 @@ class BearerAuth:
 
     def header(self) -> tuple[str, str]:
         return "Authorization", f"Bearer {self.token.strip()}"
+
+
+class StoredAuth(BearerAuth):
+    """A token that `skc login` stored: it is not sent after a redirect, wherever that leads."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
