@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from skillc.server.api import accounts, health, openapi, publication, search, skills
+from skillc.server.api import accounts, health, openapi, publication, reviews, search, skills, usage
 from skillc.server.api.declaration import Operation, make_route
 from skillc.server.service import Service
 
 _OPERATIONS = (
     *skills.OPERATIONS,
     *publication.OPERATIONS,
+    *reviews.OPERATIONS,
     *search.OPERATIONS,
+    *usage.OPERATIONS,
     *accounts.OPERATIONS,
     *health.OPERATIONS,
 )

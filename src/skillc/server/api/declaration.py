@@ -185,7 +185,7 @@ register_url_convertor("skill", SkillConvertor())
 # What follows the ID of a skill in paths of endpoints: with slashes as they are, it belongs to no ID.
 _BELOW = re.compile(
     r"/skills/[^/]+(?:/[^/]+)*?/"
-    r"(?:versions(?:/[^/]+/(?:un)?yank)?|files(?:/.*)?|tags/[^/]+|restore|archive\.tar\.gz)"
+    r"(?:versions(?:/[^/]+/(?:yank|unyank|review))?|files(?:/.*)?|tags/[^/]+|restore|audit|archive\.tar\.gz)"
 )
 
 
