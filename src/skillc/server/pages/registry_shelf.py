@@ -16,7 +16,7 @@ from skillc.index.skills import EVERYTHING, FoundSkills
 from skillc.registry import APPROVED, Caller, Permission, Review, Skill, StoredFile, Version
 from skillc.server.pages.shelf import MAX_AUDIT_BYTES, Audits, Usage, audit_files, count_collections
 from skillc.server.service import Service
-from skillc.skills import find_headings
+from skillc.skills import find_headings, parse
 
 MAX_COLLECTIONS = 64  # sets of permissions whose collections a process keeps; the oldest goes first
 PATIENCE = 10  # how many times as long as counting took, collections may be out of date
@@ -132,8 +132,9 @@ class RegistryShelf:
         for file in files[:MAX_OUTLINED_FILES]:
             room -= file.size
             if room >= 0:
-                data = self.read_file(version, file.path)
-                outline += [(file.path, heading.level, heading.text) for heading in find_headings(data)]
+                document = parse(self.read_file(version, file.path))
+                headings = find_headings(document.data, document.body)
+                outline += [(file.path, heading.level, heading.text) for heading in headings]
         return outline
 
 
