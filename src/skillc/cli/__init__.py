@@ -207,7 +207,7 @@ def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("--help", "-h", "help"):
         from skillc.cli.help import overview
 
-        print(overview(words[1:]))
+        print(overview([word for word in words[1:] if not word.startswith("-")]))
         return 0
     if words[0] in ("--version", "-V"):
         from skillc import __version__
