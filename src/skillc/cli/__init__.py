@@ -182,9 +182,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             words = move_behind(words)
         if isinstance(sys.stdout, PlainStream):
-            from skillc.cli.pager import paged  # only where a person looks
+            from skillc.cli.pager import page_output  # only where a person looks
 
-            with paged(words):
+            with page_output(words):
                 status = _dispatch(words)
         else:
             status = _dispatch(words)
