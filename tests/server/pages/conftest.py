@@ -113,7 +113,7 @@ def url(registry: Registry) -> Iterator[str]:
 def visitor(request: pytest.FixtureRequest, browser: Browser, url: str) -> Iterator[Visitor]:
     """A visitor with JavaScript, and one without; neither may see a page do what it should not."""
     context = browser.new_context(java_script_enabled=request.param)
-    context.set_default_timeout(8_000)
+    context.set_default_timeout(20_000)
     try:
         made = Visitor(context, url)
         yield made

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Page
 
 from skillc.registry import SYSTEM, Registry, Role, make_package
 from tests.server.pages.conftest import Visitor
@@ -97,6 +98,14 @@ def test_sign_in_and_out(visitor: Visitor, admin: str) -> None:
     assert visitor.context.cookies() == []
 
 
+def send(page: Page, action: str) -> None:
+    """Send the form, and wait until its answer is shown: the form can be sent again."""
+    with page.expect_response("**/publish"):
+        page.click(f"button[value={action}]")
+    page.wait_for_load_state()
+    page.wait_for_selector("button[value=publish]:enabled, .error, .subject")
+
+
 @pytest.mark.parametrize("pack", [zipped, tarred], ids=["zip", "tar.gz"])
 def test_publish(visitor: Visitor, admin: str, registry: Registry, pack: object) -> None:
     """[SURFACES: Registry] an archive is checked, its audit shown, and then published."""
@@ -107,27 +116,27 @@ def test_publish(visitor: Visitor, admin: str, registry: Registry, pack: object)
     upload = {"name": "skill.zip", "mimeType": "application/zip", "buffer": pack(HARMFUL)}
     page.fill("#id", "support/greeting")
     page.set_input_files("#archive", upload)  # type: ignore[arg-type]
-    page.click("button[value=check]")
+    send(page, "check")
     page.wait_for_selector("text=Look at this before you publish")
     assert "hands a shell to another machine" in visitor.text
     assert page.input_value("#id") == "support/greeting"
     page.set_input_files("#archive", upload)  # type: ignore[arg-type]
     page.fill("#note", "For the new shop")
-    page.click("button[value=publish]")
+    send(page, "publish")
     page.wait_for_selector("text=I have read the findings")
     page.set_input_files("#archive", upload)  # type: ignore[arg-type]
     page.check("input[name=despite]")
-    page.click("button[value=publish]")
+    send(page, "publish")
     page.wait_for_url("**/s/support/greeting@2.0.0")
     version = registry.skill(SYSTEM, "support/greeting").resolve("latest")
     assert (version.version, version.published_by, version.note) == ("2.0.0", "admin", "For the new shop")
     visitor.go("/publish?id=support/greeting")
     page.set_input_files("#archive", upload)  # type: ignore[arg-type]
-    page.click("button[value=publish]")
+    send(page, "publish")
     page.wait_for_selector("text=I have read the findings")
     page.set_input_files("#archive", upload)  # type: ignore[arg-type]
     page.check("input[name=despite]")
-    page.click("button[value=publish]")
+    send(page, "publish")
     page.wait_for_selector("text=E091")
     assert "A version never changes" in visitor.text
 
