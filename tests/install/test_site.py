@@ -14,7 +14,7 @@ import pytest
 
 from skillc.errors import ArchiveRefused, Diagnostic, OriginNotFound, WrongDigest
 from skillc.install import open_download, parse_origin
-from skillc.install.site import SCHEMA
+from skillc.library.site.index import SCHEMA
 from tests.conftest import World
 from tests.support.http import Request, Stub, page
 
@@ -237,7 +237,7 @@ def test_another_host_in_the_lock(world: World, stub: Stub, other: Stub, way: st
 
 def test_too_large(world: World, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Well-known discovery] A file over the limit is not read to its end."""
-    monkeypatch.setattr("skillc.install.site.MAX_SKILL_FILE", 1 << 20)
+    monkeypatch.setattr("skillc.library.site.index.MAX_SKILL_FILE", 1 << 20)
     data = MAIN + bytes(2 << 20)
     place = "/.well-known/agent-skills/pdf/SKILL.md"
     serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(data=data)]}, place: data})

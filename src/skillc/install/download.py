@@ -23,13 +23,12 @@ from skillc.errors import (
     require_extra,
     warning,
 )
-from skillc.install.archive import MAX_PACKED, find_root, unpack_archive
 from skillc.install.discover import MainFile, discover, walk_folder
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.registry import open_registry
 from skillc.install.site import open_site
-from skillc.install.web import Web, address_after
-from skillc.library import Remote, hide_secrets
+from skillc.install.web import Web
+from skillc.library import MAX_PACKED, Remote, address_after, find_root, hide_secrets, unpack_archive
 
 if TYPE_CHECKING:
     from skillc.library import RemoteTree, Response
@@ -191,7 +190,7 @@ def _open_archive(
     if "://" in origin.url:
         archive = os.path.join(folder, "packed")
         response = response or Web(origin).get_file(origin.address, MAX_PACKED)
-        address = address_after(origin.url, response)
+        address = address_after(origin.url, response.url)
         with open(archive, "xb") as file:
             file.write(response.data)
     elif not os.path.isfile(archive):

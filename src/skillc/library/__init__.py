@@ -10,6 +10,7 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.library.addresses import LOOPBACK, guess_type
+    from skillc.library.archive import MAX_PACKED, find_root, unpack_archive, unpack_data, unwrap
     from skillc.library.config import RepositorySettings, SkillRepositoryConfig, SkillsConfig
     from skillc.library.copies import copy_path
     from skillc.library.credentials import (
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
     from skillc.library.git.config import FetchError, RefNotFound, Remote, parse_address
     from skillc.library.git.remote_tree import RemoteTree, open_tree
-    from skillc.library.hosts import Hosts, host_of, parse_host
+    from skillc.library.hosts import Hosts, address_after, host_of, parse_host
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
     from skillc.library.http.api import (
         Answer,
@@ -65,6 +66,8 @@ if TYPE_CHECKING:
         resolve_repositories,
     )
     from skillc.library.secrets import hide_secrets, private_logs
+    from skillc.library.site import WellKnownSkillSource
+    from skillc.library.site.index import SiteIndex, index_addresses, read_index, write_entry
     from skillc.library.source import (
         ALL,
         InMemorySkillSource,
@@ -135,7 +138,8 @@ else:
             "git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
             "git.config": "FetchError RefNotFound Remote parse_address",
             "git.remote_tree": "RemoteTree open_tree",
-            "hosts": "Hosts host_of parse_host",
+            "archive": "MAX_PACKED find_root unpack_archive unpack_data unwrap",
+            "hosts": "Hosts address_after host_of parse_host",
             "http": "BearerAuth HeaderAuth HttpSkillSource",
             "http.api": "Answer Identity PublishedFile PublishedVersion RegistryApi",
             "http.client": "Response fetch",
@@ -146,6 +150,8 @@ else:
                 "EmbeddedSkillSource Refresh refresh_repositories repositories_in_force resolve_repositories"
             ),
             "secrets": "hide_secrets private_logs",
+            "site": "WellKnownSkillSource",
+            "site.index": "SiteIndex index_addresses read_index write_entry",
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
                 "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"

@@ -33,13 +33,18 @@ def find_collision(names: Iterable[str]) -> tuple[str, str] | None:
     """Return two names, or a name and a folder, that are one on some systems; None if there are none."""
     spellings: dict[str, str] = {}
     for name in names:
-        parts = unicodedata.normalize("NFC", name).casefold().split("/")
+        parts = to_spelling(name).split("/")
         for count in range(1, len(parts) + 1):
             path = "/".join(parts[:count])
             own = name if count == len(parts) else "/".join(name.split("/")[:count]) + "/"
             if spellings.setdefault(path, own) != own:
                 return own, spellings[path]
     return None
+
+
+def to_spelling(name: str) -> str:
+    """Return a text that is the same for names that are one on some systems."""
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 def _is_portable_segment(segment: str) -> bool:
