@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import shutil
 import zipfile
@@ -258,6 +259,26 @@ def test_archive_behind_any_address(world: World, stub: Stub) -> None:
     """[SURFACES: Getting skills] An address may give an archive whatever its name is."""
     serve(stub, {"/latest": pack(SKILL_md=MAIN)})
     assert get(f"{stub.url}/latest") == {"pdf": ["SKILL.md"]}
+
+
+@pytest.mark.slow
+def test_single_file(world: World, stub: Stub) -> None:
+    """[SURFACES: Getting skills] The address of a SKILL.md gives one skill, named by its frontmatter."""
+    new = MAIN + b"More.\n"
+    serve(stub, {"/docs/anything/SKILL.md": MAIN, "/page/SKILL.md": b"<html>Sign in</html>"})
+    address = f"{stub.url}/docs/anything/SKILL.md"
+    assert get(address) == {"pdf": ["SKILL.md"]}
+    world.ok("add", address, "--yes", "--target", "claude")
+    fields = json.loads((world.project / "skills-lock.json").read_text())["skills"]["pdf"]
+    assert (fields["sourceType"], fields["source"], fields["skillPath"]) == ("download", address, "SKILL.md")
+    shutil.rmtree(world.store / "pdf")
+    world.ok("install", "--frozen")
+    serve(stub, {"/docs/anything/SKILL.md": new})
+    world.ok("update")
+    assert (world.store / "pdf" / "SKILL.md").read_bytes() == new
+    serve(stub, {"/page/SKILL.md": b"<html>Sign in</html>"})
+    assert "W080" in world.fails("E080", "add", f"{stub.url}/page/SKILL.md", "--yes").stderr
+    world.fails("E080", "add", f"{stub.url}/missing/SKILL.md", "--yes")
 
 
 def test_credentials_stay_at_home(world: World, stub: Stub) -> None:

@@ -78,7 +78,8 @@ def _enter(
         download = stack.enter_context(open_registry(origin, _make(folder, "files"), names, report))
         assert download is not None  # it was named
         return download
-    return stack.enter_context(_open_archive(origin, folder, names, report))
+    open_file = _open_file if origin.is_file else _open_archive
+    return stack.enter_context(open_file(origin, folder, names, report))
 
 
 def _guess(stack: ExitStack, origin: Origin, folder: str, names: Sequence[str], report: Report) -> Download:
@@ -200,6 +201,17 @@ def _open_archive(
     root = os.path.realpath(files if library.is_skill(inner) else inner)
     with _open_folder(origin, names, report, root) as download:
         yield replace(download, resolved=address)
+
+
+@contextmanager
+def _open_file(origin: Origin, folder: str, names: Sequence[str], report: Report) -> Iterator[Download]:
+    """Give the skill of which a web server has the SKILL.md alone."""
+    response = Web(origin).get_file(origin.address, MAX_MAIN_FILE)
+    root = os.path.realpath(_make(folder, "files"))
+    with open(os.path.join(root, paths.SKILL_FILE), "xb") as file:
+        file.write(response.data)
+    with _open_folder(origin, names, report, root) as download:
+        yield replace(download, resolved=address_after(origin.url, response.url))
 
 
 @contextmanager
