@@ -65,7 +65,7 @@ def _enter(
 ) -> Download:
     """Open an origin by its type; an address without an index is tried as all that it may be."""
     if origin.is_git:
-        return stack.enter_context(_download_git(origin, folder, commit, names, report))
+        return _enter_git(stack, origin, folder, commit, names, report)
     if origin.type == "local":
         return stack.enter_context(_open_folder(origin, names, report))
     if origin.type == "well-known":
@@ -82,12 +82,30 @@ def _enter(
     return stack.enter_context(open_file(origin, folder, names, report))
 
 
+class _LoginRefused(OriginNotFound):
+    """A git server wants a login."""
+
+
+def _enter_git(
+    stack: ExitStack, origin: Origin, folder: str, commit: str, names: Sequence[str], report: Report
+) -> Download:
+    """Open a git repository; if its server wants a login, with that of git's credential helpers."""
+    remote = library.with_token(_remote(origin))
+    try:
+        return stack.enter_context(_download_git(origin, remote, folder, commit, names, report))
+    except _LoginRefused:
+        login = library.ask_helpers(remote)
+        if login is None:
+            raise
+    return stack.enter_context(_download_git(origin, login, folder, commit, names, report))
+
+
 def _guess(stack: ExitStack, origin: Origin, folder: str, names: Sequence[str], report: Report) -> Download:
     """Open an address that is neither a site nor a registry: a git repository or an archive."""
     address = f"{origin.url.rstrip('/')}/info/refs?service=git-upload-pack"
     if Web(origin).get(address, MAX_PACKED).data.startswith(b"001e# service=git-upload-pack"):
         git = replace(origin, type="git", source=origin.url)
-        return stack.enter_context(_download_git(git, folder, "", names, report))
+        return _enter_git(stack, git, folder, "", names, report)
     archive = replace(origin, type="download", source=origin.url)
     response = Web(origin).get(origin.address, MAX_PACKED)
     if response.status == 200:
@@ -119,9 +137,8 @@ def _temporary_folder() -> Iterator[str]:
 
 @contextmanager
 def _download_git(
-    origin: Origin, folder: str, commit: str, names: Sequence[str], report: Report
+    origin: Origin, remote: Remote, folder: str, commit: str, names: Sequence[str], report: Report
 ) -> Iterator[Download]:
-    remote = _remote(origin)
     files = os.path.join(folder, "tree")
     with _git_errors(origin, remote), _open_tree(origin, remote, folder, commit) as tree:
         origin = replace(origin, ref=tree.ref, path=tree.path)
@@ -178,6 +195,10 @@ def _git_errors(origin: Origin, remote: Remote) -> Iterator[None]:
             raise OriginNotFound(origin.label(), "the repository has no commits") from None
         hint = f"hint: a skill of it is named by --skill {name}"
         raise OriginNotFound(origin.label(), f"it has no branch, tag or commit '{name}'", hint) from None
+    except library.LoginRefused as error:
+        way = "git's credential helpers have no login for it that works"
+        reason = f"{error}; {way}, and {library.variable_of(remote)} can hold a token"
+        raise _LoginRefused(origin.label(), reason) from None
     except library.FetchError as error:
         raise OriginNotFound(origin.label(), remote.hide(hide_secrets(str(error)))) from None
 

@@ -38,11 +38,11 @@ _TREES = (
 class Origin:
     """A place to get skills from, as a person named it or as a lock file has it.
 
-    `type` is the lock file's `sourceType`: github, gitlab, git, local, well-known or download (archives, files
-    and registries). `source` is the short name in the lock file (`owner/repo`, an address, a path), `url` the
-    address to ask, `ref` a branch, tag or commit (of a registry a version or tag), and `path` the folder
-    inside that is wanted. `secret_url` is the address with its credentials: it is used and never shown or
-    kept. `hosts` are others than its own that may be asked.
+    `type` is the lock file's `sourceType`: github, gitlab, git, local, well-known or download (archives,
+    files and registries). `source` is the short name in the lock file (`owner/repo`, an address, a path),
+    `url` the address to ask, `ref` a branch, tag or commit (of a registry a version or tag), and `path`
+    the folder inside that is wanted. `secret_url` is the address with its credentials: it is used and
+    never shown or kept. `hosts` are others than its own that may be asked.
     """
 
     type: str

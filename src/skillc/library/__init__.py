@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from skillc.library.filesystem import FilesystemSkillSource
     from skillc.library.find import find_skills
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
-    from skillc.library.git.config import FetchError, RefNotFound, Remote, parse_address
+    from skillc.library.git.config import FetchError, LoginRefused, RefNotFound, Remote, parse_address
+    from skillc.library.git.login import ask_helpers, variable_of, with_token
     from skillc.library.git.remote_tree import RemoteTree, open_tree
     from skillc.library.hosts import Hosts, address_after, host_of, parse_host
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
@@ -136,7 +137,8 @@ else:
             "edit": "NewRepository add_repository file_to_edit names_in remove_repository",
             "filesystem": "FilesystemSkillSource",
             "git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
-            "git.config": "FetchError RefNotFound Remote parse_address",
+            "git.config": "FetchError LoginRefused RefNotFound Remote parse_address",
+            "git.login": "ask_helpers variable_of with_token",
             "git.remote_tree": "RemoteTree open_tree",
             "archive": "MAX_PACKED find_root unpack_archive unpack_data unwrap",
             "hosts": "Hosts address_after host_of parse_host",
