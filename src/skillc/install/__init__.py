@@ -11,7 +11,6 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.install.add import Addition, Offer, add_skill, check_offers, choose_store, make_offers
-    from skillc.install.archive import unpack_archive, unwrap
     from skillc.install.clean import find_waste
     from skillc.install.clients import ClientChange, plan_addition, plan_removal
     from skillc.install.disable import Disablement, Enablement, disable_skill, enable_skill
@@ -39,7 +38,6 @@ else:
     __getattr__ = front_door(
         __name__,
         {
-            "archive": "unpack_archive unwrap",
             "clean": "find_waste",
             "clients": "ClientChange plan_addition plan_removal",
             "doctor": "Examination examine mend_all",
