@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from skillc.server.api import accounts, health, openapi, publication, reviews, search, skills, usage
+from skillc.server.api import (
+    accounts,
+    health,
+    identities,
+    openapi,
+    publication,
+    reviews,
+    search,
+    skills,
+    usage,
+)
 from skillc.server.api.declaration import SKILL, Operation, make_route
 from skillc.server.service import Service
 
@@ -15,6 +25,7 @@ _OPERATIONS = (
     *search.OPERATIONS,
     *usage.OPERATIONS,
     *accounts.OPERATIONS,
+    *identities.OPERATIONS,
     *health.OPERATIONS,
 )
 OPERATIONS: tuple[Operation, ...] = (*_OPERATIONS, openapi.make_operation(_OPERATIONS))

@@ -18,7 +18,7 @@ from starlette.routing import Match, Route
 from starlette.types import Scope
 
 from skillc.errors import RegistryRefused, SignInRequired
-from skillc.registry import Caller, Role
+from skillc.registry import PUBLIC, Caller, Role
 from skillc.server.api.shapes import check_shape
 from skillc.server.requests import MAX_LIMIT, MAX_REQUEST, REQUEST_TIME, read_object
 from skillc.server.responses import Refusal, guard
@@ -133,7 +133,7 @@ class Operation:
         if self.role is None:
             return NO_CALLER
         caller = await service.caller(request)
-        if self.needs_token and not caller.token:
+        if self.needs_token and caller is PUBLIC:
             raise SignInRequired
         if "id" in request.path_params and "{id:skill}" in self.path:
             caller.require(self.role, SkillId(request.path_params["id"]))
