@@ -29,9 +29,8 @@ from skillc.errors import (
     require_extra,
     warning,
 )
-from skillc.install.archive import MAX_PACKED, unpack_data
 from skillc.install.origin import OURS, Candidate, Download, Origin
-from skillc.library import find_token, is_skill, parse_registry, read_credentials
+from skillc.library import MAX_PACKED, find_token, is_skill, parse_registry, read_credentials, unpack_data
 from skillc.registry import LATEST, parse_version
 from skillc.skills import SkillId, digest_files
 from skillc.spelling import suggest
