@@ -54,10 +54,17 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class Refusal(Exception):
     """A request that is answered with this status and this error."""
 
-    def __init__(self, status: int, message: str, code: str = errors.InvalidOption.code) -> None:
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        code: str = errors.InvalidOption.code,
+        headers: dict[str, str] | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
+        self.headers = headers or (CLOSE if status in UNREAD else None)
 
 
 def respond(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -136,7 +143,7 @@ def guard(endpoint: Endpoint) -> Endpoint:
         try:
             return await endpoint(request)
         except Refusal as error:
-            return failure(error.status, error.code, str(error), CLOSE if error.status in UNREAD else None)
+            return failure(error.status, error.code, str(error), error.headers)
         except Exception as error:
             return fail(request, error)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import os
 import sys
@@ -43,6 +44,21 @@ COMMAND = Command(
             "Write the admin's token of the first start to this file, instead of printing it.",
             value="<file>",
         ),
+        Option(
+            "--rate-limit",
+            "Requests that a token, or an address without one, may send in a minute to each process.",
+            kind="count",
+            default=6000,
+            maximum=1_000_000,
+        ),
+        Option("--no-rate-limit", "Answer any number of requests."),
+        Option(
+            "--trusted-proxy",
+            "Take the client's address from X-Forwarded-For of this address or network. Can be repeated.",
+            value="<address>",
+            repeat=True,
+        ),
+        Option("--no-request-log", "Do not write a line of JSON to stderr for each request."),
         Option("--read-only", "Serve the configured repositories instead of a registry."),
     ),
     description=(
@@ -70,6 +86,8 @@ def run(arguments: Arguments) -> int:
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535):
         raise InvalidOption(f'--port takes a number from 0 to 65535, not "{port}"')
     logging.getLogger("skillc.server").addHandler(logging.StreamHandler())  # to stderr
+    if not arguments.has("read_only") and not arguments.has("no_request_log"):
+        logging.getLogger("skillc.server.requests").setLevel(logging.INFO)
     if arguments.has("read_only"):
         return _serve_repositories(arguments, int(port))
     return _serve_registry(arguments, int(port))
@@ -97,13 +115,30 @@ def _serve_registry(arguments: Arguments, port: int) -> int:
         workers=arguments.count("workers") or 1,
         names=tuple(arguments.texts("allow_host")),
         token_file=arguments.optional("admin_token_file") or "",
-        settings=ServerSettings(_read_url(arguments.optional("url") or ""), arguments.has("public_read")),
+        settings=_read_settings(arguments),
     )
     if urlsplit(arguments.optional("store") or "").password:
         advice = "use SKILLC_STORE or PGPASSWORD"
         print(f"warning: other users can see the password in --store; {advice}", file=sys.stderr)
     serve_registry(launch, partial(print, "Serving on", flush=True), _show_token)
     return 0
+
+
+def _read_settings(arguments: Arguments) -> ServerSettings:
+    limit = 0 if arguments.has("no_rate_limit") else arguments.count("rate_limit") or 0
+    return ServerSettings(
+        url=_read_url(arguments.optional("url") or ""),
+        public_read=arguments.has("public_read"),
+        rate_limit=limit,
+        trusted_proxies=tuple(_read_network(name) for name in arguments.texts("trusted_proxy")),
+    )
+
+
+def _read_network(name: str) -> str:
+    try:
+        return str(ipaddress.ip_network(name, strict=False))
+    except ValueError:
+        raise InvalidOption(f'--trusted-proxy takes an address or a network, not "{name}"') from None
 
 
 def _read_url(text: str) -> str:
