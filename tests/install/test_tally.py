@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from skillc.registry import Role
+from skillc.registry import SYSTEM, Role
 from tests.conftest import World
 from tests.support.http import Stub, page
 from tests.support.team import Team
@@ -225,3 +225,29 @@ def test_a_strange_registry(notes: World, stub: Stub) -> None:
     use(notes)
     stub.gives(page(b"[1]"))
     assert sync(notes, stub.url)["ignored"] == 0
+
+
+def test_a_real_registry(eve: World, team: Team) -> None:
+    """[SURFACES: Registry] the registry adds up what machines send; what is sent twice counts once."""
+    use(eve, 2)
+    eve.ok("search", "refunds", "chargeback")
+    first = sync(eve, team.url)
+    assert (first["rows"], first["ignored"], first["days"]) == (3, 0, [TODAY.isoformat()])
+    use(eve)
+    sync(eve, team.url)
+    (eve.home / ".skillc" / "usage.json").unlink()  # as if it were another machine
+    sync(eve, team.url, "--with-queries")
+    stats = team.registry.usage.stats(SYSTEM, "payments/refunds")
+    assert (stats.machines, stats.count) == (2, 8)
+    assert stats.sections == (("payments/refunds", "banks.md", "Iban", 6),)
+    assert set(stats.misses) == {("payments/refunds", "", 1), ("payments/refunds", "chargeback", 1)}
+
+
+def test_skills_that_are_not_there_for_the_caller(eve: World, team: Team) -> None:
+    """[SURFACES: Registry] counts of a skill that was deleted since are ignored; without a token it is E090."""
+    use(eve)
+    team.registry.delete(SYSTEM, "payments/refunds")
+    assert sync(eve, team.url)["ignored"] == 1
+    eve.ok("logout", team.url)
+    use(eve)
+    eve.fails("E090", "sync", "--to", team.url)
