@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from skillc.registry.finder import Finder
     from skillc.registry.identities import Identity, Job, Person, Session, TrustedPublisher
     from skillc.registry.model import (
+        APPROVED,
         LATEST,
         Change,
         Grant,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
         parse_version,
         precedence,
     )
-    from skillc.registry.package import Package, make_package, read_package
+    from skillc.registry.package import MAX_BYTES, MAX_FILES, Package, make_package, read_package
     from skillc.registry.policies import Allowed, Audited, MinimumAge, Policy
     from skillc.registry.publishers import Publication, Publishers
     from skillc.registry.reading import CallerSource
@@ -52,10 +53,10 @@ else:
             "finder": "Finder",
             "identities": "Identity Job Person Session TrustedPublisher",
             "model": (
-                "LATEST Change Grant Review Role Skill StoredFile Token Version next_patch parse_tag "
-                "parse_version precedence"
+                "APPROVED LATEST Change Grant Review Role Skill StoredFile Token Version next_patch "
+                "parse_tag parse_version precedence"
             ),
-            "package": "Package make_package read_package",
+            "package": "MAX_BYTES MAX_FILES Package make_package read_package",
             "policies": "Allowed Audited MinimumAge Policy",
             "publishers": "Publication Publishers",
             "reading": "CallerSource",

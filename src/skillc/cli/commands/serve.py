@@ -6,13 +6,27 @@ import ipaddress
 import logging
 import os
 import sys
+from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from skillc.cli import workspace
 from skillc.cli.syntax import Arguments, Command, Option
-from skillc.errors import InvalidOption
-from skillc.server import Launch, ServerSettings, read_token, serve_engine, serve_registry
+from skillc.errors import InvalidOption, MissingExtra, require_extra
+from skillc.server import (
+    Launch,
+    ServerSettings,
+    SignInSettings,
+    read_configuration,
+    read_token,
+    serve_engine,
+    serve_registry,
+)
+from skillc.skills import SkillId
+
+if TYPE_CHECKING:
+    from skillc.server import Service
 
 COMMAND = Command(
     "serve",
@@ -40,9 +54,25 @@ COMMAND = Command(
         ),
         Option("--url", "The address that clients use, such as https://skills.example.com.", value="<url>"),
         Option(
+            "--config",
+            "A registry.toml: how people sign in, and which CI may publish.",
+            value="<file>",
+        ),
+        Option(
             "--admin-token-file",
             "Write the admin's token of the first start to this file, instead of printing it.",
             value="<file>",
+        ),
+        Option(
+            "--review",
+            "Let a maintainer review what publishers publish below this path. Can be repeated.",
+            value="<prefix>",
+            repeat=True,
+        ),
+        Option(
+            "--review-findings",
+            "Let a maintainer review what an audit finds something of this level in.",
+            choices=("note", "review", "block"),
         ),
         Option(
             "--rate-limit",
@@ -78,7 +108,7 @@ COMMAND = Command(
 )
 
 TOKEN = "SKILLC_SERVE_TOKEN"  # noqa: S105 -- the variable that holds it
-REGISTRY_OPTIONS = ("store", "blobs", "url", "admin_token_file")
+REGISTRY_OPTIONS = ("store", "blobs", "url", "config", "admin_token_file")
 
 
 def run(arguments: Arguments) -> int:
@@ -115,7 +145,10 @@ def _serve_registry(arguments: Arguments, port: int) -> int:
         workers=arguments.count("workers") or 1,
         names=tuple(arguments.texts("allow_host")),
         token_file=arguments.optional("admin_token_file") or "",
+        review_prefixes=tuple(str(SkillId(prefix)) for prefix in arguments.texts("review")),
+        review_findings=arguments.optional("review_findings") or "",
         settings=_read_settings(arguments),
+        mounts=_mount_mcp,
     )
     if urlsplit(arguments.optional("store") or "").password:
         advice = "use SKILLC_STORE or PGPASSWORD"
@@ -124,13 +157,29 @@ def _serve_registry(arguments: Arguments, port: int) -> int:
     return 0
 
 
+def _mount_mcp(service: Service) -> Mapping[str, Any]:
+    """Return the applications of other surfaces: MCP, where its extra is installed."""
+    try:
+        with require_extra("mcp"):  # the SDK takes long to import, and a registry does without
+            from skillc.mcp import create_registry_endpoint
+    except MissingExtra as error:
+        print(f"note: /mcp is not served: {error.message}", file=sys.stderr)
+        return {}
+    return {"/mcp": create_registry_endpoint(service)}
+
+
 def _read_settings(arguments: Arguments) -> ServerSettings:
-    limit = 0 if arguments.has("no_rate_limit") else arguments.count("rate_limit") or 0
+    url = _read_url(arguments.optional("url") or "")
+    path = arguments.optional("config")
+    sign_in = read_configuration(path) if path else SignInSettings()
+    if sign_in.oidc is not None and not url:
+        raise InvalidOption("with [oidc], --url is needed: the issuer leads people back there")
     return ServerSettings(
-        url=_read_url(arguments.optional("url") or ""),
+        url=url,
         public_read=arguments.has("public_read"),
-        rate_limit=limit,
+        rate_limit=0 if arguments.has("no_rate_limit") else arguments.count("rate_limit") or 0,
         trusted_proxies=tuple(_read_network(name) for name in arguments.texts("trusted_proxy")),
+        sign_in=sign_in,
     )
 
 

@@ -18,7 +18,7 @@ from starlette.routing import Match, Route
 from starlette.types import Scope
 
 from skillc.errors import RegistryRefused, SignInRequired
-from skillc.registry import Caller, Role
+from skillc.registry import PUBLIC, Caller, Role
 from skillc.server.api.shapes import check_shape
 from skillc.server.requests import MAX_LIMIT, MAX_REQUEST, REQUEST_TIME, read_object
 from skillc.server.responses import Refusal, guard
@@ -133,7 +133,7 @@ class Operation:
         if self.role is None:
             return NO_CALLER
         caller = await service.caller(request)
-        if self.needs_token and not caller.token:
+        if self.needs_token and caller is PUBLIC:
             raise SignInRequired
         if "id" in request.path_params and "{id:skill}" in self.path:
             caller.require(self.role, SkillId(request.path_params["id"]))
@@ -185,7 +185,7 @@ register_url_convertor("skill", SkillConvertor())
 # What follows the ID of a skill in paths of endpoints: with slashes as they are, it belongs to no ID.
 _BELOW = re.compile(
     r"/skills/[^/]+(?:/[^/]+)*?/"
-    r"(?:versions(?:/[^/]+/(?:un)?yank)?|files(?:/.*)?|tags/[^/]+|restore|archive\.tar\.gz)"
+    r"(?:versions(?:/[^/]+/(?:yank|unyank|review))?|files(?:/.*)?|tags/[^/]+|restore|audit|archive\.tar\.gz)"
 )
 
 
@@ -199,8 +199,9 @@ class RawRoute(Route):
         path = scope["path"] if raw is None else raw.partition(b"?")[0].decode("latin-1")
         if self.path == SKILL and _BELOW.fullmatch(path):
             return Match.NONE, {}  # so that a method which that endpoint does not take is 405
-        match, child = super().matches({**scope, "path": path, "root_path": ""})
-        if match is not Match.NONE:
-            parameters = child["path_params"]
-            child["path_params"] = {key: unquote(text) for key, text in parameters.items()}
-        return match, child
+        found = self.path_regex.match(path)
+        if found is None:
+            return Match.NONE, {}
+        parameters = {key: unquote(text) for key, text in found.groupdict().items()}
+        child = {"endpoint": self.endpoint, "path_params": parameters}
+        return (Match.FULL if scope["method"] in (self.methods or ()) else Match.PARTIAL), child
