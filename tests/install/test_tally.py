@@ -244,7 +244,7 @@ def test_a_real_registry(eve: World, team: Team) -> None:
 
 
 def test_skills_that_are_not_there_for_the_caller(eve: World, team: Team) -> None:
-    """[SURFACES: Registry] counts of a skill that was deleted since are ignored; without a token it is E090."""
+    """[SURFACES: Registry] counts of a skill that was deleted are ignored; without a token it is E090."""
     use(eve)
     team.registry.delete(SYSTEM, "payments/refunds")
     assert sync(eve, team.url)["ignored"] == 1
