@@ -38,7 +38,7 @@ from skillc.spelling import suggest
 if TYPE_CHECKING:
     from skillc.library import PublishedVersion, RegistryApi  # they need the extra
 
-PAGES = "skills/"  # what precedes the ID in the address of a skill's page
+PAGES = ("s/", "skills/")  # what precedes the ID in the address of a skill's page, and in that of its JSON
 
 Report = Callable[[Diagnostic], None]
 
@@ -172,7 +172,8 @@ def _resolve_address(place: _Place, report: Report) -> tuple[SkillId, Candidate]
             raise OriginNotFound(
                 place.origin.label(), "there is no such skill in the registry", hint
             ) from None
-    return place.find(place.skill.removeprefix(PAGES) + (f"@{place.ref}" if place.ref else ""), report)
+    name = place.skill.partition("/")[2]
+    return place.find(f"{name}@{place.ref}" if place.ref else name, report)
 
 
 def _find_place(origin: Origin) -> _Place | None:
