@@ -177,6 +177,11 @@ def test_skc_add(public: Team, world: World) -> None:
     assert (world.store / "refunds" / "references" / "rules.md").read_bytes() == b"Rules."
     assert read_lock(world)["refunds"]["sourceType"] == "well-known"
     world.ok("add", f"{public.url}/payments", "--skill", "disputes", "--yes")
+    for file in (".claude-plugin", ".agents/plugins"):
+        shown = world.ok(
+            "add", f"{public.url}/sales/{file}/marketplace.json", "--yes", "--dry-run", "--format", "json"
+        )
+        assert [added["id"] for added in json.loads(shown.stdout)["added"]] == ["leads"]
     world.ok("add", public.url, "--skill", "leads", "--yes")
     world.fails("E080", "add", f"{public.url}/paymants", "--yes")
     public.publish("payments/refunds", "1.1.0", text="Newer.")

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx2
 
@@ -43,7 +44,7 @@ class Team:
     def settle(self, skill_id: str) -> None:
         """Wait until the server has seen what this process did to a skill."""
         try:
-            expected = (200, self.registry.skill(SYSTEM, skill_id).as_json())
+            expected: tuple[int, Any] = (200, self.registry.skill(SYSTEM, skill_id).as_json())
         except SkillNotFound:
             expected = (404, None)
         with self.client(self.admin) as client:

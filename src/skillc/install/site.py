@@ -34,6 +34,9 @@ MAX_SKILL_FILE = 16 << 20  # bytes of a SKILL.md
 MAX_FILES = 512  # of a skill in the older form
 MAX_BYTES = 64 << 20  # of all of them
 
+# What may follow the address of a site: its index, and the marketplace that a registry has beside it.
+_INSIDE = re.compile(r"/(\.well-known/.*|\.(claude-plugin|agents/plugins)/marketplace\.json)$")
+
 Report = Callable[[Diagnostic], None]
 
 
@@ -82,7 +85,7 @@ def _find_index(web: Web, report: Report) -> tuple[str, list[Entry]]:
     if parts.path.endswith("/index.json"):
         addresses = [web.origin.url]
     else:
-        bases = dict.fromkeys((re.sub(r"/\.well-known/.*$", "", base), root))
+        bases = dict.fromkeys((_INSIDE.sub("", base), root))
         addresses = [f"{place}/{name}/index.json" for name in PLACES for place in bases]
     for address in addresses:
         data = web.get_json(address)
