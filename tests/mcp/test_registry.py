@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from skillc.registry import SYSTEM, Role, make_package
 from tests.conftest import World
 from tests.support.mcp import ERAS, NEW, ask, instructions_for, with_token
-from tests.support.team import Team, running_team
+from tests.support.team_process import Team, running_team
 
 pytestmark = pytest.mark.slow
 

@@ -18,7 +18,7 @@ from skillc.registry import MAX_BYTES, SYSTEM, Grant, Role, open_registry
 from skillc.server import ServerSettings, create_registry_app
 from tests.conftest import World
 from tests.support.npm import ClawHub
-from tests.support.team import Team, running_team
+from tests.support.team_process import Team, running_team
 
 INVOICES = b"---\nname: invoices\ndescription: Write invoices\n---\n# Invoices\n"
 API = "/api/v1"

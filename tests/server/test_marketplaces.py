@@ -17,7 +17,7 @@ from skillc.registry import SYSTEM, Role, open_registry
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.protocols import marketplaces
 from tests.conftest import World
-from tests.support.team import Team, running_team
+from tests.support.team_process import Team, running_team
 
 CLAUDE, CODEX = "/.claude-plugin/marketplace.json", "/.agents/plugins/marketplace.json"
 

@@ -17,7 +17,7 @@ from skillc.registry import SYSTEM, Role, open_registry
 from skillc.server import ServerSettings, create_registry_app
 from tests.conftest import World
 from tests.support.npm import Installer
-from tests.support.team import Team, running_team
+from tests.support.team_process import Team, running_team
 
 INDEX = "/.well-known/agent-skills/index.json"
 

@@ -33,6 +33,12 @@ class Progress:
             _draw(self._count, self._total, self._unit, name)
         self._count += 1
 
+    def reach(self, count: int, name: str) -> None:
+        """Show that `count` of all are done."""
+        self._count = count
+        if self._visible:
+            _draw(count, self._total, self._unit, name)
+
     def say(self, line: str) -> None:
         """Print a line that stays."""
         self.clear()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from skillc.install.lock import change_lock, find_root, lock_file, read_lock
     from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
     from skillc.install.pins import Pin, find_locks, is_of_home, read_pins
+    from skillc.install.publish import Release, Upload, check_skill, plan_upload, send_upload
     from skillc.install.registry import fingerprint_of
     from skillc.install.removal import Ghost, Removal, find_removable, preview_removal, remove_skill
     from skillc.install.restoration import Restoration
@@ -59,6 +60,7 @@ else:
             "intake": "Intake bring_in preview",
             "registry": "fingerprint_of",
             "removal": "Ghost Removal find_removable preview_removal remove_skill",
+            "publish": "Release Upload check_skill plan_upload send_upload",
             "pins": "Pin find_locks is_of_home read_pins",
             "survey": "Plan Store count_agent_skills plan_import",
             "transfer": "bring_in_pins preview_pins",

@@ -9,9 +9,19 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.library.addresses import guess_type
+    from skillc.library.addresses import LOOPBACK, guess_type
     from skillc.library.config import RepositorySettings, SkillRepositoryConfig, SkillsConfig
-    from skillc.library.copies import copy_path
+    from skillc.library.copies import copy_path, list_copies
+    from skillc.library.credentials import (
+        Credential,
+        check_token,
+        choose_registry,
+        find_token,
+        forget_credential,
+        parse_registry,
+        read_credentials,
+        store_credential,
+    )
     from skillc.library.deployments import (
         DeploymentRecord,
         find_ghosts,
@@ -25,9 +35,18 @@ if TYPE_CHECKING:
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
     from skillc.library.git.config import FetchError, RefNotFound, Remote, parse_address
     from skillc.library.git.remote_tree import RemoteTree, open_tree
+    from skillc.library.hosts import Hosts, host_of, parse_host
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
+    from skillc.library.http.api import (
+        Answer,
+        Identity,
+        PublishedFile,
+        PublishedSkill,
+        PublishedVersion,
+        RegistryApi,
+    )
     from skillc.library.http.client import Response, fetch
-    from skillc.library.http.wire import LOOPBACK, Failure
+    from skillc.library.http.wire import Failure
     from skillc.library.imports import (
         adopt_import,
         find_import,
@@ -100,9 +119,13 @@ else:
                 "roots stored_skills"
             ),
             "find": "find_skills",
-            "addresses": "guess_type",
+            "addresses": "LOOPBACK guess_type",
             "config": "RepositorySettings SkillRepositoryConfig SkillsConfig",
-            "copies": "copy_path",
+            "copies": "copy_path list_copies",
+            "credentials": (
+                "Credential check_token choose_registry find_token forget_credential parse_registry "
+                "read_credentials store_credential"
+            ),
             "deployments": (
                 "DeploymentRecord find_ghosts forget_deployments read_deployments record_deployments"
             ),
@@ -113,9 +136,11 @@ else:
             "git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
             "git.config": "FetchError RefNotFound Remote parse_address",
             "git.remote_tree": "RemoteTree open_tree",
+            "hosts": "Hosts host_of parse_host",
             "http": "BearerAuth HeaderAuth HttpSkillSource",
+            "http.api": "Answer Identity PublishedFile PublishedSkill PublishedVersion RegistryApi",
             "http.client": "Response fetch",
-            "http.wire": "LOOPBACK Failure",
+            "http.wire": "Failure",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
             "repositories": (

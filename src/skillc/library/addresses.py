@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from skillc.errors import DirectoryNotFound, InvalidOption
 
+LOOPBACK = ("localhost", "127.0.0.1", "::1")  # hosts that http reaches without leaving this machine
 FORGES = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht")
 _VARIABLES = re.compile(r"(\$\{[A-Za-z_][A-Za-z0-9_]*\})+")
 _SCP = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:(?!//).+")  # git@host:path

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from skillc.server.app import create_app as create_app
     from skillc.server.launch import serve_registry as serve_registry
     from skillc.server.mounts import CallerGuard as CallerGuard, caller_of as caller_of
+    from skillc.server.oidc.configuration import (
+        OidcSettings as OidcSettings,
+        PublishingSettings as PublishingSettings,
+        SignInSettings as SignInSettings,
+        read_configuration as read_configuration,
+    )
     from skillc.server.registry import create_registry_app as create_registry_app
     from skillc.server.serve import run_app as run_app, serve_engine as serve_engine
     from skillc.server.service import Service as Service
@@ -29,6 +35,7 @@ else:
             "app": "create_app",
             "launch": "serve_registry",
             "mounts": "CallerGuard caller_of",
+            "oidc.configuration": "OidcSettings PublishingSettings SignInSettings read_configuration",
             "registry": "create_registry_app",
             "serve": "run_app serve_engine",
             "service": "Service",

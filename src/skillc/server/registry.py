@@ -12,10 +12,9 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from skillc.registry import Registry
-from skillc.server import api, protocols
+from skillc.server import api, pages, protocols, signin
 from skillc.server.compression import Compression
 from skillc.server.observer import Observer
-from skillc.server.responses import refuse_route
 from skillc.server.service import ServerSettings, Service
 
 
@@ -33,8 +32,11 @@ def create_registry_app(
     """
     settings = settings or ServerSettings()
     service = Service(registry, settings, number)
+    site = pages.RegistrySite(service)
     routes = [
         *protocols.routes(service),
+        *pages.routes(site),
+        *signin.routes(service, pages.SignInPages(site)),
         *api.routes(service),
         *(Route(path, app) for path, app in mounts(service).items()),
     ]
@@ -56,7 +58,7 @@ def create_registry_app(
 
     app = Starlette(
         routes=routes,
-        exception_handlers={HTTPException: refuse_route},
+        exception_handlers={HTTPException: pages.refuse(site)},
         middleware=[observer, *middleware, Middleware(Compression)],
         lifespan=live,
     )

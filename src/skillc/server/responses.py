@@ -124,12 +124,12 @@ def explain(request: Request, error: Exception) -> str:
 
 def fail(request: Request, error: Exception) -> Response:
     """Return the response for an error that an endpoint raised."""
-    status = _status(error)
+    status = status_of(error)
     headers = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": str(RETRY_SECONDS)}}.get(status)
     return failure(status, errors.unexpected(error).code, explain(request, error), headers)
 
 
-def _status(error: Exception) -> int:
+def status_of(error: Exception) -> int:
     if isinstance(error, MISTAKES):
         return next((status for kind, status in STATUS if isinstance(error, kind)), 400)
     return 503 if isinstance(error, OUTAGES) else 500

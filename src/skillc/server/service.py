@@ -23,12 +23,14 @@ from skillc import atomic
 from skillc.engine import DefaultSkillEngine
 from skillc.errors import RegistryRefused, RegistryUnavailable, SignInRequired
 from skillc.index.skills import FoundSkills, Scope
-from skillc.registry import PUBLIC, Caller, Finder, Registry, RegistrySkillSource
+from skillc.registry import PUBLIC, Caller, Finder, Registry, RegistrySkillSource, SignedIn
 from skillc.server.answers import for_readers
 from skillc.server.limits import Limiter, Proxies
 from skillc.server.metrics import Metrics
 from skillc.server.observer import CALLER, QUOTA
+from skillc.server.oidc.directory import Directory
 from skillc.server.responses import Refusal
+from skillc.server.sessions import HEADER, SAFE, check_form_token, check_origin, read_cookie
 from skillc.server.settings import ServerSettings as ServerSettings
 
 P = ParamSpec("P")
@@ -54,6 +56,7 @@ class Service:
         self._limiter = Limiter(settings.rate_limit)
         self.contexts: list[Callable[[], AbstractAsyncContextManager[object]]] = [self._follow]
         self._is_followed = False
+        self.issuers = Directory(registry.now)
         self._uploads = asyncio.Semaphore(MAX_UPLOADS)
 
     async def call(self, operation: Callable[P, T], /, *arguments: P.args, **options: P.kwargs) -> T:
@@ -61,18 +64,24 @@ class Service:
         return await run_in_threadpool(operation, *arguments, **options)
 
     async def caller(self, request: Request) -> Caller:
-        """Return the caller of a request, by its token; raises SignInRequired.
+        """Return the caller of a request, by its token or its session; raises SignInRequired.
 
+        With a session, a request that may change something comes from a page of this server and has the
+        session's form token in the header X-CSRF-Token; raises RegistryRefused for any other.
         Raises Refusal (429) where a token, or an address without a valid one, asks too often.
         """
         try:
             caller = await self._identify(request)
         except SignInRequired:
-            self._spend(request, self.proxies.address_of(request.scope))
+            self.limit(request)
             raise
         request.scope[CALLER] = caller.token or caller.subject
         self._spend(request, caller.token or self.proxies.address_of(request.scope))
         return caller
+
+    def limit(self, request: Request) -> None:
+        """Count a request that needs no caller; raises Refusal (429) where its address asks too often."""
+        self._spend(request, self.proxies.address_of(request.scope))
 
     def _spend(self, request: Request, key: str) -> None:
         quota = self._limiter.spend(key)
@@ -90,9 +99,22 @@ class Service:
             accounts = self.registry.accounts
             caller = accounts.recall(token.strip())  # most requests need no thread
             return caller if caller else await self.call(accounts.authenticate, token.strip())
+        if signed_in := await self.visitor(request):
+            if request.method not in SAFE:
+                check_origin(request, self.settings.url)
+                check_form_token(read_cookie(request, self.settings.url), request.headers.get(HEADER, ""))
+            return signed_in.caller
         if self.settings.public_read:
             return PUBLIC
         raise SignInRequired
+
+    async def visitor(self, request: Request) -> SignedIn | None:
+        """Return the session of a browser, by its cookie; None without one that is valid.
+
+        Forms are checked elsewhere: by `check_origin` and `check_form_token`.
+        """
+        cookie = read_cookie(request, self.settings.url)
+        return await self.call(self.registry.sessions.find, cookie) if cookie else None
 
     @cached_property
     def finder(self) -> Finder:

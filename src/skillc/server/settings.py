@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from skillc.server.oidc.configuration import SignInSettings
+
 if TYPE_CHECKING:
     from skillc.server.service import Service
 
@@ -22,6 +24,7 @@ class ServerSettings:
     rate_limit: int = 0  # requests of a token, or of an address without one, in a minute; 0 is no limit
     trusted_proxies: tuple[str, ...] = ()  # addresses and networks whose X-Forwarded-For counts
     metrics: str = ""  # the folder in which the processes of a server put their numbers together
+    sign_in: SignInSettings = field(default_factory=SignInSettings)
 
 
 @dataclass(frozen=True, slots=True)

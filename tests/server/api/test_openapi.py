@@ -65,5 +65,5 @@ def test_requests_from_the_document(tmp_path: Path) -> None:
             check=False,
         )
         log = server.log.read_text()
-    assert result.returncode == 0, result.stdout[-6000:] + result.stderr[-2000:]
+    assert result.returncode == 0, result.stdout[-30000:] + result.stderr[-2000:]
     assert log == ""

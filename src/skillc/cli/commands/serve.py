@@ -14,7 +14,15 @@ from urllib.parse import urlsplit
 from skillc.cli import workspace
 from skillc.cli.syntax import Arguments, Command, Option
 from skillc.errors import InvalidOption, MissingExtra, require_extra
-from skillc.server import Launch, ServerSettings, read_token, serve_engine, serve_registry
+from skillc.server import (
+    Launch,
+    ServerSettings,
+    SignInSettings,
+    read_configuration,
+    read_token,
+    serve_engine,
+    serve_registry,
+)
 
 if TYPE_CHECKING:
     from skillc.server import Service
@@ -44,6 +52,11 @@ COMMAND = Command(
             repeat=True,
         ),
         Option("--url", "The address that clients use, such as https://skills.example.com.", value="<url>"),
+        Option(
+            "--config",
+            "A registry.toml: how people sign in, and which CI may publish.",
+            value="<file>",
+        ),
         Option(
             "--admin-token-file",
             "Write the admin's token of the first start to this file, instead of printing it.",
@@ -83,7 +96,7 @@ COMMAND = Command(
 )
 
 TOKEN = "SKILLC_SERVE_TOKEN"  # noqa: S105 -- the variable that holds it
-REGISTRY_OPTIONS = ("store", "blobs", "url", "admin_token_file")
+REGISTRY_OPTIONS = ("store", "blobs", "url", "config", "admin_token_file")
 
 
 def run(arguments: Arguments) -> int:
@@ -142,12 +155,17 @@ def _mount_mcp(service: Service) -> Mapping[str, Any]:
 
 
 def _read_settings(arguments: Arguments) -> ServerSettings:
-    limit = 0 if arguments.has("no_rate_limit") else arguments.count("rate_limit") or 0
+    url = _read_url(arguments.optional("url") or "")
+    path = arguments.optional("config")
+    sign_in = read_configuration(path) if path else SignInSettings()
+    if sign_in.oidc is not None and not url:
+        raise InvalidOption("with [oidc], --url is needed: the issuer leads people back there")
     return ServerSettings(
-        url=_read_url(arguments.optional("url") or ""),
+        url=url,
         public_read=arguments.has("public_read"),
-        rate_limit=limit,
+        rate_limit=0 if arguments.has("no_rate_limit") else arguments.count("rate_limit") or 0,
         trusted_proxies=tuple(_read_network(name) for name in arguments.texts("trusted_proxy")),
+        sign_in=sign_in,
     )
 
 
