@@ -58,6 +58,10 @@ class SiteIndex:
     other_schema: object = None  # of a version that is not known; there are no entries then
 
 
+# What may follow the address of a site: its index, and the marketplace that a registry has beside it.
+_INSIDE = re.compile(r"/(\.well-known/.*|\.(claude-plugin|agents/plugins)/marketplace\.json)$")
+
+
 def index_addresses(url: str) -> list[str]:
     """Return where the index of a site may be, the likeliest first; an address of an index is its own."""
     parts = urlsplit(url)
@@ -65,7 +69,7 @@ def index_addresses(url: str) -> list[str]:
     base = f"{root}{parts.path.rstrip('/')}"
     if parts.path.endswith("/index.json"):
         return [url]
-    bases = dict.fromkeys((re.sub(r"/\.well-known/.*$", "", base), root))
+    bases = dict.fromkeys((_INSIDE.sub("", base), root))
     return [f"{place}/{name}/index.json" for name in PLACES for place in bases]
 
 
