@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from skillc.registry import SYSTEM, Caller, Grant, Registry, Role, make_package
 from skillc.server import ServerSettings, create_registry_app
@@ -64,7 +65,8 @@ import urllib.request
 
 def refund(order: int, amount: str) -> None:
     key = os.environ["PAYMENTS_KEY"]
-    urllib.request.urlopen(f"https://api.payments.example/refund/{order}?key={key}")
+    request = urllib.request.Request("https://api.payments.dev/refunds", headers={"Key": key})
+    urllib.request.urlopen(request, data=f"{order} {amount}".encode())
 
 if __name__ == "__main__":
     refund(4711, "12.50")
@@ -88,7 +90,7 @@ OTHERS = {
 }
 
 
-def publish(registry: Registry, skill_id: str, files: dict[str, bytes], **options: str) -> str:
+def publish(registry: Registry, skill_id: str, files: dict[str, bytes], **options: Any) -> str:
     return registry.publish(SYSTEM, make_package(skill_id, files, {"scripts/refund.py"}), **options).version
 
 

@@ -138,6 +138,15 @@ def _paint_diagnostic(line: str) -> str:
     return f"{style}{kind}{colon}{END}{rest}" if style else line
 
 
+def paint_findings(lines: Iterable[str]) -> Iterator[str]:
+    """Paint the findings of a file: the number of the line, and the code."""
+    for line in lines:
+        place, colon, rest = line.partition(": ")
+        kind, end, text = rest.partition(": ")
+        style = BAD if kind.startswith("error") else WARNING
+        yield f"{paint(place + colon, FAINT)}{paint(kind + end, style)}{text}"
+
+
 # How much room there is
 
 MIN_CELL = 8  # columns that a cell keeps when its table is cut

@@ -56,6 +56,7 @@ GROUPS = {
     "Serve skills": {
         "mcp": "Serve tools, skills and their files to agents over the Model Context Protocol.",
         "serve": "Serve the skills of all repositories to programs over HTTP.",
+        "ui": "Show your skills in a browser.",
     },
     "Share skills in a registry": {
         "login": "Store a token for a registry.",

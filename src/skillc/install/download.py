@@ -144,7 +144,10 @@ def _download_git(
         if origin.path and origin.path not in tree.entries:
             raise OriginNotFound(origin.label(), f"there is no folder '{origin.path}' in it")
         skills = discover(origin, all_files, read, names, report)
-        candidates = [_candidate(each, files, tree.id_of(each.folder)) for each in skills]
+        candidates = [
+            replace(_candidate(each, files, tree.id_of(each.folder)), links=tree.links_in(each.folder))
+            for each in skills
+        ]
         address = tree.greeting.url or remote.url
         yield Download(
             origin, files, tuple(candidates), tree.commit, address, complete, tree.time, tree.is_tag

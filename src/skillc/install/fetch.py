@@ -120,7 +120,8 @@ def _verify(base: str, entry: LockEntry, download: Download, fetch: Fetch) -> Fe
         raise LockUnsatisfied(entry.name, f"it is not in {download.origin.label()} any more")
     warn_of_yank(entry, candidate, fetch.diagnostics)
     label = download.origin.label()
-    whole, digest = compute_hash(candidate.folder), digest_files(candidate.folder)
+    whole = compute_hash(candidate.folder, candidate.links)
+    digest = digest_files(candidate.folder)
     if entry.is_complete:
         tree = entry.own_text("tree")
         if (

@@ -135,7 +135,8 @@ def _compare(entry: LockEntry, download: Download, diagnostics: list[Diagnostic]
     except OriginNotFound as error:  # of this skill; the others may be there
         diagnostics.append(warning("W088", entry.name, error.reason))
         return None
-    return Latest(entry, download, candidate, compute_hash(candidate.folder) != entry.hash)
+    whole = compute_hash(candidate.folder, candidate.links)
+    return Latest(entry, download, candidate, whole != entry.hash)
 
 
 def _is_old_enough(latest: Latest, min_age: int, diagnostics: list[Diagnostic]) -> bool:

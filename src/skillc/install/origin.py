@@ -113,6 +113,7 @@ class Candidate:
     yanked: Mapping[str, str] = field(
         default_factory=dict, compare=False
     )  # reasons for other versions, and its own
+    links: frozenset[str] = frozenset()  # names in a git repository that are links, and files in the folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ def _compare(pin: Pin, candidate: Candidate) -> str:
     advice = f"'skc add {pin.origin.label()}' takes what is there now"
     if pin.tree and candidate.tree not in ("", pin.tree):
         return f"its files are not those of the lock any more; {advice}"
-    if pin.hash and compute_hash(candidate.folder) != pin.hash:
+    if pin.hash and compute_hash(candidate.folder, candidate.links) != pin.hash:
         return f"its files are not those of the lock any more; {advice}"
     if pin.origin.is_registry and pin.origin.ref and candidate.version != pin.origin.ref:
         return f"the registry gave version '{candidate.version}'"
@@ -166,7 +166,7 @@ def _entry(candidate: Candidate, download: Download, audit: Audit, root: str) ->
         download.origin_of(candidate),
         candidate,
         download,
-        computed_hash=compute_hash(candidate.folder),
+        computed_hash=compute_hash(candidate.folder, candidate.links),
         digest=digest_files(candidate.folder),
         audit={"rules": VERSION, "asks": audit.asks_digest()},
     )

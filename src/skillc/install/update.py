@@ -219,7 +219,7 @@ def _apply(
         download.origin_of(candidate),
         replace(candidate, name=old.name),
         download,
-        computed_hash=compute_hash(candidate.folder),
+        computed_hash=compute_hash(candidate.folder, candidate.links),
         store_hash=version,
         digest=digest,
         targets=old.targets,

@@ -83,10 +83,9 @@ def _serve(
     """Serve with this process, which has a number among several."""
     collect_often()
     settings = replace(launch.settings, index=launch.settings.index or _index_folder(launch.store))
-    mounts = launch.mounts(registry, settings)
     host = urlsplit(settings.url).netloc
     checks = Middleware(Guard, host=launch.host, names=(*launch.names, *([host] if host else ())))
-    app = create_registry_app(registry, settings, mounts=mounts, middleware=[checks], number=number)
+    app = create_registry_app(registry, settings, mounts=launch.mounts, middleware=[checks], number=number)
     listener.listen(128)
     create_server(app, ready, "on", body_time=UPLOAD_TIME).run([listener])
 

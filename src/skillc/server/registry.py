@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.routing import BaseRoute, Mount
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from skillc.registry import Registry
-from skillc.server import api, pages, signin
+from skillc.server import api, pages, protocols, signin
 from skillc.server.compression import Compression
 from skillc.server.observer import Observer
 from skillc.server.service import ServerSettings, Service
@@ -22,11 +22,11 @@ def create_registry_app(
     registry: Registry,
     settings: ServerSettings | None = None,
     *,
-    mounts: Mapping[str, ASGIApp] | None = None,
+    mounts: Callable[[Service], Mapping[str, ASGIApp]] = lambda service: {},
     middleware: Sequence[Middleware] = (),
     number: int = 0,
 ) -> Starlette:
-    """Return an ASGI application over a registry. `mounts` are applications of other surfaces, by path.
+    """Return an ASGI application over a registry. `mounts` gives applications of other surfaces, by path.
 
     `middleware` sees all requests before they are routed; `number` tells the processes of one server apart.
     """
@@ -34,10 +34,11 @@ def create_registry_app(
     service = Service(registry, settings, number)
     site = pages.RegistrySite(service)
     routes = [
+        *protocols.routes(service),
         *pages.routes(site),
         *signin.routes(service, pages.SignInPages(site)),
         *api.routes(service),
-        *(Mount(path, app) for path, app in (mounts or {}).items()),
+        *(Route(path, app) for path, app in mounts(service).items()),
     ]
     names = {_endpoint(route): getattr(route, "path", "") for route in routes}
     observer = Middleware(

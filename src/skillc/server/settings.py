@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from skillc.server.oidc.configuration import SignInSettings
 
 if TYPE_CHECKING:
-    from skillc.registry import Registry
+    from skillc.server.service import Service
 
-    Mounts = Callable[[Registry, "ServerSettings"], Mapping[str, Any]]
+    Mounts = Callable[[Service], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,4 +42,4 @@ class Launch:
     names: tuple[str, ...] = ()
     token_file: str = ""
     settings: ServerSettings = ServerSettings()
-    mounts: Mounts = lambda registry, settings: {}
+    mounts: Mounts = lambda service: {}

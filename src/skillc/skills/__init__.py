@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from skillc.skills.format import KNOWN_FIELDS, LIMITS, find_violations
     from skillc.skills.frontmatter import MAX_FRONTMATTER, Frontmatter
-    from skillc.skills.ids import NAME_CHARACTERS, SkillId, is_name, is_segment, to_segment
+    from skillc.skills.ids import MAX_SEGMENT, NAME_CHARACTERS, SkillId, is_name, is_segment, to_segment
     from skillc.skills.markdown import Heading, find_headings, line_count, newlines, parser_text, walk
     from skillc.skills.portable import find_collision, is_portable
     from skillc.skills.tools.blocks import ToolBlock, find_blocks
@@ -65,7 +65,7 @@ else:
             "format": "KNOWN_FIELDS LIMITS find_violations",
             "frontmatter": "Frontmatter MAX_FRONTMATTER",
             "portable": "find_collision is_portable",
-            "ids": "NAME_CHARACTERS SkillId is_name is_segment to_segment",
+            "ids": "MAX_SEGMENT NAME_CHARACTERS SkillId is_name is_segment to_segment",
             "markdown": "Heading find_headings line_count newlines parser_text walk",
             "tools.blocks": "ToolBlock find_blocks",
             "tools.definition": "MODES SkillDefinition ToolDefinition read_definition read_header read_tool",

@@ -6,12 +6,14 @@ import ipaddress
 import logging
 import os
 import sys
+from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from skillc.cli import workspace
 from skillc.cli.syntax import Arguments, Command, Option
-from skillc.errors import InvalidOption
+from skillc.errors import InvalidOption, MissingExtra, require_extra
 from skillc.server import (
     Launch,
     ServerSettings,
@@ -21,6 +23,9 @@ from skillc.server import (
     serve_engine,
     serve_registry,
 )
+
+if TYPE_CHECKING:
+    from skillc.server import Service
 
 COMMAND = Command(
     "serve",
@@ -129,12 +134,24 @@ def _serve_registry(arguments: Arguments, port: int) -> int:
         names=tuple(arguments.texts("allow_host")),
         token_file=arguments.optional("admin_token_file") or "",
         settings=_read_settings(arguments),
+        mounts=_mount_mcp,
     )
     if urlsplit(arguments.optional("store") or "").password:
         advice = "use SKILLC_STORE or PGPASSWORD"
         print(f"warning: other users can see the password in --store; {advice}", file=sys.stderr)
     serve_registry(launch, partial(print, "Serving on", flush=True), _show_token)
     return 0
+
+
+def _mount_mcp(service: Service) -> Mapping[str, Any]:
+    """Return the applications of other surfaces: MCP, where its extra is installed."""
+    try:
+        with require_extra("mcp"):  # the SDK takes long to import, and a registry does without
+            from skillc.mcp import create_registry_endpoint
+    except MissingExtra as error:
+        print(f"note: /mcp is not served: {error.message}", file=sys.stderr)
+        return {}
+    return {"/mcp": create_registry_endpoint(service)}
 
 
 def _read_settings(arguments: Arguments) -> ServerSettings:
