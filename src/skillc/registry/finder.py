@@ -97,7 +97,8 @@ class Finder:
         self._registry = registry
         self._log = registry.log
         self._choice = choice or AllVersions()
-        self._index = SkillIndex(os.path.join(folder, FILE))
+        # Not mapped: each of many processes would count all of a shared file as its own memory.
+        self._index = SkillIndex(os.path.join(folder, FILE), mapped=False)
         self._folder = DocumentFolder(self._index)
         self._parts = [Searchable(name, self._folder)]
         self._lock = threading.Lock()

@@ -112,8 +112,8 @@ EVERYTHING: Scope = Scope()
 class SkillIndex:
     """The index of all skills in one file, and its folders. Safe to use from any thread."""
 
-    def __init__(self, path: str) -> None:
-        self.database = Database(path)
+    def __init__(self, path: str, mapped: bool = True) -> None:
+        self.database = Database(path, mapped)
         self.stemmer = Stemmer()
         self._folders: dict[tuple[str, bool], Folder] = {}
         self.lock = RLock()
