@@ -24,6 +24,7 @@ from skillc.skills import SkillId
 SECRET = "SKILLC_OIDC_SECRET"  # noqa: S105 -- the variable that holds it
 GITHUB = "https://token.actions.githubusercontent.com"
 GITLAB = "https://gitlab.com"
+REGISTRY_TABLES = ("policy", "review", "mirror")  # of the same file: the registry reads them
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def read_configuration(path: str) -> SignInSettings:
 
 
 def parse_configuration(data: Mapping[str, Any]) -> SignInSettings:
-    _check_keys(data, ("oidc", "publishing"), "")
+    _check_keys(data, ("oidc", "publishing", *REGISTRY_TABLES), "")
     oidc = _parse_table(data, "oidc", _OIDC)
     publishing = PublishingSettings(**_parse_table(data, "publishing", _PUBLISHING))
     for name in ("github", "gitlab"):
