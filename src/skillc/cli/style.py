@@ -74,10 +74,37 @@ def paint_results(lines: Iterable[str]) -> Iterator[str]:
     """Paint search results: where, and below it a snippet with its matches."""
     for line in lines:
         if line.startswith("  "):
-            yield paint_matches(line)
+            yield from _wrap(paint_matches(line))
         else:
             place, separator, score = line.rpartition(" (score: ")
             yield f"{paint(place, STRONG)}{paint(separator + score, FAINT)}" if separator else line
+
+
+def paint_skills(lines: Iterable[str]) -> Iterator[str]:
+    """Paint what `find` and `browse` list: a skill, what it is for, why it fits, and how to read it."""
+    for line in lines:
+        label, colon, rest = line.partition(": ")
+        if not line.startswith("  "):
+            name, space, rest = line.partition("  ")
+            yield f"{paint(name, STRONG)}{paint(space + rest, FAINT)}"
+        elif colon and label.strip() == "read":
+            yield f"{paint(label + colon, FAINT)}{paint(rest, CODE)}"
+        elif colon and label.strip().islower() and " " not in label.strip():
+            yield paint(line, FAINT)
+        else:
+            yield from _wrap(line)
+
+
+def _wrap(line: str) -> list[str]:
+    """Return an indented line in lines that fit the terminal, all with the same indent."""
+    text = line.lstrip(" ")
+    indent = line[: len(line) - len(text)]
+    room = columns()
+    if not room or width_of(line) <= room:
+        return [line]
+    from textwrap import wrap  # only for long lines
+
+    return wrap(text, room, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def paint_matches(text: str) -> str:

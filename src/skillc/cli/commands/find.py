@@ -51,4 +51,5 @@ def run(arguments: Arguments) -> int:
         arguments,
         lambda: skills.as_json(task),
         lambda: format_results(skills),
+        "paint_skills",
     )
