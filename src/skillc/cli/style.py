@@ -95,8 +95,8 @@ def paint_skills(lines: Iterable[str]) -> Iterator[str]:
             yield from _wrap(line)
 
 
-def _wrap(line: str) -> list[str]:
-    """Return an indented line in lines that fit the terminal, all with the same indent."""
+def _wrap(line: str, others: str | None = None) -> list[str]:
+    """Return an indented line in lines that fit the terminal; `others` is the indent below the first."""
     text = line.lstrip(" ")
     indent = line[: len(line) - len(text)]
     room = columns()
@@ -104,7 +104,8 @@ def _wrap(line: str) -> list[str]:
         return [line]
     from textwrap import wrap  # only for long lines
 
-    return wrap(text, room, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+    others = indent if others is None else others
+    return wrap(text, room, initial_indent=indent, subsequent_indent=others, break_on_hyphens=False)
 
 
 def paint_matches(text: str) -> str:
@@ -168,14 +169,27 @@ def _paint_diagnostic(line: str) -> str:
 def paint_findings(lines: Iterable[str]) -> Iterator[str]:
     """Paint the findings of a file: the number of the line, and the code."""
     for line in lines:
-        place, colon, rest = line.partition(": ")
+        first, *others = _wrap(line, "      ")
+        place, colon, rest = first.partition(": ")
         kind, end, text = rest.partition(": ")
         style = BAD if kind.startswith("error") else WARNING
         yield f"{paint(place + colon, FAINT)}{paint(kind + end, style)}{text}"
+        yield from others
+
+
+def paint_checks(lines: Iterable[str]) -> Iterator[str]:
+    """Paint the checks of `doctor`: a word for the result, the name, and what was found."""
+    styles = {"ok": GOOD, "warning": WARNING, "error": BAD}
+    for line in lines:
+        word = line.partition(" ")[0]
+        first, *others = _wrap(line, " " * CHECK_INDENT)
+        yield f"{paint(word, styles[word])}{first[len(word) :]}" if word in styles else first
+        yield from others
 
 
 # How much room there is
 
+CHECK_INDENT = 24  # columns before what a check of `doctor` says
 MIN_CELL = 8  # columns that a cell keeps when its table is cut
 
 
