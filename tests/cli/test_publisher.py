@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+import yaml
 
 from skillc.registry import Role
 from tests.conftest import World
@@ -111,3 +113,14 @@ def test_from_ci(world: World, tmp_path: Path, issuer: Issuer) -> None:
             (version,) = client.get("/skills/payments%2Frefunds/versions").json()["versions"]
         assert version["published_by"].endswith("/acme/skills")
     assert id_token not in server.log.read_text()
+
+
+def test_workflows_to_copy() -> None:
+    """[SURFACES: Sign-in] the workflows in the documentation are YAML, and ask for what they need."""
+    page = Path(__file__).parents[2].joinpath("docs/registry.md").read_text()
+    github, gitlab = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", page, re.DOTALL))
+    assert github["permissions"]["id-token"] == "write"
+    assert gitlab["publish"]["id_tokens"]["SKILLC_ID_TOKEN"]["aud"].startswith("https://")
+    for steps in (github["jobs"]["publish"]["steps"][-1]["run"], gitlab["publish"]["script"][-1]):
+        assert "/_/oidc/mint-token" in steps
+        assert "skc publish" in steps
