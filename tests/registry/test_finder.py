@@ -383,3 +383,24 @@ def test_searches_while_publishing(registry: Team, tmp_path: Path) -> None:
         assert misses == []
         assert ids(two.find(SYSTEM, "word39")) == ["team/s39"]
     shutil.rmtree(tmp_path / "index")
+
+
+@pytest.mark.parametrize("limit", [1, 3, 100])
+def test_prefixes_in_segments(registry: Team, tmp_path: Path, limit: int) -> None:
+    """[SURFACES: Registry model] what a caller of a few prefixes finds equals a filter of all results."""
+    names = ["a", "a-b", "a-b/c", "a/b", "a/c/d", "a0", "ab/c", "b/a", "c", "c/a", "c/b", "d/x/y", "e"]
+    with finding(registry, tmp_path / "index") as finder:
+        for number, skill_id in enumerate(names):
+            publish(registry, skill_id, f"Common words and word{number}")
+            if number % 3 == 0:
+                finder.refresh()
+        registry.delete(SYSTEM, "c/a")
+        finder.refresh()
+        everything = ids(finder.find(SYSTEM, "common words", 100))
+        assert len(everything) == len(names) - 1
+        for prefixes in (["a"], ["a", "c"], ["a-b"], ["a/c"], ["b", "d/x"], ["e"], ["nothing"], ["c"]):
+            caller = Caller("ana", tuple(Permission(Role.READER, prefix) for prefix in prefixes))
+            expected = [each for each in everything if caller.allows(Role.READER, each)]
+            assert ids(finder.find(caller, "common words", limit)) == expected[:limit]
+        inside = ids(finder.find(SYSTEM, "common words", limit, Scope(collection="a")))
+        assert inside == [each for each in everything if each.startswith("a/")][:limit]

@@ -65,7 +65,8 @@ import urllib.request
 
 def refund(order: int, amount: str) -> None:
     key = os.environ["PAYMENTS_KEY"]
-    urllib.request.urlopen(f"https://api.payments.example/refund/{order}?key={key}")
+    request = urllib.request.Request("https://api.payments.dev/refunds", headers={"Key": key})
+    urllib.request.urlopen(request, data=f"{order} {amount}".encode())
 
 if __name__ == "__main__":
     refund(4711, "12.50")

@@ -19,7 +19,7 @@ NEEDS = {
     "mcp": "MCP needs its SDK",
     "postgres": "a registry on PostgreSQL needs psycopg and its pool",
     "registry": "the files of a registry need obstore",
-    "server": "'skc serve' needs Starlette and uvicorn",
+    "server": "serving needs Starlette, uvicorn and what makes pages",
     "sso": "sign-in by OpenID Connect and publishing from CI need joserfc and httpx2",
 }
 

@@ -2,9 +2,9 @@
 
 `create_app` returns an ASGI application over any source or engine, `serve_engine` runs it until a signal.
 `create_registry_app` returns one over a registry: its API, the protocols of others, sign-in and pages;
-`serve_registry` runs it, in one process or several.
+`serve_registry` runs it, in one process or several. `serve_ui` shows the pages of one's own skills.
 `Guard` and `run_app` are for other applications: they check requests and bound connections.
-They need the extra `server` (Starlette and uvicorn).
+They need the extra `server`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from skillc.server.serve import run_app as run_app, serve_engine as serve_engine
     from skillc.server.service import Service as Service
     from skillc.server.settings import Launch as Launch, ServerSettings as ServerSettings
+    from skillc.server.ui import serve_ui as serve_ui
 else:
     __getattr__ = front_door(
         __name__,
@@ -40,5 +41,6 @@ else:
             "serve": "run_app serve_engine",
             "service": "Service",
             "settings": "Launch ServerSettings",
+            "ui": "serve_ui",
         },
     )

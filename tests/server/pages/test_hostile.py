@@ -1,4 +1,4 @@
-"""Pages of hostile skills: whatever a publisher writes is shown as text, runs nothing and asks no other host."""
+"""Pages of hostile skills: what a publisher writes is shown as text, runs nothing and asks no other host."""
 
 from __future__ import annotations
 
@@ -154,10 +154,8 @@ def test_nothing_runs(visitor: Visitor) -> None:
         assert page.locator("main script, main iframe, main object, main embed, main svg script").count() == 0
         schemes = page.evaluate("[...document.links].map(a => a.protocol)")
         assert set(schemes) <= {"http:", "https:", "mailto:"}, path
-        foreign = page.evaluate(
-            "[...document.images].map(i => i.src).filter(s => !s.startsWith(location.origin))"
-        )
-        assert foreign == [], path
+        sources = page.evaluate("[...document.images].map(image => image.src)")
+        assert all(source.startswith(visitor.url) for source in sources), path
         assert page.locator("#main").count() == 1
         if path.startswith("/s/evil/hostile@1.0.0"):
             assert "<!--><script>alert(1)</script>-->" in page.inner_text("article")  # agents read it
@@ -169,9 +167,8 @@ def test_nothing_runs(visitor: Visitor) -> None:
 def test_links_of_others(visitor: Visitor) -> None:
     """[SURFACES: Registry] links out of a skill's text say nofollow and noopener."""
     visitor.go("/s/evil/hostile")
-    rels = visitor.page.evaluate(
-        "[...document.querySelectorAll('article a')].filter(a => a.origin !== location.origin).map(a => a.rel)"
-    )
+    links = visitor.page.evaluate("[...document.querySelectorAll('article a')].map(a => [a.origin, a.rel])")
+    rels = [rel for origin, rel in links if origin != visitor.url]
     assert rels
     assert all({"nofollow", "noopener"} <= {*rel.split()} for rel in rels)
 

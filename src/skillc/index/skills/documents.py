@@ -43,7 +43,7 @@ class DocumentFolder:
     def __init__(self, index: SkillIndex) -> None:
         self._index = index
         self.database = index.database
-        self._writer = Database(self.database.path)
+        self._writer = Database(self.database.path, mapped=False)
         self._file = self._written_file = _identify(self.database.path)
 
     def lock(self) -> atomic.Lock | None:
@@ -141,7 +141,7 @@ class DocumentFolder:
             if not self._writer.persistent:
                 self.database = self._writer
             elif not self.database.persistent or _is_deleted(self.database.path, self._file):
-                self.database = Database(self._writer.path)
+                self.database = Database(self._writer.path, mapped=False)
                 self._file = None
             self._file = self._file or _identify(self._writer.path)
 

@@ -1,8 +1,8 @@
 """Turn a skill's Markdown into HTML that does nothing but show text, and that shows all of it.
 
-Events of the parser become HTML, and nh3 cleans all of it, the skill's own HTML included. HTML with a tag that
-is not on the lists below, and every comment, is shown as it is written: an agent reads it, so people must see
-it. Every link and image goes through `Links`, which knows the skill's files.
+Events of the parser become HTML, and nh3 cleans all of it, the skill's own HTML included. HTML with a tag
+that is not on the lists below, and every comment, is shown as it is written: an agent reads it, so people
+must see it. Every link and image goes through `Links`, which knows the skill's files.
 """
 
 from __future__ import annotations

@@ -18,7 +18,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.audit import Audit, Changes, compare_audits
-from skillc.errors import InvalidParameter, InvalidSkill, PathEscapes, RegistryRefused, SkillNotFound
+from skillc.errors import (
+    ArchiveRefused,
+    InvalidParameter,
+    InvalidSkill,
+    MissingField,
+    PathEscapes,
+    RegistryRefused,
+    SkillNotFound,
+)
 from skillc.library import unpack_archive, unwrap
 from skillc.registry import LATEST, Package, Role, Skill, read_package
 from skillc.server.pages.session import RegistrySite
@@ -30,6 +38,7 @@ from skillc.server.service import UPLOAD_TIME
 from skillc.skills import SkillId
 
 FIELDS = ("id", "version", "tag", "note")
+REFUSED = (ArchiveRefused, InvalidSkill, MissingField, PathEscapes)  # what is wrong with a skill
 MAX_UPLOAD = 64 << 20  # bytes of an archive; the files of a skill are no more
 
 
@@ -128,7 +137,7 @@ def _show_form(visit: Visit, draft: Draft | None, fields: dict[str, str], status
 
 
 def _receive(visit: Visit, skill_id: SkillId) -> Package:
-    """Return the skill in the archive that was sent; raises ArchiveRefused, InvalidSkill or MissingField."""
+    """Return the skill in the archive that was sent; raises Refusal for one that can't be published."""
     upload = visit.file("archive")
     if upload is None:
         raise InvalidParameter("archive", "choose a file: .zip or .tar.gz")
@@ -136,9 +145,9 @@ def _receive(visit: Visit, skill_id: SkillId) -> Package:
         packed, folder = os.path.join(place, "packed"), os.path.join(place, "skill")
         with open(packed, "xb") as file:
             shutil.copyfileobj(upload.file, file)
-        unpack_archive(packed, folder, "your archive")
-        unwrap(folder)
         try:
+            unpack_archive(packed, folder, skill_id)
+            unwrap(folder)
             return read_package(skill_id, folder)
-        except (InvalidSkill, PathEscapes) as error:  # the message may name our folder
+        except REFUSED as error:  # the message may name our folder
             raise Refusal(422, error.message.replace(folder, skill_id), error.code) from None

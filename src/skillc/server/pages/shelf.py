@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
+import tarfile
 import tempfile
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
@@ -16,8 +18,8 @@ from skillc.engine import DefaultSkillEngine
 from skillc.index.skills import FoundSkills
 from skillc.registry import Caller, Registry, RegistrySkillSource, Skill, StoredFile, Version
 
-MAX_AUDITS = 256  # that a process keeps; the one that was used least recently goes first
-MAX_AUDIT_BYTES = 16 << 20  # of a version's files; larger ones are not audited for a page
+MAX_AUDITS = 256  # that a process keeps; the oldest goes first
+MAX_AUDIT_BYTES = 4 << 20  # of a version's files, which takes seconds; larger ones are not audited for a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +82,19 @@ class Audits:
     """Audits of versions, kept by digest, at most MAX_AUDITS: equal files have equal audits."""
 
     def __init__(self) -> None:
-        self._audits: OrderedDict[tuple[str, str], Audit | None] = OrderedDict()
+        self._audits: dict[tuple[str, str], Audit | None] = {}
         self._lock = Lock()
 
     def get(self, version: Version, make: Callable[[], Audit | None]) -> Audit | None:
+        """Return the audit of a version. One is made at a time: visitors can't take all processors."""
         key = version.skill, version.digest
-        with self._lock:
-            if key in self._audits:
-                self._audits.move_to_end(key)
-                return self._audits[key]
-        audit = make()
-        with self._lock:
-            self._audits[key] = audit
-            while len(self._audits) > MAX_AUDITS:
-                self._audits.popitem(last=False)
-        return audit
+        if key not in self._audits:
+            with self._lock:
+                if key not in self._audits:
+                    self._audits[key] = make()
+                while len(self._audits) > MAX_AUDITS:
+                    del self._audits[next(iter(self._audits))]
+        return self._audits.get(key)
 
 
 def audit_files(name: str, contents: Mapping[str, bytes]) -> Audit | None:
@@ -108,6 +108,13 @@ def audit_files(name: str, contents: Mapping[str, bytes]) -> Audit | None:
             with open(place, "xb") as file:
                 file.write(data)
         return audit_folder(folder, name)
+
+
+def _unpack(archive: bytes) -> dict[str, bytes]:
+    """Return the files of an archive that a registry made: one blob instead of one for each file."""
+    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as members:
+        contents = {member.name: members.extractfile(member) for member in members}
+        return {name: stream.read() for name, stream in contents.items() if stream is not None}
 
 
 class RegistryShelf:
@@ -139,12 +146,9 @@ class RegistryShelf:
 
     def audit(self, version: Version) -> Audit | None:
         def make() -> Audit | None:
-            files = self.files(version)
-            if sum(file.size for file in files) > MAX_AUDIT_BYTES:
+            if sum(file.size for file in self.files(version)) > MAX_AUDIT_BYTES:
                 return None
-            return audit_files(
-                version.skill, {file.path: self.read_file(version, file.path) for file in files}
-            )
+            return audit_files(version.skill, _unpack(self._registry.read_archive(self._caller, version)))
 
         return self._audits.get(version, make)
 

@@ -38,6 +38,8 @@ MAX_FILES = 400  # of a list; the others are counted
 MAX_VERSIONS = 50  # of a page
 MAX_COMPARISON = 8 << 20  # bytes of the files that two versions are compared by
 MAX_IMAGES = 40_000  # bytes of images that a page shows; the others are links
+MAX_QUICK_AUDIT = 256 << 10  # bytes of a skill whose text is not shown before it was audited
+MAX_COMPARED = 200  # files that differ and are read
 MAX_VALUES = 40  # of one kind of thing that a skill asks for
 MAX_FINDINGS = 100
 MAX_NEW_FINDINGS = 20  # of a comparison
@@ -138,7 +140,8 @@ def show_text(visit: Visit) -> Response:
     values: dict[str, Any] = {"file": file, "text": text, "plain": plain, "is_image": _is_image(file)}
     if not is_main:
         return visit.page("file.html", **describe_skill(visit, subject, "files"), **values)
-    audit = visit.shelf.audit(subject.version)
+    size = sum(stored.size for stored in subject.files)
+    audit = visit.shelf.audit(subject.version) if size <= MAX_QUICK_AUDIT else None
     more: dict[str, Any] = {
         "audit": audit,
         "kinds": KINDS,
@@ -316,17 +319,15 @@ def show_difference(visit: Visit) -> Response:
     before = next(iter(skill.versions[skill.versions.index(new) + 1 :]), new)
     old = _choose_version(skill, visit.query("from")) if visit.query("from") else before
     old_files, new_files = ({file.path: file for file in visit.shelf.files(v)} for v in (old, new))
-    differing = [
-        path
-        for path in {*old_files, *new_files}
-        if _digest(old_files.get(path)) != _digest(new_files.get(path))
-    ]
-    sizes = [file.size for path in differing for file in (old_files.get(path), new_files.get(path)) if file]
-    is_large = sum(sizes) > MAX_COMPARISON
+    differing = _find_differing(old_files, new_files)
+    compared, size = [], 0
+    for path in differing[:MAX_COMPARED]:
+        size += sum(files[path].size for files in (old_files, new_files) if path in files)
+        compared += [path] if size <= MAX_COMPARISON else []
     read = visit.shelf.read_file
     changes = compare_files(
-        {path: read(old, path) for path in differing if path in old_files and not is_large},
-        {path: read(new, path) for path in differing if path in new_files and not is_large},
+        {path: read(old, path) for path in compared if path in old_files},
+        {path: read(new, path) for path in compared if path in new_files},
     )
     audits = visit.shelf.audit(old), visit.shelf.audit(new)
     asks = compare_audits(audits[0], audits[1]) if audits[0] is not None and audits[1] is not None else None
@@ -337,7 +338,7 @@ def show_difference(visit: Visit) -> Response:
         old=old,
         new=new,
         changes=changes,
-        is_large=is_large,
+        more_changes=len(differing) - len(compared),
         asks=asks,
         findings=findings[:MAX_NEW_FINDINGS],
         more_findings=max(0, len(findings) - MAX_NEW_FINDINGS),
@@ -346,8 +347,14 @@ def show_difference(visit: Visit) -> Response:
     )
 
 
-def _digest(file: StoredFile | None) -> str:
-    return file.digest if file else ""
+def _find_differing(old: dict[str, StoredFile], new: dict[str, StoredFile]) -> list[str]:
+    """Return the paths of the files that differ, the smallest first."""
+
+    def digest(files: dict[str, StoredFile], path: str) -> str:
+        return files[path].digest if path in files else ""
+
+    paths = [path for path in {*old, *new} if digest(old, path) != digest(new, path)]
+    return sorted(paths, key=lambda path: ((old.get(path) or new[path]).size, path))
 
 
 def show_audit(visit: Visit) -> Response:
