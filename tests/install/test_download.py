@@ -16,7 +16,7 @@ from dulwich.objects import Blob, Tree
 from skillc.errors import Diagnostic, OriginNotFound
 from skillc.install import open_download, parse_origin
 from tests.conftest import World
-from tests.support.git import Origin, Server
+from tests.support.git import Origin, Server, serving
 
 
 def downloads(world: World) -> list[str]:
@@ -45,6 +45,30 @@ def address(request: pytest.FixtureRequest, origin: Origin, server: Server) -> s
     if request.param == "filter":
         origin.git("config", "uploadpack.allowFilter", "true", at=origin.bare)
     return f"file://{origin.bare}" if request.param == "file" else server.url
+
+
+def test_git_on_another_host(world: World, origin: Origin, server: Server) -> None:
+    """[SURFACES: Getting skills] A git server that redirects to another host is E080 before that is asked."""
+    with serving(Server(server.root)) as other:
+        server.redirect = f"http://127.0.0.1:{other.server_port}"
+        host = f"127.0.0.1:{other.server_port}"
+        with pytest.raises(OriginNotFound, match=f"another host, and asked only with --allow-host {host}"):
+            get(server.url)
+        assert other.requests == []
+        with open_download(parse_origin(server.url, "/", frozenset({host}))) as found:
+            assert [skill.name for skill in found.candidates] == ["pdf", "email"]
+            assert found.resolved == other.url
+        world.fails("E080", "add", server.url, "--skill", "pdf", "--yes")
+        world.ok("add", server.url, "--skill", "pdf", "--yes", "--allow-host", host)
+        shutil.rmtree(world.store / "pdf")
+        world.ok("install", "--frozen")
+
+
+def test_git_on_the_same_host(world: World, origin: Origin, server: Server) -> None:
+    """[SURFACES: Getting skills] A repository that moved on its own server is found in its new place."""
+    origin.bare.rename(origin.bare.with_name("new.git"))
+    server.moves["/skills.git/"] = "/new.git/"
+    assert sorted(get(server.url)) == ["email", "pdf"]
 
 
 def test_git(world: World, origin: Origin, address: str) -> None:

@@ -1,12 +1,19 @@
-"""A registry behind HTTP: an application with a client, and archives to publish."""
+"""A registry behind HTTP: an application with a client, `skc serve` as a process, archives to publish."""
 
 from __future__ import annotations
 
 import io
+import os
+import signal
+import subprocess
+import sys
 import tarfile
 import zipfile
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -77,3 +84,54 @@ def fault(response: httpx2.Response | Any) -> tuple[int, str]:
     assert value["status"] == response.status_code
     assert value["detail"] == value["error"]["message"]
     return response.status_code, value["error"]["code"]
+
+
+@dataclass
+class Server:
+    """`skc serve` as a process: its address, the token that it printed, and where its stderr goes."""
+
+    url: str
+    token: str
+    process: subprocess.Popen[str]
+    log: Path
+
+    def client(self, **options: Any) -> httpx2.Client:
+        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=30, trust_env=False, **options)
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(20)
+
+
+@contextmanager
+def serving(home: Path, *words: str, token: str = "", **variables: str) -> Iterator[Server]:
+    """A server of the registry in a home; `token` is for a registry that has printed its token before."""
+    environment = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    coverage = {name: text for name, text in os.environ.items() if name.startswith(("COV", "AWS_"))}
+    home.mkdir(parents=True, exist_ok=True)
+    log = home / "server.log"
+    with log.open("ab") as stderr:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "skillc", "serve", "--port", "0", *words],
+            cwd=home,
+            env=environment | coverage | {"HOME": str(home), "SKILLC_HOME": str(home)} | variables,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+        )
+    with process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            if ": skc_" in line:
+                token = line.rpartition(" ")[2].strip()
+                line = process.stdout.readline()
+            assert line.startswith("Serving on http://"), (line, log.read_text())
+            yield Server(line.removeprefix("Serving on ").strip(), token, process, log)
+        finally:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()

@@ -13,7 +13,7 @@ import pytest
 
 from skillc.registry import SYSTEM, Grant, Registry, Role, make_package, open_registry
 from skillc.server import ServerSettings, create_registry_app
-from skillc.server.serve import _listen, create_server
+from skillc.server.serve import create_server, listen
 from tests.conftest import World
 
 Message = dict[str, Any]
@@ -87,9 +87,9 @@ def serve_registry(
 ) -> Iterator[tuple[str, list[Seen]]]:
     """Serve a registry; give its address, and the requests that it gets."""
     seen: list[Seen] = []
-    listener = _listen("127.0.0.1", port)
+    listener = listen("127.0.0.1", port)
     app = create_registry_app(registry, ServerSettings(public_read=public))
-    server = create_server(watched(app, seen))
+    server = create_server(watched(app, seen), lifespan="on")
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:

@@ -36,6 +36,8 @@ def find_caches() -> Iterator[Waste]:
             )
     for folder in list_folders(os.path.join(root, "mcp")):
         yield make_waste(CACHE, "files of an MCP server", folder, origin=os.path.basename(folder))
+    for folder in list_folders(os.path.join(root, "http")):
+        yield make_waste(CACHE, "files of an HTTP repository", folder)
     for path in atomic.leftovers(os.path.join(root, "downloads")):
         yield make_waste(CACHE, "download that was cut off", path)
     hashes = os.path.join(root, "installed")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
@@ -25,14 +25,15 @@ from skillc.errors import (
 )
 from skillc.install.archive import MAX_PACKED, find_root, unpack_archive
 from skillc.install.discover import MainFile, discover, walk_folder
+from skillc.install.native import open_native
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.registry import open_registry
 from skillc.install.site import open_site
-from skillc.install.web import Web
+from skillc.install.web import Web, address_after
 from skillc.library import Remote, hide_secrets
 
 if TYPE_CHECKING:
-    from skillc.library import RemoteTree
+    from skillc.library import RemoteTree, Response
 
 MAX_FILES = 500_000  # of a folder in which skills are looked for
 MAX_MAIN_FILE = 32 << 20
@@ -70,13 +71,14 @@ def _enter(
     if origin.type == "local":
         return stack.enter_context(_open_folder(origin, names, report))
     if origin.type == "well-known":
-        for open_place in (open_site, open_registry):
+        for open_place in (open_native, open_site, open_registry):
             download = stack.enter_context(open_place(origin, _make(folder, "files"), names, report))
             if download is not None:
                 return download
         return _guess(stack, origin, folder, names, report)
     if origin.is_registry:
-        download = stack.enter_context(open_registry(origin, _make(folder, "files"), names, report))
+        open_named = open_native if origin.is_ours else open_registry
+        download = stack.enter_context(open_named(origin, _make(folder, "files"), names, report))
         assert download is not None  # it was named
         return download
     return stack.enter_context(_open_archive(origin, folder, names, report))
@@ -89,12 +91,13 @@ def _guess(stack: ExitStack, origin: Origin, folder: str, names: Sequence[str], 
         git = replace(origin, type="git", source=origin.url)
         return stack.enter_context(_download_git(git, folder, "", names, report))
     archive = replace(origin, type="download", source=origin.url)
-    try:
-        return stack.enter_context(_open_archive(archive, folder, names, report))
-    except (ArchiveRefused, OriginNotFound):
-        reason = "there is no index of skills, no registry, no git repository and no archive"
-        hint = f"hint: a site has {urljoin(origin.url, '/')}.well-known/agent-skills/index.json"
-        raise OriginNotFound(origin.label(), reason, hint) from None
+    response = Web(origin).get(origin.address, MAX_PACKED)
+    if response.status == 200:
+        with suppress(ArchiveRefused):
+            return stack.enter_context(_open_archive(archive, folder, names, report, response))
+    reason = "there is no index of skills, no registry, no git repository and no archive"
+    hint = f"hint: a site has {urljoin(origin.url, '/')}.well-known/agent-skills/index.json"
+    raise OriginNotFound(origin.label(), reason, hint)
 
 
 def _make(folder: str, name: str) -> str:
@@ -141,9 +144,13 @@ def _download_git(
         if origin.path and origin.path not in tree.entries:
             raise OriginNotFound(origin.label(), f"there is no folder '{origin.path}' in it")
         skills = discover(origin, all_files, read, names, report)
-        candidates = [_candidate(each, files, tree.id_of(each.folder)) for each in skills]
+        candidates = [
+            replace(_candidate(each, files, tree.id_of(each.folder)), links=tree.links_in(each.folder))
+            for each in skills
+        ]
+        address = tree.greeting.url or remote.url
         yield Download(
-            origin, files, tuple(candidates), tree.commit, remote.url, complete, tree.time, tree.is_tag
+            origin, files, tuple(candidates), tree.commit, address, complete, tree.time, tree.is_tag
         )
 
 
@@ -157,7 +164,7 @@ def _open_tree(
 
 def _remote(origin: Origin) -> Remote:
     try:
-        return library.parse_address(origin.address)
+        return replace(library.parse_address(origin.address), hosts=origin.allowed_hosts)
     except InvalidConfiguration as error:
         raise OriginNotFound(origin.label(), error.message.rpartition(": ")[2]) from None
 
@@ -178,12 +185,15 @@ def _git_errors(origin: Origin, remote: Remote) -> Iterator[None]:
 
 
 @contextmanager
-def _open_archive(origin: Origin, folder: str, names: Sequence[str], report: Report) -> Iterator[Download]:
-    """Give the skills of an archive: a file on this machine, or one that is downloaded."""
-    files, archive = os.path.join(folder, "unpacked"), origin.url
+def _open_archive(
+    origin: Origin, folder: str, names: Sequence[str], report: Report, response: Response | None = None
+) -> Iterator[Download]:
+    """Give the skills of an archive: a file on this machine, or one that is downloaded, or was just now."""
+    files, archive, address = os.path.join(folder, "unpacked"), origin.url, origin.url
     if "://" in origin.url:
         archive = os.path.join(folder, "packed")
-        response = Web(origin).get_file(origin.address, MAX_PACKED)
+        response = response or Web(origin).get_file(origin.address, MAX_PACKED)
+        address = address_after(origin.url, response)
         with open(archive, "xb") as file:
             file.write(response.data)
     elif not os.path.isfile(archive):
@@ -192,7 +202,7 @@ def _open_archive(origin: Origin, folder: str, names: Sequence[str], report: Rep
     inner = find_root(files)
     root = os.path.realpath(files if library.is_skill(inner) else inner)
     with _open_folder(origin, names, report, root) as download:
-        yield replace(download, resolved=origin.url)
+        yield replace(download, resolved=address)
 
 
 @contextmanager

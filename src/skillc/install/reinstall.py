@@ -21,7 +21,7 @@ from skillc.library import read_deployments
 REASON = "replaced by 'skc install'"
 
 
-def reinstall(root: str, plan: Plan, *, frozen: bool) -> Restoration:
+def reinstall(root: str, plan: Plan, *, frozen: bool, hosts: Iterable[str] = ()) -> Restoration:
     """Install what is missing, complete entries, deploy what is idle and remove what left the lock.
 
     With `frozen`, the first error is raised before anything changed.
@@ -30,7 +30,7 @@ def reinstall(root: str, plan: Plan, *, frozen: bool) -> Restoration:
     base = os.path.dirname(lock_file(root))
     with (
         atomic.Lock(paths.mutex_file(paths.skills_store(root))),
-        fetch_entries(base, plan.additions) as fetch,
+        fetch_entries(base, plan.additions, hosts) as fetch,
     ):
         failures, diagnostics = list(fetch.failures), list(fetch.diagnostics)
         if frozen and failures:
@@ -42,7 +42,7 @@ def reinstall(root: str, plan: Plan, *, frozen: bool) -> Restoration:
             except (SkillcError, OSError) as error:
                 failures.append(unexpected(error))
     if not frozen:
-        complete = _complete(root, base, plan.loose, diagnostics)
+        complete = _complete(root, base, plan.loose, diagnostics, hosts)
         diagnostics += change_lock(root, record=[e for e in entries if e not in plan.additions] + complete)
     removals = [name for name in plan.removals if _remove(root, name, diagnostics, failures)]
     note_versions(root, {}, forget=plan.removals)
@@ -52,11 +52,15 @@ def reinstall(root: str, plan: Plan, *, frozen: bool) -> Restoration:
 
 
 def _complete(
-    root: str, base: str, entries: Sequence[LockEntry], diagnostics: list[Diagnostic]
+    root: str,
+    base: str,
+    entries: Sequence[LockEntry],
+    diagnostics: list[Diagnostic],
+    hosts: Iterable[str],
 ) -> list[LockEntry]:
     """Return entries of another tool with what is ours, as far as their origins still have the same files."""
     complete: list[LockEntry] = []
-    with fetch_entries(base, entries) as fetch:
+    with fetch_entries(base, entries, hosts) as fetch:
         diagnostics += fetch.diagnostics
         diagnostics += [
             warning("W086", e.skill, e.reason) for e in fetch.failures if isinstance(e, LockUnsatisfied)

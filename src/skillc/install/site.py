@@ -22,7 +22,7 @@ from skillc.errors import Diagnostic, WrongDigest, warning
 from skillc.install.archive import MAX_PACKED, split_name, unpack_data, unwrap
 from skillc.install.discover import choose_by_name
 from skillc.install.origin import Candidate, Download, Origin
-from skillc.install.web import Web
+from skillc.install.web import Web, address_after
 from skillc.library import is_skill
 from skillc.skills import is_name
 from skillc.startup import sha256_hex
@@ -61,17 +61,20 @@ def open_site(origin: Origin, folder: str, names: Sequence[str], report: Report)
         origin, {e.name: e for e in entries}, names or ([origin.ref] if origin.ref else [])
     )
     by_name = {entry.name: entry for entry in choice}
+    addresses: dict[str, str] = {}
 
     def complete(candidates: Sequence[Candidate]) -> None:
         for candidate in candidates:
             if not os.path.isdir(candidate.folder):
-                _get(web, by_name[candidate.name], candidate.folder)
+                addresses[candidate.folder] = _get(web, by_name[candidate.name], candidate.folder)
 
     candidates = [
         Candidate(e.name, os.path.join(folder, e.name), "", e.description, digest=e.digest, resolved=e.url)
         for e in choice
     ]
-    yield Download(replace(origin, ref=""), folder, tuple(candidates), resolved=index, complete=complete)
+    yield Download(
+        replace(origin, ref=""), folder, tuple(candidates), "", index, complete, addresses=addresses
+    )
 
 
 def _find_index(web: Web, report: Report) -> tuple[str, list[Entry]]:
@@ -143,15 +146,17 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _get(web: Web, entry: Entry, folder: str) -> None:
-    """Download a skill into its folder, whole or not at all."""
+def _get(web: Web, entry: Entry, folder: str) -> str:
+    """Download a skill into its folder, whole or not at all; return the address that it came from."""
     temporary = atomic.temporary_path(folder)
+    address = entry.url
     try:
         if entry.kind == "files":
             _write_files(temporary, _get_files(web, entry))
         else:
             limit = MAX_SKILL_FILE if entry.kind == "skill-md" else MAX_PACKED
-            data = web.get_file(entry.url, limit).data
+            response = web.get_file(entry.url, limit)
+            data, address = response.data, address_after(entry.url, response)
             check_digest(entry.name, entry.url, data, entry.digest)
             if entry.kind == "skill-md":
                 _write_files(temporary, [("SKILL.md", data)])
@@ -163,6 +168,7 @@ def _get(web: Web, entry: Entry, folder: str) -> None:
         os.rename(temporary, folder)
     finally:
         atomic.discard(temporary)
+    return address
 
 
 def _get_files(web: Web, entry: Entry) -> Iterable[tuple[str, bytes]]:

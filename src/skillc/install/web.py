@@ -41,6 +41,9 @@ class Web:
         parts = urlsplit(url)
         if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
             raise self.failure(f"'{url}' is not https, and http is for this machine alone")
+        refusal = self.origin.allowed_hosts.refusal(url)
+        if refusal:
+            raise self.failure(f"{url}: {refusal}")
         for attempt in range(MAX_ATTEMPTS):
             response = self._send(url, limit, accept)
             wait = _seconds(response.retry_after)
@@ -75,11 +78,13 @@ class Web:
         headers = {"Accept": accept, "Accept-Encoding": "identity", "User-Agent": f"skillc/{__version__}"}
         with require_extra("http"):
             fetch = library.fetch  # imports httpx2
-        credentials = self._credentials(url)
+        credentials, hosts = self._credentials(url), self.origin.allowed_hosts
         stored = "" if credentials else find_token(url)
         if stored:
             credentials = {"Authorization": f"Bearer {stored}"}
-        request = fetch(url, headers, credentials, TIME_OUT, limit, secure=True, resend=not stored)
+        request = fetch(
+            *(url, headers, credentials, TIME_OUT, limit), hosts=hosts, secure=True, resend=not stored
+        )
         try:
             return asyncio.run(request)
         except Failure as error:
@@ -92,6 +97,11 @@ class Web:
             return {}
         pair = f"{unquote(own.username or '')}:{unquote(own.password or '')}"
         return {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
+
+
+def address_after(url: str, response: Response) -> str:
+    """Return the address that answered; after a redirect without its query, which may be a signature."""
+    return url if response.url in ("", url) else response.url.partition("?")[0]
 
 
 def explain_status(response: Response) -> str:

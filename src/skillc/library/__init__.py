@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.library.addresses import LOOPBACK, guess_type
     from skillc.library.config import RepositorySettings, SkillRepositoryConfig, SkillsConfig
-    from skillc.library.copies import copy_path
+    from skillc.library.copies import copy_path, list_copies
     from skillc.library.credentials import (
         Credential,
         check_token,
@@ -35,11 +35,13 @@ if TYPE_CHECKING:
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
     from skillc.library.git.config import FetchError, RefNotFound, Remote, parse_address
     from skillc.library.git.remote_tree import RemoteTree, open_tree
+    from skillc.library.hosts import Hosts, host_of, parse_host
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
     from skillc.library.http.api import (
         Answer,
         Identity,
         PublishedFile,
+        PublishedSkill,
         PublishedVersion,
         RegistryApi,
     )
@@ -119,7 +121,7 @@ else:
             "find": "find_skills",
             "addresses": "LOOPBACK guess_type",
             "config": "RepositorySettings SkillRepositoryConfig SkillsConfig",
-            "copies": "copy_path",
+            "copies": "copy_path list_copies",
             "credentials": (
                 "Credential check_token choose_registry find_token forget_credential parse_registry "
                 "read_credentials store_credential"
@@ -134,8 +136,9 @@ else:
             "git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
             "git.config": "FetchError RefNotFound Remote parse_address",
             "git.remote_tree": "RemoteTree open_tree",
+            "hosts": "Hosts host_of parse_host",
             "http": "BearerAuth HeaderAuth HttpSkillSource",
-            "http.api": "Answer Identity PublishedFile PublishedVersion RegistryApi",
+            "http.api": "Answer Identity PublishedFile PublishedSkill PublishedVersion RegistryApi",
             "http.client": "Response fetch",
             "http.wire": "Failure",
             "library": "CompositeSkillSource NamedSource",

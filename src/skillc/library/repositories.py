@@ -182,7 +182,10 @@ def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) 
         silence = round(patience * HTTP_SILENCE, 2)
         stored = "" if auth else find_token(settings["url"])
         auth = StoredAuth(stored) if stored else auth
-        return HttpSkillSource(settings["url"], auth, refresh, name=repository.name, time_out=silence)
+        hosts = settings.get("allow_hosts", ())
+        return HttpSkillSource(
+            settings["url"], auth, refresh, name=repository.name, time_out=silence, allow_hosts=hosts
+        )
     from skillc.library.mcp import McpSkillSource
 
     command = settings.get("command", [])
@@ -220,6 +223,7 @@ def _git_source(
             depth=settings.get("depth", 1) or None,
             strict=repository.strict,
             time_out=silence,
+            allow_hosts=tuple(settings.get("allow_hosts", ())),
         )
     except InvalidConfiguration as error:
         reason = error.message.rpartition(": ")[2]

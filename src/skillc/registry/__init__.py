@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         parse_version,
         precedence,
     )
-    from skillc.registry.package import Package, make_package, read_package
+    from skillc.registry.package import MAX_BYTES, MAX_FILES, Package, make_package, read_package
     from skillc.registry.policies import Allowed, Audited, MinimumAge, Policy
     from skillc.registry.publishers import Publication, Publishers
     from skillc.registry.reading import CallerSource
@@ -60,7 +60,7 @@ else:
                 "LATEST Change Grant Review Role Skill StoredFile Token Version next_patch parse_tag "
                 "parse_version precedence"
             ),
-            "package": "Package make_package read_package",
+            "package": "MAX_BYTES MAX_FILES Package make_package read_package",
             "policies": "Allowed Audited MinimumAge Policy",
             "publishers": "Publication Publishers",
             "reading": "CallerSource",

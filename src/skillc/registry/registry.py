@@ -56,6 +56,7 @@ from skillc.registry.reading import Reader, read_skill
 from skillc.registry.reviews import ReviewRules, parse_report
 from skillc.registry.sessions import Sessions
 from skillc.registry.store import Connection, Store, open_store, reviews, tables
+from skillc.registry.uploads import Uploads
 from skillc.skills import SkillId
 
 ORPHAN_AGE = timedelta(days=1)  # no publication takes this long
@@ -85,6 +86,7 @@ class Registry(Reader):
         self.usage = Usage(store, clock)
         self.sessions = Sessions(store, clock)
         self.publishers = Publishers(store, clock)
+        self.uploads = Uploads(blobs, clock)
 
     def __enter__(self) -> Self:
         return self

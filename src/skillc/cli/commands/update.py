@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skillc.cli import show
 from skillc.cli.commands.install import GLOBAL
+from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import report_all
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import SkillNotFound
@@ -27,6 +28,7 @@ COMMAND = Command(
         Option("--yes", "Take a version whose audit has findings that block."),
         Option("--dry-run", "Say what would change, and do nothing."),
         GLOBAL,
+        ALLOW_HOST,
         FORMAT,
     ),
     description=(
@@ -50,6 +52,7 @@ def run(arguments: Arguments) -> int:
         with_diff=arguments.has("diff"),
         dry_run=is_preview,
         accept=arguments.has("yes"),
+        hosts=allowed_hosts(arguments),
     )
     show(arguments, result.as_json, lambda: _lines(result, is_preview))
     report_all(result.diagnostics, result.failures)

@@ -20,7 +20,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -31,9 +31,12 @@ from urllib.parse import quote
 from skillc import __version__
 from skillc.errors import MissingExtra, RepositoryUnavailable, SkillNotFound, require_extra
 from skillc.library import source as base
+from skillc.library.hosts import SETTING, Hosts
 from skillc.library.http import wire
+from skillc.library.http.files import FileCache
 from skillc.library.http.wire import BearerAuth, Failure, HeaderAuth
 from skillc.skills import SkillId
+from skillc.startup import sha256_hex
 from skillc.text import one_line
 
 if TYPE_CHECKING:
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
 MAX_LIST = 64 << 20  # bytes of a response, decompressed
 MAX_DOCUMENT = 8 << 20  # the same for one skill: a body of 1 MiB, escaped as JSON can be
 MAX_DOCUMENTS = 256  # in the cache; the oldest is evicted first
+AT_ONCE = 4  # files of a skill that are fetched at the same time
+UNKNOWN = (400, 404, 405, 501)  # answers of a server that does not know an endpoint
 SLOW = 1.0  # seconds; a failure that took longer is cached
 
 log = logging.getLogger("skillc.library")
@@ -51,12 +56,13 @@ _MISSING: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class _Resource:
-    """A resource of the API. A 404 means that its value is `absent`, unless that is _MISSING."""
+    """A resource of the API. A status in `statuses` means that it is `absent`, unless that is _MISSING."""
 
     path: str
     read: Callable[[Any], Any]
     limit: int
     absent: Any = _MISSING
+    statuses: tuple[int, ...] = (404,)  # that mean that it is absent
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,8 @@ class HttpSkillSource(base.SkillSource):
     """The skills of a server that speaks the Skills API: `/skills`, `/skills/{id}`, `/skill-collections`.
 
     `time_out` is for connecting and for each wait, in seconds; a response as a whole may take twice
-    that. Nothing is fetched before the first use, and no thread or connection is held between uses.
+    that. Nothing is fetched before the first use, and no thread or connection is held between uses. A
+    redirect to another host is followed if `allow_hosts` has it, without credentials.
     """
 
     kind = "http"
@@ -89,6 +96,7 @@ class HttpSkillSource(base.SkillSource):
         *,
         time_out: float | timedelta = 10.0,
         name: str = "",
+        allow_hosts: Iterable[str] = (),
     ) -> None:
         base.require_text(base_url, "base_url")
         if not isinstance(auth, BearerAuth | HeaderAuth | None):
@@ -97,11 +105,13 @@ class HttpSkillSource(base.SkillSource):
         self.cache_ttl = base.to_seconds(cache_ttl, "cache_ttl")
         self.time_out = base.to_seconds(time_out, "time_out")
         self.name = name
+        self._hosts = Hosts.around(self.base_url, allow_hosts, SETTING)
         self.quarantined = 0  # entries of the last list that can't be used
         self._credentials = dict([auth.header()]) if auth else user
         self._resend = not isinstance(auth, wire.StoredAuth)
         if not all(wire.is_valid_header(*header) for header in self._credentials.items()):
             self._problem = "the credentials can't be sent in a header"
+        self._files = FileCache(self.base_url)
         self._lock = threading.Lock()  # held for moments, never during a request
         self._cache: dict[str, _CacheEntry] = {}
         self._flights: dict[str, _Flight] = {}
@@ -121,6 +131,61 @@ class HttpSkillSource(base.SkillSource):
         if document is None:
             raise SkillNotFound(skill_id)
         return document
+
+    async def directory(self, skill_id: SkillId) -> str | None:
+        """Return a folder with all files of a skill, verified; None if the server has its text alone."""
+        skill_id = SkillId(skill_id)
+        path = f"skills/{quote(skill_id, safe='')}/files"
+        read = partial(wire.read_files, skill_id)
+        resource = _Resource(path, read, MAX_LIST, absent=None, statuses=UNKNOWN)
+        listing: wire.FileListing | None = await self._get(resource)
+        return await asyncio.to_thread(self._make_folder, skill_id, listing) if listing else None
+
+    def _make_folder(self, skill_id: SkillId, listing: wire.FileListing) -> str:
+        """Return the folder with these files; those that are not at hand are fetched."""
+        folder = self._files.find(skill_id, listing)
+        if folder is not None:
+            return folder
+        contents = self._files.collect(skill_id, listing)
+        missing = {file.digest: file for file in listing.files if file.digest not in contents}
+        try:
+            contents |= asyncio.run(self._fetch_files(skill_id, listing.version, [*missing.values()]))
+        except Failure as error:
+            raise RepositoryUnavailable(self.name or self.base_url, str(error)) from None
+        return self._files.make(skill_id, listing, contents)
+
+    async def _fetch_files(
+        self, skill_id: SkillId, version: str, files: Sequence[wire.FileEntry]
+    ) -> dict[str, bytes]:
+        """Fetch files, some at a time, over connections that are used again; raises Failure."""
+        with require_extra("http"):
+            from skillc.library.http.client import fetch, open_client  # httpx2 is an extra
+        base_url = f"{self.base_url}/skills/{quote(skill_id, safe='')}/files"
+        query = f"?version={quote(version, safe='')}" if version else ""
+        headers = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": f"skillc/{__version__}"}
+        contents: dict[str, bytes] = {}
+
+        async with open_client(self.time_out) as client:
+
+            async def take(file: wire.FileEntry) -> None:
+                url, limit = f"{base_url}/{quote(file.path)}{query}", max(file.size, 1)
+                response = await fetch(
+                    *(url, headers, self._credentials, self.time_out, limit),
+                    hosts=self._hosts,
+                    resend=self._resend,
+                    client=client,
+                )
+                name = f"'{one_line(file.path)}' of '{skill_id}'"
+                if response.status != 200:
+                    raise Failure(f"status {response.status} for {name}")
+                if f"sha256:{sha256_hex(response.data)}" != file.digest:
+                    raise Failure(f"{name} has another digest than was listed")
+                self._files.put(skill_id, file.digest, response.data)
+                contents[file.digest] = response.data
+
+            for start in range(0, len(files), AT_ONCE):
+                await asyncio.gather(*map(take, files[start : start + AT_ONCE]))
+        return contents
 
     def bodies_at_hand(self) -> dict[str, str]:
         with self._lock:
@@ -233,14 +298,16 @@ class HttpSkillSource(base.SkillSource):
             headers["If-None-Match"] = etag
         url = f"{self.base_url}/{resource.path}"
         credentials, limit = self._credentials, resource.limit
-        return await fetch(url, headers, credentials, self.time_out, limit, resend=self._resend)
+        return await fetch(
+            *(url, headers, credentials, self.time_out, limit), hosts=self._hosts, resend=self._resend
+        )
 
     def _to_entry(self, resource: _Resource, response: Response, old: _CacheEntry | None) -> _CacheEntry:
         """Return the cache entry for a response; raise Failure for an unusable one."""
         expires = time.monotonic() + self.cache_ttl
         if response.status == 304 and old is not None and old.etag:
             return replace(old, expires=expires, error=None)
-        if response.status == 404 and resource.absent is not _MISSING:
+        if response.status in resource.statuses and resource.absent is not _MISSING:
             return _CacheEntry(resource.absent, expires=expires)
         if response.status != 200:
             raise Failure(f"status {response.status}")
