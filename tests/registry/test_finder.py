@@ -279,11 +279,14 @@ def test_versions_that_become_old_enough(registry: Team, tmp_path: Path, clock: 
 def test_many_skills(registry: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry model] all are compared in pages, and segments are merged on the way."""
     monkeypatch.setattr("skillc.registry.finder.PAGE", 7)
-    monkeypatch.setattr("skillc.registry.finder.BULK", 7)
+    monkeypatch.setattr("skillc.registry.finder.BULK", 3)
+    monkeypatch.setattr("skillc.index.skills.documents.MAX_WAL", 0)
     for number in range(40):
         publish(registry, f"team/s{number:02}", f"Word{number:02}")
     with finding(registry, tmp_path / "index") as finder:
         finder.refresh()
+        with closing(sqlite3.connect(tmp_path / "index" / "skills.db")) as connection:
+            assert connection.execute("SELECT size FROM segments").fetchall() == [(40,)]
         for number in (0, 6, 7, 39):
             assert ids(finder.find(SYSTEM, f"word{number:02}")) == [f"team/s{number:02}"]
         registry.delete(SYSTEM, "team/s06")

@@ -219,7 +219,6 @@ class Finder:
             self._update(sorted({*ids, *labels}), labels, None)
             if last is None:
                 self._write([], [], Position(end.sequence, end.checksum, echo, self._choice.fingerprint))
-                self._folder.checkpoint()
                 return
             after = last
 
