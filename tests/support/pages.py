@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
-from skillc.registry import SYSTEM, Caller, Grant, Registry, Role, make_package
+from skillc.registry import SYSTEM, Batch, Caller, Count, Grant, Miss, Registry, Role, make_package
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.serve import create_server, listen
 
@@ -110,6 +111,27 @@ def fill(registry: Registry) -> None:
         name = skill_id.rpartition("/")[2]
         text = f"---\nname: {name}\ndescription: {description}\n---\n# {name}\n\n## Steps\n\nDo it.\n"
         publish(registry, skill_id, {"SKILL.md": text.encode()})
+
+
+def use(registry: Registry) -> None:
+    """Send counts of some weeks, as two machines would."""
+    today = registry.now().date()
+    sections = {"Limits": 9, "Write the letter": 4, "Look up the payment": 2}
+    for machine in range(2):
+        counts = [
+            Count(
+                today - timedelta(days=day), "payments/refunds", "show", (day * 7) % 11 + n, "SKILL.md", name
+            )
+            for day in range(machine, 20, machine + 1)
+            for name, n in sections.items()
+        ]
+        counts += [Count(today - timedelta(days=3), skill_id, "load", len(skill_id)) for skill_id in OTHERS]
+        misses = (
+            Miss(today, 3, query="translate a contract"),
+            Miss(today, 2, query="book a room"),
+            Miss(today, 4),
+        )
+        registry.usage.record(SYSTEM, Batch(f"{machine:032x}", tuple(counts), misses))
 
 
 def make_admin(registry: Registry) -> str:

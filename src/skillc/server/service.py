@@ -145,9 +145,10 @@ class Service:
         self, caller: Caller, task: str, limit: int = 10, *, every: bool = False, **scope: str
     ) -> FoundSkills:
         """Return the skills that fit a task and that a caller may read, best first."""
-        return await self.call(self._find, caller, task, limit, Scope(**scope, every=every))
+        return await self.call(self.search, caller, task, limit, Scope(**scope, every=every))
 
-    def _find(self, caller: Caller, task: str, limit: int, scope: Scope) -> FoundSkills:
+    def search(self, caller: Caller, task: str, limit: int, scope: Scope) -> FoundSkills:
+        """Do what `find` does; blocks."""
         if not self._is_followed or not self.finder.is_ready:
             self.finder.refresh()
         return self.finder.find(caller, task, limit, scope)

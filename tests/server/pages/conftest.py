@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
-from skillc.registry import Registry, open_registry
+from skillc.registry import Registry, ReviewRules, open_registry
 from tests.support import browser as chromium, postgres
 from tests.support.pages import fill, make_admin, serving
 
@@ -84,7 +84,7 @@ def registry(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Registr
     url = f"{tmp_path}/registry.db"
     if request.param == "postgresql":
         url = request.getfixturevalue("cluster").create_schema()
-    with open_registry(url, f"{tmp_path}/blobs") as made:
+    with open_registry(url, f"{tmp_path}/blobs", ReviewRules(("support",))) as made:
         fill(made)
         yield made
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from skillc.registry import SYSTEM, Registry, Role
+from skillc.registry import SYSTEM, Registry, Role, make_package
 from tests.server.pages.conftest import Visitor
-from tests.support.pages import caller_of, make_person
+from tests.support.pages import caller_of, make_person, use
 from tests.support.registry import tarred, zipped
 
 pytestmark = pytest.mark.slow
@@ -206,3 +206,51 @@ def test_small_role(visitor: Visitor, registry: Registry) -> None:
     assert visitor.go("/admin/log") == 403
     assert visitor.go("/s/documents/pdf") == 403
     assert "documents" not in visitor.text.replace("'documents/pdf'", "")
+
+
+def test_review(visitor: Visitor, admin: str, registry: Registry) -> None:
+    """[SURFACES: Registry] what a publisher publishes waits, until a maintainer approves or rejects it."""
+    token = make_person(registry, "pia", Role.PUBLISHER, "support")
+    for number in ("1.0.0", "2.0.0"):
+        text = SKILL.replace(b"2.0.0", number.encode())
+        registry.publish(caller_of(registry, token), make_package("support/greeting", {"SKILL.md": text}))
+    assert visitor.go("/s/support/greeting") == 404
+    visitor.sign_in(admin)
+    visitor.page.click("nav >> text=Review")
+    page = visitor.page
+    assert "support/greeting 1.0.0" in visitor.text
+    page.click("li:has-text('greeting 2.0.0') button.danger")
+    page.wait_for_selector("text=it must say why")
+    visitor.go("/review")
+    page.fill("#reason-2", "Too short")
+    page.click("li:has-text('greeting 2.0.0') button.danger")
+    page.wait_for_selector("li:has-text('greeting 2.0.0')", state="detached")
+    page.click("text=Approve 1.0.0")
+    page.wait_for_selector("text=Nothing waits for a review")
+    assert registry.skill(SYSTEM, "support/greeting").resolve().version == "1.0.0"
+    visitor.go("/s/support/greeting@2.0.0")
+    assert "This version was rejected. admin: Too short" in visitor.text
+    other = Visitor(visitor.context.browser.new_context(), visitor.url)  # type: ignore[union-attr]
+    assert other.go("/s/support/greeting") == 200
+    assert other.go("/s/support/greeting@2.0.0") == 404
+    other.context.close()
+
+
+def test_usage(visitor: Visitor, registry: Registry, admin: str) -> None:
+    """[SURFACES: Registry] use over time, by skill and section, unread sections, searches without results."""
+    visitor.go("/statistics")
+    assert "No use was counted" in visitor.text
+    use(registry)
+    visitor.sign_in(admin)
+    visitor.go("/statistics")
+    assert "translate a contract 6" in visitor.text
+    assert "8 searches. The machines did not send their words." in visitor.text
+    assert visitor.page.locator(".time rect").count() == 20
+    visitor.page.click("table >> text=payments/refunds")
+    assert visitor.path == "/statistics/payments/refunds"
+    unread = visitor.page.inner_text("section:has-text('Sections nobody reads')")
+    assert "When it fails" in unread
+    assert "Look up" not in unread
+    visitor.page.select_option("select", "30")
+    visitor.page.click("text=Show")
+    assert visitor.path == "/statistics/payments/refunds?days=30"

@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
-from skillc.server.pages import account, admin, home, publish, search, skill, static_files, usage
+from skillc.server.pages import account, admin, home, publish, review, search, skill, static_files, usage
 from skillc.server.pages.assets import quote_path
 from skillc.server.pages.own import OwnSite
 from skillc.server.pages.session import RegistrySite, SignInPages
@@ -25,7 +25,7 @@ from skillc.workspace import Workspace
 
 def routes(site: RegistrySite) -> list[BaseRoute]:
     """Return the routes of a registry's pages."""
-    parts = (account, publish, admin)
+    parts = (account, publish, review, admin)
     return [
         BrowserRoute("/skills/{id:path}", _lead_to_page),
         *_reading_routes(site),

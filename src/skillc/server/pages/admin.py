@@ -11,7 +11,6 @@ from skillc.server.pages.visit import Visit, redirect, serve_page
 
 MAX_GRANTS = 300
 PAGE = 100  # changes of a page
-LOOKAHEAD = 1000  # changes that are read to fill one
 
 
 def routes(site: RegistrySite) -> list[BaseRoute]:
@@ -42,7 +41,7 @@ def routes(site: RegistrySite) -> list[BaseRoute]:
         visit.person.require(Role.ADMIN, "")
         before = visit.query("before")
         end = int(before) if before.isascii() and before.isdigit() and len(before) < 18 else 0
-        last = end or _last_sequence(visit) + 1
+        last = end or registry.revision() + 1
         changes = registry.changes(visit.person, max(0, last - 1 - PAGE), PAGE)
         changes = [change for change in changes if change.sequence < last]
         return visit.page(
@@ -51,16 +50,6 @@ def routes(site: RegistrySite) -> list[BaseRoute]:
             older=changes[0].sequence if changes and changes[0].sequence > 1 else 0,
             is_first=not end,
         )
-
-    def _last_sequence(visit: Visit) -> int:
-        """Return the number of the last change. They have no gaps, so that halves find it."""
-        low, high = 0, 1
-        while registry.changes(visit.person, high - 1, 1):
-            low, high = high, high * 2
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if registry.changes(visit.person, middle - 1, 1) else (low, middle)
-        return low
 
     return [
         Route("/admin/grants", serve_page(site, show_grants), methods=["GET"]),

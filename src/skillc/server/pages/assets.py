@@ -44,8 +44,17 @@ def create_environment(assets: Mapping[str, Asset]) -> Environment:
     environment.globals["static"] = lambda name: f"/static/{assets[name].name}"
     environment.filters |= {"size": show_size, "number": show_number, "cut": cut, "path": quote_path}
     environment.filters |= {"day": show_day, "minute": show_minute, "plural": show_plural}
-    environment.tests["empty_text"] = lambda value: not str(value).strip()
+    environment.filters["short_digest"] = shorten_digest
     return environment
+
+
+def shorten_digest(text: str) -> str:
+    """Return the first digits of a digest, which people compare; any other text as it is.
+
+    >>> shorten_digest("sha256:2d711642b726b04401627ca9fbac32f5"), shorten_digest("latest")
+    ('sha256:2d711642b726…', 'latest')
+    """
+    return f"{text[:19]}…" if text.startswith("sha256:") and len(text) > 20 else text
 
 
 def quote_path(text: str) -> str:

@@ -95,6 +95,9 @@ class OwnShelf:
             return None
         return self._audits.get(version, lambda: audit_folder(directory, version.skill, notes=True))
 
+    def review(self, version: Version) -> None:
+        """Own skills need no review."""
+
     def usage(self, skill_id: str = "", since: str = "") -> Usage:
         filters = usage.Filters.parse(since or None, None, (), self._workspace.cwd)
         if skill_id:

@@ -94,7 +94,7 @@ class Desk:
             return _show_form(visit, draft, fields)
         if draft.is_blocked and visit.text("despite") != "yes":
             return _show_form(visit, draft, fields, 422)
-        version = self._registry.publish(
+        version = self._service.publish(
             visit.person,
             draft.package,
             version=fields["version"],

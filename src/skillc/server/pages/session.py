@@ -6,8 +6,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from skillc.registry import PUBLIC
+from skillc.server.observer import CALLER
 from skillc.server.pages.assets import create_environment, read_assets
-from skillc.server.pages.shelf import Audits, RegistryShelf
+from skillc.server.pages.registry_shelf import RegistryData, RegistryShelf
 from skillc.server.pages.visit import NOT_KEPT, Visit
 from skillc.server.service import Service
 from skillc.server.sessions import read_cookie
@@ -24,13 +25,15 @@ class RegistrySite:
         self.url = service.settings.url
         self.assets = read_assets()
         self.environment = create_environment(self.assets)
-        self._audits = Audits()
+        self._data = RegistryData(service)
 
     async def open(self, request: Request) -> Visit:
         """Return the visit of a request, by its cookie; without one, visitors see what all may read."""
+        self.service.limit(request)
         signed_in = await self.service.visitor(request)
         caller = signed_in.caller if signed_in else PUBLIC if self.service.settings.public_read else None
-        shelf = RegistryShelf(self.registry, caller, self._audits) if caller is not None else None
+        request.scope[CALLER] = caller.token or caller.subject if caller else None
+        shelf = RegistryShelf(self._data, caller) if caller is not None else None
         session = read_cookie(request, self.url) if signed_in else ""
         return Visit(request, self, shelf, caller, session, name=signed_in.name if signed_in else "")
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import io
 import os
-import tarfile
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -14,9 +11,8 @@ from threading import Lock
 from typing import Protocol
 
 from skillc.audit import Audit, audit_folder
-from skillc.engine import DefaultSkillEngine
 from skillc.index.skills import FoundSkills
-from skillc.registry import Caller, Registry, RegistrySkillSource, Skill, StoredFile, Version
+from skillc.registry import Review, Skill, StoredFile, Version
 
 MAX_AUDITS = 256  # that a process keeps; the oldest goes first
 MAX_AUDIT_BYTES = 4 << 20  # of a version's files, which takes seconds; larger ones are not audited for a page
@@ -36,6 +32,7 @@ class Usage:
     unread: Mapping[str, list[tuple[int, str]]] = field(default_factory=dict)
     misses: tuple[tuple[str, int], ...] = ()
     total: int = 0
+    untold_misses: int = 0  # searches that found nothing, of machines that keep their words to themselves
 
 
 class Shelf(Protocol):
@@ -59,6 +56,10 @@ class Shelf(Protocol):
 
     def audit(self, version: Version) -> Audit | None:
         """Return what a version asks for; None where it is too large to look at."""
+        ...
+
+    def review(self, version: Version) -> Review | None:
+        """Return what became of a version that had to be reviewed; None for any other."""
         ...
 
     def usage(self, skill_id: str = "", since: str = "") -> Usage: ...
@@ -108,49 +109,3 @@ def audit_files(name: str, contents: Mapping[str, bytes]) -> Audit | None:
             with open(place, "xb") as file:
                 file.write(data)
         return audit_folder(folder, name)
-
-
-def _unpack(archive: bytes) -> dict[str, bytes]:
-    """Return the files of an archive that a registry made: one blob instead of one for each file."""
-    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as members:
-        contents = {member.name: members.extractfile(member) for member in members}
-        return {name: stream.read() for name, stream in contents.items() if stream is not None}
-
-
-class RegistryShelf:
-    """A registry as one caller sees it."""
-
-    def __init__(self, registry: Registry, caller: Caller, audits: Audits) -> None:
-        self._registry = registry
-        self._caller = caller
-        self._audits = audits
-
-    def skills(self, prefix: str = "", after: str = "", limit: int = 50) -> list[Skill]:
-        return self._registry.skills(self._caller, prefix, after, limit)
-
-    def collections(self) -> dict[str, int]:
-        return count_collections(skill.id for skill in self._registry.source(self._caller).skills())
-
-    def skill(self, skill_id: str) -> Skill:
-        return self._registry.skill(self._caller, skill_id)
-
-    def files(self, version: Version) -> tuple[StoredFile, ...]:
-        return self._registry.files(self._caller, version)
-
-    def read_file(self, version: Version, path: str) -> bytes:
-        return self._registry.read_file(self._caller, version, path)
-
-    def find(self, task: str, limit: int) -> FoundSkills:
-        source = RegistrySkillSource(self._registry.source(self._caller))
-        return asyncio.run(DefaultSkillEngine(source).find(task, limit))
-
-    def audit(self, version: Version) -> Audit | None:
-        def make() -> Audit | None:
-            if sum(file.size for file in self.files(version)) > MAX_AUDIT_BYTES:
-                return None
-            return audit_files(version.skill, _unpack(self._registry.read_archive(self._caller, version)))
-
-        return self._audits.get(version, make)
-
-    def usage(self, skill_id: str = "", since: str = "") -> Usage:
-        return Usage()

@@ -164,6 +164,7 @@ def describe_skill(visit: Visit, subject: Subject, tab: str) -> dict[str, Any]:
         ),
         "is_latest": latest is not None and latest.version == subject.version.version,
         "latest": latest,
+        "review": visit.shelf.review(subject.version),
     }
 
 

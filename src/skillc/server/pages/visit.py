@@ -25,7 +25,7 @@ from skillc import errors
 from skillc.registry import Caller, Role
 from skillc.server.pages.shelf import Shelf
 from skillc.server.requests import REQUEST_TIME
-from skillc.server.responses import CLOSE, RETRY_SECONDS, UNREAD, Refusal, explain, status_of
+from skillc.server.responses import RETRY_SECONDS, Refusal, explain, status_of
 from skillc.server.sessions import FIELD, check_form_token, check_origin, make_form_token
 
 MAX_FORM = 256 << 10  # bytes of a form without files
@@ -246,7 +246,9 @@ def _show_error(site: Site, request: Request, visit: Visit | None, error: Except
     advice = ADVICE.get(code, "Try again. If it happens again, tell the operator of this server the code.")
     if isinstance(error, Refusal) and code == errors.InvalidOption.code:
         advice = "Go back to the page, load it again, and send the form once more."
-    headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else CLOSE if status in UNREAD else {}
+    headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
+    if isinstance(error, Refusal):
+        headers |= error.headers or {}
     shown = visit or Visit(request, site)
     values = {"code": code, "message": message, "advice": advice, "number": status}
     return shown.page("error.html", status, headers, **values)
