@@ -17,7 +17,7 @@ from __future__ import annotations
 from operator import eq
 
 from skillc.index.skills.database import checksum, crc32, damage, verify
-from skillc.index.skills.snapshot import CONTENTS
+from skillc.index.skills.snapshot import read_skills
 from skillc.index.skills.tokens import MAX_CACHE
 
 TYPE_CHECKING = False
@@ -108,10 +108,9 @@ class TwinChange:
         self._loose: set[int] = set()  # that are new, or whose group lost a skill
         self._traits: dict[int, Traits] = {}
         self._parents: dict[int, int] = {}
-        if execute("SELECT 1 FROM kin LIMIT 1").fetchone():
-            row = execute("SELECT skill FROM kin WHERE key = ?", (SEAL,)).fetchone()
-            if row != (self._checksum(),):
-                raise damage()
+        row = execute("SELECT skill FROM kin WHERE key = ?", (SEAL,)).fetchone()
+        if row != (self._checksum(),) and execute("SELECT 1 FROM segments LIMIT 1").fetchone():
+            raise damage()
 
     def add(self, number: int, traits: Traits) -> None:
         self._traits[number] = traits
@@ -168,17 +167,16 @@ class TwinChange:
     def _of(self, number: int) -> Traits:
         traits = self._traits.get(number)
         if traits is None:
-            _, skill_id, description, _, _, digest, _, _, _, sketch, group = self._read(number)[2:]
+            _, _, _, skill_id, description, _, _, digest, _, _, _, sketch, group = self._read(number)
             traits = Traits(skill_id, description or "", digest, sketch, group)
             self._traits[number] = traits
         return traits
 
     def _read(self, number: int) -> list[Any]:
         """Return the segment, the slot and the contents of a skill."""
-        sql = f"SELECT checksum, segment, slot, {CONTENTS} FROM skills WHERE number = ?"  # noqa: S608
-        check, *values = self._execute(sql, (number,)).fetchone() or (None,)
-        verify(check, *values)
-        return values
+        for _, *values in read_skills(self._execute, "? AND number", 1, [number]):
+            return values
+        raise damage()
 
     def _are_twins(self, first: int, second: int) -> bool:
         return self._of(first).are_of_twin(self._of(second))
