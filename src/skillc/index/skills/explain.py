@@ -9,16 +9,7 @@ from __future__ import annotations
 import os
 
 from skillc.index.skills.tokens import split_words
-from skillc.index.skills.weights import (
-    BODY_BONUS,
-    BODY_LENGTH,
-    HEAD_BONUS,
-    HEAD_LENGTH,
-    HEADING_BOOST,
-    NAME_BOOST,
-    OUTLINE,
-    tf_weight,
-)
+from skillc.index.skills.weights import BODY_BONUS, BODY_LENGTH, FIELDS, HEAD_BONUS, HEAD_LENGTH, tf_weight
 from skillc.quotes import shell_quote
 from skillc.text import one_line
 
@@ -229,11 +220,10 @@ def _score_terms(
     counts: dict[str, dict[str, int]], lengths: dict[str, int], weights: Weights
 ) -> dict[str, float]:
     """Return what each term adds to the score of a skill, but for the opening of its body."""
-    boosts = {"name": NAME_BOOST, "description": 1, "tags": 1, "headings": HEADING_BOOST * OUTLINE}
-    head_length = sum(boost * lengths[field] for field, boost in boosts.items())
+    head_length = sum(boost * lengths[field] for field, boost in FIELDS.items())
     scores = {}
     for term in {term for field in counts.values() for term in field}:
-        count = sum(boost * counts[field].get(term, 0) for field, boost in boosts.items())
+        count = sum(boost * counts[field].get(term, 0) for field, boost in FIELDS.items())
         head = tf_weight(count, head_length, HEAD_LENGTH) + HEAD_BONUS if count else 0.0
         body = tf_weight(counts["body"].get(term, 0), lengths["body"], BODY_LENGTH)
         scores[term] = weights[term][0] * head + weights[term][1] * (body if count else body + BODY_BONUS)

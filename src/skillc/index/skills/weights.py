@@ -27,6 +27,7 @@ HEAD_LENGTH, BODY_LENGTH = 36, 1050  # words in the mean of 14,000 published ski
 NAME_BOOST = 2  # how often a word of the name counts in the head
 OUTLINE = 0.15  # what a word of the outline counts there
 HEADING_BOOST = 2  # how often a word of a heading counts in the outline
+FIELDS = {"name": NAME_BOOST, "description": 1, "tags": 1, "headings": HEADING_BOOST * OUTLINE}  # of the head
 OPENING = 300  # bytes of the body, without headings, that are in the outline
 HEAD_BONUS, BODY_BONUS = 0.3, 0.6  # for a term of the head, and for one that is in the body alone
 BYTE = 255 / (1 + BODY_BONUS)  # from weights to what is stored
@@ -74,10 +75,7 @@ class SkillText:
 
 
 class TermWeights:
-    """The weights of a skill's terms; `shared_count` terms of the head stand first in the body.
-
-    Those in the body are without the bonus, and without the terms of the outline among the shared ones.
-    """
+    """The weights of terms, in the body without bonus; the first `shared_count` there are always kept."""
 
     __slots__ = ("body_terms", "body_weights", "head_terms", "head_weights", "shared_count", "sketch")
 
