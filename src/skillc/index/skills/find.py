@@ -351,9 +351,7 @@ class _Search:
         def explain_match() -> Explanation:
             with index.lock:
                 data = folder.read_skill_file(candidate.path)
-                terms, section = explain(
-                    candidate.skill_id, candidate.description, data, query.weights, index.stemmer
-                )
+                terms, section = explain(candidate, data, query.weights, index.stemmer)
             words = tuple((query.word(term), fields) for term, fields in terms)
             keywords = tuple(pair for pair in words if pair[0].encode() not in STOP_WORDS)
             return keywords or words, section

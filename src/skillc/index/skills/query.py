@@ -1,22 +1,22 @@
 """A task as a query: its terms, their posting lists, and the skills that score best.
 
-The score of a skill is BM25 of its name (counted twice) and description plus 0.8 times BM25 of its body,
-over the strongest terms of the task: those that it repeats and those that few skills have. Whole task
-descriptions are long, and no skill has all their words; any may match.
+The score of a skill is BM25+ of its head plus 0.8 times BM25+ of its body (see `weights`), over the strongest
+terms of the task: those that it repeats and those that few skills have. Whole task descriptions are long,
+and no skill has all their words; any may match.
 """
 
 from __future__ import annotations
 
 from math import sqrt
 
-from skillc.index.skills.database import damage, select_in, verify
+from skillc.index.skills.database import damage
 from skillc.index.skills.postings import read_counts, read_lists, verify_absence
 from skillc.index.skills.score import top_slots
-from skillc.index.skills.snapshot import CONTENTS, HIDDEN, OFFERED
+from skillc.index.skills.snapshot import OFFERED, read_skills
 from skillc.index.skills.tokens import STOP_WORDS, split_words
 from skillc.index.skills.twins import Traits, read_group
 from skillc.index.skills.typos import choose_term, nearest_terms
-from skillc.index.skills.weights import K1, idf
+from skillc.index.skills.weights import BYTE, K1, idf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ MAX_SEGMENTS = 100  # whose caches are kept
 MAX_COUNTS = 50_000  # terms of a segment whose counts are cached
 MAX_BOUNDS = 10_000  # of prefixes in a segment that are cached
 MAX_LISTS = 16 << 20  # bytes of a segment's lists that are cached
-SCALE = (K1 + 1) / 255  # from stored weights to BM25's
+SCALE = (K1 + 1) / BYTE  # from stored weights to BM25's
 
 
 class FolderReader:
@@ -147,17 +147,12 @@ class Segment:
         self._list_bytes += sum(len(head) + len(body) for head, body in lists.values())
         return self._lists
 
-    def rows(self, execute: Any, slots: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+    def rows(self, execute: Any, slots: Sequence[int]) -> dict[int, list[Any]]:
         """Return the rows of the offered skills in some slots, by slot."""
-        sql = f"SELECT offered, checksum, slot, {CONTENTS} FROM skills WHERE segment = ? AND slot"  # noqa: S608
-        rows = list(select_in(execute, sql, self.number, slots))
-        for state, check, *values in rows:
-            verify(check, self.number, *values)
-            if state not in (OFFERED, HIDDEN):
-                raise damage()
+        rows = list(read_skills(execute, "segment = ? AND slot", self.number, slots))
         if len(rows) < len(slots):
             self._verify_slots(execute)
-        return {slot: tuple(row) for state, _, slot, *row in rows if state == OFFERED}
+        return {slot: row for is_offered, _, slot, *row in rows if is_offered}
 
     def _verify_slots(self, execute: Any) -> None:
         """Raise DatabaseError if a slot is empty although no skill was removed from it."""
@@ -234,22 +229,15 @@ class Query:
         """Return the group of a candidate in all folders, itself included, without scores."""
         execute = self._readers[candidate.precedence].execute
         numbers = read_group(execute, candidate.group)
-        sql = f"SELECT offered, checksum, segment, slot, {CONTENTS} FROM skills WHERE ? AND number"  # noqa: S608
-        rows = list(select_in(execute, sql, 1, numbers))
+        rows = list(read_skills(execute, "? AND number", 1, numbers))
         if len(rows) < len(numbers):
             raise damage()
-        twins = []
-        for state, check, segment, slot, *row in rows:
-            verify(check, segment, slot, *row)
-            if state not in (OFFERED, HIDDEN):
-                raise damage()
-            if state == OFFERED:
-                twins += [
-                    Candidate(precedence, 0.0, row)
-                    for precedence, its_execute, its in self._segments
-                    if its.number == segment and its_execute is execute
-                ]
-        return twins
+        return [
+            Candidate(precedence, 0.0, row)
+            for is_offered, segment, _, *row in rows
+            for precedence, its_execute, its in self._segments
+            if is_offered and its.number == segment and its_execute is execute
+        ]
 
     def word(self, term: str) -> str:
         """Return the task's own word for a term."""
