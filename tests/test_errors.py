@@ -52,7 +52,7 @@ ERRORS = {
     "E090": "the registry refused: <reason>",
     "E091": "'<skill>' has version <version> already",
     "E092": "registry '<registry>' unavailable: <reason>",
-    "E100": "invalid option: '<message>'",
+    "E100": "<message>",
     "E200": "repository '<name>' unavailable: <message>",
     "E201": "<need>: pip install 'skillc[<extra>]'",
     "E300": "<rule-id> <rule-name>: <message>",

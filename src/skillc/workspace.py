@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from skillc.gateway import Heading, OpenFile, SearchResults, Section, SourceTree
     from skillc.index.skills import FoundSkills, Scope
     from skillc.library import CompositeSkillSource, Skill, SkillsConfig
-    from skillc.lint import Report
+    from skillc.lint import Choice, Report
     from skillc.settings import Settings
     from skillc.tools import Approve, RunResult, Values
     from skillc.usage import LogValue
@@ -42,7 +42,7 @@ class Workspace:
     `capabilities` are those that are there, besides skills: skills that need others are hidden.
     """
 
-    __slots__ = ("_library", "_switch", "capabilities", "cwd", "report")
+    __slots__ = ("_library", "_switch", "capabilities", "cwd", "is_at_terminal", "report")
 
     def __init__(
         self,
@@ -53,6 +53,7 @@ class Workspace:
         self.cwd = cwd or paths.current_directory()
         self.report = report
         self.capabilities = frozenset(capabilities)
+        self.is_at_terminal = False  # then a person asks, whose accesses are logged apart from agents'
         self._switch: tuple[object, str] = (None, "")  # stamps, and the file that switches skills off
         # At most one, with the stamps of its configuration; a list, so that `with_reporter` can share it.
         self._library: list[tuple[object, CompositeSkillSource, DefaultSkillEngine]] = []
@@ -78,8 +79,9 @@ class Workspace:
         The log gets `arguments` and, of a success, what `outcome` returns for the result.
         """
         target = self.locate(skill) if isinstance(skill, str) else skill
+        name = f"terminal {command}" if self.is_at_terminal else command  # usage.TERMINAL
         result, diagnostics = run_logged(
-            target, command, arguments, self.cwd, lambda: operation(target), outcome
+            target, name, arguments, self.cwd, lambda: operation(target), outcome
         )
         self.tell(diagnostics)
         return result
@@ -219,7 +221,9 @@ class Workspace:
         for error in publication.failures:
             self.report(error.text())
 
-    def lint(self, skill: Skill, *, fix: bool = False, force: bool = False, strict: bool = False) -> Report:
+    def lint(
+        self, skill: Skill, *, fix: bool = False, force: bool = False, choice: Choice | None = None
+    ) -> Report:
         """Check a skill; with `fix`, fix what can be fixed first."""
         from skillc.lint import fix_skill, lint_skill
 
@@ -227,8 +231,8 @@ class Workspace:
         return self.operate(
             "lint",
             skill,
-            {"force": force, "fix": fix, "strict": strict},
-            lambda skill: check(skill, force=force, strict=strict),
+            {"force": force, "fix": fix, "strict": choice.strict if choice else False},
+            lambda skill: check(skill, force=force, choice=choice),
         )
 
     def run(

@@ -81,6 +81,8 @@ def test_options(shelf: World) -> None:
         "--check-obsolete",
         "--format",
         "--verbose",
+        "--color",
+        "--no-pager",
         "--help",
     }
     assert set(offered) == options

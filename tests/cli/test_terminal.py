@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import pty
+import re
 import subprocess
 import sys
-import threading
 
 import pytest
 
 from tests.conftest import World
 from tests.support.http import Stub, entry, page, stub
+from tests.support.terminal import show_on_terminal
 
 __all__ = ["stub"]
 
@@ -88,32 +87,12 @@ def evil(world: World) -> World:
     return world
 
 
-def on_terminal(world: World, words: list[str]) -> str:
-    """All that a command writes to a terminal, which is its stdout and its stderr."""
-    master, slave = pty.openpty()
-    pieces: list[bytes] = []
-
-    def read() -> None:
-        try:
-            while piece := os.read(master, 65536):
-                pieces.append(piece)
-        except OSError:  # the last writer is gone
-            pass
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    command = [sys.executable, "-m", "skillc", *words]
-    env = world.env | {"TERM": "xterm"}
-    subprocess.run(
-        command, cwd=world.project, env=env, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, check=False
-    )
-    os.close(slave)
-    reader.join()
-    os.close(master)
-    return b"".join(pieces).decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+SEQUENCE = re.compile(r"\x1b\[(0|1|2|3[236]|1;3[15])m")  # what cli.style sends, and nothing else
 
 
 def is_plain(text: str) -> bool:
+    """Return whether a terminal would act on nothing in a text but on our own styles."""
+    text = SEQUENCE.sub("", text)
     return all(line.isprintable() for line in text.replace("\t", " ").split("\n"))
 
 
@@ -124,7 +103,7 @@ def test_commands(evil: World, command: str, form: str) -> None:
     """[SURFACES: Terminal] a terminal gets nothing that it would act on, nor does stderr anywhere."""
     words = [word.format(name=NAME, missing=EVIL) for word in command.split(" ")]
     words += ["--format", "json"] if form == "json" else []
-    text = on_terminal(evil, words)
+    text = show_on_terminal(evil, *words)
     assert text
     assert is_plain(text.replace("\r\x1b[K", "")), text
     assert is_plain(evil.skc(*words).stderr)
@@ -151,7 +130,7 @@ def test_plain_text_is_unchanged(world: World) -> None:
     folder = world.skill("plain")
     text = "ü\tعربى 日本語 👩\u200d💻\n" * 12_000
     (folder / "notes.txt").write_text(text)
-    assert on_terminal(world, ["open", "plain", "notes.txt"]) == text
+    assert show_on_terminal(world, "open", "plain", "notes.txt") == text
 
 
 @pytest.mark.slow
@@ -172,5 +151,5 @@ def test_servers(world: World, stub: Stub, command: str, fails: bool) -> None:
         f'[[repositories]]\nname = "web"\ntype = "http"\nurl = "{stub.url}"\n'
     )
     words = command.split(" ")
-    assert is_plain(on_terminal(world, words))
+    assert is_plain(show_on_terminal(world, *words))
     assert is_plain(world.skc(*words).stderr)

@@ -212,7 +212,7 @@ def test_init_and_stats_of_one(world: World) -> None:
     assert made.structured_content == {"name": "notes", "path": str(world.store / "notes" / "SKILL.md")}
     assert built.structured_content["deployments"][0]["target"] == "cursor"
     assert shown.structured_content["heading"] == "Notes"
-    assert counted.structured_content["data"] == {"build": 1, "show": 1}
+    assert counted.structured_content["data"] == {"show": 1}
     assert again.is_error
     assert again.content[0].text.startswith("error[E050]: ")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,7 @@ def package(
 class Team(Registry):
     """A registry with short ways to publish as the operator."""
 
-    def release(self, version: str = "", skill_id: str = "payments/refunds", **options: str) -> Version:
+    def release(self, version: str = "", skill_id: str = "payments/refunds", **options: Any) -> Version:
         text = options.pop("text", f"Text of {version or 'the next one'}.")
         return self.publish(SYSTEM, package(skill_id, text), version=version, **options)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,7 +50,7 @@ def text_of(skill_id: str, description: str, body: str) -> bytes:
     return f"---\nname: {name}\ndescription: {description}\n---\n# {name}\n\n## Steps\n\n{body}\n".encode()
 
 
-def publish(registry: Team, skill_id: str, description: str = "", body: str = "", **options: str) -> Version:
+def publish(registry: Team, skill_id: str, description: str = "", body: str = "", **options: Any) -> Version:
     known = SKILLS.get(skill_id, ("What it is for", "Text."))
     data = text_of(skill_id, description or known[0], body or known[1])
     return registry.publish(SYSTEM, make_package(skill_id, {"SKILL.md": data}), **options)
@@ -278,6 +279,7 @@ def test_versions_that_become_old_enough(registry: Team, tmp_path: Path, clock: 
 def test_many_skills(registry: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Registry model] all are compared in pages, and segments are merged on the way."""
     monkeypatch.setattr("skillc.registry.finder.PAGE", 7)
+    monkeypatch.setattr("skillc.registry.finder.BULK", 7)
     for number in range(40):
         publish(registry, f"team/s{number:02}", f"Word{number:02}")
     with finding(registry, tmp_path / "index") as finder:

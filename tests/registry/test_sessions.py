@@ -68,7 +68,9 @@ def test_groups(registry: Team, clock: Clock) -> None:
     assert registry.accounts.authenticate(token.secret).permissions == ()
 
 
-@pytest.mark.parametrize("subject", ["group:platform", "ci:github.com/acme/skills", "", "a\nb", "x" * 201])
+@pytest.mark.parametrize(
+    "subject", ["group:platform", "ci:github.com/acme/skills", "", "a\nb", "x" * 201, "admin"]
+)
 def test_names_that_no_person_has(subject: str) -> None:
     """[SURFACES: Sign-in] a claim gives no person the name of a group or of CI."""
     with pytest.raises(InvalidParameter):

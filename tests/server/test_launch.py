@@ -60,7 +60,7 @@ def test_first_start(tmp_path: Path, workers: str) -> None:
         assert again.process.stdout is not None
         assert again.process.stdout.read() == ""
     assert (tmp_path / ".skillc" / "registry" / "registry.db").exists()
-    assert server.log.read_text() == ""
+    assert all(line.startswith("{") for line in server.log.read_text().splitlines())
 
 
 def test_token_file(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_token_file(tmp_path: Path) -> None:
     assert (result.returncode, "E100" in result.stderr) == (1, True)
     assert (tmp_path / "notes").read_text() == "mine"
     result = run(tmp_path / "new", "--admin-token-file", str(tmp_path / "no" / "folder"))
-    assert "error[E100]: invalid option: '--admin-token-file" in result.stderr
+    assert "error[E100]: --admin-token-file" in result.stderr
 
 
 def test_public_read(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_worker_that_dies_is_started_again(tmp_path: Path) -> None:
         workers = children(server)
         assert server.stop() == 0
     assert not any(map(is_alive, workers))
-    assert server.log.read_text() == "worker 0 ended (SIGKILL) and is started again\n"
+    assert "worker 0 ended (SIGKILL) and is started again\n" in server.log.read_text()
 
 
 def test_workers_end_with_their_parent(tmp_path: Path) -> None:

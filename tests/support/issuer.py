@@ -22,6 +22,7 @@ from joserfc.jws import JWSRegistry
 
 CLIENT_ID = "skillc"
 CLIENT_SECRET = "client/secret+of the issuer"
+ACCESS_TOKEN = "access-4f8d2c"
 AUDIENCE = "http://testserver"
 RSA = [RSAKey.generate_key(2048, {"kid": f"rsa-{number}", "use": "sig"}) for number in range(2)]
 EC = ECKey.generate_key("P-256", {"kid": "ec", "use": "sig"})
@@ -151,6 +152,8 @@ class Issuer:
             return self._authorize(handler, query)
         if parts.path == "/token":
             return self._exchange(handler, form)
+        if parts.path == "/userinfo" and handler.headers["Authorization"] == f"Bearer {ACCESS_TOKEN}":
+            return _send(handler, 200, self.person)
         return _send(handler, 404, {})
 
     def _document(self) -> dict[str, Any]:
@@ -187,7 +190,7 @@ class Issuer:
         now = int(time.time())
         claims = {"iss": self.url, "aud": CLIENT_ID, "iat": now, "exp": now + 300, "nonce": query["nonce"]}
         claims = {k: v for k, v in (claims | self.person | self.token_claims).items() if v is not None}
-        answer = {"access_token": "access", "token_type": "Bearer", "id_token": self.sign(claims)}
+        answer = {"access_token": ACCESS_TOKEN, "token_type": "Bearer", "id_token": self.sign(claims)}
         return _send(handler, 200, answer)
 
     def _is_client(self, handler: BaseHTTPRequestHandler, form: dict[str, str]) -> bool:

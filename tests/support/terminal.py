@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 from collections.abc import Mapping
 
 from tests.conftest import World
@@ -42,3 +43,40 @@ def on_terminal(
         shown += piece
     os.close(controller)
     return process.returncode, out, shown.decode().replace("\r\n", "\n")
+
+
+def show_on_terminal(
+    world: World,
+    *words: str,
+    env: Mapping[str, str] | None = None,
+    columns: int = 80,
+    rows: int = 50,
+    has_input: bool = False,
+) -> str:
+    """Return all that a command writes to a terminal, which is its stdout and stderr, and maybe its stdin."""
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    pieces: list[bytes] = []
+
+    def read() -> None:
+        try:
+            while piece := os.read(controller, 65536):
+                pieces.append(piece)
+        except OSError:  # the last writer is gone
+            pass
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    subprocess.run(
+        [sys.executable, "-m", "skillc", *words],
+        cwd=world.project,
+        env={**world.env, "TERM": "xterm", **(env or {})},
+        stdin=terminal if has_input else subprocess.DEVNULL,
+        stdout=terminal,
+        stderr=terminal,
+        check=False,
+    )
+    os.close(terminal)
+    reader.join()
+    os.close(controller)
+    return b"".join(pieces).decode("utf-8", "surrogateescape").replace("\r\n", "\n")

@@ -126,11 +126,12 @@ def test_the_page(world: World) -> None:
     seen = check((world.project / "out.html").read_text()).seen()
     assert seen.startswith("Usage of pdf Usage of pdf 20")
     for words in (
-        "5 accesses 1 sections read",
+        "4 accesses 1 sections read",
         "Sections Forms SKILL.md 1",
+        "Searches that found nothing needle no results 1",
         "Searches needle no results 1",
         "Errors Missing section not found: 'Missing' 1",
-        f"Projects {world.project} 5",
+        f"Projects {world.project} 4",
         "Unread sections 3 No part of these was shown, and their files were not opened."
         " SKILL.md 2 Dead end Deeper b.md 1 Never",
     ):
@@ -157,10 +158,10 @@ def test_all_skills(world: World) -> None:
     assert json.loads(result.stdout) == {"html": str(world.root / "all.html")}
     seen = check((world.root / "all.html").read_text()).seen()
     assert "Usage of all skills" in seen
-    assert "Skills one 2" in seen
-    assert "two (project): SKILL.md 2 two Usage" in seen
-    assert "two (global): SKILL.md 2 two Usage" in seen
-    assert "one: " not in seen
+    assert "Skills one 1" in seen
+    assert "two (project) 2 SKILL.md 2 two Usage" in seen
+    assert "two (global) 2 SKILL.md 2 two Usage" in seen
+    assert "Sections Usage one SKILL.md 1" in seen
 
 
 def test_sections_of_skills_are_not_mixed_up(world: World) -> None:
@@ -171,7 +172,7 @@ def test_sections_of_skills_are_not_mixed_up(world: World) -> None:
     world.ok("show", "one", "--section", "Usage")
     world.ok("stats", "--html", "page.html")
     seen = check((world.project / "page.html").read_text()).seen()
-    assert seen.endswith("two: SKILL.md 2 Same Usage")
+    assert " two 2 SKILL.md 2 Same Usage Made by skc " in seen
 
 
 def test_nothing_yet(world: World) -> None:
@@ -179,7 +180,8 @@ def test_nothing_yet(world: World) -> None:
     world.ok("stats", "--html", "page.html")
     page = check((world.project / "page.html").read_text())
     assert "No accesses yet" in page.seen()
-    assert page.seen().count("None.") == 7
+    assert "Nothing yet No agent has used this so far." in page.seen()
+    assert "skc doctor" in page.seen()
     assert "svg" not in {tag for tag, _ in page.tags}
 
 
@@ -193,7 +195,7 @@ def test_filters_are_told() -> None:
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_text(text: str) -> None:
     """[RFC-0003] whatever agents and authors wrote is shown as text, cut where it has no end."""
-    hostile = {text: [(1, text), (3, text)]}
+    hostile = {text: {text: [(1, text), (3, text)]}, "other": {text: [(1, text)]}}
     page = check(
         clean(render_page(text, answers([text]), [("2026-03-01", 1)] * 2, hostile, skills=[(text, 1)]))
     )
@@ -207,7 +209,7 @@ def test_hostile_text(text: str) -> None:
 @given(st.lists(st.text(max_size=20), max_size=4), st.text(max_size=20))
 def test_any_text(texts: list[str], title: str) -> None:
     """[RFC-0003] any text at all."""
-    dead = {text: [(1, text)] for text in texts}
+    dead = {text: {text: [(1, text)]} for text in texts}
     check(clean(render_page(title, answers(list(dict.fromkeys(texts))), [], dead)))
 
 
@@ -237,8 +239,8 @@ def test_five_hundred_sections() -> None:
     assert "and 100 more" in page.seen()
     assert "Section 499" in page.seen()
     assert "Section 500" not in page.seen()
-    dead = {f"{n}.md": [(1, f"Heading {n}")] for n in range(501)}
-    folded = check(render_page("x", answers([]), [], dead))
+    dead = {"x": {f"{n}.md": [(1, f"Heading {n}")] for n in range(501)}}
+    folded = check(render_page("x", answers(["a"]), [], dead))
     assert [attributes for tag, attributes in folded.tags if tag == "details"] == [{}] * 501
 
 
@@ -303,5 +305,6 @@ def test_where_it_is_written(world: World) -> None:
 def test_its_encoding(world: World) -> None:
     """[RFC-0003] it is UTF-8 whatever the terminal is."""
     world.skill("pdf", "---\nname: pdf\ndescription: d\n---\n# Größe 日本\n")
+    world.ok("sources", "pdf")
     world.ok("stats", "pdf", "--html", "page.html", env={"LANG": "C", "PYTHONUTF8": "0", "LC_ALL": "C"})
     assert "Größe 日本" in check(Path(world.project, "page.html").read_text(encoding="utf-8")).seen()

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from skillc.cli import AGENT_VARIABLES
 from skillc.errors import InvalidFilter, InvalidQueryType
 from skillc.library import Skill, resolve, stored_skills
 from skillc.usage import (
@@ -37,6 +38,7 @@ from skillc.usage import (
 from skillc.usage.log import INSERT, connect
 from skillc.usage.schema import create_tables, has_counts
 from tests.conftest import World
+from tests.support.terminal import show_on_terminal
 
 NOW = datetime.now(UTC)
 PLAIN = """
@@ -606,9 +608,36 @@ def test_a_project_and_the_home_have_it(world: World) -> None:
         world.ok("outline", "pdf", cwd=world.home)
     mine = resolve("pdf", str(world.project))
     theirs = resolve("pdf", str(world.home))
-    assert compute_stats(mine, "commands").data == {"build": 1, "outline": 1}
-    assert compute_stats(theirs, "commands").data == {"outline": 3}
-    assert compute_stats([mine, theirs], "commands").data == {"outline": 4, "build": 1}
+    every = Filters(every=True)
+    assert compute_stats(mine, "commands").data == {"outline": 1}
+    assert compute_stats(mine, "commands", every).data == {"build": 1, "outline": 1}
+    assert compute_stats(theirs, "commands", every).data == {"outline": 3}
+    assert compute_stats([mine, theirs], "commands", every).data == {"outline": 4, "build": 1}
+
+
+def test_people_are_counted_apart(world: World) -> None:
+    """[RFC-0003] what an author does is not use: build, lint, stats, and what is typed at a terminal."""
+    world.skill("pdf")
+    for words in (["build", "pdf"], ["lint", "pdf"], ["stats", "pdf"], ["outline", "pdf"]):
+        world.ok(*words)
+    person = dict.fromkeys(AGENT_VARIABLES, "")
+    show_on_terminal(world, "show", "pdf", "--section", "Usage", env=person, has_input=True)
+    show_on_terminal(world, "show", "pdf", "--section", "Usgae", env=person, has_input=True)
+    agent = {**person, "CLAUDECODE": "1"}
+    show_on_terminal(world, "sources", "pdf", env=agent, has_input=True)
+    assert answer(world, "pdf", "--group-by", "commands")["data"] == {"outline": 1, "sources": 1}
+    assert answer(world, "pdf")["data"]["error_count"] == 0
+    assert answer(world, "pdf", "--group-by", "sections")["data"] == []
+    everything = answer(world, "pdf", "--group-by", "commands", "--all")["data"]
+    assert everything["terminal show"] == 2
+    assert everything["build"] == everything["lint"] == 1
+    (section,) = answer(world, "pdf", "--group-by", "sections", "--all")["data"]
+    assert section == {"section": "Usage", "file": "SKILL.md", "count": 1}
+    days = Filters.parse("2026-01-01T00:00:01Z", None, [], "/")  # whole days and parts of one
+    assert compute_stats(resolve("pdf", str(world.project)), "commands", days).data == {
+        "outline": 1,
+        "sources": 1,
+    }
 
 
 def test_a_skill_that_moved(world: World, skill: Skill) -> None:
@@ -630,9 +659,10 @@ def test_all_skills(world: World, skill: Skill) -> None:
     assert (value["skill"], value["skill_path"]) == (None, None)
     assert value["data"] == DATA["summary"] | {"total_accesses": 18}
     assert answer(world, "--group-by", "sections")["data"][0] == {
+        "skill": "pdf",
         "section": "Forms",
         "file": "SKILL.md",
-        "count": 4,
+        "count": 2,
     }
     assert world.ok("stats").stdout == (
         "Summary of all skills, 2026-03-01T09:00:00Z to 2026-03-04T10:00:00Z\n"
@@ -735,7 +765,7 @@ def on_a_terminal(world: World, *words: str, columns: int = 60, **env: str) -> s
     process = subprocess.Popen(
         [sys.executable, "-m", "skillc", "stats", *words],
         cwd=world.project,
-        env=world.env | env,
+        env={"NO_COLOR": "1"} | world.env | env,
         stdout=child,
         stderr=subprocess.PIPE,
     )

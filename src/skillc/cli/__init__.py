@@ -26,6 +26,12 @@ if TYPE_CHECKING:
         def run(self, arguments: Arguments) -> int: ...
 
 
+# What agents that use a terminal set.
+AGENT_VARIABLES = ("AI_AGENT", "CLAUDECODE", "CODEX_SANDBOX", "CURSOR_AGENT", "GEMINI_CLI", "SKC_RUN_ID")
+is_verbose = False
+has_printed_json = False  # by this command: stdout is to hold one JSON value
+
+
 def run_and_exit() -> None:
     """Run the command line and end the process."""
     leave(main())
@@ -39,7 +45,8 @@ def workspace(*, progress: bool = False) -> Workspace:
     """
     from skillc.workspace import Workspace
 
-    here = Workspace(report=lambda line: print(line, file=sys.stderr))
+    here = _verbose_workspace() if is_verbose else Workspace(report=_report)
+    here.is_at_terminal = sys.stdout.isatty() and _is_person()
     here.tell_owners()
     if progress and sys.stderr.isatty():
         from skillc.cli.progress import watch_reading
@@ -50,16 +57,46 @@ def workspace(*, progress: bool = False) -> Workspace:
     return here
 
 
-def show(arguments: Arguments, value: Callable[[], object], lines: Callable[[], Iterable[str]]) -> int:
-    """Print a result: its lines, or with `--format json` its value; return status 0."""
+def _is_person() -> bool:
+    """Return whether a person types, and no agent at its own terminal."""
+    return sys.stdin is not None and sys.stdin.isatty() and not any(map(os.environ.get, AGENT_VARIABLES))
+
+
+def _verbose_workspace() -> Workspace:
+    from skillc.cli.verbose import VerboseWorkspace
+
+    return VerboseWorkspace(report=_report)
+
+
+def _report(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def show(
+    arguments: Arguments, value: Callable[[], object], lines: Callable[[], Iterable[str]], style: str = ""
+) -> int:
+    """Print a result: its lines, or with `--format json` its value; return status 0.
+
+    `style` names the function of `cli.style` that paints the lines where a terminal shows them.
+    """
     if arguments.as_json:
         from skillc.cli.output import print_json
 
         print_json(value())
-    else:
-        for line in lines():
-            print(line)
+        return 0
+    result = lines()
+    if style and is_painted():
+        from skillc.cli import style as styles
+
+        result = getattr(styles, style)(result)
+    for line in result:
+        print(line)
     return 0
+
+
+def is_painted() -> bool:
+    """Return whether stdout is a terminal that shows styles."""
+    return isinstance(sys.stdout, PlainStream) and sys.stdout.is_painted
 
 
 class PlainStream:
@@ -69,13 +106,18 @@ class PlainStream:
     to hide lines, to change its title, or to type. `stream` is for the control characters of our own.
     """
 
-    __slots__ = ("_decode", "stream")
+    __slots__ = ("_decode", "is_painted", "stream")
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, is_painted: bool = False) -> None:
         self.stream = stream
+        self.is_painted = is_painted
         self._decode: Callable[[bytes], str] | None = None
 
     def write(self, text: str) -> int:
+        if self.is_painted:
+            from skillc.cli.style import translate  # only where a person looks
+
+            return self.stream.write(translate(text, terminal_text))
         return self.stream.write(terminal_text(text))
 
     def write_bytes(self, data: bytes) -> None:
@@ -84,16 +126,35 @@ class PlainStream:
             from codecs import getincrementaldecoder
 
             self._decode = getincrementaldecoder("utf-8")("backslashreplace").decode
-        self.write(self._decode(data))
+        self.stream.write(terminal_text(self._decode(data)))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
 
 
-def write_bytes(data: bytes) -> None:
-    """Write text of a skill as it stands, whatever the encoding; on a terminal, with escapes."""
+class DiagnosticStream(PlainStream):
+    """A stream of diagnostics: on a terminal, their codes stand out."""
+
+    __slots__ = ()
+
+    def write(self, text: str) -> int:
+        if self.is_painted:
+            from skillc.cli.style import paint_diagnostics, translate  # only where a person looks
+
+            return self.stream.write(translate(paint_diagnostics(text), terminal_text))
+        return super().write(text)
+
+
+def write_bytes(data: bytes, *, is_markdown: bool = False) -> None:
+    """Write text of a skill as it stands, whatever the encoding; on a terminal, with escapes and styles."""
     if isinstance(sys.stdout, PlainStream):
-        sys.stdout.write_bytes(data)
+        if is_markdown and sys.stdout.is_painted:
+            from skillc.cli.style import paint_markdown, strip
+
+            text = strip(data.decode("utf-8", "backslashreplace"))
+            sys.stdout.write("\n".join(paint_markdown(text.split("\n"))))
+        else:
+            sys.stdout.write_bytes(data)
         return
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
@@ -111,10 +172,22 @@ def can_print(text: str) -> bool:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0, or 1 with a diagnostic on stderr."""
+    global has_printed_json, is_verbose
     words = list(sys.argv[1:] if argv is None else argv)
-    _prepare_output()
+    has_printed_json, is_verbose = False, "--verbose" in words or "-v" in words
+    _prepare_output(words)
     try:
-        status = _dispatch(words)
+        if words and words[0].startswith("-"):
+            from skillc.cli.common import move_behind
+
+            words = move_behind(words)
+        if isinstance(sys.stdout, PlainStream):
+            from skillc.cli.pager import page_output  # only where a person looks
+
+            with page_output(words):
+                status = _dispatch(words)
+        else:
+            status = _dispatch(words)
         sys.stdout.flush()
     except BrokenPipeError:
         _drop_output()
@@ -124,7 +197,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BaseException as error:
         if isinstance(error, SystemExit | GeneratorExit):
             raise
-        status = _fail(error, "--verbose" in words)
+        status = _fail(error, words)
     finally:
         sys.stdout, sys.stderr = _unwrap(sys.stdout), _unwrap(sys.stderr)
     return status
@@ -134,7 +207,7 @@ def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("--help", "-h", "help"):
         from skillc.cli.help import overview
 
-        print(overview(words[1:]))
+        print(overview([word for word in words[1:] if not word.startswith("-")]))
         return 0
     if words[0] in ("--version", "-V"):
         from skillc import __version__
@@ -174,7 +247,7 @@ def load(name: str) -> CommandModule:
     raise unknown_command(name)
 
 
-def _prepare_output() -> None:
+def _prepare_output(words: Sequence[str]) -> None:
     """Escape what the terminal can't show or would act on; replace a closed stdout or stderr."""
     if sys.stdout is None or sys.stderr is None:
         null = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 -- until the process ends
@@ -182,9 +255,17 @@ def _prepare_output() -> None:
     for stream in (sys.stdout, sys.stderr):
         if getattr(stream, "errors", "") != "backslashreplace" and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    sys.stderr = PlainStream(sys.stderr)
-    if sys.stdout.isatty():
-        sys.stdout = PlainStream(sys.stdout)
+    sys.stderr = DiagnosticStream(sys.stderr)
+    if sys.stdout.isatty() or sys.stderr.isatty() or "FORCE_COLOR" in os.environ or "--color" in words:
+        from skillc.cli.common import prepare_terminal  # only where a person looks
+
+        prepare_terminal(words)
+
+
+def _wants_json(words: list[str]) -> bool:
+    """Return whether the words ask for JSON, also where the command could not parse them."""
+    options = [position for position, word in enumerate(words) if word in ("--format", "-f")]
+    return "--format=json" in words or any(words[position + 1 :][:1] == ["json"] for position in options)
 
 
 def _unwrap(stream: TextIO) -> TextIO:
@@ -196,16 +277,21 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _fail(error: BaseException, verbose: bool) -> int:
+def _fail(error: BaseException, words: list[str]) -> int:
+    """Print an error on stderr and, with `--format json`, its JSON on stdout [D62]."""
     from skillc.errors import SkillcError, unexpected
 
     failure = unexpected(error)
     try:
+        if not has_printed_json and _wants_json(words):
+            from skillc.cli.output import print_json
+
+            print_json(failure.as_json())
         sys.stdout.flush()
     except (OSError, ValueError):
         _drop_output()
     try:
-        if verbose and not isinstance(error, SkillcError):
+        if is_verbose and not isinstance(error, SkillcError):
             import traceback
 
             traceback.print_exception(error)

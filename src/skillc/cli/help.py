@@ -7,64 +7,85 @@ from textwrap import fill, wrap
 
 from skillc.cli import load
 from skillc.cli.mistakes import usage
+from skillc.cli.style import STRONG, TITLE, columns, paint
 from skillc.cli.summaries import GROUPS, SUMMARIES
-from skillc.cli.syntax import COMMON, Command, Option
+from skillc.cli.syntax import COMMON, SHORT, Command, Option, expand
 
-WIDTH = 96
+MAX_WIDTH = 96  # longer lines are hard to read
+MIN_WIDTH = 40
 
 
 def overview(words: Sequence[str] = ()) -> str:
     """Return the text of `skc --help`, or the page of the command named after `skc help`."""
     if words:
         return page(load(words[0]).COMMAND)
-    width = max(map(len, SUMMARIES))
     lines = ["skc: the toolchain and runtime for Agent Skills", "", "Usage: skc <command> [options]"]
+    column = max(map(len, SUMMARIES))
     for title, commands in GROUPS.items():
-        lines += ["", f"{title}:", *(f"  {name:<{width}}  {text}" for name, text in commands.items())]
-    lines += [
-        "",
-        "'skc <command> --help' explains a command; 'skc --version' prints the version.",
-        "<skill> is a name in .skillc/skills (of this directory, one above it, or the home directory),",
-        "the ID of a skill in a repository, or a path to a folder.",
-    ]
+        lines += ["", _title(title), *_table(list(commands.items()), column)]
+    lines += ["", *(line for text in _CLOSING for line in wrap(text, _width()))]
     return "\n".join(lines)
+
+
+_CLOSING = (
+    "'skc <command> --help' explains a command; 'skc --version' prints the version.",
+    "<skill> is a name in .skillc/skills (of this directory, one above it, or the home directory), the ID of"
+    " a skill in a repository, or a path to a folder.",
+    "Before the command: -C <directory> runs it there; --verbose, --color and --no-pager as behind it.",
+)
 
 
 def page(command: Command) -> str:
     """Return the text of `skc <command> --help`."""
-    lines = [f"Usage: {usage(command)}", "", fill(command.summary, WIDTH)]
+    lines = [f"Usage: {usage(command)}", "", fill(command.summary, _width())]
     if command.description:
         lines += [
             "",
             *(
-                fill(paragraph, WIDTH, break_on_hyphens=False)
+                fill(paragraph, _width(), break_on_hyphens=False)
                 for paragraph in command.description.split("\n")
             ),
         ]
     rows = [(argument.label, argument.help) for argument in command.arguments]
     if rows:
-        lines += ["", "Arguments:", *_table(rows)]
-    for title, options in (("Options:", command.own_options), ("Everywhere:", COMMON)):
+        lines += ["", _title("Arguments"), *_table(rows)]
+    for title, options in (("Options", command.own_options), ("Everywhere", COMMON)):
         if options:
-            lines += ["", title, *_table([_row(option) for option in options])]
+            lines += ["", _title(title), *_table([_row(option, command) for option in options])]
     if command.examples:
-        lines += ["", "Examples:", *(f"  {example}" for example in command.examples)]
+        lines += ["", _title("Examples"), *(f"  {example}" for example in command.examples)]
     return "\n".join(lines)
 
 
-def _row(option: Option) -> tuple[str, str]:
+def _row(option: Option, command: Command) -> tuple[str, str]:
+    names = [each.name for each in command.options]
+    letter = next((letter for letter in SHORT if expand(letter, names) == option.name), "")
     default = f" Default: {option.default}." if option.default is not None else ""
-    return f"{option.name} {option.value}".rstrip(), f"{option.help}{default}"
+    label = f"{letter}, {option.name}" if letter else option.name
+    return f"{label} {option.value}".rstrip(), f"{option.help}{default}"
 
 
-def _table(rows: Sequence[tuple[str, str]]) -> list[str]:
-    width = min(28, max(len(label) for label, _ in rows))
+def _table(rows: Sequence[tuple[str, str]], column: int = 0) -> list[str]:
+    """Return labels with their texts beside them, or below where a label is long or the terminal narrow."""
+    column = column or min(28, max(len(label) for label, _ in rows))
+    room = _width() - column - 4
+    indent = column + 4 if room >= MIN_WIDTH - 10 else 6
     lines: list[str] = []
     for label, text in rows:
-        if len(label) > width:
-            lines.append(f"  {label}")
-        start = label if len(label) <= width else ""
-        for line in wrap(text, WIDTH - width - 4) or [""]:
-            lines.append(f"  {start:<{width}}  {line}")
-            start = ""
+        first, *others = wrap(text, _width() - indent) or [""]
+        start = f"  {label:<{indent - 4}}  "
+        if len(start) > indent:
+            lines += [f"  {paint(label, STRONG)}", f"{'':<{indent}}{first}".rstrip()]
+        else:
+            lines.append(f"  {paint(label, STRONG)}{start[2 + len(label) :]}{first}".rstrip())
+        lines += (f"{'':<{indent}}{line}" for line in others)
     return lines
+
+
+def _title(text: str) -> str:
+    return paint(f"{text}:", TITLE)
+
+
+def _width() -> int:
+    """Return the columns for help: those of the terminal, within what can be read well."""
+    return max(MIN_WIDTH, min(MAX_WIDTH, columns() or MAX_WIDTH))

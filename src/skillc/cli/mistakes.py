@@ -14,11 +14,36 @@ if TYPE_CHECKING:
     from skillc.cli.syntax import Command
 
 
+# What other tools call a command of ours.
+OTHER_NAMES = {
+    "list": "ls skills",
+    "remove": "rm uninstall delete del",
+    "update": "upgrade up",
+    "init": "new create scaffold",
+    "add": "get fetch clone pull",
+    "install": "i ci restore-lock",
+    "lint": "validate check test",
+    "open": "cat read view",
+    "outline": "toc info headings",
+    "search": "grep",
+    "find": "which suggest recommend",
+    "build": "compile make deploy",
+    "repo": "repos repository source registry tap",
+    "run": "exec call",
+    "doctor": "status",
+    "publish": "push upload release",
+}
+_OVERVIEW_OPTIONS = ("--help", "--version", "-C", "--color", "--no-pager", "--verbose")
+_BY_OTHER_NAME = {other: name for name, others in OTHER_NAMES.items() for other in others.split()}
+
+
 def unknown_command(word: str) -> InvalidOption:
-    """Return the error for a word that is no command, with the name most like it."""
-    what = "option" if word.startswith("-") else "command"
-    hint = guess(word, [*NAMES, "--help", "--version"], "skc --help")
-    return InvalidOption(f'unknown {what} "{word}"; {hint}')
+    """Return the error for a word that is no command, with the name most like it, here or elsewhere."""
+    if word.startswith("-"):
+        return InvalidOption(f"invalid option: '{word}'; {guess(word, _OVERVIEW_OPTIONS, 'skc --help')}")
+    name = _BY_OTHER_NAME.get(word.lower(), "")
+    hint = f"'skc {name}' does that" if name in NAMES else guess(word, NAMES, "skc --help")
+    return InvalidOption(f'unknown command "{word}"; {hint}')
 
 
 def unknown_option(command: Command, word: str, positional: Sequence[str]) -> InvalidOption:
@@ -33,7 +58,7 @@ def unknown_option(command: Command, word: str, positional: Sequence[str]) -> In
         example = " ".join(["skc", command.name, *words, "--", shell_quote(word, '"')])
         hints.append(f"if it is the {last.name}, put it after --: {example}")
     advice = "; ".join(hints or [see(command)]).replace("?;", "?")
-    return InvalidOption(f'unknown option {name if is_name else word} for "{command.name}"; {advice}')
+    return InvalidOption(f"invalid option: '{name if is_name else word}' for \"{command.name}\"; {advice}")
 
 
 def guess(word: str, names: Sequence[str], help: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from skillc import cli
 from skillc.text import one_line, terminal_text
 
 TYPE_CHECKING = False
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 def print_json(value: object) -> None:
     """Print a result as JSON, the stable form."""
     import json
+
+    cli.has_printed_json = True
 
     # Characters that the terminal's encoding lacks must be JSON's escapes, not Python's.
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
@@ -39,8 +42,18 @@ def report_all(diagnostics: Iterable[Diagnostic], failures: Iterable[SkillcError
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of a table for people; a cell stays on its line whatever it holds."""
-    rows = [header, *([one_line(cell) for cell in row] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+    """Yield the lines of a table for people; a cell stays on its line whatever it holds.
+
+    On a terminal, cells are cut so that a line is no wider than it.
+    """
+    # Here, because JSON, which agents read, has no tables.
+    from skillc.cli.style import STRONG, columns, cut, fit, pad, paint, width_of
+
+    cells = [[*header], *([one_line(cell) for cell in row] for row in rows)]
+    widths = [max(map(width_of, column)) for column in zip(*cells, strict=True)]
+    if room := columns():
+        widths = fit(widths, room)
+        cells = [[cut(cell, width) for cell, width in zip(row, widths, strict=True)] for row in cells]
+    lines = ("  ".join(map(pad, row, widths)).rstrip() for row in cells)
+    yield paint(next(lines), STRONG)
+    yield from lines

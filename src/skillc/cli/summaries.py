@@ -8,7 +8,7 @@ GROUPS = {
         "init": "Create a new skill, or an empty store.",
         "lint": "Check skills against the format and good practice, and estimate their token cost.",
         "build": "Compile a skill into a stub with a section index, and deploy it to agents.",
-        "list": "List the skills of this project and of the home directory, with their build status.",
+        "list": "List the skills of this project and of the home, with their build status.",
     },
     "Bring skills in": {
         "import": "Bring the skills of agents and of folders into a store, all at once.",
@@ -30,7 +30,7 @@ GROUPS = {
         "enable": "Give a disabled skill back to agents.",
         "trash": "List, restore or delete what skc replaced or removed.",
         "restore": "Bring something back from the trash.",
-        "clean": "Remove caches, builds of skills that are gone, and leftovers, with their sizes.",
+        "clean": "Remove caches, builds of skills that are gone, and other leftovers.",
     },
     "Read skills as agents do": {
         "outline": "List the headings of a skill's Markdown files.",

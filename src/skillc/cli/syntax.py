@@ -10,7 +10,7 @@ from skillc.startup import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     Values = dict[str, str | int | bool | list[str] | None]
 
@@ -148,9 +148,27 @@ class Arguments:
 SKILL = Argument("skill", "A skill's name, its ID in a repository, or a folder.", completes="skills")
 FORMAT = Option("--format", "Output format.", choices=("text", "json"), default="text")
 COMMON = (
-    Option("--verbose", "Print more, and the traceback of an unexpected error."),
+    Option("--verbose", "Say on stderr how names were resolved and how long steps took; print tracebacks."),
+    Option("--color", "Colour the output.", choices=("auto", "always", "never"), default="auto"),
+    Option("--no-pager", "Do not show long output in a pager."),
     Option("--help", "Show this help."),
 )
+# A letter is short for the first of these options that the command has.
+SHORT = {
+    "-g": ("--global",),
+    "-f": ("--force", "--format"),
+    "-t": ("--target",),
+    "-l": ("--limit", "--level"),
+    "-p": ("--pattern", "--project"),
+    "-o": ("--check-obsolete",),
+    "-v": ("--verbose",),
+    "-h": ("--help",),
+}
+
+
+def expand(name: str, options: Iterable[str]) -> str:
+    """Return the option of a command that a letter is short for."""
+    return next((long for long in SHORT.get(name, ()) if long in options), "")
 
 
 def parse(command: Command, words: Sequence[str]) -> Arguments:
@@ -171,7 +189,7 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
             positional.append(word)
             continue
         name, equals, text = word.partition("=")
-        option = options.get("--help" if name == "-h" else name)
+        option = options.get(name) or options.get(expand(name, options))
         if option is None:
             from skillc.cli.mistakes import unknown_option  # only on the way to an error
 

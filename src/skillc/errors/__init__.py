@@ -59,6 +59,11 @@ class SkillcError(Exception):
     def text(self) -> str:
         return f"{self.line()}\n{self.details}" if self.details else self.line()
 
+    def as_json(self) -> dict[str, object]:
+        """Return the error as `--format json` prints it [D62]."""
+        hint = self.details.removeprefix("hint: ") or None
+        return {"error": {"code": self.code, "message": self.message, "hint": hint}}
+
 
 def _restore(kind: type[SkillcError], fields: dict[str, object]) -> SkillcError:
     error = kind.__new__(kind, fields["message"])

@@ -382,8 +382,9 @@ class RegistryUnavailable(Unavailable):
 
 
 class InvalidOption(Invalid):
+    """A command line that can't be understood; the message says what to write instead."""
+
     code = "E100"
-    template = "invalid option: '{}'"
 
 
 class RepositoryUnavailable(Unavailable):

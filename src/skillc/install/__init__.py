@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from skillc.install.origin import Candidate, Download, Origin, parse_origin, recall_origin
     from skillc.install.pins import Pin, find_locks, is_of_home, read_pins
     from skillc.install.publish import Release, Upload, check_skill, plan_upload, send_upload
+    from skillc.install.registry import fingerprint_of
     from skillc.install.removal import Ghost, Removal, find_removable, preview_removal, remove_skill
     from skillc.install.restoration import Restoration
     from skillc.install.restore import restore_locked
@@ -55,6 +56,7 @@ else:
             "add": "Addition Offer add_skill check_offers choose_store make_offers",
             "disable": "Disablement Enablement disable_skill enable_skill",
             "intake": "Intake bring_in preview",
+            "registry": "fingerprint_of",
             "removal": "Ghost Removal find_removable preview_removal remove_skill",
             "publish": "Release Upload check_skill plan_upload send_upload",
             "pins": "Pin find_locks is_of_home read_pins",

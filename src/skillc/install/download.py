@@ -24,6 +24,7 @@ from skillc.errors import (
     warning,
 )
 from skillc.install.discover import MainFile, discover, walk_folder
+from skillc.install.native import open_native
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.registry import open_registry
 from skillc.install.site import open_site
@@ -69,13 +70,14 @@ def _enter(
     if origin.type == "local":
         return stack.enter_context(_open_folder(origin, names, report))
     if origin.type == "well-known":
-        for open_place in (open_site, open_registry):
+        for open_place in (open_native, open_site, open_registry):
             download = stack.enter_context(open_place(origin, _make(folder, "files"), names, report))
             if download is not None:
                 return download
         return _guess(stack, origin, folder, names, report)
     if origin.is_registry:
-        download = stack.enter_context(open_registry(origin, _make(folder, "files"), names, report))
+        open_named = open_native if origin.is_ours else open_registry
+        download = stack.enter_context(open_named(origin, _make(folder, "files"), names, report))
         assert download is not None  # it was named
         return download
     open_file = _open_file if origin.is_file else _open_archive

@@ -129,6 +129,7 @@ def _verify(base: str, entry: LockEntry, download: Download, fetch: Fetch) -> Fe
     candidate = find_candidate(entry, download)
     if candidate is None:
         raise LockUnsatisfied(entry.name, f"it is not in {download.origin.label()} any more")
+    warn_of_yank(entry, candidate, fetch.diagnostics)
     label = download.origin.label()
     whole = compute_hash(candidate.folder, candidate.links)
     digest = digest_files(candidate.folder)
@@ -159,6 +160,13 @@ def _verify(base: str, entry: LockEntry, download: Download, fetch: Fetch) -> Fe
         has_pin=entry.is_pinned,
     )
     return FetchedSkill(new, candidate.folder, label)
+
+
+def warn_of_yank(entry: LockEntry, candidate: Candidate, diagnostics: list[Diagnostic]) -> None:
+    """Add W093 for a locked version that its registry yanked since."""
+    version = entry.own_text("version")
+    if version in candidate.yanked:
+        diagnostics.append(warning("W093", entry.name, version, candidate.yanked[version]))
 
 
 def find_candidate(entry: LockEntry, download: Download) -> Candidate | None:

@@ -11,7 +11,7 @@ from typing import Any
 from skillc.errors import Diagnostic, InvalidOption, OriginNotFound, SkillcError, warning
 from skillc.install.download import open_download
 from skillc.install.entry import LockEntry
-from skillc.install.fetch import find_candidate
+from skillc.install.fetch import find_candidate, warn_of_yank
 from skillc.install.hash import compute_hash
 from skillc.install.origin import Candidate, Download, Origin
 
@@ -128,6 +128,10 @@ def _compare(entry: LockEntry, download: Download, diagnostics: list[Diagnostic]
     if candidate is None:
         diagnostics.append(warning("W088", entry.name, f"it is not in {download.origin.label()} any more"))
         return None
+    warn_of_yank(entry, candidate, diagnostics)
+    if candidate.source_digest and entry.digest:  # nothing but the list of versions was fetched
+        is_changed = candidate.source_digest != f"sha256:{entry.digest}"
+        return Latest(entry, download, candidate, is_changed)
     tree = entry.own_text("tree")
     if tree and candidate.tree:  # nothing but trees was fetched
         return Latest(entry, download, candidate, candidate.tree != tree)
@@ -143,12 +147,13 @@ def _compare(entry: LockEntry, download: Download, diagnostics: list[Diagnostic]
 def _is_old_enough(latest: Latest, min_age: int, diagnostics: list[Diagnostic]) -> bool:
     if not min_age or not latest.is_changed or latest.download.origin.type == "local":
         return True
-    commit = latest.download.commit[:12]
+    version = latest.candidate.version
+    name = f"version {version}" if version else f"commit {latest.download.commit[:12]}"
     age = int(time.time()) - latest.download.time
     if not latest.download.time:
         reason = "its origin does not say how old it is, and --min-age is set"
     elif age < min_age:
-        reason = f"commit {commit} is {_age(age)} old, younger than --min-age"
+        reason = f"{name} is {_age(age)} old, younger than --min-age"
     else:
         return True
     diagnostics.append(warning("W088", latest.entry.name, reason))

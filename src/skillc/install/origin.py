@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
-from skillc.errors import OriginNotFound
-from skillc.library import LOOPBACK, Hosts, guess_type, hide_secrets, host_of
+from skillc.errors import InvalidOption, InvalidSkillId, OriginNotFound
+from skillc.library import LOOPBACK, Hosts, guess_type, hide_secrets, host_of, parse_registry
+from skillc.skills import SkillId
 
 ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
 MAIN_FILE = "/skill.md"  # the end of an address, in lower case, that gives a skill of one file
+OURS = "skillc:"  # before the address of a skill in a registry that speaks our own API
 REGISTRY = "clawhub:"  # before the slug of a skill in a registry
 CLAWHUB = "https://clawhub.ai"
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
@@ -69,6 +71,8 @@ class Origin:
     @property
     def slug(self) -> str:
         """The name of a skill in a registry; empty for any other origin."""
+        if self.is_ours:
+            return self.source.removeprefix(f"{OURS}{self.url}/")
         rest = self.source.removeprefix(REGISTRY) if self.is_registry else ""
         return rest.rpartition("/")[2] if "://" in rest else rest
 
@@ -79,7 +83,12 @@ class Origin:
 
     @property
     def is_registry(self) -> bool:
-        return self.type == "download" and self.source.startswith(REGISTRY)
+        return self.type == "download" and self.source.startswith((REGISTRY, OURS))
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is a skill of a registry that speaks our own API."""
+        return self.type == "download" and self.source.startswith(OURS)
 
     def label(self) -> str:
         """Return the origin as people read it, without secrets."""
@@ -105,6 +114,11 @@ class Candidate:
     digest: str = ""
     resolved: str = ""
     source: str = ""  # the origin's name in the lock file, of a registry that was found at an address
+    source_digest: str = ""  # of its version's source, of a registry of ours
+    time: int = 0  # when its version was published, in seconds since 1970
+    yanked: Mapping[str, str] = field(
+        default_factory=dict, compare=False
+    )  # reasons for other versions, and its own
     links: frozenset[str] = frozenset()  # names in a git repository that are links, and files in the folder
 
 
@@ -152,8 +166,8 @@ def _parse(text: str, cwd: str) -> Origin:
         raise OriginNotFound(text, "it looks like an option", f"hint: a folder is ./{text}")
     if _HELPER.match(text):
         raise OriginNotFound(text, "remote helpers ('name::address') are not supported")
-    if text.startswith(REGISTRY):
-        return _parse_registry(text)
+    if text.startswith((REGISTRY, OURS)):
+        return _parse_registry(text) if text.startswith(REGISTRY) else _parse_ours(text)
     if text.startswith("github:"):
         return _parse_short(text, text.removeprefix("github:"))
     if text.startswith("gitlab:"):
@@ -192,6 +206,8 @@ def _recall(entry: Mapping[str, object], root: str) -> Origin:
         return Origin(kind, place, place, path=folder)
     if kind == "well-known":
         return replace(_parse_url(url), type=kind, source=source or url)
+    if kind == "download" and source.startswith(OURS):
+        return replace(_parse_ours(f"{source}{f'@{ref}' if ref else ''}", url), path=folder)
     if kind == "download" and source.startswith(REGISTRY):
         return replace(_parse_registry(f"{source}{f'@{ref}' if ref else ''}"), path=folder)
     origin = parse_origin(url or source, root)
@@ -213,6 +229,20 @@ def _parse_registry(text: str) -> Origin:
         raise OriginNotFound(text, "a skill of a registry is clawhub:<slug>[@version]")
     source = f"{REGISTRY}{slug}" if registry == CLAWHUB else f"{REGISTRY}{registry}/{slug}"
     return Origin("download", source, registry, version)
+
+
+def _parse_ours(text: str, registry: str = "") -> Origin:
+    """Parse `skillc:https://registry/id[@version]`; the registry's address may have a path of its own."""
+    address, _, ref = text.removeprefix(OURS).partition("@")
+    parts = urlsplit(address)
+    try:
+        base = parse_registry(registry or f"{parts.scheme}://{parts.netloc}")
+        if not address.startswith(f"{base}/"):
+            raise OriginNotFound(text, f"it is not in the registry '{base}'")
+        skill_id = SkillId(address[len(base) + 1 :])
+    except (InvalidOption, InvalidSkillId) as error:
+        raise OriginNotFound(text, error.message) from None
+    return Origin("download", f"{OURS}{base}/{skill_id}", base, _check_ref(text, ref))
 
 
 def _find_local(text: str, cwd: str) -> Origin | None:

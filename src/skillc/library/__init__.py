@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from skillc.library.addresses import LOOPBACK, guess_type
     from skillc.library.archive import MAX_PACKED, find_root, unpack_archive, unpack_data, unwrap
     from skillc.library.config import RepositorySettings, SkillRepositoryConfig, SkillsConfig
-    from skillc.library.copies import copy_path
+    from skillc.library.copies import copy_path, list_copies
     from skillc.library.credentials import (
         Credential,
         check_token,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Answer,
         Identity,
         PublishedFile,
+        PublishedSkill,
         PublishedVersion,
         RegistryApi,
     )
@@ -124,7 +125,7 @@ else:
             "find": "find_skills",
             "addresses": "LOOPBACK guess_type",
             "config": "RepositorySettings SkillRepositoryConfig SkillsConfig",
-            "copies": "copy_path",
+            "copies": "copy_path list_copies",
             "credentials": (
                 "Credential check_token choose_registry find_token forget_credential parse_registry "
                 "read_credentials store_credential"
@@ -143,7 +144,7 @@ else:
             "archive": "MAX_PACKED find_root unpack_archive unpack_data unwrap",
             "hosts": "Hosts address_after host_of parse_host",
             "http": "BearerAuth HeaderAuth HttpSkillSource",
-            "http.api": "Answer Identity PublishedFile PublishedVersion RegistryApi",
+            "http.api": "Answer Identity PublishedFile PublishedSkill PublishedVersion RegistryApi",
             "http.client": "Response fetch",
             "http.wire": "Failure",
             "library": "CompositeSkillSource NamedSource",

@@ -57,6 +57,11 @@ class Caller:
             where = f"'{path}'" if path else "the whole registry"
             raise RegistryRefused(f"it needs the role {role.label} for {where}")
 
+    def require_anywhere(self, role: Role) -> None:
+        """Raise RegistryRefused without the role below any prefix."""
+        if not any(permission.role >= role for permission in self.permissions):
+            raise RegistryRefused(f"it needs the role {role.label}")
+
     def narrow_prefix(self, role: Role, prefix: str) -> list[str]:
         """Return the fewest prefixes below which the caller has a role, within a prefix; none without it."""
         scope = Permission(role, prefix)

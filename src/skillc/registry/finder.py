@@ -29,7 +29,8 @@ from skillc.registry.model import Change, Role, Version
 from skillc.registry.reading import Reader
 
 FILE = "skills.db"
-PAGE = 500  # skills that are indexed at once
+PAGE = 500  # changes that are looked at together
+BULK = 2000  # skills that are compared together
 POLL_SECONDS = 1.0  # between two looks, at most
 RETRY_SECONDS = 1.0  # after an outage
 
@@ -206,8 +207,8 @@ class Finder:
         if self._choice.delay:
             echo = self._log.find_time(self._registry.now() - self._choice.delay)
         while not self._closed.is_set():
-            ids = self._registry.list_ids(after, PAGE)
-            last = ids[-1] if len(ids) == PAGE else None
+            ids = self._registry.list_ids(after, BULK)
+            last = ids[-1] if len(ids) == BULK else None
             labels = self._folder.list_labels(after, last)
             self._update(sorted({*ids, *labels}), labels, None)
             if last is None:

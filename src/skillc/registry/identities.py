@@ -13,6 +13,7 @@ from skillc.registry.model import MAX_NAME, parse_name, parse_text
 GROUP = "group:"  # grants to it are grants to all people in the group
 CI = "ci:"  # subjects of trusted publishers
 RESERVED = (GROUP, CI)  # how no person's name starts
+NAMES = ("system", "public", "admin")  # subjects that are no people
 IDLE = timedelta(days=1)  # after which a session that was not used ends
 LIFETIME = timedelta(days=7)  # after which every session ends
 GROUPS_LAST = timedelta(days=30)  # after a sign-in, what an issuer said of a person's groups is forgotten
@@ -43,8 +44,8 @@ class Identity:
         parse_text(self.email, "email", MAX_NAME)
         for group in self.groups:
             parse_name(group, "group")
-        if self.subject.startswith(RESERVED):
-            raise InvalidParameter("subject", f"a person's name does not start with {' or '.join(RESERVED)}")
+        if self.subject.startswith(RESERVED) or self.subject in NAMES:
+            raise InvalidParameter("subject", f"'{self.subject}' is no name for a person")
         if len(self.groups) > MAX_GROUPS:
             raise InvalidParameter("groups", f"there are more than {MAX_GROUPS}")
 

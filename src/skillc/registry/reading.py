@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from skillc.errors import FileNotFound, SkillNotFound
 from skillc.paths import SKILL_FILES
@@ -13,14 +13,26 @@ from skillc.registry.access import Caller
 from skillc.registry.blobs import Blobs
 from skillc.registry.cache import Cache
 from skillc.registry.feed import Feed, Log
-from skillc.registry.model import Change, Role, Skill, StoredFile, Version, parse_prefix, parse_text
-from skillc.registry.store import Connection, Store, tables
+from skillc.registry.model import (
+    APPROVED,
+    Change,
+    Review,
+    Role,
+    Skill,
+    StoredFile,
+    Version,
+    parse_prefix,
+    parse_text,
+)
+from skillc.registry.reviews import may_see, show_skill
+from skillc.registry.store import Connection, Store, reviews, tables
 from skillc.skills import SkillId
 
 MIN_PAGE, PAGE = 50, 500  # skills that are read at once: some of them may be hidden
 MAX_CHANGES = 1000  # of one answer
 MAX_SEQUENCE = 2**63 - 1  # what a database can compare
 BLOBS_AT_ONCE = 8  # buckets answer slowly, but many requests at once
+MISSING = "the registry has no such skill"
 VERSION_BYTES = 2048  # about what a version takes in memory
 
 T = TypeVar("T")
@@ -56,7 +68,11 @@ class Reader:
     def skill(self, caller: Caller, skill_id: str) -> Skill:
         """Return a skill with its versions; raises SkillNotFound, also for one that was deleted."""
         caller.require(Role.READER, SkillId(skill_id))
-        return self._cache.remember(skill_id, "skill", lambda: self._read_skill(skill_id), _measure)
+        skill = self._cache.remember(skill_id, "skill", lambda: self._read_skill(skill_id), _measure)
+        view = show_skill(caller, skill)
+        if view is None:
+            raise SkillNotFound(skill_id, MISSING)
+        return view
 
     def skills(self, caller: Caller, prefix: str = "", after: str = "", limit: int = PAGE) -> list[Skill]:
         """Return up to `limit` of the skills that a caller may read, by ID, behind the ID `after`."""
@@ -67,7 +83,8 @@ class Reader:
         while prefixes and len(skills) < limit:
             with self._store.read() as connection:
                 page = tables.read_skills(connection, prefixes, after, size)
-            skills += (skill for skill in page if caller.allows(Role.READER, skill.id))
+            readable = (skill for skill in page if caller.allows(Role.READER, skill.id))
+            skills += (view for skill in readable if (view := show_skill(caller, skill)))
             if len(page) < size:
                 break
             after = page[-1].id
@@ -101,6 +118,26 @@ class Reader:
             pairs = zip(digests, pool.map(self._blobs.find, digests), strict=True)
             return {digest: data for digest, data in pairs if data is not None}
 
+    def audit(self, caller: Caller, version: Version) -> Mapping[str, Any] | None:
+        """Return the report of a version's audit; None where it was not audited."""
+        caller.require(Role.READER, version.skill)
+        with self._store.read() as connection:
+            report: Mapping[str, Any] | None = reviews.read_audit(connection, version)
+        return report
+
+    def queue(self, caller: Caller, limit: int = PAGE) -> list[Version]:
+        """Return what waits for a review, oldest first: what the caller may decide, and its own."""
+        prefixes = caller.narrow_prefix(Role.MAINTAINER, "")
+        with self._store.read() as connection:
+            versions = reviews.read_queue(connection, prefixes, caller.subject, limit)
+        return [v for v in versions if caller.allows(Role.MAINTAINER, v.skill) or may_see(caller, v)]
+
+    def read_review(self, caller: Caller, version: Version) -> Review | None:
+        """Return what became of a version that had to be reviewed; None for any other."""
+        caller.require(Role.READER, version.skill)
+        with self._store.read() as connection:
+            return reviews.read_review(connection, version)
+
     def changes(self, caller: Caller, since: int = 0, limit: int = MAX_CHANGES) -> list[Change]:
         """Return the changes behind the number `since`, oldest first: those that a caller may see.
 
@@ -120,6 +157,11 @@ class Reader:
 
     def now(self) -> datetime:
         return self._clock()
+
+    def revision(self) -> int:
+        """Return the number of the last change: as long as it is the same, everything is."""
+        with self._store.read() as connection:
+            return tables.read_last_sequence(connection)
 
     def source(self, caller: Caller) -> CallerSource:
         """Return the registry as this caller sees it, for policies and as a source of skills."""
@@ -180,7 +222,7 @@ class CallerSource:
 def read_skill(connection: Connection, skill_id: str) -> Skill:
     skill = tables.read_skill(connection, skill_id)
     if skill is None or tables.read_deletion(connection, skill_id) is not None:
-        raise SkillNotFound(skill_id, "the registry has no such skill")
+        raise SkillNotFound(skill_id, MISSING)
     return skill
 
 
@@ -189,4 +231,8 @@ def _measure(skill: Skill) -> int:
 
 
 def _may_see(caller: Caller, change: Change) -> bool:
-    return caller.allows(Role.READER, change.skill) if change.skill else caller.allows(Role.ADMIN, "")
+    if not change.skill:
+        return caller.allows(Role.ADMIN, "")
+    if change.detail.get("status", APPROVED) != APPROVED and change.subject != caller.subject:
+        return caller.allows(Role.MAINTAINER, change.skill)
+    return caller.allows(Role.READER, change.skill)

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Self
+from typing import Any, Self
 
 from skillc.errors import (
+    InvalidParameter,
     RegistryUnavailable,
     SkillExists,
     SkillNotFound,
@@ -30,8 +31,12 @@ from skillc.paths import registry_directory, require_home
 from skillc.registry.access import Caller
 from skillc.registry.accounts import Accounts
 from skillc.registry.blobs import Blobs, open_blobs
+from skillc.registry.counts import Usage
 from skillc.registry.model import (
+    APPROVED,
     LATEST,
+    PENDING,
+    REJECTED,
     RESERVATION,
     Role,
     Skill,
@@ -48,8 +53,10 @@ from skillc.registry.model import (
 from skillc.registry.package import Package
 from skillc.registry.publishers import Publishers
 from skillc.registry.reading import Reader, read_skill
+from skillc.registry.reviews import ReviewRules, parse_report
 from skillc.registry.sessions import Sessions
-from skillc.registry.store import Connection, Store, open_store, tables
+from skillc.registry.store import Connection, Store, open_store, reviews, tables
+from skillc.registry.uploads import Uploads
 from skillc.skills import SkillId
 
 ORPHAN_AGE = timedelta(days=1)  # no publication takes this long
@@ -67,12 +74,19 @@ class Registry(Reader):
     """Skills in a store and blobs. Operations can be called from many threads and processes at once."""
 
     def __init__(
-        self, store: Store, blobs: Blobs, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        store: Store,
+        blobs: Blobs,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        rules: ReviewRules | None = None,
     ) -> None:
         super().__init__(store, blobs, clock)
+        self._rules = rules or ReviewRules()
         self.accounts = Accounts(store, clock, self._cache)
+        self.usage = Usage(store, clock)
         self.sessions = Sessions(store, clock)
         self.publishers = Publishers(store, clock)
+        self.uploads = Uploads(blobs, clock)
 
     def __enter__(self) -> Self:
         return self
@@ -91,9 +105,12 @@ class Registry(Reader):
         tag: str = LATEST,
         note: str = "",
         expect: str | None = None,
+        audit: Mapping[str, Any] | None = None,
     ) -> Version:
         """Publish a new version: `version`, else that of the frontmatter, else the next patch.
 
+        `audit` is the report of an audit, as JSON; it may say, as other rules may, that the version has to
+        be reviewed. Then it is `pending`, and gets its tag when it is approved.
         `latest` moves to a higher version alone, and to a pre-release only where there is no release; any
         other tag moves always. `expect` is the digest of what the publisher took for the latest version, or
         "" for a skill that is to be new. Raises VersionExists, StaleVersion, SkillExists or SkillReserved.
@@ -102,6 +119,8 @@ class Registry(Reader):
         number = parse_version(version) if version else package.version
         parse_tag(tag)
         parse_text(note, "note")
+        level, report = parse_report(audit) if audit is not None else ("", None)
+        must_wait = self._rules.must_wait(caller, package.skill, level)
         blobs = package.blobs()
         publication = self._upload(blobs)
         with self._change() as (connection, now):
@@ -119,15 +138,21 @@ class Registry(Reader):
                 now,
                 caller.subject,
                 note,
+                status=PENDING if must_wait else APPROVED,
+                audit=level,
             )
             if other := skill.find(new_version.version):
                 raise VersionExists(skill.id, other.version, _compare(other, package.digest))
-            detail = {"digest": package.digest, "tag": tag}
+            detail = {"digest": package.digest, "tag": tag} | ({"status": PENDING} if must_wait else {})
             key = new_version.skill, new_version.version
             sequence = tables.record_change(connection, caller, now, "publish", *key, **detail)
             tables.insert_version(connection, new_version, package.files, sequence)
-            if tag != LATEST or _is_newer(new_version, skill.latest):
-                tables.set_tag(connection, new_version, tag)
+            if report is not None:
+                reviews.save_audit(connection, new_version, level, report)
+            if must_wait:
+                reviews.insert_review(connection, new_version, tag)
+            else:
+                _move_tag(connection, skill, new_version, tag)
         return new_version
 
     def _upload(self, blobs: dict[str, bytes]) -> str:
@@ -138,6 +163,41 @@ class Registry(Reader):
         for digest in sorted(digests):
             self._blobs.write(digest, blobs[digest])
         return publication
+
+    # Reviewing
+
+    def review(self, caller: Caller, skill_id: str, version: str, approve: bool, reason: str = "") -> Version:
+        """Approve or reject a version that waits, or approve one that was rejected.
+
+        Then it gets the tag that it was published with, as if it were published now. A rejection needs a
+        reason. Raises InvalidParameter for a version that was approved: yank it instead.
+        """
+        caller.require(Role.MAINTAINER, SkillId(skill_id))
+        parse_text(reason, "reason") if approve else parse_reason(reason)
+        status = APPROVED if approve else REJECTED
+        with self._change() as (connection, now):
+            skill = read_skill(connection, skill_id)
+            target = _find(skill, version)
+            review = reviews.read_review(connection, target)
+            if review is None or target.status in (APPROVED, status):
+                raise InvalidParameter("version", f"{version} is {target.status}, and does not wait for this")
+            tables.set_status(connection, target, status)
+            reviews.save_decision(connection, target, caller.subject, now, reason)
+            if approve:
+                _move_tag(connection, skill, target, review.tag)
+            detail = {"status": status, "reason": reason}
+            tables.record_change(connection, caller, now, "review", skill_id, version, **detail)
+            return _find(read_skill(connection, skill_id), version)
+
+    def set_audit(self, caller: Caller, skill_id: str, version: str, audit: Mapping[str, Any]) -> Version:
+        """Store the report of an audit of a version, in place of the one it has."""
+        caller.require(Role.MAINTAINER, SkillId(skill_id))
+        level, report = parse_report(audit)
+        with self._change() as (connection, now):
+            target = _find(read_skill(connection, skill_id), version)
+            reviews.save_audit(connection, target, level, report)
+            tables.record_change(connection, caller, now, "audit", skill_id, version, level=level)
+            return _find(read_skill(connection, skill_id), version)
 
     # Changing what is published
 
@@ -163,7 +223,12 @@ class Registry(Reader):
         caller.require(Role.PUBLISHER, SkillId(skill_id))
         parse_tag(tag)
         with self._change() as (connection, now):
-            tables.set_tag(connection, _find(read_skill(connection, skill_id), version), tag)
+            target = _find(read_skill(connection, skill_id), version)
+            if target.status != APPROVED:
+                raise InvalidParameter(
+                    "version", f"{version} is {target.status}: a tag points at approved ones"
+                )
+            tables.set_tag(connection, target, tag)
             tables.record_change(connection, caller, now, "tag", skill_id, version, tag=tag)
 
     def remove_tag(self, caller: Caller, skill_id: str, tag: str) -> None:
@@ -204,6 +269,7 @@ class Registry(Reader):
             for skill_id in ids:
                 _purge(connection, caller, skill_id, now)
             tables.drop_claims(connection, now - ORPHAN_AGE)
+        self.usage.collect(caller)
         self._blobs.sweep(now - ORPHAN_AGE)
         return Collected((*ids,), sum(map(self._remove_orphans, self._blobs.find_older(now - ORPHAN_AGE))))
 
@@ -220,7 +286,7 @@ class Registry(Reader):
             yield connection, self._clock()  # read while no other writes: times are in the order of changes
 
 
-def open_registry(store: str = "", blobs: str = "") -> Registry:
+def open_registry(store: str = "", blobs: str = "", rules: ReviewRules | None = None) -> Registry:
     """Open a registry by the addresses of its store and its blobs.
 
     By default the store is a SQLite file in the home, and the blobs are a folder beside a SQLite file.
@@ -231,7 +297,7 @@ def open_registry(store: str = "", blobs: str = "") -> Registry:
             raise RegistryUnavailable(store.partition(":")[0], "it needs the address of its blobs, too")
         blobs = os.path.join(os.path.dirname(os.path.abspath(store.removeprefix("sqlite://"))), "blobs")
     blob_store = open_blobs(blobs)
-    return Registry(open_store(store), blob_store)
+    return Registry(open_store(store), blob_store, rules=rules)
 
 
 def _open_for_publication(connection: Connection, caller: Caller, skill_id: SkillId, now: datetime) -> Skill:
@@ -277,6 +343,12 @@ def _next_version(skill: Skill, digest: str) -> str:
 
 def _compare(version: Version, digest: str) -> str:
     return f"hint: its files are {'the same' if version.digest == digest else 'others'}"
+
+
+def _move_tag(connection: Connection, skill: Skill, version: Version, tag: str) -> None:
+    """Point a tag at a new version; `latest` only if that is higher."""
+    if tag != LATEST or _is_newer(version, skill.latest):
+        tables.set_tag(connection, version, tag)
 
 
 def _is_newer(version: Version, latest: Version | None) -> bool:

@@ -16,8 +16,16 @@ if TYPE_CHECKING:
     from skillc.server.access import Guard as Guard, read_token as read_token
     from skillc.server.app import create_app as create_app
     from skillc.server.launch import serve_registry as serve_registry
+    from skillc.server.mounts import CallerGuard as CallerGuard, caller_of as caller_of
+    from skillc.server.oidc.configuration import (
+        OidcSettings as OidcSettings,
+        PublishingSettings as PublishingSettings,
+        SignInSettings as SignInSettings,
+        read_configuration as read_configuration,
+    )
     from skillc.server.registry import create_registry_app as create_registry_app
     from skillc.server.serve import run_app as run_app, serve_engine as serve_engine
+    from skillc.server.service import Service as Service
     from skillc.server.settings import Launch as Launch, ServerSettings as ServerSettings
 else:
     __getattr__ = front_door(
@@ -26,8 +34,11 @@ else:
             "access": "Guard read_token",
             "app": "create_app",
             "launch": "serve_registry",
+            "mounts": "CallerGuard caller_of",
+            "oidc.configuration": "OidcSettings PublishingSettings SignInSettings read_configuration",
             "registry": "create_registry_app",
             "serve": "run_app serve_engine",
+            "service": "Service",
             "settings": "Launch ServerSettings",
         },
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from skillc.engine import DefaultSkillEngine, model_input
+from skillc.index.skills import FoundSkills
 from skillc.library import SkillDocument
 from skillc.server.requests import read_limit, read_object, read_switch, read_texts
 from skillc.server.responses import MISTAKES, Refusal, explain, respond, respond_tagged
@@ -48,13 +50,13 @@ async def answer_collections(request: Request, engine: DefaultSkillEngine) -> Re
     return respond_tagged(request, {"collections": value})
 
 
-async def answer_search(request: Request, engine: DefaultSkillEngine) -> Response:
-    """Return what `skc find` prints: the skills that fit a task, best first."""
+async def answer_search(request: Request, find: Callable[..., Awaitable[FoundSkills]]) -> Response:
+    """Return what `skc find` prints: the skills that fit a task, best first; `find` is that of an engine."""
     task = request.query_params.get("q", "")
     limit = read_limit(request.query_params.get("limit", "")) or DEFAULT_LIMIT
     scope = {name: request.query_params.get(name, "") for name in SCOPE}
     every = read_switch(request.query_params.get("all", ""), "all")
-    skills = await engine.find(task, limit, **scope, every=every)
+    skills = await find(task, limit, **scope, every=every)
     return respond(skills.as_json(task))
 
 

@@ -73,7 +73,7 @@ class _Api:
         return await answer_collections(request, self._reader)
 
     async def search(self, request: Request) -> Response:
-        return await answer_search(request, self._reader)
+        return await answer_search(request, self._reader.find)
 
     async def turn(self, request: Request) -> Response:
         return await answer_turn(request, self._engine)

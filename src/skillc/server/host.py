@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import socket
+import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.middleware import Middleware
+
 from skillc.errors import InvalidOption
+from skillc.library import hide_secrets
+from skillc.paths import registry_directory, require_home
 from skillc.registry import Registry, open_registry
 from skillc.server.access import Guard
 from skillc.server.registry import create_registry_app
@@ -43,7 +50,11 @@ def _serve_with_workers(
     if not hasattr(os, "fork") or not hasattr(socket, "SO_REUSEPORT"):
         raise InvalidOption("--workers needs a system that has fork and SO_REUSEPORT; start one server")
     listen(launch.host, launch.port).close()  # with `share`, a port that is taken would not be noticed
-    with listen(launch.host, launch.port, share=True) as place:  # keeps the port, and takes no connection
+    with (
+        listen(launch.host, launch.port, share=True) as place,  # keeps the port, and takes no connection
+        tempfile.TemporaryDirectory(prefix="skillc-metrics-") as folder,
+    ):
+        launch = replace(launch, settings=replace(launch.settings, metrics=folder))
         port = place.getsockname()[1]
         if secret := call_in_process(lambda: _prepare(launch)):
             show_token(secret)
@@ -71,12 +82,18 @@ def _serve(
 ) -> None:
     """Serve with this process, which has a number among several."""
     collect_often()
-    mounts = launch.mounts(registry, launch.settings)
-    app = create_registry_app(registry, launch.settings, mounts=mounts, number=number)
-    host = urlsplit(launch.settings.url).netloc
-    guarded = Guard(app, launch.host, (*launch.names, *([host] if host else ())))
+    settings = replace(launch.settings, index=launch.settings.index or _index_folder(launch.store))
+    host = urlsplit(settings.url).netloc
+    checks = Middleware(Guard, host=launch.host, names=(*launch.names, *([host] if host else ())))
+    app = create_registry_app(registry, settings, mounts=launch.mounts, middleware=[checks], number=number)
     listener.listen(128)
-    create_server(guarded, ready, "on", body_time=UPLOAD_TIME).run([listener])
+    create_server(app, ready, "on", body_time=UPLOAD_TIME).run([listener])
+
+
+def _index_folder(store: str) -> str:
+    """Return the folder of the index of a store, which the processes of a machine share."""
+    name = hashlib.sha256(hide_secrets(store).encode()).hexdigest()[:16]
+    return os.path.join(registry_directory(require_home()), "index", name)
 
 
 def _make_admin(registry: Registry, token_file: str, show_token: Callable[[str], None]) -> None:

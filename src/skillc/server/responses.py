@@ -54,10 +54,17 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class Refusal(Exception):
     """A request that is answered with this status and this error."""
 
-    def __init__(self, status: int, message: str, code: str = errors.InvalidOption.code) -> None:
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        code: str = errors.InvalidOption.code,
+        headers: dict[str, str] | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
+        self.headers = headers or (CLOSE if status in UNREAD else None)
 
 
 def respond(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -117,12 +124,12 @@ def explain(request: Request, error: Exception) -> str:
 
 def fail(request: Request, error: Exception) -> Response:
     """Return the response for an error that an endpoint raised."""
-    status = _status(error)
+    status = status_of(error)
     headers = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": str(RETRY_SECONDS)}}.get(status)
     return failure(status, errors.unexpected(error).code, explain(request, error), headers)
 
 
-def _status(error: Exception) -> int:
+def status_of(error: Exception) -> int:
     if isinstance(error, MISTAKES):
         return next((status for kind, status in STATUS if isinstance(error, kind)), 400)
     return 503 if isinstance(error, OUTAGES) else 500
@@ -136,7 +143,7 @@ def guard(endpoint: Endpoint) -> Endpoint:
         try:
             return await endpoint(request)
         except Refusal as error:
-            return failure(error.status, error.code, str(error), CLOSE if error.status in UNREAD else None)
+            return failure(error.status, error.code, str(error), error.headers)
         except Exception as error:
             return fail(request, error)
 

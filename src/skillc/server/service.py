@@ -9,17 +9,28 @@ A registry's operations block, so they run in threads.
 from __future__ import annotations
 
 import asyncio
+import tempfile
+import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cached_property
 from typing import ParamSpec, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
+from skillc import atomic
 from skillc.engine import DefaultSkillEngine
-from skillc.errors import RegistryUnavailable, SignInRequired
-from skillc.registry import PUBLIC, Caller, Registry, RegistrySkillSource
+from skillc.errors import RegistryRefused, RegistryUnavailable, SignInRequired
+from skillc.index.skills import FoundSkills, Scope
+from skillc.registry import PUBLIC, Caller, Finder, Registry, RegistrySkillSource, SignedIn
 from skillc.server.answers import for_readers
+from skillc.server.limits import Limiter, Proxies
+from skillc.server.metrics import Metrics
+from skillc.server.observer import CALLER, QUOTA
+from skillc.server.oidc.directory import Directory
+from skillc.server.responses import Refusal
+from skillc.server.sessions import HEADER, SAFE, check_form_token, check_origin, read_cookie
 from skillc.server.settings import ServerSettings as ServerSettings
 
 P = ParamSpec("P")
@@ -40,7 +51,12 @@ class Service:
         self.registry = registry
         self.settings = settings
         self.number = number
-        self.contexts: list[Callable[[], AbstractAsyncContextManager[object]]] = []
+        self.metrics = Metrics(settings.metrics)
+        self.proxies = Proxies(settings.trusted_proxies)
+        self._limiter = Limiter(settings.rate_limit)
+        self.contexts: list[Callable[[], AbstractAsyncContextManager[object]]] = [self._follow]
+        self._is_followed = False
+        self.issuers = Directory(registry.now)
         self._uploads = asyncio.Semaphore(MAX_UPLOADS)
 
     async def call(self, operation: Callable[P, T], /, *arguments: P.args, **options: P.kwargs) -> T:
@@ -48,16 +64,88 @@ class Service:
         return await run_in_threadpool(operation, *arguments, **options)
 
     async def caller(self, request: Request) -> Caller:
-        """Return the caller of a request, by its token; raises SignInRequired."""
+        """Return the caller of a request, by its token or its session; raises SignInRequired.
+
+        With a session, a request that may change something comes from a page of this server and has the
+        session's form token in the header X-CSRF-Token; raises RegistryRefused for any other.
+        Raises Refusal (429) where a token, or an address without a valid one, asks too often.
+        """
+        try:
+            caller = await self._identify(request)
+        except SignInRequired:
+            self.limit(request)
+            raise
+        request.scope[CALLER] = caller.token or caller.subject
+        self._spend(request, caller.token or self.proxies.address_of(request.scope))
+        return caller
+
+    def limit(self, request: Request) -> None:
+        """Count a request that needs no caller; raises Refusal (429) where its address asks too often."""
+        self._spend(request, self.proxies.address_of(request.scope))
+
+    def _spend(self, request: Request, key: str) -> None:
+        quota = self._limiter.spend(key)
+        request.scope[QUOTA] = quota
+        if quota and quota.wait:
+            message = f"too many requests; ask again in {quota.wait} s"
+            raise Refusal(429, message, RegistryRefused.code, {"Retry-After": str(quota.wait)})
+
+    async def _identify(self, request: Request) -> Caller:
         header = request.headers.get("Authorization")
         if header is not None:
             scheme, _, token = header.partition(" ")
             if scheme.lower() != "bearer":
                 raise SignInRequired
-            return await self.call(self.registry.accounts.authenticate, token.strip())
+            accounts = self.registry.accounts
+            caller = accounts.recall(token.strip())  # most requests need no thread
+            return caller if caller else await self.call(accounts.authenticate, token.strip())
+        if signed_in := await self.visitor(request):
+            if request.method not in SAFE:
+                check_origin(request, self.settings.url)
+                check_form_token(read_cookie(request, self.settings.url), request.headers.get(HEADER, ""))
+            return signed_in.caller
         if self.settings.public_read:
             return PUBLIC
         raise SignInRequired
+
+    async def visitor(self, request: Request) -> SignedIn | None:
+        """Return the session of a browser, by its cookie; None without one that is valid.
+
+        Forms are checked elsewhere: by `check_origin` and `check_form_token`.
+        """
+        cookie = read_cookie(request, self.settings.url)
+        return await self.call(self.registry.sessions.find, cookie) if cookie else None
+
+    @cached_property
+    def finder(self) -> Finder:
+        """The index of this process."""
+        folder = self.settings.index or tempfile.mkdtemp(prefix="skillc-index-")
+        finder = Finder(self.registry, folder)
+        if not self.settings.index:
+            weakref.finalize(self, _discard, finder, folder)
+        return finder
+
+    async def find(
+        self, caller: Caller, task: str, limit: int = 10, *, every: bool = False, **scope: str
+    ) -> FoundSkills:
+        """Return the skills that fit a task and that a caller may read, best first."""
+        return await self.call(self._find, caller, task, limit, Scope(**scope, every=every))
+
+    def _find(self, caller: Caller, task: str, limit: int, scope: Scope) -> FoundSkills:
+        if not self._is_followed or not self.finder.is_ready:
+            self.finder.refresh()
+        return self.finder.find(caller, task, limit, scope)
+
+    @asynccontextmanager
+    async def _follow(self) -> AsyncIterator[None]:
+        """Keep the index current, and remember what was read, as long as the server runs."""
+        self.finder.start()
+        self._is_followed = True
+        try:
+            yield
+        finally:
+            self._is_followed = False
+            await self.call(self.finder.close)
 
     def engine(self, caller: Caller) -> DefaultSkillEngine:
         """Return the engine over the skills of a caller, whatever capabilities they need."""
@@ -79,3 +167,8 @@ class Service:
             yield
         finally:
             self._uploads.release()
+
+
+def _discard(finder: Finder, folder: str) -> None:
+    finder.close()
+    atomic.discard(folder)

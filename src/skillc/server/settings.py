@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from skillc.registry import Registry
+from skillc.server.oidc.configuration import SignInSettings
 
-    Mounts = Callable[[Registry, "ServerSettings"], Mapping[str, Any]]
+if TYPE_CHECKING:
+    from skillc.server.service import Service
+
+    Mounts = Callable[[Service], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,11 @@ class ServerSettings:
 
     url: str = ""
     public_read: bool = False  # requests without a token may read everything
+    index: str = ""  # the folder of the skill index; a temporary one without it
+    rate_limit: int = 0  # requests of a token, or of an address without one, in a minute; 0 is no limit
+    trusted_proxies: tuple[str, ...] = ()  # addresses and networks whose X-Forwarded-For counts
+    metrics: str = ""  # the folder in which the processes of a server put their numbers together
+    sign_in: SignInSettings = field(default_factory=SignInSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,4 +42,4 @@ class Launch:
     names: tuple[str, ...] = ()
     token_file: str = ""
     settings: ServerSettings = ServerSettings()
-    mounts: Mounts = lambda registry, settings: {}
+    mounts: Mounts = lambda service: {}

@@ -9,7 +9,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.usage.log import LogValue, record_access, run_logged
+    from skillc.usage.log import TERMINAL, LogValue, record_access, run_logged
     from skillc.usage.page import find_unread, render_page
     from skillc.usage.prune import delete_fallback_log, parse_age, prune_log
     from skillc.usage.query import Filters, find_logs
@@ -27,7 +27,7 @@ else:
     __getattr__ = front_door(
         __name__,
         {
-            "log": "record_access run_logged",
+            "log": "TERMINAL record_access run_logged",
             "query": "Filters find_logs",
             "page": "find_unread render_page",
             "prune": "delete_fallback_log parse_age prune_log",

@@ -36,6 +36,7 @@ MAX_SECONDS = 2.0  # for one row, which takes less than a millisecond, without w
 STEPS = 1_000_000  # of SQLite between two looks at the clock
 STALE_SECONDS = 3600  # age from which a fallback log is reported (W003)
 
+TERMINAL = "terminal "  # before the command of a row: a person typed it
 COLUMNS = "timestamp, run_id, command, skill, skill_path, cwd, args, error"
 INSERT = f"INSERT INTO access_log({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 -- our own words
 

@@ -15,6 +15,8 @@ from skillc.usage.stats import Stats, describe_results
 
 VISIBLE_ROWS = 12  # of a chart; the others are collapsed
 MAX_ROWS = 500  # of a chart; the others are counted
+MAX_OPEN = 40  # unread sections that are listed without a click
+MAX_TICKS = 5  # labels of a time axis
 MAX_TEXT = 240  # characters of a logged text
 
 # Maximum number of days that are shown by day, and by week; more are shown by month.
@@ -63,29 +65,35 @@ def render_page(
     title: str,
     answers: Mapping[str, Stats],
     days: Sequence[tuple[str, int]],
-    unread: Mapping[str, Sequence[tuple[int, str]]],
+    unread: Mapping[str, Mapping[str, Sequence[tuple[int, str]]]],
     *,
     skills: Sequence[tuple[str, int]] = (),
+    maker: str = "",
 ) -> str:
     """Return the page: totals, accesses over time, and charts of sections, files, searches and errors.
 
-    `answers` has the Stats of each group, `unread` the result of `find_unread`, and `skills` the accesses
-    of each skill if the page is about several.
+    `answers` has the Stats of each group, `unread` the result of `find_unread` for each skill, and `skills`
+    the accesses of each skill if the page is about several. `maker` says when and by what it was made.
     """
     summary = answers["summary"]
     by_skill = [{"skill": name, "count": count} for name, count in skills]
     by_command = [{"command": name, "count": count} for name, count in answers["commands"].data.items()]
     searches = [{**search, "found": describe_results(search)} for search in answers["search"].data]
+    empty = [search for search in searches if search["empty"]]
     charts = [
         *([_Bars("Skills", by_skill, "skill")] if skills else []),
         _Bars("Sections", answers["sections"].data, "section", "file"),
         _Bars("Files", answers["files"].data, "file"),
+        _Bars("Searches that found nothing", empty, "query", "found", css="bad"),
         _Bars("Searches", searches, "query", "found"),
         _Bars("Errors", answers["errors"].data, "target", "error", css="bad"),
         _Bars("Commands", by_command, "command"),
         _Bars("Projects", answers["projects"].data, "project"),
     ]
-    body = [_tiles(summary.data), _over_time(days), _two_columns(charts), _unread_sections(unread)]
+    if summary.data["total_accesses"]:
+        body = [_tiles(summary.data), _over_time(days), _two_columns(charts), _unread_sections(unread)]
+    else:
+        body = [_NOTHING]
     with open(os.path.join(os.path.dirname(__file__), "page.css"), encoding="utf-8") as file:
         style = file.read()
     return (
@@ -94,8 +102,17 @@ def render_page(
         f"<title>{_escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
         f'<header><h1 dir="auto">{_escape(title)}</h1>{_scope(summary)}</header>\n<main>\n'
         + "\n".join(filter(None, body))
-        + "\n</main>\n</body>\n</html>\n"
+        + f'\n</main>\n<footer class="soft">{_escape(maker)}</footer>\n</body>\n</html>\n'
     )
+
+
+_NOTHING = (
+    "<section><h2>Nothing yet</h2><p>No agent has used this so far. Accesses count when an agent runs "
+    "<code>skc show</code>, <code>search</code>, <code>open</code>, <code>outline</code> or "
+    "<code>run</code>, or the same over MCP (<code>skc mcp</code>).</p><p>Is it where agents look? "
+    "<code>skc build --all</code> deploys it, and <code>skc doctor</code> says what is missing. "
+    "<code>skc stats --all --html …</code> also counts what you type.</p></section>"
+)
 
 
 def _escape(text: str) -> str:
@@ -150,11 +167,19 @@ def _over_time(days: Sequence[tuple[str, int]]) -> str:
     )
     return (
         f"<section><h2>Accesses by {unit}</h2><figure>"
+        f'<div class="scale soft"><span>{highest:,}</span><span>0</span></div>'
         f'<svg viewBox="0 0 {len(columns)} 100" preserveAspectRatio="none" role="img"'
         f' aria-label="Accesses by {unit}, at most {highest:,}">{bars}</svg>'
-        f"<figcaption><span>{days[0][0]}</span><span>at most {highest:,} a {unit}</span>"
-        f"<span>{days[-1][0]}</span></figcaption></figure></section>"
+        f"<figcaption>{_axis([*columns])}</figcaption></figure></section>"
     )
+
+
+def _axis(names: Sequence[str]) -> str:
+    """Return at most MAX_TICKS labels of a time axis, evenly spaced, the first and the last among them."""
+    last = len(names) - 1
+    count = min(MAX_TICKS, len(names))
+    places = dict.fromkeys(round(last * number / max(count - 1, 1)) for number in range(count))
+    return "".join(f"<span>{names[place]}</span>" for place in places)
 
 
 @dataclass(frozen=True)
@@ -193,7 +218,8 @@ def _two_columns(charts: Iterable[_Bars]) -> str:
 
 
 def _bar(entry: Mapping[str, Any], name: str, detail: str, highest: int) -> str:
-    small = f"<small>{_entry_text(entry, detail)}</small>" if detail and entry[detail] else ""
+    details = [key for key in ("skill", detail) if key and key != name and entry.get(key)]
+    small = "".join(f"<small>{_entry_text(entry, key)}</small>" for key in details)
     what = _entry_text(entry, name) if entry[name] else '<span class="soft">(nothing)</span>'
     width = 100 * entry["count"] / highest
     return (
@@ -208,17 +234,29 @@ def _entry_text(entry: Mapping[str, Any], name: str) -> str:
     return f"<bdi{direction}>{_escape(entry[name])}</bdi>"
 
 
-def _unread_sections(unread: Mapping[str, Sequence[tuple[int, str]]]) -> str:
-    """Return the sections that could be removed, or should be easier to find."""
-    if not unread:
+def _unread_sections(unread: Mapping[str, Mapping[str, Sequence[tuple[int, str]]]]) -> str:
+    """Return the sections that could be removed, or should be easier to find, by skill and file."""
+    total = sum(len(entries) for files in unread.values() for entries in files.values())
+    if not total:
         return '<section><h2>Unread sections</h2><p class="soft">None.</p></section>'
-    total = sum(map(len, unread.values()))
-    state = "" if total > MAX_ROWS else " open"
-    files = "".join(_file(file, entries, state) for file, entries in unread.items())
+    state = "" if total > MAX_OPEN else " open"
+    if len(unread) == 1:
+        groups = "".join(_file(file, entries, state) for file, entries in next(iter(unread.values())).items())
+    else:
+        groups = "".join(_unread_skill(skill, files) for skill, files in unread.items() if files)
     return (
         f'<section><h2>Unread sections <span class="soft">{total:,}</span></h2>'
         f'<p class="soft">No part of these was shown, and their files were not opened.</p>'
-        f'<div class="unread">{files}</div></section>'
+        f'<div class="unread">{groups}</div></section>'
+    )
+
+
+def _unread_skill(skill: str, files: Mapping[str, Sequence[tuple[int, str]]]) -> str:
+    count = sum(map(len, files.values()))
+    parts = "".join(_file(file, entries, " open") for file, entries in files.items())
+    return (
+        f"<details><summary><bdi>{_escape(skill)}</bdi> <small>{count:,}</small></summary>"
+        f'<div class="files">{parts}</div></details>'
     )
 
 

@@ -18,7 +18,7 @@ from skillc.library import resolve
 from skillc.startup import sqlite
 from skillc.text import utf8_text
 from skillc.usage import schema
-from skillc.usage.log import log_file
+from skillc.usage.log import TERMINAL, log_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 DAY, WEEK = 86_400, 604_800  # seconds
 FAILED = ""  # the topic of failures
 EVER = 1 << 40  # more days than a date can count
+_AUTHORS = ("build", "lint", "stats")  # commands that only people who write skills have a use for
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799  # the range of dates
@@ -43,6 +44,8 @@ _TIME = re.compile(r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d:)(\d\d)(?:\.(\d+))?([Zz
 class Filters:
     """A filter of accesses: from `since` to `until`, both inclusive, in any of `projects` or below.
 
+    What an author types is not use: commands that no agent needs, and any at a terminal. `every` counts it.
+
     >>> Filters.parse("2026-03-01", "2026-03-02T12:00:00+02:00", [], "/").as_json()
     {'since': '2026-03-01T00:00:00Z', 'until': '2026-03-02T10:00:00Z', 'projects': []}
     """
@@ -50,9 +53,12 @@ class Filters:
     since: str | None = None
     until: str | None = None
     projects: tuple[str, ...] = ()
+    every: bool = False
 
     @classmethod
-    def parse(cls, since: str | None, until: str | None, projects: Sequence[str], cwd: str) -> Filters:
+    def parse(
+        cls, since: str | None, until: str | None, projects: Sequence[str], cwd: str, *, every: bool = False
+    ) -> Filters:
         """Return filters from the texts of options; raise InvalidFilter."""
         first = None if since is None else format_time(_parse_filter_time(since, up=True))
         last = None if until is None else format_time(_parse_filter_time(until, up=False))
@@ -60,7 +66,7 @@ class Filters:
             raise InvalidFilter("a project is a directory, not nothing")
         # A directory as the log writes it; it need not exist any more.
         directories = (os.path.realpath(os.path.join(cwd, project)) for project in projects)
-        return cls(first, last, tuple(map(utf8_text, directories)))
+        return cls(first, last, tuple(map(utf8_text, directories)), every)
 
     def as_json(self) -> dict[str, Any]:
         return {"since": self.since, "until": self.until, "projects": list(self.projects)}
@@ -186,6 +192,7 @@ class _Log:
             skills = self._query(f"SELECT DISTINCT skill_path FROM {table}", [])  # noqa: S608
             about = ("NOT IN", [path for (path,) in skills if path not in folders and _is_skill(path)])
         self._where, self._values = _condition(filters.projects, *about)
+        self._use = "1" if filters.every else _USE
         inside = places = 0  # places that match, and all
         if self._has_counts:
             query = f"SELECT coalesce(sum({self._where}), 0), count(*) FROM access_place r"  # noqa: S608
@@ -210,12 +217,13 @@ class _Log:
         if first <= last:
             query = (
                 f"SELECT {by}, sum({self._count}) AS n, sum({self._failures}) FROM access_day"  # noqa: S608
-                f" WHERE {self._place} AND day BETWEEN ? AND ? GROUP BY 1 HAVING n > 0"
+                f" WHERE {self._place} AND day BETWEEN ? AND ? AND {self._use} GROUP BY 1 HAVING n > 0"
             )
             if by == "cwd":
                 query = (
                     "SELECT r.cwd, sum(count), sum(failed) FROM access_day, access_place r"  # noqa: S608
-                    f" WHERE place = r.id AND {self._where} AND day BETWEEN ? AND ? GROUP BY 1"
+                    f" WHERE place = r.id AND {self._where} AND day BETWEEN ? AND ? AND {self._use}"
+                    " GROUP BY 1"
                 )
             yield from self._query(query, [*self._values, first, last])
         key = schema.ROW_DAY if by == "day" else f"r.{by}"
@@ -225,12 +233,14 @@ class _Log:
 
     def kinds(self, topics: Sequence[str]) -> Iterator[tuple[str, str, str, int]]:
         first, last, rest = self._split(WEEK)
+        topics = (*topics, *(f"{TERMINAL}{topic}" for topic in topics if topic))
         marks = ", ".join("?" * len(topics))
         if first <= last:
             yield from self._query(
                 "SELECT command, args, error, n FROM access_kind JOIN ("  # noqa: S608
                 f" SELECT kind, sum({self._count}) AS n FROM access_week WHERE {self._place}"
-                f" AND topic IN ({marks}) AND week BETWEEN ? AND ? GROUP BY kind HAVING n > 0) ON id = kind",
+                f" AND topic IN ({marks}) AND week BETWEEN ? AND ? GROUP BY kind HAVING n > 0) ON id = kind"
+                f" WHERE {self._use}",
                 [*self._values, *topics, first, last],
             )
         columns = "r.command, r.args, coalesce(r.error, ''), count(*)"
@@ -246,12 +256,12 @@ class _Log:
 
     def _periods(self, function: str) -> list[Period]:
         """Return the periods to search for the first or the last access, in that order; none is long."""
-        if self._everywhere or not self._has_counts:
+        if (self._everywhere and self._filters.every) or not self._has_counts:
             return [(self._filters.since, self._filters.until)]  # by the index, or slow in any case
         first, last, periods = self._split(DAY)
         days = self._query(
             f"SELECT {function}(day) FROM access_day"  # noqa: S608
-            f" WHERE place IN ({self._matches}) AND day BETWEEN ? AND ?",
+            f" WHERE place IN ({self._matches}) AND day BETWEEN ? AND ? AND {self._use}",
             [*self._values, max(first, schema.NO_DAY + 1), last],
         )
         starts = (day * DAY for (day,) in days if day is not None)
@@ -264,7 +274,7 @@ class _Log:
         first, last = since[:-1] if since else "", until or chr(0x10FFFF)
         return self._query(
             f"SELECT {columns} FROM access_log r"  # noqa: S608
-            f" WHERE r.timestamp >= ? AND r.timestamp <= ? AND {self._where} {tail}",
+            f" WHERE r.timestamp >= ? AND r.timestamp <= ? AND {self._where} AND {self._use} {tail}",
             [first, last, *self._values, *values],
         )
 
@@ -273,6 +283,10 @@ class _Log:
             yield from self._connection.execute(query, values)
         except sqlite.Error as error:
             raise SkillcError(f"'{self._path}': {error}") from None
+
+
+# The condition for accesses of agents, on the column `command`.
+_USE = f"(command NOT IN {_AUTHORS} AND command NOT GLOB '{TERMINAL}*')"
 
 
 def _is_skill(path: str) -> bool:

@@ -10,12 +10,14 @@ from typing import Any
 
 from skillc.errors import Diagnostic, InvalidQueryType
 from skillc.library import Skill
+from skillc.usage.log import TERMINAL
 from skillc.usage.query import FAILED, Filters, Logs
 
 Key = tuple[str, ...]
 Counts = dict[Key, int]
 
 GROUPS = ("summary", "sections", "files", "commands", "projects", "errors", "search")
+_OF_SKILLS = ("sections", "files", "errors", "search")  # groups whose entries belong to one skill each
 _ALL = Filters()
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 
@@ -50,12 +52,25 @@ def check_group(group: str) -> None:
 
 
 def compute_stats(skills: Skill | Sequence[Skill], group: str = "summary", filters: Filters = _ALL) -> Stats:
-    """Count the accesses of one skill, or of several together."""
+    """Count the accesses of one skill, or of several together; what is theirs is listed with their names."""
     check_group(group)
     name, source = (skills.name, skills.source) if isinstance(skills, Skill) else (None, None)
-    with Logs([skills] if isinstance(skills, Skill) else skills, filters) as logs:
-        data = _count_group(logs, group)
-        return Stats(name, source, group, filters, *logs.period(), data, logs.diagnostics)
+    several = [skills] if isinstance(skills, Skill) else skills
+    with Logs(several, filters) as logs:
+        period, diagnostics = logs.period(), logs.diagnostics
+        data = None if name is None and group in _OF_SKILLS else _count_group(logs, group)
+    if data is None:
+        data = _count_by_skill(several, group, filters)
+    return Stats(name, source, group, filters, *period, data, diagnostics)
+
+
+def _count_by_skill(skills: Sequence[Skill], group: str, filters: Filters) -> list[dict[str, Any]]:
+    """Return the entries of all skills, each with its skill, most first."""
+    entries = []
+    for skill in skills:
+        with Logs([skill], filters) as logs:
+            entries += [{"skill": skill.name, **entry} for entry in _count_group(logs, group)]
+    return sorted(entries, key=lambda entry: -entry["count"])
 
 
 def count_by_day(skills: Sequence[Skill], filters: Filters = _ALL) -> list[tuple[str, int]]:
@@ -94,7 +109,9 @@ def _accesses(logs: Logs, *topics: str) -> Iterator[_Access]:
             arguments = json.loads(args)
         except (ValueError, RecursionError):  # other programs may write rows
             arguments = None
-        yield _Access(command, arguments if isinstance(arguments, dict) else {}, error, count)
+        yield _Access(
+            command.removeprefix(TERMINAL), arguments if isinstance(arguments, dict) else {}, error, count
+        )
 
 
 # What a group counts: the key of an access, or None for one that does not count.

@@ -91,7 +91,7 @@ def test_bad_requests(client: Client) -> None:
         ({**good, "skill_md": "no frontmatter"}, 422, "E011"),
         ({**good, "files": {"a": "no base64!"}}, 422, "E100"),
         ({**good, "files": {"a": 1}}, 422, "E100"),
-        ({**good, "files": {"a": {"digest": "sha256:0"}}}, 404, "E001"),
+        ({**good, "files": {"a": {"digest": "sha256:0"}}}, 422, "E100"),
         ({**good, "files": {"SKILL.md": ""}}, 422, "E100"),
         ({**good, "files": {"../a": ""}}, 422, "E010"),
         ({**good, "files": {"a\\b": ""}}, 422, "E010"),

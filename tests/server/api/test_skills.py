@@ -94,7 +94,8 @@ def test_list(client: Client, registry: Registry) -> None:
     ]
     for query in ({"limit": "0"}, {"limit": "1001"}, {"limit": "x"}):
         assert fault(client.get("/skills", params=query)) == (400, "E100")
-    assert fault(client.get("/skills", params={"cursor": "No ID"})) == (400, "E070")
+    for query in ({"cursor": "No ID"}, {"collection": "No ID"}):
+        assert fault(client.get("/skills", params=query)) == (400, "E070")
 
 
 def test_empty_list(client: Client) -> None:
@@ -172,3 +173,20 @@ def test_ids_like_endpoints(client: Client, name: str) -> None:
     assert client.get(path).json()["id"] == skill_id
     assert len(client.get(f"{path}/versions").json()["versions"]) == 1
     assert client.get(f"{path}/files/files/a").content == b"x"
+
+
+def test_methods(client: Client) -> None:
+    """[SURFACES: Registry] a method that an endpoint does not take is 405, and publishes no other skill."""
+    for path in (
+        "versions",
+        "files",
+        "files/a",
+        "tags/beta",
+        "restore",
+        "archive.tar.gz",
+        "versions/1.0.0/yank",
+    ):
+        method = "PATCH" if path == "tags/beta" else "PUT"
+        response = client.request(method, f"{PATH}/{path}", json=body("payments/refunds"))
+        assert fault(response) == (405, "E100"), path
+        assert response.headers["Allow"]

@@ -44,7 +44,7 @@ COMMAND = Command(
         Argument(
             "source",
             "owner/repo[/path][@ref], an address (also of a SKILL.md), an archive, a folder, or"
-            " clawhub:<slug>[@version].",
+            " <registry>/<id>[@version].",
             repeat=True,
         ),
     ),

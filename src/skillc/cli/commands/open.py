@@ -7,7 +7,7 @@ in base64 where it is not UTF-8 (`encoding` is `utf-8` or `base64`), `size` the 
 
 from __future__ import annotations
 
-from skillc.cli import workspace, write_bytes
+from skillc.cli import is_painted, workspace, write_bytes
 from skillc.cli.syntax import FORMAT, SKILL, Argument, Arguments, Command, Option
 
 COMMAND = Command(
@@ -26,6 +26,9 @@ def run(arguments: Arguments) -> int:
         from skillc.cli.output import print_json
 
         print_json(file.as_json())
+        return 0
+    if is_painted() and file.path.lower().endswith(".md"):
+        write_bytes(file.content(), is_markdown=True)
         return 0
     for piece in file.pieces():
         write_bytes(piece)

@@ -20,4 +20,9 @@ def run(arguments: Arguments) -> int:
     from skillc.gateway import render_outline
 
     entries = workspace().outline(arguments.text("skill"), arguments.count("level"))
-    return show(arguments, lambda: [entry.as_json() for entry in entries], lambda: render_outline(entries))
+    return show(
+        arguments,
+        lambda: [entry.as_json() for entry in entries],
+        lambda: render_outline(entries),
+        "paint_outline",
+    )

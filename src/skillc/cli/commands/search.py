@@ -40,4 +40,4 @@ def run(arguments: Arguments) -> int:
         limit=arguments.count("limit") or 10,
         mode=modes[0] if modes else "all",
     )
-    return show(arguments, results.as_json, results.lines)
+    return show(arguments, results.as_json, results.lines, "paint_results")

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import os
 import sys
+from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from skillc.cli import workspace
 from skillc.cli.syntax import Arguments, Command, Option
-from skillc.errors import InvalidOption
-from skillc.server import Launch, ServerSettings, read_token, serve_engine, serve_registry
+from skillc.errors import InvalidOption, MissingExtra, require_extra
+from skillc.server import (
+    Launch,
+    ServerSettings,
+    SignInSettings,
+    read_configuration,
+    read_token,
+    serve_engine,
+    serve_registry,
+)
+
+if TYPE_CHECKING:
+    from skillc.server import Service
 
 COMMAND = Command(
     "serve",
@@ -39,10 +53,30 @@ COMMAND = Command(
         ),
         Option("--url", "The address that clients use, such as https://skills.example.com.", value="<url>"),
         Option(
+            "--config",
+            "A registry.toml: how people sign in, and which CI may publish.",
+            value="<file>",
+        ),
+        Option(
             "--admin-token-file",
             "Write the admin's token of the first start to this file, instead of printing it.",
             value="<file>",
         ),
+        Option(
+            "--rate-limit",
+            "Requests that a token, or an address without one, may send in a minute to each process.",
+            kind="count",
+            default=6000,
+            maximum=1_000_000,
+        ),
+        Option("--no-rate-limit", "Answer any number of requests."),
+        Option(
+            "--trusted-proxy",
+            "Take the client's address from X-Forwarded-For of this address or network. Can be repeated.",
+            value="<address>",
+            repeat=True,
+        ),
+        Option("--no-request-log", "Do not write a line of JSON to stderr for each request."),
         Option("--read-only", "Serve the configured repositories instead of a registry."),
     ),
     description=(
@@ -62,7 +96,7 @@ COMMAND = Command(
 )
 
 TOKEN = "SKILLC_SERVE_TOKEN"  # noqa: S105 -- the variable that holds it
-REGISTRY_OPTIONS = ("store", "blobs", "url", "admin_token_file")
+REGISTRY_OPTIONS = ("store", "blobs", "url", "config", "admin_token_file")
 
 
 def run(arguments: Arguments) -> int:
@@ -70,6 +104,8 @@ def run(arguments: Arguments) -> int:
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535):
         raise InvalidOption(f'--port takes a number from 0 to 65535, not "{port}"')
     logging.getLogger("skillc.server").addHandler(logging.StreamHandler())  # to stderr
+    if not arguments.has("read_only") and not arguments.has("no_request_log"):
+        logging.getLogger("skillc.server.requests").setLevel(logging.INFO)
     if arguments.has("read_only"):
         return _serve_repositories(arguments, int(port))
     return _serve_registry(arguments, int(port))
@@ -97,13 +133,47 @@ def _serve_registry(arguments: Arguments, port: int) -> int:
         workers=arguments.count("workers") or 1,
         names=tuple(arguments.texts("allow_host")),
         token_file=arguments.optional("admin_token_file") or "",
-        settings=ServerSettings(_read_url(arguments.optional("url") or ""), arguments.has("public_read")),
+        settings=_read_settings(arguments),
+        mounts=_mount_mcp,
     )
     if urlsplit(arguments.optional("store") or "").password:
         advice = "use SKILLC_STORE or PGPASSWORD"
         print(f"warning: other users can see the password in --store; {advice}", file=sys.stderr)
     serve_registry(launch, partial(print, "Serving on", flush=True), _show_token)
     return 0
+
+
+def _mount_mcp(service: Service) -> Mapping[str, Any]:
+    """Return the applications of other surfaces: MCP, where its extra is installed."""
+    try:
+        with require_extra("mcp"):  # the SDK takes long to import, and a registry does without
+            from skillc.mcp import create_registry_endpoint
+    except MissingExtra as error:
+        print(f"note: /mcp is not served: {error.message}", file=sys.stderr)
+        return {}
+    return {"/mcp": create_registry_endpoint(service)}
+
+
+def _read_settings(arguments: Arguments) -> ServerSettings:
+    url = _read_url(arguments.optional("url") or "")
+    path = arguments.optional("config")
+    sign_in = read_configuration(path) if path else SignInSettings()
+    if sign_in.oidc is not None and not url:
+        raise InvalidOption("with [oidc], --url is needed: the issuer leads people back there")
+    return ServerSettings(
+        url=url,
+        public_read=arguments.has("public_read"),
+        rate_limit=0 if arguments.has("no_rate_limit") else arguments.count("rate_limit") or 0,
+        trusted_proxies=tuple(_read_network(name) for name in arguments.texts("trusted_proxy")),
+        sign_in=sign_in,
+    )
+
+
+def _read_network(name: str) -> str:
+    try:
+        return str(ipaddress.ip_network(name, strict=False))
+    except ValueError:
+        raise InvalidOption(f'--trusted-proxy takes an address or a network, not "{name}"') from None
 
 
 def _read_url(text: str) -> str:

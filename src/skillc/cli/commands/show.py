@@ -48,5 +48,5 @@ def run(arguments: Arguments) -> int:
 
         print_json(result.as_json())
     else:
-        write_bytes(result.content())
+        write_bytes(result.content(), is_markdown=True)
     return 0

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from time import gmtime, strftime
 from typing import Any, TypeVar
-from unicodedata import combining, east_asian_width
 
-from skillc import atomic, usage
+from skillc import __version__, atomic, usage
 from skillc.cli import can_print, show, workspace
 from skillc.cli.mistakes import see
 from skillc.cli.output import warn
+from skillc.cli.style import CODE, columns, cut, pad, paint, width_of
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected, warning
 from skillc.gateway import read_outline
@@ -42,12 +43,14 @@ COMMAND = Command(
             value="<path>",
             repeat=True,
         ),
+        Option("--all", "Count what authors did, too: build, lint, stats, and what was typed at a terminal."),
         Option("--html", "Write an HTML page with charts to this file.", value="<file>"),
         Option("--prune", "Remove log entries older than this: 90d, 12w, 6m, 2y.", value="<age>"),
         FORMAT,
     ),
     description=(
-        "Times are RFC 3339 (2026-03-02T10:00:00Z). A date means the start of that day."
+        "Counts what agents did; --all also counts the author's own commands."
+        " Times are RFC 3339 (2026-03-02T10:00:00Z). A date means the start of that day."
         " Both ends are included."
     ),
     examples=(
@@ -78,6 +81,8 @@ def run(arguments: Arguments) -> int:
     log = {name: arguments.optional(name) for name in ("group_by", "since", "until")}
     stats, by_skill = _with_skills(arguments, log, count)
     warn(stats.diagnostics)
+    if not stats.start and not arguments.has("all"):
+        print("note: no agent used it so far; --all counts what authors did, too", file=sys.stderr)
     return show(arguments, stats.as_json, lambda: _lines(stats, by_skill))
 
 
@@ -95,7 +100,8 @@ def _with_skills(
 def _filters(arguments: Arguments) -> usage.Filters:
     usage.check_group(arguments.text("group_by"))
     since, until = arguments.optional("since"), arguments.optional("until")
-    return usage.Filters.parse(since, until, arguments.texts("project"), current_directory())
+    every = arguments.has("all")
+    return usage.Filters.parse(since, until, arguments.texts("project"), current_directory(), every=every)
 
 
 def _labels(skills: Sequence[Skill]) -> list[str]:
@@ -145,7 +151,9 @@ def _write_page(arguments: Arguments, file: str) -> int:
         sections, diagnostics = _unread(skills, filters)
         counts = _by_skill(skills, filters) if name is None else ()
         title = f"Usage of {skills[0].name}" if name is not None else "Usage of all skills"
-        text = usage.render_page(title, stats, usage.count_by_day(skills, filters), sections, skills=counts)
+        days = usage.count_by_day(skills, filters)
+        maker = strftime(f"Made by skc {__version__} on %Y-%m-%d at %H:%M UTC", gmtime())
+        text = usage.render_page(title, stats, days, sections, skills=counts, maker=maker)
         atomic.write(path, text.encode("utf-8", "replace"))
         return (*stats["summary"].diagnostics, *diagnostics)
 
@@ -155,9 +163,9 @@ def _write_page(arguments: Arguments, file: str) -> int:
 
 def _unread(
     skills: Sequence[Skill], filters: usage.Filters
-) -> tuple[dict[str, list[tuple[int, str]]], tuple[Diagnostic, ...]]:
-    """Return the sections that no agent read, by file; of several skills, with their names."""
-    sections: dict[str, list[tuple[int, str]]] = {}
+) -> tuple[dict[str, dict[str, list[tuple[int, str]]]], tuple[Diagnostic, ...]]:
+    """Return the sections that no agent read, by skill and file."""
+    sections: dict[str, dict[str, list[tuple[int, str]]]] = {}
     diagnostics: tuple[Diagnostic, ...] = ()
     for label, skill in zip(_labels(skills), skills, strict=True):
         try:
@@ -165,8 +173,7 @@ def _unread(
         except Exception as error:  # one bad skill must not cost the others their page
             diagnostics += (warning("W005", skill.source, unexpected(error).message),)
             continue
-        for file, entries in usage.find_unread(headings, *usage.find_reads(skill, filters)).items():
-            sections[f"{label}: {file}" if len(skills) > 1 else file] = entries
+        sections[label] = usage.find_unread(headings, *usage.find_reads(skill, filters))
     return sections, diagnostics
 
 
@@ -211,32 +218,13 @@ def _bars(rows: Sequence[tuple[str, int]]) -> list[str]:
     rows = [(one_line(text), count) for text, count in rows]
     highest = max((count for _, count in rows), default=0) or 1
     digits = len(f"{highest:,}")
-    room = _terminal_width() - digits - 5
+    room = columns() - digits - 5
     if room < 24:  # no terminal, or too narrow for bars
         return [f"  {count:>{digits},}  {text}" for text, count in rows]
-    block, ellipsis = ("█", "…") if can_print("█…") else ("#", "~")
-    label = min(max((_width(text) for text, _ in rows), default=0), room - 12)
+    block = "█" if can_print("█") else "#"
+    label = min(max((width_of(text) for text, _ in rows), default=0), room - 12)
     lines = []
     for text, count in rows:
-        if _width(text) > label:
-            while _width(text) >= label:
-                text = text[:-1]
-            text += ellipsis
         bar = block * max(1 if count else 0, round((room - label) * count / highest))
-        lines.append(f"  {count:>{digits},}  {text}{' ' * (label - _width(text))} {bar}".rstrip())
+        lines.append(f"  {count:>{digits},}  {pad(cut(text, label), label)} {paint(bar, CODE)}".rstrip())
     return lines
-
-
-def _width(text: str) -> int:
-    """Return how many cells of a terminal a text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def _terminal_width() -> int:
-    """Return how wide the terminal is; 0 where there is none."""
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or 80 if sys.stdout.isatty() else 0
-    except (OSError, ValueError):
-        return 0

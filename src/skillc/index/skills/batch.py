@@ -129,29 +129,34 @@ def invert_texts(
     return batch
 
 
-def invert_documents(
-    documents: Sequence[tuple[str, bytes]], stemmer: Stemmer, statistics: Statistics
-) -> Batch:
+def invert_documents(documents: Sequence[tuple[str, bytes]], statistics: Statistics) -> Batch:
     """Return a batch of SKILL.md files that are at hand as bytes, each with the ID of its skill."""
     batch = Batch()
-    for start in range(0, len(documents), MAX_SLOTS):
-        group = sorted(documents[start : start + MAX_SLOTS])
-        slots: list[int] = []
-        texts: list[SkillText] = []
-        for slot, (skill_id, data) in enumerate(group):
-            path = f"{skill_id}/{SKILL_FILES[0]}"
-            values, text = _parse(path, skill_id, (len(data), 0, 0), data, strict=False, with_text=True)
-            batch.entries.append(Entry(path, skill_id, *values))
-            if text is not None:
-                slots.append(slot)
-                texts.append(text)
-        weights = list(zip(slots, weigh_terms(stemmer, texts), strict=True))
-        sketches = {slot: make_sketch(chain(w.head_terms, w.body_terms)) for slot, w in weights}
-        batch.sketches += map(sketches.get, range(len(group)))
-        lists = SegmentLists()
-        lists.add(invert(weights, statistics.skills, statistics.body_frequencies))
-        batch.lists.append(lists)
+    group = sorted(documents)
+    jobs = [(slot, skill_id, data) for slot, (skill_id, data) in enumerate(group)]
+    workers = min(count_cores(), 2) if can_spawn() else 0
+    if len(jobs) >= PARALLEL_FROM and workers > 1:
+        chunks = Pool(DocumentReader).run([jobs[n::workers] for n in range(workers)], workers, fork=False)
+    else:
+        chunks = iter([DocumentReader(statistics.skills, statistics.body_frequencies)(jobs)])
+    values: list[tuple[int, Values]] = []
+    sketches: dict[int, bytes] = {}
+    lists = SegmentLists()
+    for chunk, chunk_sketches, chunk_lists in chunks:
+        values += chunk
+        sketches |= chunk_sketches
+        lists.add(chunk_lists)
+    for slot, fields in sorted(values, key=lambda pair: pair[0]):
+        skill_id = group[slot][0]
+        batch.entries.append(Entry(document_path(skill_id), skill_id, *fields))
+        batch.sketches.append(sketches.get(slot))
+    batch.lists.append(lists)
     return batch
+
+
+def document_path(skill_id: str) -> str:
+    """Return the path of a skill that has no folder."""
+    return f"{skill_id}/{SKILL_FILES[0]}"
 
 
 def read_chunks(
@@ -205,14 +210,48 @@ class SkillReader:
                     slots.append(slot)
                     texts.append(text)
             if self._stemmer is not None:
-                new = list(zip(slots, weigh_terms(self._stemmer, texts), strict=True))
-                sketches |= {slot: make_sketch(chain(w.head_terms, w.body_terms)) for slot, w in new}
+                new, new_sketches = _weigh_group(self._stemmer, slots, texts)
+                sketches |= new_sketches
                 weights += new
         return values, sketches, invert(weights, *self._statistics)
 
     def _is_late(self) -> bool:
         """Return whether to stop; one file is always read, so that every call gets further."""
         return self._until is not None and self._has_started and time() > self._until
+
+
+class DocumentReader:
+    """Reads SKILL.md files that are at hand; called with slots, IDs and bytes. As `SkillReader` otherwise."""
+
+    def __init__(self, others: int = 0, frequencies: Frequencies | None = None) -> None:
+        self._stemmer = Stemmer()
+        self._statistics = others, frequencies
+
+    def __call__(self, jobs: Sequence[tuple[int, str, bytes]]) -> Chunk:
+        values: list[tuple[int, Values]] = []
+        weights: list[tuple[int, TermWeights]] = []
+        sketches: dict[int, bytes] = {}
+        for start in range(0, len(jobs), GROUP):
+            slots, texts = [], []
+            for slot, skill_id, data in jobs[start : start + GROUP]:
+                stamp = len(data), 0, 0
+                fields, text = _parse(document_path(skill_id), skill_id, stamp, data, False, True)
+                values.append((slot, fields))
+                if text is not None:
+                    slots.append(slot)
+                    texts.append(text)
+            new, new_sketches = _weigh_group(self._stemmer, slots, texts)
+            sketches |= new_sketches
+            weights += new
+        return values, sketches, invert(weights, *self._statistics)
+
+
+def _weigh_group(
+    stemmer: Stemmer, slots: Sequence[int], texts: Sequence[SkillText]
+) -> tuple[list[tuple[int, TermWeights]], dict[int, bytes]]:
+    """Return the weights and the sketches of texts, each with its slot."""
+    weights = list(zip(slots, weigh_terms(stemmer, texts), strict=True))
+    return weights, {slot: make_sketch(chain(w.head_terms, w.body_terms)) for slot, w in weights}
 
 
 class Statistics:

@@ -10,12 +10,10 @@ from __future__ import annotations
 import os
 from zlib import compress, decompress
 
-from skillc.index.skills.batch import Statistics, invert_documents
+from skillc.index.skills.batch import Statistics, document_path, invert_documents
 from skillc.index.skills.database import Database, checksum, read_note, select_in, verify, write_note
 from skillc.index.skills.snapshot import find_folder
-from skillc.index.skills.tokens import Stemmer
 from skillc.index.skills.writer import write_change
-from skillc.paths import SKILL_FILES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,10 +75,12 @@ class DocumentFolder:
         )
 
     def change(self, documents: Sequence[Document], removals: Iterable[str], mark: str | None) -> bool:
-        """Add or replace documents, remove others, and note a mark; return whether it could be written."""
-        stemmer = Stemmer()  # not shared with searches; its cache of words goes with it
+        """Add or replace documents, remove others, and note a mark; return whether it could be written.
+
+        Without a mark, more follows, and segments are merged when all is there.
+        """
         statistics = Statistics(self._writer, *KEY)
-        batch = invert_documents([(i, data) for i, _, data in documents], stemmer, statistics)
+        batch = invert_documents([(i, data) for i, _, data in documents], statistics)
         gone = [*removals]
 
         def apply(execute: Any) -> bool:
@@ -90,9 +90,8 @@ class DocumentFolder:
             for skill_id, label, data in documents:
                 row = skill_id, label, compress(data, FAST)
                 execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)", (*row, checksum(*row)))
-            if gone or batch.entries:
-                paths = map(_path, gone)
-                write_change(execute, *KEY, None, paths, batch, with_digest=False)
+            paths = map(document_path, gone)
+            write_change(execute, *KEY, None, paths, batch, with_digest=False, with_merge=mark is not None)
             if mark is not None:
                 write_note(execute, MARK, mark, MAX_NOTES)
             return True
@@ -145,10 +144,6 @@ class DocumentFolder:
                 self.database = Database(self._writer.path)
                 self._file = None
             self._file = self._file or _identify(self._writer.path)
-
-
-def _path(skill_id: str) -> str:
-    return f"{skill_id}/{SKILL_FILES[0]}"
 
 
 def _is_deleted(path: str, file: tuple[int, int] | None) -> bool:

@@ -108,7 +108,8 @@ class TwinChange:
         self._loose: set[int] = set()  # that are new, or whose group lost a skill
         self._traits: dict[int, Traits] = {}
         self._parents: dict[int, int] = {}
-        if execute("SELECT 1 FROM kin LIMIT 1").fetchone():
+        has_kin = execute("SELECT 1 FROM kin LIMIT 1").fetchone()
+        if has_kin or execute("SELECT 1 FROM skills WHERE sketch IS NOT NULL LIMIT 1").fetchone():
             row = execute("SELECT skill FROM kin WHERE key = ?", (SEAL,)).fetchone()
             if row != (self._checksum(),):
                 raise damage()

@@ -33,6 +33,7 @@ MAX_MESSAGE = 500  # characters of an error's text
 MAX_WAIT = 60.0  # seconds that a registry may ask us to wait
 MAX_ATTEMPTS = 3
 BUSY = (429, 503)
+PAGE, MAX_PAGES = 1000, 100  # skills of a list that are asked for at once, and how often
 PIECE = 1 << 16  # bytes that are sent at once
 JSON, ARCHIVE = "application/json", "application/gzip"
 
@@ -74,6 +75,16 @@ class Identity:
 
     def roles(self) -> str:
         return ", ".join(f"{role} of {prefix or 'all'}" for role, prefix in self.permissions)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedSkill:
+    """A skill as a registry lists it, at its latest version."""
+
+    id: SkillId
+    version: str
+    digest: str
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +157,44 @@ class RegistryApi:
         entries = _tables(self.get(f"{skill_path(skill_id)}/files", {"version": version}).value(), "files")
         return [_read_file(entry) for entry in entries]
 
+    def skills(self) -> Iterator[PublishedSkill]:
+        """Yield the skills that the caller may read, by ID, each at its latest version."""
+        cursor = ""
+        for _ in range(MAX_PAGES):
+            page = self.get("skills", {"limit": str(PAGE), "cursor": cursor}).value()
+            for entry in _tables(page, "skills"):
+                try:
+                    skill_id = SkillId(_text(entry, "id"))
+                except errors.InvalidSkillId:
+                    continue
+                texts = (_text(entry, key) for key in ("version", "digest", "description"))
+                yield PublishedSkill(skill_id, *texts)
+            cursor = _text(page, "next_cursor")
+            if not cursor:
+                return
+
+    def archive_address(self, skill_id: str, version: str) -> str:
+        return f"{self.registry}/{skill_path(skill_id)}/archive.tar.gz?{urlencode({'version': version})}"
+
+    def archive(self, skill_id: str, version: str, limit: int) -> bytes:
+        """Return all files of a version as .tar.gz."""
+        path = f"{skill_path(skill_id)}/archive.tar.gz"
+        return self.get(path, {"version": version}, limit=limit).data
+
+    def is_registry(self) -> bool:
+        """Return whether there is a registry of ours at this address, whatever the caller may do there."""
+        url = f"{self.registry}/whoami"
+        try:
+            response, data = self._exchange("GET", url, self._headers(), None, MAX_MESSAGE * 100)
+        except errors.RegistryUnavailable:
+            return False
+        value = Answer(response.status_code, data).value()
+        if response.status_code == 200:
+            return isinstance(value.get("permissions"), list) and bool(_text(value, "subject"))
+        error = value.get("error")
+        codes = (errors.RegistryRefused.code, errors.RegistryUnavailable.code)
+        return isinstance(error, dict) and error.get("code") in codes
+
     def get(self, path: str, query: Mapping[str, str] | None = None, *, limit: int = MAX_JSON) -> Answer:
         return self.send("GET", path, query=query, limit=limit)
 
@@ -209,6 +258,11 @@ class RegistryApi:
     def remove_grant(self, subject: str, prefix: str) -> None:
         self.send("DELETE", "grants", query={"subject": subject, "prefix": prefix})
 
+    def send_usage(self, batch: Mapping[str, Any]) -> dict[str, int]:
+        """Send counts of use; return how many rows were taken, and how many ignored."""
+        value = self.send("POST", "usage", batch).value()
+        return {key: number for key, number in value.items() if type(number) is int}
+
     # Requests
 
     def send(
@@ -230,10 +284,7 @@ class RegistryApi:
         """
         words = {key: text for key, text in (query or {}).items() if text}
         url = f"{self.registry}/{path}{f'?{urlencode(words)}' if words else ''}"
-        fields = {"Accept": "application/json", "Accept-Encoding": "identity"} | dict(headers or {})
-        fields["User-Agent"] = f"skillc/{__version__}"
-        if self._token:
-            fields["Authorization"] = f"Bearer {self._token}"
+        fields = self._headers() | dict(headers or {})
         content = content if value is None else json.dumps(value).encode()
         if content is not None:
             fields |= {"Content-Type": media_type, "Content-Length": str(len(content))}
@@ -248,6 +299,11 @@ class RegistryApi:
         if not 200 <= response.status_code < 300 and response.status_code != 304:
             raise self._error(response, data)
         return Answer(response.status_code, data, response.headers.get("ETag", "")[:1024])
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+        headers["User-Agent"] = f"skillc/{__version__}"
+        return headers | ({"Authorization": f"Bearer {self._token}"} if self._token else {})
 
     def _exchange(
         self, method: str, url: str, headers: Mapping[str, str], content: Iterator[bytes] | None, limit: int

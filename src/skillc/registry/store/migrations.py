@@ -55,6 +55,24 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE id_tokens (key TEXT PRIMARY KEY, expires_at BIGINT NOT NULL)",
         "ALTER TABLE tokens ADD COLUMN publisher TEXT NOT NULL DEFAULT ''",
     ),
+    (
+        "ALTER TABLE versions ADD COLUMN status TEXT NOT NULL DEFAULT 'approved'",
+        "ALTER TABLE versions ADD COLUMN audit TEXT NOT NULL DEFAULT ''",
+        "CREATE INDEX versions_status ON versions (status, sequence) WHERE status <> 'approved'",
+        """CREATE TABLE reviews (skill TEXT NOT NULL, version TEXT NOT NULL, tag TEXT NOT NULL,
+        reviewer TEXT NOT NULL, reviewed_at BIGINT, reason TEXT NOT NULL, PRIMARY KEY (skill, version),
+        FOREIGN KEY (skill, version) REFERENCES versions (skill, version) ON DELETE CASCADE)""",
+        """CREATE TABLE audits (skill TEXT NOT NULL, version TEXT NOT NULL, report TEXT NOT NULL,
+        PRIMARY KEY (skill, version),
+        FOREIGN KEY (skill, version) REFERENCES versions (skill, version) ON DELETE CASCADE)""",
+        """CREATE TABLE usage (machine TEXT NOT NULL, day INTEGER NOT NULL, skill TEXT NOT NULL,
+        file TEXT NOT NULL, section TEXT NOT NULL, command TEXT NOT NULL, count BIGINT NOT NULL,
+        PRIMARY KEY (machine, day, skill, file, section, command))""",
+        "CREATE INDEX usage_skill ON usage (skill, day)",
+        """CREATE TABLE misses (machine TEXT NOT NULL, day INTEGER NOT NULL, skill TEXT NOT NULL,
+        query TEXT NOT NULL, count BIGINT NOT NULL, PRIMARY KEY (machine, day, skill, query))""",
+        "CREATE INDEX misses_skill ON misses (skill, day)",
+    ),
 )
 
 

@@ -14,10 +14,11 @@ from skillc.skills import SkillId
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-MAX_PREFIXES = 100  # that a query is limited to; with more, all is read
+MAX_PREFIXES = 300  # that a query is limited to; with more, all is read
 _BATCH = 500  # values in one statement; SQLite may have a limit of 999
 _VERSION = (
-    "skill, version, digest, frontmatter, archive, archive_size, published_at, published_by, note, yanked"
+    "skill, version, digest, frontmatter, archive, archive_size, published_at, published_by, note, yanked, "
+    "status, audit"
 )
 _TOKEN = "id, owner, role, prefix, label, created_at, expires_at, revoked_at"  # noqa: S105 (columns)
 _CHANGE = "sequence, time, subject, token, action, skill, version, detail"
@@ -52,19 +53,35 @@ def read_deletion(connection: Connection, skill_id: str) -> datetime | None:
 
 def read_skills(connection: Connection, prefixes: Sequence[str], after: str, limit: int) -> list[Skill]:
     """Return up to `limit` skills that are not deleted, by ID, below any prefix and behind the ID `after`."""
-    condition, values = "deleted_at IS NULL AND id > ?", [after]
-    if "" not in prefixes and len(prefixes) <= MAX_PREFIXES:
-        condition += f" AND ({' OR '.join(['id = ? OR id >= ? AND id < ?'] * len(prefixes))})"
-        for prefix in prefixes:
-            values += [prefix, f"{prefix}/", f"{prefix}0"]  # "0" follows "/"
-    subquery = f"(SELECT id FROM skills WHERE {condition} ORDER BY id LIMIT {int(limit)})"  # noqa: S608
-    return _read_skills(connection, f"skill IN {subquery}", values)
+    condition, values = limit_to("id", prefixes)
+    query = f"SELECT id FROM skills WHERE deleted_at IS NULL AND id > ? AND {condition}"  # noqa: S608
+    subquery = f"({query} ORDER BY id LIMIT {int(limit)})"
+    return _read_skills(connection, f"skill IN {subquery}", [after, *values])
+
+
+def limit_to(column: str, prefixes: Sequence[str]) -> tuple[str, list[str]]:
+    """Return a condition for IDs below some prefixes, and its values; of many prefixes, one that all meet."""
+    if "" in prefixes or len(prefixes) > MAX_PREFIXES:
+        return "1 = 1", []
+    each = f"{column} = ? OR {column} >= ? AND {column} < ?"
+    values = [text for prefix in prefixes for text in (prefix, f"{prefix}/", f"{prefix}0")]  # "0" follows "/"
+    return f"({' OR '.join([each] * len(prefixes)) or '1 = 0'})", values
 
 
 def read_ids(connection: Connection, after: str, limit: int) -> list[str]:
     """Return up to `limit` IDs of skills that are not deleted, in order, behind the ID `after`."""
     query = f"SELECT id FROM skills WHERE deleted_at IS NULL AND id > ? ORDER BY id LIMIT {int(limit)}"  # noqa: S608
     return [skill_id for (skill_id,) in connection.execute(query, after)]
+
+
+def find_ids(connection: Connection, ids: Collection[str]) -> set[str]:
+    """Return those of some IDs that skills have which are not deleted."""
+    there: set[str] = set()
+    for batch in _split(sorted(ids)):
+        marks = ", ".join("?" * len(batch))
+        query = f"SELECT id FROM skills WHERE deleted_at IS NULL AND id IN ({marks})"  # noqa: S608
+        there.update(skill_id for (skill_id,) in connection.execute(query, *batch))
+    return there
 
 
 def find_skills(connection: Connection, ids: Collection[str]) -> list[Skill]:
@@ -87,6 +104,14 @@ def _read_skills(connection: Connection, condition: str, values: Sequence[str]) 
     for skill_id, tag, version in connection.execute(query, *values):
         tags[skill_id][tag] = version
     return [Skill(SkillId(key), (*value,), tags[key]) for key, value in versions.items()]
+
+
+def find_versions(connection: Connection, condition: str, values: Sequence[str], limit: int) -> list[Version]:
+    """Return the versions of skills that are not deleted that meet a condition, in order of publication."""
+    there = "skill IN (SELECT id FROM skills WHERE deleted_at IS NULL)"
+    query = f"SELECT {_VERSION} FROM versions WHERE {condition} AND {there}"  # noqa: S608
+    rows = connection.execute(f"{query} ORDER BY sequence LIMIT {int(limit)}", *values)
+    return [_version(row) for row in rows]
 
 
 def find_files(
@@ -118,7 +143,7 @@ def insert_version(
     key = version.skill, version.version
     connection.execute("INSERT INTO skills (id) VALUES (?) ON CONFLICT (id) DO NOTHING", version.skill)
     connection.execute(
-        f"INSERT INTO versions ({_VERSION}, sequence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+        f"INSERT INTO versions ({_VERSION}, sequence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
         *key,
         version.digest,
         json.dumps(version.frontmatter),  # in ASCII: also what no database holds, such as a NUL character
@@ -128,12 +153,19 @@ def insert_version(
         version.published_by,
         version.note,
         version.yanked,
+        version.status,
+        version.audit,
         sequence,
     )
     connection.execute_many(
         "INSERT INTO files (skill, version, path, size, digest, executable) VALUES (?, ?, ?, ?, ?, ?)",
         [(*key, file.path, file.size, file.digest, int(file.is_executable)) for file in files],
     )
+
+
+def set_status(connection: Connection, version: Version, status: str) -> None:
+    query = "UPDATE versions SET status = ? WHERE skill = ? AND version = ?"
+    connection.execute(query, status, version.skill, version.version)
 
 
 def set_yank(connection: Connection, version: Version, reason: str | None) -> None:
@@ -165,6 +197,8 @@ def find_deletions(connection: Connection, before: datetime) -> list[str]:
 
 def purge_skill(connection: Connection, skill_id: str) -> None:
     """Remove a skill and all that belongs to it; its blobs are orphans from now on."""
+    for table in ("usage", "misses"):
+        connection.execute(f"DELETE FROM {table} WHERE skill = ?", skill_id)  # noqa: S608
     connection.execute("DELETE FROM skills WHERE id = ?", skill_id)
 
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from skillc.server.api import accounts, health, publication, search, skills
-from skillc.server.api.declaration import Operation
+from skillc.server.api import accounts, health, identities, openapi, publication, search, skills
+from skillc.server.api.declaration import Operation, make_route
 from skillc.server.service import Service
 
-# The most special paths of a module come first: the first route that fits is taken.
-OPERATIONS: tuple[Operation, ...] = (
+_OPERATIONS = (
     *skills.OPERATIONS,
     *publication.OPERATIONS,
     *search.OPERATIONS,
     *accounts.OPERATIONS,
+    *identities.OPERATIONS,
     *health.OPERATIONS,
 )
+OPERATIONS: tuple[Operation, ...] = (*_OPERATIONS, openapi.make_operation(_OPERATIONS))
 
 
 def routes(service: Service) -> list[BaseRoute]:
-    """Return a route for each operation."""
-    return [operation.route(service) for operation in OPERATIONS]
+    """Return a route for each path."""
+    paths: dict[str, list[Operation]] = {}
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, []).append(operation)
+    return [make_route(service, operations) for operations in paths.values()]

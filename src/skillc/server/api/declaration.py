@@ -5,7 +5,8 @@ The routes and the OpenAPI document come from these declarations, so that neithe
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
@@ -17,7 +18,7 @@ from starlette.routing import Match, Route
 from starlette.types import Scope
 
 from skillc.errors import RegistryRefused, SignInRequired
-from skillc.registry import Caller, Role
+from skillc.registry import PUBLIC, Caller, Role
 from skillc.server.api.shapes import check_shape
 from skillc.server.requests import MAX_LIMIT, MAX_REQUEST, REQUEST_TIME, read_object
 from skillc.server.responses import Refusal, guard
@@ -25,6 +26,7 @@ from skillc.server.service import Service
 from skillc.skills import SkillId
 
 JSON = "application/json"
+SKILL = "/skills/{id:skill}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,21 +118,22 @@ class Operation:
     failures: tuple[int, ...] = ()
     tags: tuple[str, ...] = field(default=())
 
-    def route(self, service: Service) -> Route:
-        """Return the route, which checks the caller before anything is looked up or read."""
+    def all_failures(self) -> set[int]:
+        """Return the statuses of all errors: also those of any operation that asks the registry."""
+        common = {401, 403, 429} if self.role is not None else set()
+        return {*self.failures, *common, 500, 503}
 
-        async def respond(request: Request) -> Response:
-            caller = await self._identify(service, request)
-            query = {each.name: each.parse(_read(request, each)) for each in self.parameters}
-            return await self.handle(Call(service, request, caller, query))
-
-        return RawRoute(self.path, guard(respond), methods=[self.method])
+    async def respond(self, service: Service, request: Request) -> Response:
+        """Answer a request; the caller is checked before anything is looked up or read."""
+        caller = await self._identify(service, request)
+        query = {each.name: each.parse(_read(request, each)) for each in self.parameters}
+        return await self.handle(Call(service, request, caller, query))
 
     async def _identify(self, service: Service, request: Request) -> Caller:
         if self.role is None:
             return NO_CALLER
         caller = await service.caller(request)
-        if self.needs_token and not caller.token:
+        if self.needs_token and caller is PUBLIC:
             raise SignInRequired
         if "id" in request.path_params and "{id:skill}" in self.path:
             caller.require(self.role, SkillId(request.path_params["id"]))
@@ -140,6 +143,19 @@ class Operation:
 
 
 NO_CALLER = Caller("")
+
+
+def make_route(service: Service, operations: Iterable[Operation]) -> Route:
+    """Return one route for the operations of a path, so that a refused method is told which there are."""
+    by_method = {operation.method: operation for operation in operations}
+    if "GET" in by_method:
+        by_method["HEAD"] = by_method["GET"]
+
+    async def respond(request: Request) -> Response:
+        return await by_method[request.method].respond(service, request)
+
+    path = next(iter(by_method.values())).path
+    return RawRoute(path, guard(respond), methods=list(by_method))
 
 
 def _read(request: Request, parameter: Parameter) -> str:
@@ -166,6 +182,13 @@ class SkillConvertor(Convertor[str]):
 register_url_convertor("skill", SkillConvertor())
 
 
+# What follows the ID of a skill in paths of endpoints: with slashes as they are, it belongs to no ID.
+_BELOW = re.compile(
+    r"/skills/[^/]+(?:/[^/]+)*?/"
+    r"(?:versions(?:/[^/]+/(?:un)?yank)?|files(?:/.*)?|tags/[^/]+|restore|archive\.tar\.gz)"
+)
+
+
 class RawRoute(Route):
     """A route that is compared with the path as it was sent, so that `%2F` is no slash."""
 
@@ -174,6 +197,8 @@ class RawRoute(Route):
             return Match.NONE, {}
         raw = scope.get("raw_path")
         path = scope["path"] if raw is None else raw.partition(b"?")[0].decode("latin-1")
+        if self.path == SKILL and _BELOW.fullmatch(path):
+            return Match.NONE, {}  # so that a method which that endpoint does not take is 405
         match, child = super().matches({**scope, "path": path, "root_path": ""})
         if match is not Match.NONE:
             parameters = child["path_params"]

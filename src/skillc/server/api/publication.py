@@ -8,7 +8,7 @@ import binascii
 import os
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from starlette.requests import Request
@@ -60,6 +60,8 @@ async def _publish(call: Call, skill_id: str, expect: str | None) -> Response:
         except REFUSED as error:
             raise Refusal(422, error.message, error.code) from None
         version: Version = await call.run(call.service.registry.publish, package, **options, expect=expect)
+    call.service.metrics.uploads += 1
+    call.service.metrics.upload_bytes += sum(map(len, package.contents.values()))
     value = {"id": str(version.skill), "version": version.version, "digest": version.digest}
     location = f"/skills/{version.skill}?version={version.version}"
     return respond(value, 201, {"ETag": version_etag(version), "Location": location})
@@ -145,7 +147,10 @@ def _read_references(call: Call, skill_id: SkillId, references: dict[str, str]) 
     if not references:
         return {}
     registry, contents = call.service.registry, {}
-    for version in registry.skill(call.caller, skill_id).versions[:MAX_SEARCH]:
+    versions: tuple[Version, ...] = ()
+    with suppress(SkillNotFound):
+        versions = registry.skill(call.caller, skill_id).versions[:MAX_SEARCH]
+    for version in versions:
         places = {file.digest: file.path for file in registry.files(call.caller, version)}
         for path, digest in references.items():
             if path not in contents and digest in places:

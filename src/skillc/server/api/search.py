@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from starlette.responses import Response
@@ -12,7 +13,8 @@ from skillc.server.api.shapes import TurnRequest, TurnResult
 
 
 async def find_skills(call: Call) -> Response:
-    return await answer_search(call.request, call.service.engine(call.caller))
+    """Search the index of this process. It may be two seconds behind other processes, and never more."""
+    return await answer_search(call.request, partial(call.service.find, call.caller))
 
 
 async def prepare_turn(call: Call) -> Response:

@@ -50,8 +50,15 @@ class SkillEntry(TypedDict):
     source_name: NotRequired[str]
 
 
+class ListedSkill(SkillEntry):
+    """A skill at its latest version."""
+
+    version: str
+    digest: str
+
+
 class SkillList(TypedDict):
-    skills: list[SkillEntry]
+    skills: list[ListedSkill]
     next_cursor: NotRequired[str]
 
 

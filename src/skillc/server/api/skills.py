@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from skillc.errors import FileNotFound, SkillNotFound
-from skillc.library import SkillDescriptor, SkillFilter
+from skillc.library import SkillFilter
 from skillc.registry import LATEST, Skill, StoredFile, Version, describe_version, read_document
 from skillc.server.answers import answer_collections, describe_document
 from skillc.server.api.declaration import IF_NONE_MATCH, LIMIT, TAG, VERSION, Call, Operation, Parameter
@@ -29,7 +32,7 @@ GZIP = "application/gzip"
 async def list_skills(call: Call) -> Response:
     """Return a page of the skills, or stream all of them."""
     query = call.query
-    collection = query["collection"].strip("/")
+    collection = str(SkillId(text)) if (text := query["collection"].strip("/")) else ""
     cursor = SkillId(query["cursor"]) if query["cursor"] else ""
     revision = await call.service.call(call.service.registry.log.find_end)
     selection = collection, query["query"], query["limit"], cursor
@@ -41,33 +44,34 @@ async def list_skills(call: Call) -> Response:
     skills = _filter(call, filter, collection, cursor)
     limit = query["limit"]
     if limit is None:
-        chunks = iterate_in_threadpool(_write_list(skills))
-        return StreamingResponse(chunks, headers=HEADERS | {"ETag": etag}, media_type="application/json")
+        chunks = _write_list(skills)
+        first = await call.service.call(next, chunks)  # an outage is told as long as nothing was sent
+        stream = iterate_in_threadpool(chain([first], chunks))
+        return StreamingResponse(stream, headers=HEADERS | {"ETag": etag}, media_type="application/json")
     return respond(await call.service.call(_read_page, skills, limit), headers={"ETag": etag})
 
 
-def _filter(call: Call, filter: SkillFilter, collection: str, after: str) -> Iterator[SkillDescriptor]:
-    """Yield the skills that pass a filter, by ID, a page of the store at a time."""
+def _filter(call: Call, filter: SkillFilter, collection: str, after: str) -> Iterator[dict[str, Any]]:
+    """Yield the skills that pass a filter, by ID, at their latest versions; read the store in pages."""
     read = call.service.registry.skills
-    prefix = str(SkillId(collection)) if collection else ""
-    while page := read(call.caller, prefix, after, PAGE):
+    while page := read(call.caller, collection, after, PAGE):
         after = page[-1].id
-        versions = (skill.latest for skill in page)
-        skills = (describe_version(version) for version in versions if version is not None)
-        yield from (skill for skill in skills if filter.matches(skill))
+        for version in (skill.latest for skill in page):
+            if version is not None and filter.matches(skill := describe_version(version)):
+                yield skill.as_json() | {"version": version.version, "digest": version.digest}
 
 
-def _read_page(skills: Iterator[SkillDescriptor], limit: int) -> dict[str, object]:
+def _read_page(skills: Iterator[dict[str, Any]], limit: int) -> dict[str, object]:
     page = [skill for skill, _ in zip(skills, range(limit + 1), strict=False)]
-    value: dict[str, object] = {"skills": [skill.as_json() for skill in page[:limit]]}
-    return value | {"next_cursor": str(page[limit - 1].id)} if len(page) > limit else value
+    value: dict[str, object] = {"skills": page[:limit]}
+    return value | {"next_cursor": page[limit - 1]["id"]} if len(page) > limit else value
 
 
-def _write_list(skills: Iterator[SkillDescriptor]) -> Iterator[bytes]:
+def _write_list(skills: Iterator[dict[str, Any]]) -> Iterator[bytes]:
     chunk = ['{"skills":[']
     separator = ""
     for skill in skills:
-        text = json.dumps(skill.as_json(), ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(skill, ensure_ascii=False, separators=(",", ":"))
         chunk.append(separator + text)
         separator = ","
         if len(chunk) >= PAGE:
@@ -82,13 +86,38 @@ async def read_collections(call: Call) -> Response:
 
 async def read_skill(call: Call) -> Response:
     """Return a version of a skill with its text; by default the latest."""
-    _, version = await _resolve(call)
-    etag = version_etag(version)
-    if response := unchanged(call.request, etag):
+    _check_choice(call)
+    registry, skill_id, query = call.service.registry, call.path["id"], call.query
+    key = "text", query["version"], query["tag"]
+    known = registry.recall(skill_id, key)  # most requests need no thread
+    text: _Text = (
+        known
+        if isinstance(known, _Text)
+        else await call.service.call(registry.remember, skill_id, key, lambda: _read_text(call), _measure)
+    )
+    if response := unchanged(call.request, text.etag):
         return response
-    document = await call.service.call(read_document, call.service.registry.source(call.caller), version)
-    value = describe_document(document) | {"version": version.version, "digest": version.digest}
-    return respond(value, headers={"ETag": etag})
+    return Response(text.content, headers=HEADERS | {"ETag": text.etag}, media_type="application/json")
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The response for a version; it is the same for all callers."""
+
+    content: bytes
+    etag: str
+
+
+def _read_text(call: Call) -> _Text:
+    source = call.service.registry.source(call.caller)
+    version = _choose(source.skill(call.path["id"]), call)
+    value = describe_document(read_document(source, version))
+    value |= {"version": version.version, "digest": version.digest}
+    return _Text(bytes(respond(value).body), version_etag(version))
+
+
+def _measure(text: _Text) -> int:
+    return len(text.content) + 200
 
 
 async def read_versions(call: Call) -> Response:
@@ -150,16 +179,24 @@ async def read_archive(call: Call) -> Response:
 
 async def _resolve(call: Call) -> tuple[Skill, Version]:
     """Return the skill of a path, and the version that the query names."""
-    number, tag = call.query["version"], call.query["tag"]
-    if number and tag:
-        raise Refusal(400, "give 'version' or 'tag', not both")
+    _check_choice(call)
     skill: Skill = await call.run(call.service.registry.skill, call.path["id"])
+    return skill, _choose(skill, call)
+
+
+def _check_choice(call: Call) -> None:
+    if call.query["version"] and call.query["tag"]:
+        raise Refusal(400, "give 'version' or 'tag', not both")
+
+
+def _choose(skill: Skill, call: Call) -> Version:
+    number = call.query["version"]
     if not number:
-        return skill, skill.resolve(tag or LATEST)
+        return skill.resolve(call.query["tag"] or LATEST)
     version = skill.find(number)
     if version is None:
         raise SkillNotFound(f"{skill.id}@{number}", "there is no such version")
-    return skill, version
+    return version
 
 
 def version_etag(version: Version) -> str:

@@ -10,33 +10,16 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from skillc.errors import InvalidParameter, RegistryUnavailable
-from skillc.library import LOOPBACK, private_logs
+from skillc.errors import RegistryUnavailable
+from skillc.library import private_logs
 
 TIME_OUT = 10.0  # seconds for an answer as a whole
 MAX_ANSWER = 1 << 20  # bytes
 
 
-def is_secure(url: str, *, loopback: bool) -> bool:
-    """Return whether a URL is https or, where `loopback` is allowed, http on this machine."""
-    try:
-        parts = urlsplit(url)
-        is_plain = parts.username is None and not parts.fragment and parts.hostname and parts.port != 0
-    except ValueError:
-        return False
-    if not is_plain or not url.isascii() or not url.isprintable() or " " in url:
-        return False
-    return parts.scheme == "https" or (loopback and parts.scheme == "http" and parts.hostname in LOOPBACK)
-
-
-def parse_issuer(url: str, name: str = "issuer") -> str:
-    """Return the address of an issuer; raises InvalidParameter for one that can't be asked safely."""
-    if not is_secure(url, loopback=True) or urlsplit(url).query or "?" in url:
-        raise InvalidParameter(name, "it is an https URL without a query (http on this machine alone)")
-    return url
-
-
-async def request_json(url: str, form: Mapping[str, str] | None = None, authorization: str = "") -> Any:
+async def request_json(
+    url: str, form: Mapping[str, str] | None = None, authorization: str = ""
+) -> dict[str, Any]:
     """GET a URL, or POST a form to it, and return the JSON; raises RegistryUnavailable without what was sent.
 
     An answer with an error (4xx) that is JSON is returned, too: OAuth says there what went wrong.

@@ -13,8 +13,8 @@ from joserfc.errors import SecurityWarning
 from joserfc.jwk import RSAKey
 
 from skillc.errors import InvalidParameter, RegistryRefused, RegistryUnavailable
-from skillc.server.signin import issuers
-from skillc.server.signin.http import parse_issuer
+from skillc.server.oidc import issuers
+from skillc.server.oidc.addresses import parse_issuer
 from tests.support.issuer import AUDIENCE, EC, RSA, Issuer
 
 Token = Callable[[Issuer], str]

@@ -21,7 +21,8 @@ from joserfc.jwk import ECKey, Key, KeySet, RSAKey
 from joserfc.jws import JWSRegistry
 
 from skillc.errors import RegistryRefused, RegistryUnavailable
-from skillc.server.signin.http import is_secure, parse_issuer, request_json
+from skillc.server.oidc.addresses import is_secure, parse_issuer
+from skillc.server.oidc.http import request_json
 
 ALGORITHMS = ("RS256", "ES256")
 MIN_RSA = 2048  # bits
@@ -44,6 +45,7 @@ class Metadata:
     jwks_uri: str
     authorization_endpoint: str = ""
     token_endpoint: str = ""
+    userinfo_endpoint: str = ""
     auth_methods: tuple[str, ...] = ()
 
 
@@ -73,6 +75,18 @@ class Issuer:
             raise refuse("is signed with an unknown key")
         self._check(claims, audience)
         return claims
+
+    async def exchange(self, form: Mapping[str, str], authorization: str) -> Claims:
+        """Return the answer of the token endpoint, which may be an error of OAuth."""
+        endpoint = (await self.metadata()).token_endpoint
+        if not endpoint:
+            raise RegistryUnavailable(self.url, "it has no token endpoint")
+        return await request_json(endpoint, form, authorization)
+
+    async def read_person(self, access_token: str) -> Claims:
+        """Return the claims of the userinfo endpoint; none where the issuer has no such."""
+        endpoint = (await self.metadata()).userinfo_endpoint
+        return await request_json(endpoint, authorization=f"Bearer {access_token}") if endpoint else {}
 
     def _check(self, claims: Claims, audience: str) -> None:
         requests = jwt.JWTClaimsRegistry(
@@ -104,6 +118,7 @@ class Issuer:
             jwks_uri=self._endpoint(document, "jwks_uri"),
             authorization_endpoint=self._endpoint(document, "authorization_endpoint", optional=True),
             token_endpoint=self._endpoint(document, "token_endpoint", optional=True),
+            userinfo_endpoint=self._endpoint(document, "userinfo_endpoint", optional=True),
             auth_methods=tuple(methods) if isinstance(methods, list) else (),
         )
 

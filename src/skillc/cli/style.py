@@ -1,0 +1,259 @@
+"""Paint text for a terminal: marks that stand for a style, and what they become.
+
+A style is a pair of marks around a text. Marks are noncharacters of Unicode; the stream for terminals turns
+them into escape sequences, and escapes all others. So the worst that a skill's text can do is to look bold.
+Without colour `paint` returns the text as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+
+from skillc.cli import can_print, is_painted
+
+STRONG, FAINT, CODE, GOOD, WARNING, BAD, TITLE = map(chr, range(0xFDD0, 0xFDD7))
+END = chr(0xFDD7)
+_SEQUENCES = {
+    STRONG: "\x1b[1m",
+    FAINT: "\x1b[2m",
+    CODE: "\x1b[36m",
+    GOOD: "\x1b[32m",
+    WARNING: "\x1b[33m",
+    BAD: "\x1b[1;31m",
+    TITLE: "\x1b[1;35m",
+    END: "\x1b[0m",
+}
+_REMOVAL = str.maketrans(dict.fromkeys(_SEQUENCES))
+
+WHEN = ("auto", "always", "never")
+
+
+def wants_color(when: str, is_terminal: bool) -> bool:
+    """Return whether to paint: as `--color` says, then NO_COLOR, FORCE_COLOR, and what the output is."""
+    if when != "auto":
+        return when == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") != "0":
+        return True
+    return is_terminal and os.environ.get("TERM") != "dumb"
+
+
+def paint(text: str, style: str) -> str:
+    """Return a text in a style, line by line, where stdout shows styles."""
+    if not text or not is_painted():
+        return text
+    return "\n".join(f"{style}{line}{END}" if line else line for line in strip(text).split("\n"))
+
+
+def strip(text: str) -> str:
+    """Return a text without marks."""
+    return text.translate(_REMOVAL)
+
+
+def translate(text: str, escape: Callable[[str], str]) -> str:
+    """Return what a terminal is sent for a text with marks; all else is escaped."""
+    if not any(mark in text for mark in _SEQUENCES):
+        return escape(text)
+    parts, start = [], 0
+    for position, character in enumerate(text):
+        if character in _SEQUENCES:
+            parts += [escape(text[start:position]), _SEQUENCES[character]]
+            start = position + 1
+    return "".join([*parts, escape(text[start:])])
+
+
+# What the lines of a command become
+
+OPENING, CLOSING = "[MATCH]", "[/MATCH]"  # around words that a search found [RFC-0004]
+
+
+def paint_results(lines: Iterable[str]) -> Iterator[str]:
+    """Paint search results: where, and below it a snippet with its matches."""
+    for line in lines:
+        if line.startswith("  "):
+            yield from _wrap(paint_matches(line))
+        else:
+            place, separator, score = line.rpartition(" (score: ")
+            yield f"{paint(place, STRONG)}{paint(separator + score, FAINT)}" if separator else line
+
+
+def paint_skills(lines: Iterable[str]) -> Iterator[str]:
+    """Paint what `find` and `browse` list: a skill, what it is for, why it fits, and how to read it."""
+    for line in lines:
+        label, colon, rest = line.partition(": ")
+        if not line.startswith("  "):
+            name, space, rest = line.partition("  ")
+            yield f"{paint(name, STRONG)}{paint(space + rest, FAINT)}"
+        elif colon and label.strip() == "read":
+            yield f"{paint(label + colon, FAINT)}{paint(rest, CODE)}"
+        elif colon and label.strip().islower() and " " not in label.strip():
+            yield paint(line, FAINT)
+        else:
+            yield from _wrap(line)
+
+
+def _wrap(line: str, others: str | None = None) -> list[str]:
+    """Return an indented line in lines that fit the terminal; `others` is the indent below the first."""
+    text = line.lstrip(" ")
+    indent = line[: len(line) - len(text)]
+    room = columns()
+    if not room or width_of(line) <= room:
+        return [line]
+    from textwrap import wrap  # only for long lines
+
+    others = indent if others is None else others
+    return wrap(text, room, initial_indent=indent, subsequent_indent=others, break_on_hyphens=False)
+
+
+def paint_matches(text: str) -> str:
+    """Return a snippet with its matches in bold instead of in marks."""
+    before, *pieces = text.split(OPENING)
+    parts = [before]
+    for piece in pieces:
+        match, closing, rest = piece.partition(CLOSING)
+        parts += [paint(match, STRONG), rest] if closing else [OPENING, piece]
+    return "".join(parts)
+
+
+def paint_outline(lines: Iterable[str]) -> Iterator[str]:
+    """Paint an outline: files, and the hashes of headings behind them."""
+    for line in lines:
+        text = line.lstrip(" #")
+        yield f"{paint(line[: -len(text) or None], FAINT)}{text}" if line[:1] == " " else paint(line, STRONG)
+
+
+def paint_markdown(lines: Iterable[str]) -> Iterator[str]:
+    """Paint lines of Markdown: headings, code blocks, code within a line."""
+    fence = ""
+    for line in lines:
+        start = line.lstrip(" ")
+        marker = start[: len(start) - len(start.lstrip("`~"))]
+        if fence:
+            is_end = marker.startswith(fence) and not start[len(marker) :].strip()
+            yield paint(line, FAINT if is_end else CODE)
+            fence = "" if is_end else fence
+        elif len(marker) >= 3 and len(set(marker)) == 1:
+            fence = marker
+            yield paint(line, FAINT)
+        elif start.startswith("#") and start.lstrip("#")[:1] in ("", " "):
+            yield paint(line, TITLE)
+        else:
+            yield _paint_code(line)
+
+
+def _paint_code(line: str) -> str:
+    parts = line.split("`")
+    if len(parts) < 3 or len(parts) % 2 == 0:
+        return line
+    return "".join(paint(f"`{part}`", CODE) if number % 2 else part for number, part in enumerate(parts))
+
+
+def paint_diagnostics(text: str) -> str:
+    """Paint the start of each line that is an error, a warning or a hint."""
+    return "\n".join(map(_paint_diagnostic, strip(text).split("\n")))
+
+
+_KINDS = {"error[": BAD, "warning[": WARNING}
+_KINDS |= dict.fromkeys(("info:", "hint:", "note:", "verbose:"), FAINT)
+
+
+def _paint_diagnostic(line: str) -> str:
+    style = next((style for start, style in _KINDS.items() if line.startswith(start)), "")
+    kind, colon, rest = line.partition(":")
+    return f"{style}{kind}{colon}{END}{rest}" if style else line
+
+
+def paint_findings(lines: Iterable[str]) -> Iterator[str]:
+    """Paint the findings of a file: the number of the line, and the code."""
+    for line in lines:
+        first, *others = _wrap(line, "      ")
+        place, colon, rest = first.partition(": ")
+        kind, end, text = rest.partition(": ")
+        style = BAD if kind.startswith("error") else WARNING
+        yield f"{paint(place + colon, FAINT)}{paint(kind + end, style)}{text}"
+        yield from others
+
+
+def paint_checks(lines: Iterable[str]) -> Iterator[str]:
+    """Paint the checks of `doctor`: a word for the result, the name, and what was found."""
+    styles = {"ok": GOOD, "warning": WARNING, "error": BAD}
+    for line in lines:
+        word = line.partition(" ")[0]
+        first, *others = _wrap(line, " " * CHECK_INDENT)
+        yield f"{paint(word, styles[word])}{first[len(word) :]}" if word in styles else first
+        yield from others
+
+
+# How much room there is
+
+CHECK_INDENT = 24  # columns before what a check of `doctor` says
+MIN_CELL = 8  # columns that a cell keeps when its table is cut
+
+
+def width_of(text: str) -> int:
+    """Return the columns that a text takes on a terminal.
+
+    >>> width_of("abc"), width_of("日本"), width_of("e\\u0301")
+    (3, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width  # a library of its own, seldom needed
+
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in strip(text))
+
+
+def pad(text: str, width: int) -> str:
+    """Return a text with spaces behind it, up to a width."""
+    return text + " " * (width - width_of(text))
+
+
+def cut(text: str, width: int) -> str:
+    """Return a text in at most `width` columns, with an ellipsis where something is left out.
+
+    >>> cut("abcdef", 4), cut("日本語", 4)
+    ('abc…', '日…')
+    """
+    if width_of(text) <= width:
+        return text
+    ellipsis = "…" if can_print("…") else "."
+    room, kept = width - 1, []
+    for character in text:
+        room -= width_of(character)
+        if room < 0:
+            break
+        kept.append(character)
+    return f"{''.join(kept)}{ellipsis}"
+
+
+def columns() -> int:
+    """Return the width of the terminal that stdout is; 0 where it is none."""
+    if not sys.stdout.isatty():
+        return 0
+    width = os.environ.get("COLUMNS", "")
+    if width.isascii() and width.isdigit() and int(width) > 0:
+        return int(width)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def fit(widths: list[int], room: int) -> list[int]:
+    """Return widths of columns that fit into a line: the widest give way first.
+
+    >>> fit([5, 40, 30], 50)
+    [5, 20, 21]
+    """
+    widths = list(widths)
+    excess = sum(widths) + 2 * (len(widths) - 1) - room
+    while excess > 0:
+        widest = max(range(len(widths)), key=widths.__getitem__)
+        if widths[widest] <= MIN_CELL:
+            break
+        widths[widest] -= 1
+        excess -= 1
+    return widths

@@ -1,0 +1,150 @@
+"""What people see on a terminal: styles, widths, options before the command; and pipes, which stay plain."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from skillc.cli.style import STRONG, cut, fit, paint_matches, translate, width_of
+from skillc.text import terminal_text
+from tests.conftest import World
+from tests.support.skills import skill
+from tests.support.terminal import show_on_terminal
+
+BODY = "# PDF\n\n## Forms\n\nUse `fill` on a form.\n\n```sh\nfill form\n```\n"
+
+
+@pytest.fixture
+def pdf(world: World) -> World:
+    folder = skill(world.store, "pdf")
+    (folder / "SKILL.md").write_text(f"---\nname: pdf\ndescription: Fill forms\n---\n{BODY}")
+    assert world.skc("build", "pdf").returncode == 0
+    return world
+
+
+def test_search_results(pdf: World) -> None:
+    """[SURFACES: Terminal] matches are bold on a terminal, and marked in a pipe [RFC-0004:C-SEARCH]."""
+    shown = show_on_terminal(pdf, "search", "pdf", "form")
+    assert "\x1b[1mform\x1b[0m" in shown
+    assert "[MATCH]" not in shown
+    assert "[MATCH]form[/MATCH]" in pdf.skc("search", "pdf", "form").stdout
+
+
+def test_markdown(pdf: World) -> None:
+    """[SURFACES: Terminal] headings and code stand out; what is piped is the text itself."""
+    shown = show_on_terminal(pdf, "show", "pdf", "--section", "Forms")
+    assert "\x1b[1;35m## Forms\x1b[0m" in shown
+    assert "\x1b[36m`fill`\x1b[0m on" in shown
+    assert "\x1b[36mfill form\x1b[0m" in shown
+    assert "\x1b[1;35m## Forms" in show_on_terminal(pdf, "open", "pdf", "SKILL.md")
+    piped = pdf.skc("show", "pdf", "--section", "Forms").stdout
+    assert piped == BODY.partition("\n\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "env", "is_painted"),
+    [
+        ((), {}, True),
+        ((), {"NO_COLOR": "1"}, False),
+        ((), {"TERM": "dumb"}, False),
+        (("--color", "never"), {"FORCE_COLOR": "1"}, False),
+        (("--color=always",), {"NO_COLOR": "1"}, True),
+    ],
+)
+def test_when(pdf: World, words: tuple[str, ...], env: dict[str, str], is_painted: bool) -> None:
+    """[SURFACES: Terminal] --color wins over NO_COLOR and FORCE_COLOR, which win over the terminal."""
+    shown = show_on_terminal(pdf, "outline", "pdf", *words, env=env)
+    assert ("\x1b[" in shown) is is_painted
+    assert "Forms" in shown
+
+
+def test_pipes(pdf: World) -> None:
+    """[SURFACES: Terminal] a pipe has colour only where it is asked for."""
+    assert "\x1b[" not in pdf.skc("outline", "pdf").stdout
+    assert "\x1b[" in pdf.skc("outline", "pdf", "--color", "always").stdout
+    pdf.env["FORCE_COLOR"] = "1"
+    assert "\x1b[" in pdf.skc("outline", "pdf").stdout
+    error = pdf.skc("show", "nothing", "--section", "x").stderr
+    assert error.startswith("\x1b[1;31merror[E001]:\x1b[0m ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [60, 80, 140])
+def test_width(pdf: World, columns: int) -> None:
+    """[SURFACES: Terminal] help and tables are no wider than the terminal."""
+    skill(pdf.store, "a-skill-with-quite-a-long-name-" + "x" * 30)
+    for words in (("--help",), ("build", "--help"), ("list", "--verbose")):
+        lines = show_on_terminal(pdf, *words, columns=columns, env={"NO_COLOR": "1"}).splitlines()
+        assert max(map(width_of, lines)) <= columns
+    assert "2 skills" in lines[-1]
+
+
+def test_pager(pdf: World) -> None:
+    """[SURFACES: Terminal] a pager gets what a person reads, as the user chose it; it may end early."""
+    env = {"SKILLC_PAGER": "sed s/^/page:/", "PAGER": "false"}
+    shown = show_on_terminal(pdf, "outline", "pdf", env=env, has_input=True)
+    assert shown.startswith("page:\x1b[1mSKILL.md")
+    assert not show_on_terminal(pdf, "outline", "pdf", "--no-pager", env=env, has_input=True).startswith(
+        "page:"
+    )
+    assert not show_on_terminal(pdf, "outline", "pdf", env=env).startswith("page:")  # no person answers
+    for pager in ("cat", "", "no-such-program", "'"):
+        env = {"SKILLC_PAGER": pager}
+        assert "SKILL.md" in show_on_terminal(pdf, "outline", "pdf", env=env, has_input=True)
+    (pdf.store / "pdf" / "long.txt").write_text("line\n" * 100_000)
+    shown = show_on_terminal(pdf, "open", "pdf", "long.txt", env={"PAGER": "head -1"}, has_input=True)
+    assert shown == "line\n"
+    shown = show_on_terminal(pdf, "show", "pdf", "--section", "x", env={"PAGER": "cat -n"}, has_input=True)
+    assert "error[E020]" in shown
+
+
+def test_before_the_command(pdf: World) -> None:
+    """[SURFACES: Terminal] -C runs a command elsewhere; common options may stand before it."""
+    folder = str(pdf.project)
+    assert pdf.skc("-C", folder, "--color=never", "outline", "pdf", cwd=pdf.root).stdout
+    assert "Usage: skc outline" in pdf.skc("-v", "outline", "--help").stdout
+    gone = pdf.skc("-C", "nowhere", "list").stderr
+    assert "-C nowhere: No such file or directory" in gone
+    assert "-C needs a value" in pdf.skc("-C").stderr
+    assert "did you mean --color?" in pdf.skc("--colour", "list").stderr
+
+
+def test_verbose(pdf: World) -> None:
+    """[SURFACES: Terminal] --verbose says where a name led, which index was used, and how long steps took."""
+    for words in (["-v", "show", "pdf", "--section", "Forms"], ["show", "pdf", "--section", "Forms", "-v"]):
+        result = pdf.skc(*words)
+        assert result.stdout.startswith("## Forms")
+        lines = result.stderr.splitlines()
+        assert all(line.startswith("verbose: ") for line in lines)
+        assert f"verbose: 'pdf' is {pdf.store / 'pdf'} (project store)" in lines
+        assert any(line.startswith("verbose: show took ") for line in lines)
+        assert any(line.startswith("verbose: index: ") and line.endswith(".db") for line in lines)
+    assert "find took" in pdf.skc("find", "forms", "--verbose").stderr
+
+
+def test_letters(pdf: World) -> None:
+    """[SURFACES: Terminal] letters are short for the options that a command has, and help names them."""
+    assert json.loads(pdf.skc("outline", "pdf", "-l", "1", "-f", "json").stdout)[0]["heading"] == "PDF"
+    assert "-g, --global" in pdf.skc("build", "-h").stdout
+    assert "invalid option: '-g' for" in pdf.skc("outline", "pdf", "-g").stderr
+
+
+def test_errors_as_json(pdf: World) -> None:
+    """[D62] with --format json an error is also JSON on stdout; usage errors keep status 1."""
+    missing = pdf.skc("show", "nothing", "--section", "x", "--format", "json")
+    assert missing.returncode == 1
+    error = json.loads(missing.stdout)["error"]
+    assert (error["code"], sorted(error)) == ("E001", ["code", "hint", "message"])
+    assert missing.stderr.startswith("error[E001]: ")
+    usage = pdf.skc("show", "pdf", "--sektion", "x", "--format=json")
+    assert (usage.returncode, json.loads(usage.stdout)["error"]["code"]) == (1, "E100")
+
+
+def test_parts() -> None:
+    """[SURFACES: Terminal] marks of a style can't be forged into sequences; wide letters count twice."""
+    assert translate(f"{STRONG}a\x1b[8mb", terminal_text) == "\x1b[1ma\\x1b[8mb"
+    assert paint_matches("[MATCH]a[/MATCH] [MATCH]b") == "a [MATCH]b"
+    assert (cut("日本語", 4), width_of("日…"), cut("ab", 2)) == ("日…", 3, "ab")
+    assert sum(fit([5, 40, 30], 50)) + 4 == 50
+    assert fit([5, 40, 30], 10) == [5, 8, 8]
