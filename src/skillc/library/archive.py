@@ -23,7 +23,7 @@ from typing import IO, Any, BinaryIO
 from skillc import atomic
 from skillc.errors import ArchiveRefused
 from skillc.paths import is_inside
-from skillc.skills import MAX_COMPONENT, MAX_PATH, is_portable, to_spelling
+from skillc.skills import MAX_FILE_NAME, MAX_PATH, is_portable, to_spelling
 
 MAX_PACKED = 256 << 20  # bytes of an archive
 MAX_BYTES = 512 << 20  # of all its files, unpacked
@@ -299,7 +299,7 @@ def _split(name: str) -> list[str]:
         size = len(name.encode())
     except UnicodeEncodeError:
         raise _Refusal("a name is not UTF-8") from None
-    if size > MAX_PATH or any(len(word.encode()) > MAX_COMPONENT for word in words):
+    if size > MAX_PATH or any(len(word.encode()) > MAX_FILE_NAME for word in words):
         raise _Refusal(f"a name is too long: '{name[:60]}…'")
     if not all(map(is_portable, words)):
         raise _Refusal(f"Windows can't hold the name '{name}'")

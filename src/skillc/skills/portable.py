@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterable
 
 MAX_PATH = 1024  # bytes
-MAX_COMPONENT = 255  # bytes of a name between slashes
+MAX_FILE_NAME = 255  # bytes of a name between slashes
 
 # Names that a file can't have on Windows.
 _FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f\x7f]|[ .]\Z')
@@ -50,7 +50,7 @@ def to_spelling(name: str) -> str:
 def _is_portable_segment(segment: str) -> bool:
     return (
         segment not in ("", ".", "..")
-        and len(segment.encode()) <= MAX_COMPONENT
+        and len(segment.encode()) <= MAX_FILE_NAME
         and not _FORBIDDEN.search(segment)
         and not _RESERVED.fullmatch(segment)
     )
