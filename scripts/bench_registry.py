@@ -1,6 +1,6 @@
 """How fast a registry answers, as ratios and in the server's own time.
 
-    .venv/bin/python scripts/bench_registry.py [--quick] [--skills 60000]
+    .venv/bin/python scripts/bench_registry.py [--quick] [--skills 60000] [--requests 8000]
 
 - GET /skills/{id} against a bare Starlette route that sends the same bytes: CPU time of the server for each
   request, same uvicorn settings, keep-alive, several clients. At least 0.5 of the bare route's speed.
@@ -36,7 +36,7 @@ MIN_RATIO = 0.5
 MAX_SEARCH = 0.010  # seconds
 MAX_MEMORY = 200e6  # bytes
 CLIENTS = 4
-ROUNDS = 5
+ROUNDS = 3
 
 BARE = """
 import sys
@@ -217,9 +217,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--skills", type=int, default=0)
+    parser.add_argument("--requests", type=int, default=0, help="for each measurement of reading")
     options = parser.parse_args()
     count = options.skills or (2000 if options.quick else 60_000)
-    requests = 2000 if options.quick else 8000
+    requests = options.requests or (2000 if options.quick else 8000)
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
         folder = home / ".skillc" / "registry"
