@@ -67,7 +67,7 @@ GROUPS = {
     },
     "See what agents used": {
         "stats": "Show what agents used: sections, files, searches, errors.",
-        "sync": "Move access logs kept in the project into the skills' own logs.",
+        "sync": "Move logs kept in the project into the skills' own logs; send counts to a registry.",
     },
     "Set up skc": {
         "doctor": "Check this installation, and say which command mends what is wrong.",

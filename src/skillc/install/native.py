@@ -29,9 +29,8 @@ from skillc.errors import (
     require_extra,
     warning,
 )
-from skillc.install.archive import MAX_PACKED, unpack_data
 from skillc.install.origin import OURS, Candidate, Download, Origin
-from skillc.library import find_token, is_skill, parse_registry, read_credentials
+from skillc.library import MAX_PACKED, find_token, is_skill, parse_registry, read_credentials, unpack_data
 from skillc.registry import LATEST, parse_version
 from skillc.skills import SkillId, digest_files
 from skillc.spelling import suggest
@@ -39,7 +38,7 @@ from skillc.spelling import suggest
 if TYPE_CHECKING:
     from skillc.library import PublishedVersion, RegistryApi  # they need the extra
 
-PAGES = "skills/"  # what precedes the ID in the address of a skill's page
+PAGES = ("s/", "skills/")  # what precedes the ID in the address of a skill's page, and in that of its JSON
 
 Report = Callable[[Diagnostic], None]
 
@@ -163,7 +162,7 @@ def open_native(
 
 def _list_below(place: _Place, names: Sequence[str]) -> dict[SkillId, Candidate]:
     """Return the skills below the address of a prefix, those with these names or all; none for any other."""
-    prefix = place.skill.removeprefix(PAGES)
+    prefix = place.skill.partition("/")[2] if place.skill.startswith(PAGES) else place.skill
     if place.ref:
         return {}
     skills = {each: candidate for each, candidate in place.list().items() if each.startswith(f"{prefix}/")}
@@ -194,9 +193,8 @@ def _resolve_address(place: _Place, names: Sequence[str], report: Report) -> dic
             raise OriginNotFound(
                 place.origin.label(), "there is no such skill in the registry", hint
             ) from None
-    return dict(
-        [place.find(place.skill.removeprefix(PAGES) + (f"@{place.ref}" if place.ref else ""), report)]
-    )
+    name = place.skill.partition("/")[2]
+    return dict([place.find(f"{name}@{place.ref}" if place.ref else name, report)])
 
 
 def _find_place(origin: Origin) -> _Place | None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from skillc.registry.finder import Finder
     from skillc.registry.identities import Identity, Job, Person, Session, TrustedPublisher
     from skillc.registry.model import (
+        APPROVED,
         LATEST,
         Change,
         Grant,
@@ -52,8 +53,8 @@ else:
             "finder": "Finder",
             "identities": "Identity Job Person Session TrustedPublisher",
             "model": (
-                "LATEST Change Grant Review Role Skill StoredFile Token Version next_patch parse_tag "
-                "parse_version precedence"
+                "APPROVED LATEST Change Grant Review Role Skill StoredFile Token Version next_patch "
+                "parse_tag parse_version precedence"
             ),
             "package": "MAX_BYTES MAX_FILES Package make_package read_package",
             "policies": "Allowed Audited MinimumAge Policy",

@@ -171,6 +171,10 @@ class Reader:
         """Return what `remember` would, if it need ask nothing; else None. Check the caller yourself."""
         return self._cache.recall(skill_id, key)
 
+    def recalls(self, skill_id: str) -> bool:
+        """Return whether `skill` need ask nothing for this one, so that it does not wait."""
+        return self._cache.recall(skill_id, "skill") is not None
+
     def remember(self, skill_id: str, key: Hashable, read: Callable[[], T], measure: Callable[[T], int]) -> T:
         """Return what `read` makes of one skill, and remember it until that skill changes, a minute at most.
 

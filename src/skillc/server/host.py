@@ -17,7 +17,7 @@ from starlette.middleware import Middleware
 from skillc.errors import InvalidOption
 from skillc.library import hide_secrets
 from skillc.paths import registry_directory, require_home
-from skillc.registry import Registry, open_registry
+from skillc.registry import Registry, ReviewRules, open_registry
 from skillc.server.access import Guard
 from skillc.server.registry import create_registry_app
 from skillc.server.serve import create_server, listen, make_url
@@ -38,7 +38,7 @@ def run(launch: Launch, announce: Callable[[str], None], show_token: Callable[[s
         return
     with (
         listen(launch.host, launch.port) as listener,
-        open_registry(launch.store, launch.blobs) as registry,
+        _open(launch) as registry,
     ):
         _make_admin(registry, launch.token_file, show_token)
         _serve(registry, launch, listener, lambda: announce(make_url(listener)))
@@ -62,17 +62,22 @@ def _serve_with_workers(
         def work(number: int, ready: Callable[[], None]) -> None:
             with (
                 listen(launch.host, port, share=True) as listener,
-                open_registry(launch.store, launch.blobs) as registry,
+                _open(launch) as registry,
             ):
                 _serve(registry, launch, listener, ready, number)
 
         Workers(launch.workers, work, log.error).run(lambda: announce(make_url(place)))
 
 
+def _open(launch: Launch) -> Registry:
+    rules = ReviewRules(launch.review_prefixes, launch.review_findings)
+    return open_registry(launch.store, launch.blobs, rules)
+
+
 def _prepare(launch: Launch) -> str:
     """Bring the store up to date, make the first admin, and return its token if it is to be shown."""
     secrets: list[str] = []
-    with open_registry(launch.store, launch.blobs) as registry:
+    with _open(launch) as registry:
         _make_admin(registry, launch.token_file, secrets.append)
     return "".join(secrets)
 

@@ -62,6 +62,9 @@ class Proxies:
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._networks = [ipaddress.ip_network(name, strict=False) for name in names]
 
+    def __bool__(self) -> bool:
+        return bool(self._networks)
+
     def address_of(self, scope: Mapping[str, Any]) -> str:
         """Return the address of a client: the last one that no trusted proxy has."""
         client = scope.get("client")

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
-import secrets
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -54,7 +54,7 @@ class Observer:
         self._app = app
         self._metrics = metrics
         self._routes = routes
-        self._proxies = proxies or Proxies()
+        self._proxies = Proxies() if proxies is None else proxies
         self._security = (*_SECURITY, *(_TLS if with_tls else ()))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,11 +88,11 @@ class Observer:
     def _request_id(self, scope: Scope) -> str:
         """Return the ID that a trusted proxy gave to a request, or a new one."""
         client = scope.get("client")
-        if client and self._proxies.trusts(str(client[0])):
+        if self._proxies and client and self._proxies.trusts(str(client[0])):
             for name, value in scope["headers"]:
                 if name == b"x-request-id" and _ID.fullmatch(value):
                     return str(value.decode())
-        return secrets.token_hex(8)
+        return os.urandom(8).hex()
 
     def _complete(
         self, headers: list[tuple[bytes, bytes]], scope: Scope, request_id: str

@@ -9,22 +9,36 @@ A registry's operations block, so they run in threads.
 from __future__ import annotations
 
 import asyncio
+import logging
+import random
 import tempfile
 import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cached_property
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from skillc import atomic
 from skillc.engine import DefaultSkillEngine
-from skillc.errors import RegistryRefused, RegistryUnavailable, SignInRequired
+from skillc.errors import RegistryRefused, RegistryUnavailable, SignInRequired, unexpected
 from skillc.index.skills import FoundSkills, Scope
-from skillc.registry import PUBLIC, Caller, Finder, Registry, RegistrySkillSource, SignedIn
+from skillc.registry import (
+    PUBLIC,
+    SYSTEM,
+    Caller,
+    Finder,
+    Package,
+    Registry,
+    RegistrySkillSource,
+    Role,
+    SignedIn,
+    Version,
+)
 from skillc.server.answers import for_readers
+from skillc.server.inspection import audit_package
 from skillc.server.limits import Limiter, Proxies
 from skillc.server.metrics import Metrics
 from skillc.server.observer import CALLER, QUOTA
@@ -33,11 +47,13 @@ from skillc.server.responses import Refusal
 from skillc.server.sessions import HEADER, SAFE, check_form_token, check_origin, read_cookie
 from skillc.server.settings import ServerSettings as ServerSettings
 
+log = logging.getLogger("skillc.server")
 P = ParamSpec("P")
 T = TypeVar("T")
 
 MAX_UPLOADS = 4  # at once; each is in memory while it is checked and stored
 UPLOAD_WAIT = 20.0  # seconds that an upload waits for its place
+COLLECT_SECONDS = 6 * 3600  # about, between two collections
 UPLOAD_TIME = 300.0  # seconds for an upload to arrive
 
 
@@ -54,7 +70,7 @@ class Service:
         self.metrics = Metrics(settings.metrics)
         self.proxies = Proxies(settings.trusted_proxies)
         self._limiter = Limiter(settings.rate_limit)
-        self.contexts: list[Callable[[], AbstractAsyncContextManager[object]]] = [self._follow]
+        self.contexts: list[Callable[[], AbstractAsyncContextManager[object]]] = [self._follow, self._tidy]
         self._is_followed = False
         self.issuers = Directory(registry.now)
         self._uploads = asyncio.Semaphore(MAX_UPLOADS)
@@ -146,6 +162,33 @@ class Service:
         finally:
             self._is_followed = False
             await self.call(self.finder.close)
+
+    @asynccontextmanager
+    async def _tidy(self) -> AsyncIterator[None]:
+        """Remove now and then what nothing needs any more, in one of the processes."""
+
+        async def run() -> None:
+            while True:
+                await asyncio.sleep(COLLECT_SECONDS * random.uniform(0.5, 1.5))  # noqa: S311
+                try:
+                    await self.call(self.registry.collect, SYSTEM)
+                except Exception as error:
+                    log.error("collecting: %s", unexpected(error).line())
+
+        task = asyncio.create_task(run()) if self.number == 0 else None
+        try:
+            yield
+        finally:
+            if task is not None:
+                task.cancel()
+
+    def publish(self, caller: Caller, package: Package, **options: Any) -> Version:
+        """Audit a package and publish it with the report; blocks. `options` are those of the registry."""
+        caller.require(Role.PUBLISHER, package.skill)
+        version = self.registry.publish(caller, package, **options, audit=audit_package(package))
+        self.metrics.uploads += 1
+        self.metrics.upload_bytes += sum(map(len, package.contents.values()))
+        return version
 
     def engine(self, caller: Caller) -> DefaultSkillEngine:
         """Return the engine over the skills of a caller, whatever capabilities they need."""

@@ -41,5 +41,7 @@ class Launch:
     workers: int = 1
     names: tuple[str, ...] = ()
     token_file: str = ""
+    review_prefixes: tuple[str, ...] = ()  # below these, what publishers publish waits for a review
+    review_findings: str = ""  # the level of an audit from which everything waits
     settings: ServerSettings = ServerSettings()
     mounts: Mounts = lambda service: {}

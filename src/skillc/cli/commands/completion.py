@@ -147,6 +147,8 @@ def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
             return [each.registry for each in read_credentials()]
         if what == "repos":
             return _repositories(before)
+        if what == "repositories":
+            return _repositories(("sync",))
         if what == "agents":
             return [agent.name for agent in read_agents()]
         if what in ("sections", "sources"):

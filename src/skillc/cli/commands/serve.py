@@ -23,6 +23,7 @@ from skillc.server import (
     serve_engine,
     serve_registry,
 )
+from skillc.skills import SkillId
 
 if TYPE_CHECKING:
     from skillc.server import Service
@@ -61,6 +62,17 @@ COMMAND = Command(
             "--admin-token-file",
             "Write the admin's token of the first start to this file, instead of printing it.",
             value="<file>",
+        ),
+        Option(
+            "--review",
+            "Let a maintainer review what publishers publish below this path. Can be repeated.",
+            value="<prefix>",
+            repeat=True,
+        ),
+        Option(
+            "--review-findings",
+            "Let a maintainer review what an audit finds something of this level in.",
+            choices=("note", "review", "block"),
         ),
         Option(
             "--rate-limit",
@@ -133,6 +145,8 @@ def _serve_registry(arguments: Arguments, port: int) -> int:
         workers=arguments.count("workers") or 1,
         names=tuple(arguments.texts("allow_host")),
         token_file=arguments.optional("admin_token_file") or "",
+        review_prefixes=tuple(str(SkillId(prefix)) for prefix in arguments.texts("review")),
+        review_findings=arguments.optional("review_findings") or "",
         settings=_read_settings(arguments),
         mounts=_mount_mcp,
     )

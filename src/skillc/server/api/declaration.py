@@ -185,7 +185,7 @@ register_url_convertor("skill", SkillConvertor())
 # What follows the ID of a skill in paths of endpoints: with slashes as they are, it belongs to no ID.
 _BELOW = re.compile(
     r"/skills/[^/]+(?:/[^/]+)*?/"
-    r"(?:versions(?:/[^/]+/(?:un)?yank)?|files(?:/.*)?|tags/[^/]+|restore|archive\.tar\.gz)"
+    r"(?:versions(?:/[^/]+/(?:yank|unyank|review))?|files(?:/.*)?|tags/[^/]+|restore|audit|archive\.tar\.gz)"
 )
 
 
@@ -199,8 +199,9 @@ class RawRoute(Route):
         path = scope["path"] if raw is None else raw.partition(b"?")[0].decode("latin-1")
         if self.path == SKILL and _BELOW.fullmatch(path):
             return Match.NONE, {}  # so that a method which that endpoint does not take is 405
-        match, child = super().matches({**scope, "path": path, "root_path": ""})
-        if match is not Match.NONE:
-            parameters = child["path_params"]
-            child["path_params"] = {key: unquote(text) for key, text in parameters.items()}
-        return match, child
+        found = self.path_regex.match(path)
+        if found is None:
+            return Match.NONE, {}
+        parameters = {key: unquote(text) for key, text in found.groupdict().items()}
+        child = {"endpoint": self.endpoint, "path_params": parameters}
+        return (Match.FULL if scope["method"] in (self.methods or ()) else Match.PARTIAL), child

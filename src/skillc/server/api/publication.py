@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from skillc.errors import ArchiveRefused, InvalidSkill, MissingField, PathEscapes, SkillNotFound
-from skillc.install import unpack_archive, unwrap
-from skillc.registry import LATEST, Package, Role, Version, make_package, read_package
+from skillc.library import unpack_archive, unwrap
+from skillc.registry import APPROVED, LATEST, Package, Role, Version, make_package, read_package
 from skillc.server.api.declaration import IF_MATCH, Call, Operation, Parameter
 from skillc.server.api.shapes import (
     Publication,
@@ -59,10 +59,10 @@ async def _publish(call: Call, skill_id: str, expect: str | None) -> Response:
             package, options = await _receive(call, skill_id)
         except REFUSED as error:
             raise Refusal(422, error.message, error.code) from None
-        version: Version = await call.run(call.service.registry.publish, package, **options, expect=expect)
-    call.service.metrics.uploads += 1
-    call.service.metrics.upload_bytes += sum(map(len, package.contents.values()))
+        version: Version = await call.run(call.service.publish, package, **options, expect=expect)
     value = {"id": str(version.skill), "version": version.version, "digest": version.digest}
+    if version.status != APPROVED:
+        value["status"] = version.status
     location = f"/skills/{version.skill}?version={version.version}"
     return respond(value, 201, {"ETag": version_etag(version), "Location": location})
 

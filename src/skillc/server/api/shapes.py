@@ -89,6 +89,23 @@ class VersionEntry(TypedDict):
     note: str
     yanked: str | None
     tags: list[str]
+    status: NotRequired[Literal["approved", "pending", "rejected"]]
+    audit: NotRequired[Literal["none", "note", "review", "block"]]
+
+
+class ReviewEntry(VersionEntry):
+    id: str
+
+
+class ReviewQueue(TypedDict):
+    reviews: list[ReviewEntry]
+
+
+class Decision(TypedDict):
+    """What becomes of a version that waits; a rejection needs a reason."""
+
+    approve: bool
+    reason: NotRequired[str | None]
 
 
 class VersionList(TypedDict):
@@ -129,9 +146,12 @@ class Publication(Replacement):
 
 
 class Published(TypedDict):
+    """What was published. One with the status `pending` waits for a review."""
+
     id: str
     version: str
     digest: str
+    status: NotRequired[Literal["pending"]]
 
 
 class Yank(TypedDict):
@@ -235,6 +255,70 @@ class ChangeEntry(TypedDict):
 class ChangeList(TypedDict):
     changes: list[ChangeEntry]
     next_since: NotRequired[int]
+
+
+class UsageCount(TypedDict):
+    day: str
+    skill: str
+    command: str
+    count: int
+    file: NotRequired[str]
+    section: NotRequired[str]
+
+
+class UsageMiss(TypedDict):
+    day: str
+    count: int
+    skill: NotRequired[str]
+    query: NotRequired[str]
+
+
+class UsageBatch(TypedDict):
+    """What a machine counted on some days; `machine` is 32 random hexadecimal digits."""
+
+    machine: str
+    counts: NotRequired[list[UsageCount]]
+    misses: NotRequired[list[UsageMiss]]
+
+
+class UsageReceipt(TypedDict):
+    rows: int
+    ignored: int
+
+
+class DaySum(TypedDict):
+    day: str
+    count: int
+
+
+class SkillSum(TypedDict):
+    skill: str
+    count: int
+
+
+class SectionSum(SkillSum):
+    file: str
+    section: str
+
+
+class CommandSum(TypedDict):
+    command: str
+    count: int
+
+
+class MissSum(SkillSum):
+    query: str
+
+
+class Statistics(TypedDict):
+    since: str
+    count: int
+    machines: int
+    days: list[DaySum]
+    skills: list[SkillSum]
+    sections: list[SectionSum]
+    commands: list[CommandSum]
+    misses: list[MissSum]
 
 
 class Status(TypedDict):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -36,7 +35,7 @@ async def list_skills(call: Call) -> Response:
     cursor = SkillId(query["cursor"]) if query["cursor"] else ""
     revision = await call.service.call(call.service.registry.log.find_end)
     selection = collection, query["query"], query["limit"], cursor
-    key = repr((revision, call.caller.permissions, selection))
+    key = repr((revision, call.caller.subject, call.caller.permissions, selection))
     etag = f'W/"{sha256_hex(key.encode("utf-8", "replace"))[:32]}"'
     if response := unchanged(call.request, etag):
         return response
@@ -86,38 +85,23 @@ async def read_collections(call: Call) -> Response:
 
 async def read_skill(call: Call) -> Response:
     """Return a version of a skill with its text; by default the latest."""
-    _check_choice(call)
-    registry, skill_id, query = call.service.registry, call.path["id"], call.query
-    key = "text", query["version"], query["tag"]
-    known = registry.recall(skill_id, key)  # most requests need no thread
-    text: _Text = (
-        known
-        if isinstance(known, _Text)
-        else await call.service.call(registry.remember, skill_id, key, lambda: _read_text(call), _measure)
-    )
-    if response := unchanged(call.request, text.etag):
+    registry, version = call.service.registry, await resolve_version(call)
+    key = "text", version.version, version.digest
+    text = registry.recall(version.skill, key)
+    if not isinstance(text, bytes):
+        text = await call.service.call(
+            registry.remember, version.skill, key, lambda: _read_text(call, version), len
+        )
+    etag = version_etag(version)
+    if response := unchanged(call.request, etag):
         return response
-    return Response(text.content, headers=HEADERS | {"ETag": text.etag}, media_type="application/json")
+    return Response(text, headers=HEADERS | {"ETag": etag}, media_type="application/json")
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """The response for a version; it is the same for all callers."""
-
-    content: bytes
-    etag: str
-
-
-def _read_text(call: Call) -> _Text:
-    source = call.service.registry.source(call.caller)
-    version = _choose(source.skill(call.path["id"]), call)
-    value = describe_document(read_document(source, version))
-    value |= {"version": version.version, "digest": version.digest}
-    return _Text(bytes(respond(value).body), version_etag(version))
-
-
-def _measure(text: _Text) -> int:
-    return len(text.content) + 200
+def _read_text(call: Call, version: Version) -> bytes:
+    """Return the response for a version, which is the same for all that may see the version."""
+    value = describe_document(read_document(call.service.registry.source(call.caller), version))
+    return bytes(respond(value | {"version": version.version, "digest": version.digest}).body)
 
 
 async def read_versions(call: Call) -> Response:
@@ -127,7 +111,7 @@ async def read_versions(call: Call) -> Response:
 
 async def read_files(call: Call) -> Response:
     """List the files of a version."""
-    _, version = await _resolve(call)
+    version = await resolve_version(call)
     files = await call.run(call.service.registry.files, version)
     entries = [file.as_json() | {"executable": file.is_executable} for file in files]
     return respond_tagged(call.request, {"version": version.version, "files": entries})
@@ -146,7 +130,7 @@ async def read_file(call: Call) -> Response:
 
 
 async def _find_by_version(call: Call) -> tuple[StoredFile, Version]:
-    _, version = await _resolve(call)
+    version = await resolve_version(call)
     files = await call.run(call.service.registry.files, version)
     file = next((file for file in files if file.path == call.path["path"]), None)
     if file is None:
@@ -165,7 +149,7 @@ async def _find_by_digest(call: Call, digest: str) -> tuple[StoredFile, Version]
 
 
 async def read_archive(call: Call) -> Response:
-    _, version = await _resolve(call)
+    version = await resolve_version(call)
     etag = f'"{version.archive}"'
     is_fixed = bool(call.query["version"])
     name = f"{version.skill.name}-{version.version}.tar.gz"
@@ -177,22 +161,18 @@ async def read_archive(call: Call) -> Response:
     return Response(data, headers=headers | {"ETag": etag}, media_type=GZIP)
 
 
-async def _resolve(call: Call) -> tuple[Skill, Version]:
-    """Return the skill of a path, and the version that the query names."""
-    _check_choice(call)
-    skill: Skill = await call.run(call.service.registry.skill, call.path["id"])
-    return skill, _choose(skill, call)
-
-
-def _check_choice(call: Call) -> None:
-    if call.query["version"] and call.query["tag"]:
+async def resolve_version(call: Call) -> Version:
+    """Return the version that the path and the query name, if the caller may see it."""
+    number, tag = call.query["version"], call.query["tag"]
+    if number and tag:
         raise Refusal(400, "give 'version' or 'tag', not both")
-
-
-def _choose(skill: Skill, call: Call) -> Version:
-    number = call.query["version"]
+    registry, skill_id = call.service.registry, call.path["id"]
+    if registry.recalls(skill_id):  # most requests need no thread
+        skill: Skill = registry.skill(call.caller, skill_id)
+    else:
+        skill = await call.run(registry.skill, skill_id)
     if not number:
-        return skill.resolve(call.query["tag"] or LATEST)
+        return skill.resolve(tag or LATEST)
     version = skill.find(number)
     if version is None:
         raise SkillNotFound(f"{skill.id}@{number}", "there is no such version")

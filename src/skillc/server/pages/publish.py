@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Route
 
 from skillc.audit import Audit, Changes, compare_audits
 from skillc.errors import InvalidParameter, InvalidSkill, PathEscapes, RegistryRefused, SkillNotFound
-from skillc.install import unpack_archive, unwrap
+from skillc.library import unpack_archive, unwrap
 from skillc.registry import LATEST, Package, Role, Skill, read_package
 from skillc.server.pages.session import RegistrySite
 from skillc.server.pages.shelf import audit_files
