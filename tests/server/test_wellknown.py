@@ -71,6 +71,7 @@ def test_prefixes_and_skills(team: Team) -> None:
     assert names(team, f"/payments{INDEX}").keys() == {"refunds", "disputes"}
     assert names(team, f"/payments/refunds{INDEX}").keys() == {"refunds"}
     assert names(team, f"/skills/payments/refunds{INDEX}").keys() == {"refunds"}
+    assert names(team, f"/s/payments/refunds{INDEX}").keys() == {"refunds"}
     assert names(team, f"/skills/skills{INDEX}").keys() == {"pdf"}
     assert names(team, f"/skills{INDEX}").keys() == everything
     assert names(team, f"/nothing{INDEX}") == {}
