@@ -17,6 +17,8 @@ from tests.support.registry import tarred, zipped
 SKILL = b"---\nname: greeting\ndescription: Greet people\n---\n# Greeting\n"
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 ORIGIN = "http://testserver"
+FORMS = ["/yank", "/unyank", "/review", "/publish", "/account/tokens", "/account/tokens/revoke"]
+FORMS += ["/account/sessions/end", "/admin/grants", "/admin/grants/remove"]
 PRIVATE = ["/", "/c/payments", "/find?q=refund", "/raw/payments/refunds@1.0.0/SKILL.md", "/statistics"]
 PRIVATE += [f"/{name}/payments/refunds" for name in ("s", "files", "versions", "diff", "audit", "archive")]
 PRIVATE += ["/account", "/publish", "/admin/grants", "/admin/log", "/s/no-such-skill"]
@@ -103,10 +105,9 @@ def test_forms_of_other_sites(registry: Registry) -> None:
         assert response.status_code == 403, headers
         assert "not sent from a page of this session" in response.text
     assert registry.skill(SYSTEM, "payments/refunds").latest is not None
-    for path in ("/yank", "/unyank", "/publish", "/account/tokens", "/account/tokens/revoke", "/admin/grants",
-                 "/admin/grants/remove"):  # fmt: skip
+    for path in FORMS:
         assert person.post(path, headers={"Origin": "https://evil.example"}).status_code == 403
-        if path != "/publish" and path != "/admin/grants":
+        if path not in ("/publish", "/review", "/admin/grants"):
             assert person.get(path).status_code == 405
     assert person.post("/yank", data=fields | token).status_code == 303
 

@@ -8,11 +8,12 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.errors import InvalidParameter
-from skillc.registry import NewToken, Role
+from skillc.registry import Caller, NewToken, Role, Session
 from skillc.server.pages.session import RegistrySite
 from skillc.server.pages.visit import NOT_KEPT, Visit, redirect, serve_page
 
 LIVES = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "a year", "": "no end"}
+MAX_SESSIONS = 20  # of a list, the last used first
 MAX_TOKENS = 100  # of a list; those that are valid come first
 
 
@@ -34,6 +35,10 @@ def routes(site: RegistrySite) -> list[BaseRoute]:
         accounts.revoke_token(visit.person, visit.text("id"))
         return redirect("/account")
 
+    def end_session(visit: Visit) -> Response:
+        site.registry.sessions.revoke(visit.person, visit.text("id"))
+        return redirect("/account")
+
     def _show(visit: Visit, created: NewToken | None = None) -> Response:
         person = visit.person
         now = datetime.now(UTC)
@@ -48,15 +53,24 @@ def routes(site: RegistrySite) -> list[BaseRoute]:
             tokens=tokens[:MAX_TOKENS],
             more=max(0, len(tokens) - MAX_TOKENS),
             now=now,
+            sessions=_own_sessions(person),
+            session_id=visit.session.partition(".")[0],
             created=created,
             roles=roles,
             lives=LIVES,
             prefix=min((own.prefix for own in person.permissions), key=len, default=""),
         )
 
+    def _own_sessions(person: Caller) -> list[Session]:
+        sessions = [
+            each for each in site.registry.sessions.sessions(person) if each.subject == person.subject
+        ]
+        return sorted(sessions, key=lambda session: session.used_at, reverse=True)[:MAX_SESSIONS]
+
     return [
         Route("/account", serve_page(site, show), methods=["GET"]),
         Route("/account/tokens", serve_page(site, create), methods=["POST"]),
+        Route("/account/sessions/end", serve_page(site, end_session), methods=["POST"]),
         Route("/account/tokens/revoke", serve_page(site, revoke), methods=["POST"]),
     ]
 
