@@ -15,7 +15,19 @@ sys.path.insert(0, str(ROOT))
 
 from tests.support.postgres import running_cluster
 
-from skillc.registry import SYSTEM, Grant, Role, make_package, open_registry
+from skillc.registry import (
+    SYSTEM,
+    Batch,
+    Caller,
+    Count,
+    Grant,
+    Miss,
+    Permission,
+    ReviewRules,
+    Role,
+    make_package,
+    open_registry,
+)
 from skillc.registry.access import hash_secret
 from skillc.registry.store.migrations import MIGRATIONS
 
@@ -25,7 +37,8 @@ MAIN = b"---\nname: refunds\ndescription: Pay money back\n---\n# Refunds\n"
 
 def fill(url: str, blobs: str) -> None:
     """Make one of everything that a store can hold."""
-    with open_registry(url, blobs) as registry:
+    ana = Caller("ana", (Permission(Role.PUBLISHER, "payments"),))
+    with open_registry(url, blobs, ReviewRules(("payments",))) as registry:
         registry.accounts.create_first_admin()
         registry.accounts.grant(SYSTEM, Grant("ana", Role.PUBLISHER, "payments"))
         made = registry.accounts.create_token(SYSTEM, Role.READER, "payments", owner="ana").token
@@ -42,6 +55,11 @@ def fill(url: str, blobs: str) -> None:
         registry.yank(SYSTEM, "payments/refunds", "1.1.0", "it pays twice")
         registry.publish(SYSTEM, make_package("payments/deleted", {"SKILL.md": MAIN}))
         registry.delete(SYSTEM, "payments/deleted")
+        report = {"findings": [{"level": "note"}]}
+        registry.publish(ana, make_package("payments/waiting", {"SKILL.md": MAIN}), audit=report)
+        today = registry.now().date()
+        counts = (Count(today, "payments/refunds", "show", 3, section="Refunds"),)
+        registry.usage.record(SYSTEM, Batch("00c0ffee" * 4, counts, (Miss(today, 1, query="teleport"),)))
 
 
 def main() -> None:

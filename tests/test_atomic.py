@@ -241,3 +241,15 @@ def test_many_files_at_once(tmp_path: Path) -> None:
         atomic.write_all({next(iter(files)): b"new", str(tmp_path / "nowhere/x"): b"x"})
     assert Path(next(iter(files))).read_bytes() == b"0"
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{number}.json" for number in range(5)]
+
+
+def test_sweep_once_for_many_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D11] a process that writes a thousand times into a directory looks for leftovers once a minute."""
+    for name in (".a.1-2.tmp", ".b.1-2.tmp"):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (1, 1))
+        atomic.sweep(str(tmp_path))
+    assert os.listdir(tmp_path) == [".b.1-2.tmp"]
+    monkeypatch.setattr(atomic, "SWEEP_PAUSE", 0.0)
+    atomic.sweep(str(tmp_path))
+    assert os.listdir(tmp_path) == []

@@ -25,7 +25,9 @@ def bare(world: World, tmp_path: Path) -> World:
 def test_one_line_for_each(bare: World) -> None:
     """[D27] E201 names the command; beside others that answer, a repository is just unavailable."""
     served = bare.fails("E201", "serve", "--read-only", "--port", "0").stderr
-    assert served == "error[E201]: 'skc serve' needs Starlette and uvicorn: pip install 'skillc[server]'\n"
+    needs = "serving needs Starlette, uvicorn and what makes pages"
+    assert served == f"error[E201]: {needs}: pip install 'skillc[server]'\n"
+    assert needs in bare.fails("E201", "ui", "--no-open").stderr
     for name, url, extra in (("g", "https://127.0.0.1:9/x.git", "git"), ("h", "http://127.0.0.1:9", "http")):
         bare.ok("repo", "add", name, url)
         told = bare.fails("E201", "repo", "sync", name).stderr.splitlines()[-1]

@@ -239,3 +239,17 @@ def test_any_bytes(world: World, data: bytes) -> None:
     found = config(world)
     assert found.tokenizer in ("ascii", "cjk")
     assert all(diagnostic.line().isprintable() for diagnostic in found.diagnostics)
+
+
+def test_registry(world: World) -> None:
+    """[RFC-0009] [SURFACES: Registry] `registry` counts in the home's file alone."""
+    (world.project / ".skillc" / "config.toml").write_text('registry = "https://project.example"\n')
+    settings = load_settings(str(world.project))
+    assert settings.registry == ""
+    assert ["'registry' counts in the home's" in each.message for each in settings.diagnostics] == [True]
+    (world.home / ".skillc").mkdir()
+    (world.home / ".skillc" / "config.toml").write_text('registry = "https://home.example"\n')
+    assert load_settings(str(world.project)).registry == "https://home.example"
+    (world.home / ".skillc" / "config.toml").write_text("registry = 3\n")
+    assert load_settings(str(world.home)).registry == ""
+    assert "in quotes" in load_settings(str(world.home)).diagnostics[0].message

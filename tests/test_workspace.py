@@ -21,6 +21,7 @@ from skillc.cli import main
 from skillc.compiler import PublishOptions
 from skillc.errors import ApprovalRequired, Question, SectionNotFound
 from skillc.gateway import OpenFile
+from skillc.lint import Choice
 from skillc.paths import embedded_skills
 from skillc.server import create_app
 from skillc.tools import Answer, ApprovalRequest
@@ -102,7 +103,7 @@ OPERATIONS: dict[str, tuple[Operation, dict[str, Any], list[str]]] = {
         [],
     ),
     "lint": (
-        lambda here: here.lint(here.locate("pdf", index=False), strict=True),
+        lambda here: here.lint(here.locate("pdf", index=False), choice=Choice(strict=True)),
         {"force": False, "fix": False, "strict": True},
         [],
     ),

@@ -17,8 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 ABANDONED_AFTER = 3600.0  # seconds; no write takes this long
+SWEEP_PAUSE = 60.0  # seconds in which a process sweeps a directory once, however often it writes there
+MAX_SWEEPS = 256
 LOCK_PAUSE = 0.05  # seconds between two tries, where the time for a lock is limited
 _HELD = (errno.EAGAIN, errno.EACCES)  # of a lock that another process holds
+
+
+_sweeps: dict[str, float] = {}  # when directories were swept last; all dropped beyond MAX_SWEEPS
 
 
 def temporary_path(path: str) -> str:
@@ -130,6 +135,13 @@ def discard(path: str) -> None:
 
 def sweep(directory: str, *, older_than: float = ABANDONED_AFTER) -> None:
     """Remove the temporary files that killed processes left in `directory`."""
+    if older_than >= ABANDONED_AFTER:
+        now = time.monotonic()
+        if now - _sweeps.get(directory, -SWEEP_PAUSE) < SWEEP_PAUSE:
+            return
+        if len(_sweeps) >= MAX_SWEEPS:
+            _sweeps.clear()
+        _sweeps[directory] = now
     for path in leftovers(directory, older_than=older_than):
         discard(path)
 

@@ -27,12 +27,15 @@ FORMATS = ("csv", "json", "yaml", "toml", "code")
 class Settings:
     """The settings in force, and diagnostics about the files they came from."""
 
-    __slots__ = ("diagnostics", "formats", "tokenizer")
+    __slots__ = ("diagnostics", "formats", "registry", "tokenizer")
 
-    def __init__(self, tokenizer: str, formats: frozenset[str], diagnostics: tuple[Diagnostic, ...]) -> None:
+    def __init__(
+        self, tokenizer: str, formats: frozenset[str], diagnostics: tuple[Diagnostic, ...], registry: str = ""
+    ) -> None:
         self.tokenizer = tokenizer
         self.formats = formats
         self.diagnostics = diagnostics
+        self.registry = registry  # that 'skc publish' and others write to, from the home's file alone
 
 
 def load_settings(cwd: str) -> Settings:
@@ -44,7 +47,9 @@ def load_settings(cwd: str) -> Settings:
     def first(key: str, default: Any) -> Any:
         return next((layer[key] for layer in layers if key in layer), default)
 
-    return Settings(first("tokenizer", "ascii"), first("formats", frozenset()), tuple(diagnostics))
+    return Settings(
+        first("tokenizer", "ascii"), first("formats", frozenset()), tuple(diagnostics), first("registry", "")
+    )
 
 
 def _read_environment(diagnostics: list[Diagnostic]) -> dict[str, Any]:
@@ -82,7 +87,16 @@ def _read_file(path: str, diagnostics: list[Diagnostic]) -> dict[str, Any]:
         return {}
     if version > VERSION:
         warn(f"version {version} is newer than this skc knows ({VERSION}); reading what is known")
-    return _check(data, warn)
+    registry = data.pop("registry", None)
+    layer = _check(data, warn)
+    root = paths.home()
+    if registry is not None and (root is None or path != paths.config_file(root)):
+        warn("'registry' counts in the home's config.toml alone: a project does not choose where you publish")
+    elif registry is not None and not isinstance(registry, str):
+        warn("'registry' must be an address, in quotes")
+    elif registry:
+        layer["registry"] = registry
+    return layer
 
 
 def _check(data: dict[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:

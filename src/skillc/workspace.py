@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from skillc.gateway import Heading, OpenFile, SearchResults, Section, SourceTree
     from skillc.index.skills import FoundSkills, Scope
     from skillc.library import CompositeSkillSource, Skill, SkillsConfig
-    from skillc.lint import Report
+    from skillc.lint import Choice, Report
     from skillc.settings import Settings
     from skillc.tools import Approve, RunResult, Values
     from skillc.usage import LogValue
@@ -221,7 +221,9 @@ class Workspace:
         for error in publication.failures:
             self.report(error.text())
 
-    def lint(self, skill: Skill, *, fix: bool = False, force: bool = False, strict: bool = False) -> Report:
+    def lint(
+        self, skill: Skill, *, fix: bool = False, force: bool = False, choice: Choice | None = None
+    ) -> Report:
         """Check a skill; with `fix`, fix what can be fixed first."""
         from skillc.lint import fix_skill, lint_skill
 
@@ -229,8 +231,8 @@ class Workspace:
         return self.operate(
             "lint",
             skill,
-            {"force": force, "fix": fix, "strict": strict},
-            lambda skill: check(skill, force=force, strict=strict),
+            {"force": force, "fix": fix, "strict": choice.strict if choice else False},
+            lambda skill: check(skill, force=force, choice=choice),
         )
 
     def run(

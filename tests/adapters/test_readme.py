@@ -1,4 +1,4 @@
-"""README's and docs/adapters.md's examples, run as a reader would: each as a program in a project."""
+"""The examples of docs/adapters.md, run as a reader would: each as a program in a project."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ FRAMEWORKS = ("openai_agents", "anthropic", "langchain", "pydantic_ai")
 
 def test_there_is_one_for_each_framework() -> None:
     """[RFC-0007] short ones, and nothing else in that section."""
-    found = examples("README.md", "Give skills to an agent")
+    found = examples("docs/adapters.md", "Examples")
     assert [name for name in FRAMEWORKS for text in found if f"skillc.adapters.{name} " in text] == [
         *FRAMEWORKS
     ]
@@ -60,7 +60,7 @@ def test_readme(number: int, world: World, server: Provider) -> None:
     """[LIB: 3. CLI — Explicit skill invocation] the project's skill reaches the model, which answers so."""
     world.skill("release-notes", f"---\nname: release-notes\ndescription: Notes\n---\n{WORD}\n")
     server.mind = reader
-    example = examples("README.md", "Give skills to an agent")[number]
+    example = examples("docs/adapters.md", "Examples")[number]
     assert run(example, world, environment(server)) == f"{WORD} Asked: What comes first?\n"
     assert '<skill id="release-notes">' in server.seen[0].system
     assert "load_skill" in server.seen[0].tools

@@ -124,7 +124,7 @@ def test_parameters(name: str) -> None:
     assert {"--verbose", "--help"} <= known.keys()
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"completion", "mcp", "serve"}))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"completion", "mcp", "serve", "ui"}))
 def test_json_everywhere(name: str) -> None:
     """[RFC-0007] --format json is on every command that prints a result."""
     (option,) = [option for option in load(name).COMMAND.options if option.name == "--format"]
@@ -319,7 +319,7 @@ def test_options_anywhere(world: World) -> None:
 
 
 SAFE = st.text(st.characters(), max_size=6).filter(
-    lambda word: not word.startswith(("/", "~")) and ".." not in word and word not in ("mcp", "serve")
+    lambda word: not word.startswith(("/", "~")) and ".." not in word and word not in ("mcp", "serve", "ui")
 )
 KNOWN = [
     *sorted(COMMANDS.keys() - {"mcp"}),

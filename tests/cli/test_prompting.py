@@ -55,9 +55,14 @@ def test_diagnose_ends_in_a_total(world: World) -> None:
     """[D60] the last line counts errors and warnings."""
     assert world.ok("diagnose").stdout == "Nothing to report.\n"
     (skill(world.store, "bad") / "SKILL.md").write_text("no frontmatter")
-    *lines, last = world.ok("diagnose").stdout.splitlines()
-    assert len(lines) == 1
-    assert last in ("1 errors, 0 warnings", "0 errors, 1 warnings")
+    line, total, advice = world.ok("diagnose").stdout.splitlines()
+    assert total.startswith(("1 errors, 0 warnings: ", "0 errors, 1 warnings: "))
+    code = total.split(": ")[1].split()[0]
+    assert f"[{code}]: project: " in line
+    assert "skc lint <path>" in advice
+    assert world.ok("diagnose", "--code", code.lower()).stdout.splitlines()[0] == line
+    for words in (["--code", "W022"], ["--repository", "nothing"]):
+        assert world.ok("diagnose", *words).stdout == "Nothing to report.\n"
 
 
 @pytest.mark.slow

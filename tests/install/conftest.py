@@ -3,5 +3,6 @@
 from tests.support.git import origin, server, template
 from tests.support.http import stub
 from tests.support.npm import installer
+from tests.support.team import ada, team
 
-__all__ = ["installer", "origin", "server", "stub", "template"]
+__all__ = ["ada", "installer", "origin", "server", "stub", "team", "template"]

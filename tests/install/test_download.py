@@ -16,7 +16,7 @@ from dulwich.objects import Blob, Tree
 from skillc.errors import Diagnostic, OriginNotFound
 from skillc.install import open_download, parse_origin
 from tests.conftest import World
-from tests.support.git import Origin, Server
+from tests.support.git import Origin, Server, serving
 
 
 def downloads(world: World) -> list[str]:
@@ -45,6 +45,59 @@ def address(request: pytest.FixtureRequest, origin: Origin, server: Server) -> s
     if request.param == "filter":
         origin.git("config", "uploadpack.allowFilter", "true", at=origin.bare)
     return f"file://{origin.bare}" if request.param == "file" else server.url
+
+
+def test_git_on_another_host(world: World, origin: Origin, server: Server) -> None:
+    """[SURFACES: Getting skills] A git server that redirects to another host is E080 before that is asked."""
+    with serving(Server(server.root)) as other:
+        server.redirect = f"http://127.0.0.1:{other.server_port}"
+        host = f"127.0.0.1:{other.server_port}"
+        with pytest.raises(OriginNotFound, match=f"another host, and asked only with --allow-host {host}"):
+            get(server.url)
+        assert other.requests == []
+        with open_download(parse_origin(server.url, "/", frozenset({host}))) as found:
+            assert [skill.name for skill in found.candidates] == ["pdf", "email"]
+            assert found.resolved == other.url
+        world.fails("E080", "add", server.url, "--skill", "pdf", "--yes")
+        world.ok("add", server.url, "--skill", "pdf", "--yes", "--allow-host", host)
+        shutil.rmtree(world.store / "pdf")
+        world.ok("install", "--frozen")
+
+
+def test_git_on_the_same_host(world: World, origin: Origin, server: Server) -> None:
+    """[SURFACES: Getting skills] A repository that moved on its own server is found in its new place."""
+    origin.bare.rename(origin.bare.with_name("new.git"))
+    server.moves["/skills.git/"] = "/new.git/"
+    assert sorted(get(server.url)) == ["email", "pdf"]
+
+
+@pytest.mark.slow
+def test_private_repository(world: World, origin: Origin, server: Server) -> None:
+    """[D24] [SURFACES: Lock file] A token in the address is in no file; a variable or git's helper has it."""
+    server.token = "secret-token"
+    address = server.url.replace("://", "://x-access-token:secret-token@")
+    world.ok("add", address, "--skill", "pdf", "--yes", "--target", "claude")
+    for path in world.root.rglob("*"):
+        if path.is_file() and not path.is_relative_to(origin.bare):
+            assert b"secret-token" not in path.read_bytes(), path
+    variable = f"SKILLC_GIT_TOKEN_127_0_0_1_{server.server_port}"
+    shutil.rmtree(world.store / "pdf")
+    error = world.fails("E081", "install").stderr
+    assert variable in error
+    assert "credential helpers" in error
+    world.ok("install", "--frozen", env={variable: "secret-token"})
+    assert variable in world.ok("outdated", env={variable: "wrong-token"}).stderr
+    logins = world.home / "logins"
+    logins.write_text(f"http://x-access-token:secret-token@127.0.0.1:{server.server_port}\n")
+    helper = f"[credential]\n\thelper = store --file={logins}\n"
+    origin.git("init", "-q", at=world.project)
+    (world.project / ".git" / "config").write_text(helper)  # a project's own configuration is not read
+    shutil.rmtree(world.store / "pdf")
+    world.fails("E081", "install")
+    (world.home / ".gitconfig").write_text(helper)
+    world.ok("install", "--frozen")
+    world.ok("update")
+    assert "secret-token" not in (world.project / "skills-lock.json").read_text()
 
 
 def test_git(world: World, origin: Origin, address: str) -> None:

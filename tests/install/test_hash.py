@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from skillc.install import compute_hash
+from tests.support.git import Origin
 from tests.support.npm import Installer
 
 NAMES = [
@@ -71,6 +74,38 @@ def test_against_the_installer(installer: Installer) -> None:
     (folder / "folder").symlink_to("sub")
     installer.run("add", str(folder.parent), "--yes", "--agent", "claude-code")
     assert installer.lock()["odd"]["computedHash"] == compute_hash(str(folder))
+
+
+@pytest.mark.slow
+def test_links_of_a_git_repository(installer: Installer, origin: Origin) -> None:
+    """[SURFACES: Lock file] links in a repository, which become files here, do not count, as for npm."""
+    world = installer.world
+    make(origin.work / "odd", ["sub/a.md", "sub/deep/b.md"])
+    origin.write("shared/c.md", "shared")
+    for link, target in (("link.md", "SKILL.md"), ("sub/folder", "deep"), ("shared", "../shared")):
+        (origin.work / "odd" / link).symlink_to(target)
+    origin.push()
+    installer.run("add", f"file://{origin.bare}", "--skill", "odd", "--yes", "--agent", "claude-code")
+    theirs = installer.lock()["odd"]["computedHash"]
+    (world.project / "skills-lock.json").unlink()
+    shutil.rmtree(world.project / ".claude")
+    world.ok("add", f"file://{origin.bare}", "--skill", "odd", "--yes", "--target", "claude")
+    store = world.store / "odd"
+    assert (store / "shared/c.md").read_text() == "shared"
+    assert (store / "sub/folder/b.md").is_file()
+    entry = installer.lock()["odd"]
+    assert entry["computedHash"] == theirs
+    assert entry["skillc"]["installed"] == compute_hash(str(store)) != theirs
+    world.ok("lock", "--check")
+    world.ok("verify")
+    world.ok("add", f"file://{origin.bare}", "--skill", "odd", "--yes", "--target", "claude,codex")
+    shutil.rmtree(store)
+    world.ok("install", "--frozen")
+    assert json.loads(world.ok("outdated", "--format", "json").stdout)["skills"][0]["changed"] is False
+    origin.write("shared/c.md", "changed")
+    origin.push()
+    world.ok("update")
+    world.ok("verify")
 
 
 def test_what_it_covers(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -272,6 +273,67 @@ def prepare_clash(user: User) -> None:
     user.make(user.place("store", "pdf"))
 
 
+def prepare_installed(user: User) -> None:
+    """Install a skill of somebody else from the lock, and add files to it."""
+    lock_docx(user)
+    assert skc("install", "--global", cwd=user.home) == 0
+    for file in ("notes.md", "scripts/fill.py"):
+        user.write(user.place("store", "docx"), file)
+
+
+def prepare_edited(user: User) -> None:
+    """Edit the installed skill itself; 'skc install' puts the locked one back."""
+    prepare_installed(user)
+    user.write(user.place("store", "docx"), "SKILL.md")
+
+
+def prepare_update(user: User) -> None:
+    """Have a new version to merge the added files with."""
+    prepare_installed(user)
+    write_origin(user)
+
+
+def prepare_conflict(user: User) -> None:
+    """Have a new version of what was edited."""
+    prepare_edited(user)
+    write_origin(user)
+
+
+def prepare_lock(user: User) -> None:
+    """Have a lock of npm's installer that names one skill, and a skill of one's own that it names, too."""
+    folder = write_origin(user)
+    user.make(user.place("store", "pdf"))
+    fields = {"source": "./docx", "sourceType": "local", "computedHash": compute_hash(str(folder))}
+    skills = {"docx": fields, "pdf": fields | {"source": "./pdf"}}
+    (folder.parent / "skills-lock.json").write_text(json.dumps({"version": 1, "skills": skills}))
+
+
+def check_origin(user: User) -> None:
+    """The skill of somebody else is there as its origin has it."""
+    store, origin = user.place("store", "docx"), user.root / "origin" / "docx"
+    assert (store / "SKILL.md").read_bytes() == (origin / "SKILL.md").read_bytes()
+
+
+def check_merge(user: User) -> None:
+    """The same, with the files that were added."""
+    check_origin(user)
+    assert (user.place("store", "docx") / "notes.md").read_bytes() in user.versions
+
+
+def check_marks(user: User) -> None:
+    """Both versions stand in the file, between marks."""
+    text = (user.place("store", "docx") / "SKILL.md").read_text()
+    assert "By somebody else" in text
+    assert "version" in text
+
+
+UPDATE = ("update", "--global", "--yes")
+CHECKS = {
+    "install": check_origin,
+    "update": check_merge,
+    "update with a conflict": check_marks,
+    "import a lock": check_origin,
+}
 CASES = {
     "import": (prepare_nothing, ("import",)),
     "import a folder": (prepare_nothing, ("import", "../work/docx")),
@@ -284,6 +346,10 @@ CASES = {
     "enable": (prepare_disabled, ("enable", "pdf")),
     "clean": (prepare_ghosts, ("clean", "--yes")),
     "restore": (prepare_removed, ("restore", "pdf")),
+    "install": (prepare_edited, ("install", "--global")),
+    "update": (prepare_update, UPDATE),
+    "update with a conflict": (prepare_conflict, UPDATE),
+    "import a lock": (prepare_lock, ("import", "--global", "--lock", "../origin/skills-lock.json")),
 }
 
 
@@ -309,7 +375,8 @@ def test_killed_at_every_step(world: World, case: str) -> None:
     root.rename(template)
     for step in range(1, LIMIT):
         shutil.copytree(template, root, symlinks=True)
-        is_complete = run_until(step, root, *words, cwd=user.home)
+        has_conflict = case == "update with a conflict"
+        is_complete = run_until(step, root, *words, cwd=user.home, status=1 if has_conflict else 0)
         user.check()
         if words == ("import",):
             for agent in AGENTS:
@@ -318,6 +385,7 @@ def test_killed_at_every_step(world: World, case: str) -> None:
             break
         skc(*words, cwd=user.home)
         user.check()
+        CHECKS.get(case, User.check)(user)
         if words == ("import",):
             runtime = user.home / ".skillc/runtime/pdf"
             assert [os.path.realpath(user.place(agent, "pdf")) for agent in AGENTS] == [str(runtime)] * 2

@@ -231,6 +231,20 @@ def test_discovery_elsewhere(hub: Hub) -> None:
             get(f"clawhub:{hub.url}/pdf")
 
 
+def test_another_host(hub: Hub, stub: Stub) -> None:
+    """[SURFACES: Getting skills] An API on another host than the registry's is asked if that was named."""
+    other = hub.url.replace("127.0.0.1", "localhost")
+    hub.discovery = {"apiBase": other}
+    host = other.removeprefix("http://")
+    with pytest.raises(OriginNotFound, match=f"--allow-host {host}"):
+        get(f"clawhub:{hub.url}/pdf")
+    assert {request.headers["host"] for request in stub.requests} == {hub.url.removeprefix("http://")}
+    origin = parse_origin(f"clawhub:{hub.url}/pdf", "/", frozenset({host}))
+    with open_download(origin) as found:
+        assert [each.name for each in found.candidates] == ["pdf"]
+    assert stub.requests[-1].headers["host"] == host
+
+
 @pytest.mark.slow
 def test_locked_version(hub: Hub, world: World) -> None:
     """[SURFACES: Lock file] the locked version is installed; a newer one is for update to take."""

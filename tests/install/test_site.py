@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import shutil
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from skillc.errors import ArchiveRefused, Diagnostic, OriginNotFound, WrongDigest
 from skillc.install import open_download, parse_origin
-from skillc.install.site import SCHEMA
+from skillc.library.site.index import SCHEMA
 from tests.conftest import World
 from tests.support.http import Request, Stub, page
 
@@ -44,14 +45,14 @@ def serve(stub: Stub, files: Mapping[str, Any]) -> None:
     """Answer these paths, JSON unless it is bytes, and 404 to all others."""
 
     def answer(request: Request) -> list[bytes]:
-        found = files.get(request.path)
+        found = files.get(request.path.partition("?")[0])
         return [page(b"nothing here", 404) if found is None else page(found)]
 
     stub.answer = answer
 
 
-def get(address: str, *wanted: str) -> dict[str, list[str]]:
-    with open_download(parse_origin(address, "/"), names=wanted) as found:
+def get(address: str, *wanted: str, hosts: frozenset[str] = frozenset()) -> dict[str, list[str]]:
+    with open_download(parse_origin(address, "/", hosts), names=wanted) as found:
         return {each.name: sorted(os.listdir(each.folder)) for each in found.candidates}
 
 
@@ -172,9 +173,72 @@ def test_redirects(world: World, stub: Stub) -> None:
         get(stub.url)
 
 
+@pytest.fixture
+def other() -> Iterator[Stub]:
+    """Another host: another port of this machine."""
+    made = Stub()
+    serve(made, {"/pdf.md": MAIN, "/pdf.zip": pack(SKILL_md=MAIN)})
+    yield made
+    made.close()
+
+
+def lead(stub: Stub, other: Stub, way: str) -> str:
+    """Have a site lead to another host in a way; gives the address to add."""
+    if way == "index":
+        serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(url=f"{other.url}/pdf.md")]}})
+        return stub.url
+    place = "/.well-known/agent-skills/pdf/SKILL.md"
+    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry()]}})
+    direct = stub.answer
+    targets = {place: f"{other.url}/pdf.md", "/pdf.zip": f"{other.url}/pdf.zip?sig=secret-word"}
+    stub.answer = lambda request: (
+        [page(b"", 302, Location=targets[request.path])] if request.path in targets else direct(request)
+    )
+    return stub.url if way == "redirect" else f"{stub.url}/pdf.zip"
+
+
+@pytest.mark.parametrize("way", ["index", "redirect", "archive"])
+def test_another_host(world: World, stub: Stub, other: Stub, way: str) -> None:
+    """[SURFACES: Getting skills] No host is asked that was not named; E080 names it and the option."""
+    address, host = lead(stub, other, way), other.url.removeprefix("http://")
+    with pytest.raises(OriginNotFound, match=f"--allow-host {host}") as error:
+        get(address)
+    assert error.value.code == "E080"
+    assert other.requests == []
+    assert get(address, hosts=frozenset({host})) == {"pdf": ["SKILL.md"]}
+    assert len(other.requests) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["index", "redirect", "archive"])
+def test_another_host_in_the_lock(world: World, stub: Stub, other: Stub, way: str) -> None:
+    """[SURFACES: Lock file] The host that a skill really came from is in the lock, and is asked again."""
+    address, host = lead(stub, other, way), other.url.removeprefix("http://")
+    words = ("add", address, "--yes", "--target", "claude")
+    assert f"--allow-host {host}" in world.fails("E080", *words).stderr
+    world.fails("E100", *words, "--allow-host", "no host")
+    world.ok(*words, "--allow-host", host)
+    lock = (world.project / "skills-lock.json").read_text()
+    assert f"{other.url}/pdf." in lock
+    assert "secret-word" not in lock
+    shutil.rmtree(world.store / "pdf")
+    world.ok("install", "--frozen")
+    world.ok("outdated")
+    with_third = lock.replace(other.url, stub.url)
+    (world.project / "skills-lock.json").write_text(with_third)
+    shutil.rmtree(world.store / "pdf")
+    asked = len(other.requests)
+    assert f"--allow-host {host}" in world.fails("E081", "install").stderr
+    assert f"--allow-host {host}" in world.ok("outdated").stderr
+    assert len(other.requests) == asked
+    world.ok("install", "--allow-host", host)
+    world.ok("update", "--allow-host", host)
+    assert "pdf: 0 blocks" in world.ok("audit", address, "--allow-host", host).stdout
+
+
 def test_too_large(world: World, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Well-known discovery] A file over the limit is not read to its end."""
-    monkeypatch.setattr("skillc.install.site.MAX_SKILL_FILE", 1 << 20)
+    monkeypatch.setattr("skillc.library.site.index.MAX_SKILL_FILE", 1 << 20)
     data = MAIN + bytes(2 << 20)
     place = "/.well-known/agent-skills/pdf/SKILL.md"
     serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(data=data)]}, place: data})
@@ -197,12 +261,32 @@ def test_archive_behind_any_address(world: World, stub: Stub) -> None:
     assert get(f"{stub.url}/latest") == {"pdf": ["SKILL.md"]}
 
 
+@pytest.mark.slow
+def test_single_file(world: World, stub: Stub) -> None:
+    """[SURFACES: Getting skills] The address of a SKILL.md gives one skill, named by its frontmatter."""
+    new = MAIN + b"More.\n"
+    serve(stub, {"/docs/anything/SKILL.md": MAIN, "/page/SKILL.md": b"<html>Sign in</html>"})
+    address = f"{stub.url}/docs/anything/SKILL.md"
+    assert get(address) == {"pdf": ["SKILL.md"]}
+    world.ok("add", address, "--yes", "--target", "claude")
+    fields = json.loads((world.project / "skills-lock.json").read_text())["skills"]["pdf"]
+    assert (fields["sourceType"], fields["source"], fields["skillPath"]) == ("download", address, "SKILL.md")
+    shutil.rmtree(world.store / "pdf")
+    world.ok("install", "--frozen")
+    serve(stub, {"/docs/anything/SKILL.md": new})
+    world.ok("update")
+    assert (world.store / "pdf" / "SKILL.md").read_bytes() == new
+    serve(stub, {"/page/SKILL.md": b"<html>Sign in</html>"})
+    assert "W080" in world.fails("E080", "add", f"{stub.url}/page/SKILL.md", "--yes").stderr
+    world.fails("E080", "add", f"{stub.url}/missing/SKILL.md", "--yes")
+
+
 def test_credentials_stay_at_home(world: World, stub: Stub) -> None:
     """[SURFACES: Getting skills] A user in the address is sent to that host alone, and not shown."""
-    index = {"$schema": SCHEMA, "skills": [entry(url=stub.url.replace("127.0.0.1", "localhost") + "/x")]}
-    serve(stub, {INDEX: index, "/x": MAIN})
+    other = stub.url.replace("127.0.0.1", "localhost")
+    serve(stub, {INDEX: {"$schema": SCHEMA, "skills": [entry(url=f"{other}/x")]}, "/x": MAIN})
     address = stub.url.replace("://", "://me:secret-word@")
-    assert get(address) == {"pdf": ["SKILL.md"]}
+    assert get(address, hosts=frozenset({other.removeprefix("http://")})) == {"pdf": ["SKILL.md"]}
     sent = {request.path: request.headers.get("authorization") for request in stub.requests}
     assert str(sent[INDEX]).startswith("Basic ")
     assert sent["/x"] is None

@@ -202,3 +202,17 @@ def test_capabilities(world: World) -> None:
     for wrong in ('"shell"', "[1]", '[""]'):
         file.write_text(f"capabilities = {wrong}")
         assert "'capabilities' must be a list" in world.fails("E071", "browse").stderr
+
+
+def test_allow_hosts(tmp_path: Path) -> None:
+    """[D28] Other hosts that may be asked are a list of hosts; anything else is E071."""
+    file = tmp_path / ".skillc" / "skills.toml"
+    file.parent.mkdir()
+    text = '[[repositories]]\nname = "a"\ntype = "http"\nurl = "https://example.com"\nallow_hosts = {}\n'
+    file.write_text(text.format('["cdn.example.com", "[::1]:8000"]'))
+    (repository,) = SkillsConfig.load_from_paths(None, file).repositories
+    assert repository.settings["allow_hosts"] == ["cdn.example.com", "[::1]:8000"]
+    for wrong in ('"cdn.example.com"', "[5]", '["https://cdn.example.com"]', '["a b"]'):
+        file.write_text(text.format(wrong))
+        with pytest.raises(InvalidConfiguration, match="allow_hosts"):
+            SkillsConfig.load_from_paths(None, file)

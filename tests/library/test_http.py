@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import logging
+import re
 import sys
 import threading
 import traceback
@@ -508,7 +509,12 @@ def test_credentials_stay_with_their_origin(
             else page(LIST)
         ]
         other.gives(page(b"", 301, Location=f"{stub.url}/back"))
-        assert len(run(HttpSkillSource(stub.url, auth).list())) == 3
+        host = other.url.removeprefix("http://")
+        with pytest.raises(RepositoryUnavailable, match=re.escape(f'allow_hosts = ["{host}"]')):
+            run(HttpSkillSource(stub.url, auth).list())
+        assert (stub.paths(), other.requests) == (["/skills", "/moved"], [])
+        stub.requests.clear()
+        assert len(run(HttpSkillSource(stub.url, auth, allow_hosts=[host]).list())) == 3
     finally:
         other.close()
     assert stub.paths() == ["/skills", "/moved", "/back"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from skillc.library import at_path
-from skillc.lint import Finding, Report, fix_skill, lint_skill
+from skillc.lint import RULES, Choice, Finding, Report, fix_skill, lint_skill
 from tests.conftest import World, save
 
+ALL = Choice(select=frozenset(rule.id for rule in RULES))  # those of style, too
 FRONT = "---\nname: pdf\ndescription: Fill forms. Use when there is a PDF.\n---\n"
 GOOD = FRONT + "# PDF\n\n## Forms\n\nText.\n"
 
@@ -22,7 +23,7 @@ def put(world: World, text: str | bytes = GOOD, files: dict[str, str | bytes] | 
 
 
 def report(world: World, text: str | bytes = GOOD, files: dict[str, str | bytes] | None = None) -> Report:
-    return lint_skill(at_path(str(put(world, text, files))))
+    return lint_skill(at_path(str(put(world, text, files))), choice=ALL)
 
 
 def findings(
@@ -50,4 +51,4 @@ def fixed(
 ) -> tuple[Report, bytes]:
     """What `fix` says, and what SKILL.md holds then."""
     folder = put(world, text, files)
-    return fix_skill(at_path(str(folder))), (folder / "SKILL.md").read_bytes()
+    return fix_skill(at_path(str(folder)), choice=ALL), (folder / "SKILL.md").read_bytes()

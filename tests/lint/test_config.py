@@ -12,7 +12,7 @@ from skillc.lint import RULES, Settings, lint_skill, read_settings
 from tests.conftest import World
 from tests.lint.skills import GOOD, front, put, report
 
-TEXT = front("name: pdf", "description: Fills forms", "model: x")
+TEXT = front("name: pdf", "description: Fills forms", "flavour: x")
 
 
 def configured(
@@ -46,7 +46,7 @@ def test_every_rule_can_be_turned_off(world: World) -> None:
 def test_limits(world: World) -> None:
     """[RFC-0008] thresholds are settings."""
     limits = ("skill-size = 5", "description-length = 3", "name-length = 2", "metadata-tokens = 1")
-    toml = "\n".join(["[limits]", *limits, "body-tokens = 1"])
+    toml = "\n".join(["[rules]", 'SKL206 = "warning"', "[limits]", *limits, "body-tokens = 1"])
     assert [line.split()[0] for line in configured(world, toml, GOOD)] == [
         "SKL103",
         "SKL107",
@@ -59,7 +59,7 @@ def test_limits(world: World) -> None:
 
 def test_known_fields_and_phrases(world: World) -> None:
     """[RFC-0008] SKL108 and SKL109: an agent's own fields, and other languages, are named here."""
-    assert configured(world, 'known-fields = ["model"]') == ["SKL108 warning"]
+    assert configured(world, 'known-fields = ["flavour"]') == ["SKL108 warning"]
     assert configured(world, 'trigger-phrases = ["FILLS"]') == ["SKL109 warning"]
 
 
@@ -71,15 +71,16 @@ def test_exclude(world: World) -> None:
         "c.md": "## C\n",
     }
     body = GOOD + "[a](gen/a.md) [b](gen/deep/b.md) [c](c.md)\n"
-    assert configured(world, "", body, files) == [
+    style = '[rules]\nSKL204 = "warning"'
+    assert configured(world, style, body, files) == [
         "SKL204 warning",
         "SKL204 warning",
         "SKL301 error",
         "SKL204 warning",
     ]
     for pattern in ("gen", "gen/*", "ge?"):
-        assert configured(world, f'exclude = ["{pattern}"]', body, files) == ["SKL204 warning"]
-    assert len(configured(world, 'exclude = ["gen/a.md", "*/b.md"]', body, files)) == 1
+        assert configured(world, f'exclude = ["{pattern}"]\n{style}', body, files) == ["SKL204 warning"]
+    assert len(configured(world, f'exclude = ["gen/a.md", "*/b.md"]\n{style}', body, files)) == 1
 
 
 def test_the_nearest_file_counts(world: World) -> None:

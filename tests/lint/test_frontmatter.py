@@ -124,7 +124,7 @@ def test_description_triggers(world: World, words: str) -> None:
 
 def test_unknown_fields(world: World) -> None:
     """[RFC-0008] SKL109: each field that nobody knows, on its own line, with the one that was meant."""
-    found = findings(world, front(NAME, USE, "model: x", "allowed_tools: Read"))
+    found = findings(world, front(NAME, USE, "flavour: x", "allowed_tools: Read"))
     assert places(found, "SKL109") == [("SKILL.md", 4), ("SKILL.md", 5)]
     assert found[1].message == "unknown field 'allowed_tools'; did you mean 'allowed-tools'?"
     assert {finding.severity for finding in found} == {"warning"}

@@ -10,7 +10,7 @@ from skillc.library import at_path
 from skillc.lint import lint_skill
 from skillc.lint.headings import slug, slugs
 from tests.conftest import World
-from tests.lint.skills import GOOD, findings, places, put, rules
+from tests.lint.skills import ALL, GOOD, findings, places, put, rules
 
 FILES: dict[str, str | bytes] = {
     "references/forms.md": "# Forms\n\n## Fill in\n\n## Fill in\n",
@@ -176,12 +176,12 @@ def test_symlinks(world: World) -> None:
     folder = put(world, GOOD + "[a](alias.md) [d](dir/b.md)\n", {"a.md": "# A\n", "real/b.md": "## B\n"})
     (folder / "alias.md").symlink_to("a.md")
     (folder / "dir").symlink_to("real")
-    found = lint_skill(at_path(str(folder))).findings
+    found = lint_skill(at_path(str(folder)), choice=ALL).findings
     assert {(f.rule.id, f.file) for f in found} == {("SKL204", "dir/b.md"), ("SKL204", "real/b.md")}
     (folder / "out.md").symlink_to("/etc/hostname")
     (folder / "etc").symlink_to("/etc")
     (folder / "gone").symlink_to("nowhere")
-    found = lint_skill(at_path(str(folder))).findings
+    found = lint_skill(at_path(str(folder)), choice=ALL).findings
     assert places(found, "SKL303") == [("etc", 1), ("out.md", 1)]
     assert places(found, "SKL204") == [("real/b.md", 1)]
     assert not places(found, "SKL301")

@@ -16,9 +16,9 @@ import pytest
 import yaml
 
 from skillc.errors import InvalidOption
-from skillc.lint import find_skills_below
+from skillc.lint import RULES, find_skills_below
 from tests.conftest import World
-from tests.lint.skills import GOOD, front, put
+from tests.lint.skills import FRONT, GOOD, front, put, rules
 
 ROOT = Path(__file__).parent.parent.parent
 BAD = front("name: PDF", "description: Fills forms")
@@ -34,29 +34,31 @@ def test_nothing_to_fix(world: World) -> None:
 
 
 def test_errors_and_warnings(world: World) -> None:
-    """[RFC-0008] [RFC-0005] diagnostics on stderr with places, status 1 for an error."""
+    """[RFC-0008] [RFC-0005] findings on stdout, by file and line; status 1 for an error."""
     put(world, BAD)
     run = world.skc("lint", "pdf")
     assert run.returncode == 1
-    place = "(.skillc/skills/pdf/SKILL.md:"
-    assert run.stderr.splitlines() == [
-        "error[E300]: SKL102 name-format: 'PDF' must be a-z, 0-9 and hyphens, with none at either end"
-        f" {place}2)",
-        f"warning[W300]: SKL104 name-match-dir: 'PDF' is not the directory's name, 'pdf' {place}2)",
-        "warning[W300]: SKL108 description-triggers: the description does not say when to use the skill,"
-        f" such as 'Use when …' {place}3)",
+    assert run.stderr == ""
+    assert run.stdout.splitlines()[:5] == [
+        ".skillc/skills/pdf/SKILL.md",
+        "  line 2: error[E300]: SKL102 name-format:"
+        " 'PDF' must be a-z, 0-9 and hyphens, with none at either end",
+        "  line 2: warning[W300]: SKL104 name-match-dir: 'PDF' is not the directory's name, 'pdf'",
+        "  line 3: warning[W300]: SKL108 description-triggers:"
+        " the description does not say when to use the skill, such as 'Use when …'",
+        "pdf: 1 error, 2 warnings",
     ]
-    assert run.stdout.startswith("pdf: 1 error, 2 warnings\n")
 
 
 def test_warnings_alone(world: World) -> None:
     """[RFC-0008] status 0 unless a rule is an error: by --strict, or by configuration."""
     put(world, front("name: pdf", "description: Fills forms"))
-    assert "warning[W300]: SKL108" in world.ok("lint", "pdf").stderr
+    assert "warning[W300]: SKL108" in world.ok("lint", "pdf").stdout
     strict = world.skc("lint", "pdf", "--strict")
-    assert (strict.returncode, strict.stderr[:19]) == (1, "error[E300]: SKL108")
+    assert strict.returncode == 1
+    assert "error[E300]: SKL108" in strict.stdout
     (world.project / ".skilllint.toml").write_text('[rules]\nSKL108 = "error"\n')
-    assert "error[E300]: SKL108" in world.fails("E300", "lint", "pdf").stderr
+    assert "error[E300]: SKL108" in world.skc("lint", "pdf").stdout
     (world.project / ".skilllint.toml").write_text('[rules]\nSKL108 = "maybe"\n')
     assert ".skilllint.toml: SKL108 must be" in world.fails("E071", "lint", "pdf").stderr
 
@@ -72,7 +74,7 @@ def test_compiled(world: World) -> None:
     assert result["skills"][0]["skipped"] is True
     assert world.ok("lint", "--all", ".").stderr == "", "what build made is not looked for"
     forced = world.ok("lint", compiled, "--force")
-    assert forced.stderr.startswith("warning[W300]: SKL001 skip-compiled: ")
+    assert "warning[W300]: SKL001 skip-compiled: " in forced.stdout
 
 
 @pytest.mark.slow
@@ -130,13 +132,13 @@ def test_all(world: World) -> None:
 
 
 def test_json(world: World) -> None:
-    """[RFC-0008] one document on stdout, the diagnostics on stderr as ever."""
+    """[RFC-0008] one document on stdout, and nothing else anywhere."""
     put(world, BAD)
     run = world.skc("lint", "pdf", "--format", "json")
     result = json.loads(run.stdout)
     assert (run.returncode, result["errors"], result["warnings"], result["failed"]) == (1, 1, 2, [])
     assert result["skills"][0]["findings"][0]["rule"] == "SKL102"
-    assert run.stderr.startswith("error[E300]: SKL102 ")
+    assert run.stderr == ""
 
 
 def test_sarif(world: World) -> None:
@@ -294,3 +296,72 @@ def test_huge_folders_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         (tmp_path / f"d{number}").mkdir()
     with pytest.raises(InvalidOption, match="more than 20 directories"):
         list(find_skills_below(str(tmp_path)))
+
+
+def test_choice_of_rules(world: World) -> None:
+    """[RFC-0008] --select checks some rules alone, also of style; --ignore leaves some out."""
+    put(world, FRONT + "## Forms\n\n#### Deep\n[x](no.md)\n")
+
+    def broken(*words: str) -> list[str]:
+        report = json.loads(world.skc("lint", "pdf", *words, "--format", "json").stdout)
+        return [finding["rule"] for finding in report["skills"][0]["findings"]]
+
+    assert broken() == ["SKL301"]
+    assert broken("--select", "SKL20") == ["SKL202", "SKL204", "SKL205"]
+    assert broken("--select", "heading-h1,SKL301", "--select", "SKL205") == ["SKL202", "SKL205", "SKL301"]
+    assert broken("--strict", "--ignore", "SKL2") == ["SKL301"]
+    assert broken("--ignore", "all") == []
+    assert (
+        "did you mean SKL202 heading-h1?"
+        in world.fails("E100", "lint", "pdf", "--select", "heading-h2").stderr
+    )
+
+
+def test_statistics_and_diff(world: World) -> None:
+    """[RFC-0008] how often each rule is broken; what --fix would change, without changing it."""
+    folder = put(world, front("description: Use when x") + "[x](no.md) [y](no.md)\n[z](gone.md)\n")
+    before = (folder / "SKILL.md").read_bytes()
+    counts = world.skc("lint", "pdf", "--statistics").stdout.splitlines()
+    assert [line.split() for line in counts] == [
+        ["COUNT", "RULE", "NAME"],
+        ["2", "SKL301", "link-file-exists"],
+        ["1", "SKL101", "name-required"],
+    ]
+    diff = world.skc("lint", "pdf", "--diff", "--fix").stdout
+    assert "+name: pdf" in diff.splitlines()
+    assert (folder / "SKILL.md").read_bytes() == before
+    put(world)
+    assert world.ok("lint", "pdf", "--statistics").stdout == "Nothing to fix.\n"
+
+
+def test_explain(world: World) -> None:
+    """[RFC-0008] each rule is explained: what it wants, and what to do."""
+    text = world.ok("lint", "--explain", "heading-h1").stdout
+    assert text.startswith(
+        "SKL202 heading-h1 (off by default; --select, --strict or .skilllint.toml switch it on)"
+    )
+    rules = json.loads(world.ok("lint", "--explain", "all", "--format", "json").stdout)["rules"]
+    assert [rule["rule"] for rule in rules] == [rule.id for rule in RULES]
+    assert all(rule["advice"] for rule in rules)
+    world.fails("E100", "lint", "--explain", "SKL999")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["See `references/a.md`.", "Read a.md first", "```sh\ncat references/a.md\n```", "all of references/"],
+)
+def test_files_by_name(world: World, text: str) -> None:
+    """[RFC-0008] SKL401: a file that is named in text or code counts as linked."""
+    files: dict[str, str | bytes] = {"references/a.md": "# A\n"}
+    assert rules(world, GOOD + text, files) == []
+    assert rules(world, GOOD, files) == ["SKL401"]
+    put(world, GOOD + text.replace("a.md", "A.md").replace("all of references/", "see A.md"), files)
+    assert "upper and lower case" in world.ok("lint", "pdf").stdout
+
+
+@pytest.mark.parametrize(
+    "text", ["Use this skill whenever x", "Use it any time", "Do it when the user asks", "TRIGGER when: x"]
+)
+def test_when(world: World, text: str) -> None:
+    """[RFC-0008] SKL108: the words that public skills say with when to use them."""
+    assert rules(world, front("name: pdf", f"description: {json.dumps(text)}")) == []

@@ -11,14 +11,23 @@ import pytest
 
 from skillc.errors import InvalidConfiguration
 from skillc.library import at_path
-from skillc.lint import RULES, Finding, estimate, find_rule, lint_skill, render_sarif, render_workflow_command
+from skillc.lint import (
+    RULES,
+    Choice,
+    Finding,
+    estimate,
+    find_rule,
+    lint_skill,
+    render_sarif,
+    render_workflow_command,
+)
 from skillc.lint.rules import BY_ID
 from tests.conftest import World
 from tests.lint.skills import FRONT, GOOD, front, put, report
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "lint.md"
 
-# RFC-0008's table, as it stands in the specification.
+# RFC-0008's table, as it stands in the specification; those of style are off until they are selected.
 TABLE = """
 SKL001 skip-compiled warning
 SKL100 frontmatter-valid error
@@ -32,10 +41,10 @@ SKL107 description-length warning
 SKL108 description-triggers warning
 SKL109 frontmatter-known warning
 SKL201 skill-size warning
-SKL202 heading-h1 warning
-SKL203 heading-match-name warning
-SKL204 heading-first-h1 warning
-SKL205 heading-hierarchy warning
+SKL202 heading-h1 off
+SKL203 heading-match-name off
+SKL204 heading-first-h1 off
+SKL205 heading-hierarchy off
 SKL301 link-file-exists error
 SKL302 link-anchor-exists warning
 SKL303 link-no-escape error
@@ -119,7 +128,7 @@ def test_json(world: World) -> None:
 def test_strict(world: World) -> None:
     """[RFC-0008] warnings become errors; what is off stays off, and a forced compiled skill can pass."""
     folder = put(world, front("name: pdf", "description: x"), {".skillc/manifest.json": "{}"})
-    found = lint_skill(at_path(str(folder)), force=True, strict=True).findings
+    found = lint_skill(at_path(str(folder)), force=True, choice=Choice(strict=True)).findings
     assert [(f.rule.id, f.severity) for f in found] == [("SKL001", "warning"), ("SKL108", "error")]
 
 
@@ -153,8 +162,9 @@ def test_sarif(world: World) -> None:
     assert set(driver) == {"name", "version", "rules"}
     assert [rule["id"] for rule in driver["rules"]] == [rule.id for rule in RULES]
     for rule in driver["rules"]:
-        assert set(rule) == {"id", "name", "shortDescription", "defaultConfiguration"}
-        assert rule["defaultConfiguration"]["level"] in ("error", "warning")
+        assert set(rule) == {"id", "name", "shortDescription", "defaultConfiguration", "helpUri"}
+        assert rule["helpUri"].startswith("https://")
+        assert rule["defaultConfiguration"]["level"] in ("error", "warning", "none")
     assert run["invocations"] == [{"executionSuccessful": True, "toolExecutionNotifications": []}]
     assert len(run["results"]) == len(reports[0].findings)
     for result, finding in zip(run["results"], reports[0].findings, strict=True):

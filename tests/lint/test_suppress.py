@@ -48,10 +48,10 @@ def test_disable_file(world: World) -> None:
 
 def test_in_the_frontmatter(world: World) -> None:
     """[RFC-0008] a YAML comment is about all of the frontmatter, and the file as a whole (line 1)."""
-    lines = ["name: Pdf", "description: Fills forms", "model: x"]
+    lines = ["name: Pdf", "description: Fills forms", "flavour: x"]
     assert rules(world, front(*lines)) == ["SKL102", "SKL104", "SKL108", "SKL109"]
     assert rules(world, front("# skilllint-disable SKL108", *lines)) == ["SKL102", "SKL104", "SKL109"]
-    assert rules(world, front(*lines[:2], "model: x # skilllint-disable SKL108 SKL109")) == [
+    assert rules(world, front(*lines[:2], "flavour: x # skilllint-disable SKL108 SKL109")) == [
         "SKL102",
         "SKL104",
     ]

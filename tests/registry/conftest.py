@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from skillc.registry import SYSTEM, Package, Registry, Version, make_package, open_blobs, open_store
 from tests.support import s3 as support_s3
+from tests.support.git import origin, server, template
 from tests.support.postgres import Cluster, running_cluster, why_not
+
+__all__ = ["origin", "server", "template"]
 
 
 class Clock:
@@ -40,7 +44,7 @@ def package(
 class Team(Registry):
     """A registry with short ways to publish as the operator."""
 
-    def release(self, version: str = "", skill_id: str = "payments/refunds", **options: str) -> Version:
+    def release(self, version: str = "", skill_id: str = "payments/refunds", **options: Any) -> Version:
         text = options.pop("text", f"Text of {version or 'the next one'}.")
         return self.publish(SYSTEM, package(skill_id, text), version=version, **options)
 

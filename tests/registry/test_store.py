@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -314,16 +315,17 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 
 @contextmanager
-def restored(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
-    """The address of a store made from the dump of the first migration."""
+def restored(kind: str, tmp_path: Path, request: pytest.FixtureRequest, number: int = 1) -> Iterator[str]:
+    """The address of a store made from the dump of a migration."""
+    text = (DUMPS / f"{number:04}.{kind}.sql").read_text()
     if kind == "sqlite":
         with sqlite3.connect(tmp_path / "old.db") as connection:
-            connection.executescript((DUMPS / "0001.sqlite.sql").read_text())
+            connection.executescript(text)
         connection.close()
         yield str(tmp_path / "old.db")
     else:
         cluster: Cluster = request.getfixturevalue("cluster")
-        yield cluster.create_database((DUMPS / "0001.postgresql.sql").read_text())
+        yield cluster.create_database(text)
 
 
 def schema(store: Store) -> list[object]:
@@ -378,6 +380,19 @@ def test_a_store_of_the_first_migration(
         fresh.close()
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_store_of_the_third_migration(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """[SURFACES: Registry model] reviews, audits and counts of a dump of the third migration are there."""
+    blobs = open_blobs(str(tmp_path / "blobs"))
+    with restored(kind, tmp_path, request, 3) as url, Registry(open_store(url), blobs) as registry:
+        (waiting,) = registry.queue(SYSTEM)
+        assert (waiting.skill, waiting.status, waiting.audit) == ("payments/waiting", "pending", "note")
+        assert (registry.audit(SYSTEM, waiting) or {})["findings"] == [{"level": "note"}]
+        stats = registry.usage.stats(SYSTEM, since=date(2020, 1, 1))
+        assert (stats.count, stats.misses) == (3, (("", "teleport", 1),))
+        assert registry.review(SYSTEM, "payments/waiting", "0.1.0", approve=True).status == "approved"
+
+
 def test_migrations_go_forwards(store_url: str) -> None:
     """[SURFACES: Registry model] a new migration runs once, whole or not at all; a newer store is refused."""
     store = open_store(store_url)
@@ -389,7 +404,8 @@ def test_migrations_go_forwards(store_url: str) -> None:
         migrate(store, more)
     with store.read() as connection:
         assert connection.execute("SELECT a FROM more") == [("x",)]
-        assert connection.execute("SELECT number FROM migrations ORDER BY 1") == [(1,), (2,)]
+        numbers = [(number,) for number in range(1, len(more) + 1)]
+        assert connection.execute("SELECT number FROM migrations ORDER BY 1") == numbers
     store.close()
     with pytest.raises(RegistryUnavailable, match="a newer skillc wrote it"):
         open_store(store_url)

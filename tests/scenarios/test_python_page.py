@@ -1,4 +1,4 @@
-"""docs/python.md and the README's Python run as they stand, and print what they say they print."""
+"""docs/python.md and docs/start/builders.md run as they stand, and print what they say they print."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_the_page(
 
 def test_the_readme(shelf: Path) -> None:
     """[D33] the example that most people see first."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/start/builders.md").read_text(encoding="utf-8")
     code = [block for kind, block in BLOCK.findall(text) if kind == "python" and "adapters" not in block]
     assert len(code) == 1  # the others are run with the frameworks they are for
     printed = execute(code[0], {})

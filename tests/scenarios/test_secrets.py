@@ -13,6 +13,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -96,15 +97,15 @@ class Surroundings:
     def sources(self, time_out: float) -> dict[str, SkillSource]:
         """Every way to give a secret in Python."""
         http, git, secret = self.http_url, self.git_url, SECRETS.secrets
-        cache = self.world.home / "python-cache"
+        cache, hosts = self.world.home / "python-cache", (self.other.url.removeprefix("http://"),)
 
         def repository(name: str, url: str, auth: HttpsToken | SshKey | None = None) -> GitSkillSource:
             where = cache / name
             config = GitSkillConfig(url, cache_dir=where, auth=auth, refresh_interval=0, time_out=time_out)
-            return GitSkillSource(config)
+            return GitSkillSource(replace(config, allow_hosts=hosts))
 
         def server(url: str, auth: BearerAuth | HeaderAuth | None = None) -> HttpSkillSource:
-            return HttpSkillSource(url, auth, 0.0, time_out=time_out)
+            return HttpSkillSource(url, auth, 0.0, time_out=time_out, allow_hosts=hosts)
 
         return {
             "bearer": server(http, BearerAuth(secret["BEARER"])),

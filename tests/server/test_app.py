@@ -54,11 +54,12 @@ def ids(response: httpx2.Response) -> list[str]:
 
 
 def error(response: httpx2.Response, status: int, code: str) -> str:
-    """The message of an error, which is JSON and nothing but a code and a message."""
+    """The message of an error: a problem of RFC 9457, with our code."""
     assert response.status_code == status, response.text
-    assert response.headers["content-type"] == "application/json"
+    assert response.headers["content-type"] == "application/problem+json"
     value = response.json()
-    assert list(value) == ["error"]
+    assert list(value) == ["type", "title", "status", "detail", "error"]
+    assert (value["status"], value["detail"]) == (status, value["error"]["message"])
     assert list(value["error"]) == ["code", "message"]
     assert value["error"]["code"] == code
     message: str = value["error"]["message"]

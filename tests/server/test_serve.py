@@ -211,5 +211,5 @@ def test_without_the_extra(library: World, missing: str, monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, missing, None)
     error = fails("--read-only", "--port", "0")
     assert error.line() == (
-        "error[E201]: 'skc serve' needs Starlette and uvicorn: pip install 'skillc[server]'"
+        "error[E201]: serving needs Starlette, uvicorn and what makes pages: pip install 'skillc[server]'"
     )

@@ -12,29 +12,30 @@ from skillc.cli import main
 LIMIT = 5000  # events; no command of a test comes near it
 
 
-def run_until(step: int, root: Path, *words: str, cwd: Path) -> bool:
+def run_until(step: int, root: Path, *words: str, cwd: Path, status: int = 0) -> bool:
     """Run a command in a fork, kill it at its n-th event below `root`, and return whether it came to its end.
 
     Events are those that Python tells its auditors: opening, renaming, linking, removing, making directories.
-    An exchange of two names has none, but something before it and after it does.
+    An exchange of two names has none, but something before it and after it does. A command that comes to its
+    end exits with `status`.
     """
     child = os.fork()
     if not child:
-        status = 1
+        code = 2
         try:
             os.chdir(cwd)
             null = os.open(os.devnull, os.O_RDWR)
             for descriptor in (0, 1, 2):
                 os.dup2(null, descriptor)
             _die_at(step, str(root))
-            status = main(words)
+            code = main(words)
         finally:
-            os._exit(status)
+            os._exit(code)
     _, result = os.waitpid(child, 0)
     if os.WIFSIGNALED(result):
         assert os.WTERMSIG(result) == signal.SIGKILL
         return False
-    assert os.WEXITSTATUS(result) == 0, words
+    assert os.WEXITSTATUS(result) == status, words
     return True
 
 

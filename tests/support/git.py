@@ -96,6 +96,7 @@ class Server(ThreadingHTTPServer):
         self.token = ""
         self.fault = ""
         self.redirect = ""
+        self.moves: dict[str, str] = {}  # paths of repositories that have a new one
         self.requests: list[str] = []
         self.authorized: list[str] = []
         self.halfway = threading.Event()
@@ -127,6 +128,12 @@ class Handler(BaseHTTPRequestHandler):
         if self.server.redirect:
             self.send_response(302)
             self.send_header("Location", self.server.redirect + self.path)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        elif any(self.path.startswith(path) for path in self.server.moves):
+            path = next(path for path in self.server.moves if self.path.startswith(path))
+            self.send_response(301)
+            self.send_header("Location", self.server.moves[path] + self.path.removeprefix(path))
             self.send_header("Content-Length", "0")
             self.end_headers()
         elif self.server.fault == "hang":

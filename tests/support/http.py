@@ -19,6 +19,7 @@ class Request:
     def __init__(self, head: bytes) -> None:
         first, *lines = head.decode("latin-1").split("\r\n")
         self.method, self.path, _ = first.split(" ")
+        self.body = b""
         self.headers = {k.lower(): v for k, _, v in (line.partition(": ") for line in lines) if k}
 
 
@@ -62,12 +63,19 @@ class Stub:
         with connection:
             try:
                 head = b""
-                while not head.endswith(b"\r\n\r\n"):
+                while b"\r\n\r\n" not in head:
                     got = connection.recv(65536)
                     if not got:
                         return
                     head += got
+                head, _, body = head.partition(b"\r\n\r\n")
                 request = Request(head)
+                while len(body) < int(request.headers.get("content-length", 0)):
+                    got = connection.recv(65536)
+                    if not got:
+                        return
+                    body += got
+                request.body = body
                 self.requests.append(request)
                 for chunk in self.answer(request):
                     if isinstance(chunk, float):

@@ -1,4 +1,4 @@
-"""The npm package `skills`, run as its users run it; `scripts/setup` puts it into .cache."""
+"""The npm packages `skills` and `clawhub`, run as their users do; `scripts/setup` puts them into .cache."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.conftest import World
 MODULES = Path(__file__).parent.parent.parent / ".cache" / "npm" / "node_modules"
 
 
-def node() -> str:
+def node(package: str = "skills") -> str:
     """Return a Node.js that is new enough for the package; skip the test where there is none."""
     own = sorted(MODULES.glob("node-*/bin/node"))
     program = str(own[0]) if own else shutil.which("node")
-    if program is None or not (MODULES / "skills").is_dir():
-        pytest.skip("needs Node.js and npm's package 'skills'; run scripts/setup where npm is installed")
+    if program is None or not (MODULES / package).is_dir():
+        pytest.skip(f"needs Node.js and npm's package '{package}'; run scripts/setup where npm is installed")
     return program
 
 
@@ -51,6 +51,45 @@ class Installer:
     def lock(self) -> dict[str, Any]:
         """Return the entries of the project's lock."""
         content = json.loads((self.world.project / "skills-lock.json").read_text(encoding="utf-8"))
+        return dict(content["skills"])
+
+
+class ClawHub:
+    """The client of ClawHub's protocol in a world, talking to the registry at `url`."""
+
+    def __init__(self, world: World, url: str) -> None:
+        self.world = world
+        self.url = url
+        self.node = node("clawhub")
+
+    def try_run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        program = MODULES / "clawhub" / "bin" / "clawdhub.js"
+        return subprocess.run(
+            [self.node, str(program), "--site", self.url, "--no-input", *words],
+            cwd=self.world.project,
+            env=self.world.env | {"CLAWHUB_DISABLE_TELEMETRY": "1", "NO_COLOR": "1"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    def run(self, *words: str) -> str:
+        """Run a command that must succeed, and return what it printed."""
+        done = self.try_run(*words)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def fails(self, *words: str) -> str:
+        """Run a command that must fail, and return what it said."""
+        done = self.try_run(*words)
+        assert done.returncode != 0, done.stdout
+        return done.stderr
+
+    def lock(self) -> dict[str, Any]:
+        """Return the entries of the project's lock."""
+        content = json.loads((self.world.project / ".clawhub" / "lock.json").read_text(encoding="utf-8"))
         return dict(content["skills"])
 
 

@@ -15,7 +15,7 @@ import pytest
 from skillc.engine import DefaultSkillEngine
 from skillc.library import SkillSource
 from skillc.server import Guard, create_app
-from skillc.server.serve import _listen, create_server
+from skillc.server.serve import create_server, listen
 from tests.conftest import World
 from tests.support.skills import skill
 
@@ -23,7 +23,7 @@ from tests.support.skills import skill
 @contextmanager
 def live(engine: DefaultSkillEngine | SkillSource, token: str = "") -> Iterator[httpx2.Client]:
     """A client of a server that runs in a thread."""
-    listener = _listen("127.0.0.1", 0)
+    listener = listen("127.0.0.1", 0)
     server = create_server(Guard(create_app(engine), "127.0.0.1", (), token, ("/healthz",)))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.audit.audit import audit_folder
     from skillc.audit.batch import audit_folders
-    from skillc.audit.findings import Asks, Audit, Changes, Finding, compare_audits
+    from skillc.audit.findings import KINDS, Asks, Audit, Changes, Finding, compare_audits
     from skillc.audit.judge import ask_judge, parse_judge
     from skillc.audit.policy import Baseline, Policy, read_baseline, read_policy, write_baseline
     from skillc.audit.report import (
@@ -32,7 +32,7 @@ else:
         {
             "audit": "audit_folder",
             "batch": "audit_folders",
-            "findings": "Asks Audit Changes Finding compare_audits",
+            "findings": "KINDS Asks Audit Changes Finding compare_audits",
             "judge": "ask_judge parse_judge",
             "policy": "Baseline Policy read_baseline read_policy write_baseline",
             "report": "render_asks render_audit_sarif render_changes render_finding summarise_audits",

@@ -182,9 +182,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             words = move_behind(words)
         if isinstance(sys.stdout, PlainStream):
-            from skillc.cli.pager import paged  # only where a person looks
+            from skillc.cli.pager import page_output  # only where a person looks
 
-            with paged(words):
+            with page_output(words):
                 status = _dispatch(words)
         else:
             status = _dispatch(words)
@@ -207,7 +207,7 @@ def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("--help", "-h", "help"):
         from skillc.cli.help import overview
 
-        print(overview(words[1:]))
+        print(overview([word for word in words[1:] if not word.startswith("-")]))
         return 0
     if words[0] in ("--version", "-V"):
         from skillc import __version__

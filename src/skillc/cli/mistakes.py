@@ -63,7 +63,8 @@ def unknown_option(command: Command, word: str, positional: Sequence[str]) -> In
 
 def guess(word: str, names: Sequence[str], help: str) -> str:
     """Return the end of an error about an unknown word: the name most like it, or where to read on."""
-    close = suggest(word, names, limit=1, ratio=0.5)
+    longer = [name for name in names if name.startswith(word)]  # typed in part
+    close = suggest(word, longer or names, limit=1, ratio=0.5)
     return f"did you mean {close[0]}?" if close else f'see "{help}"'
 
 

@@ -34,7 +34,7 @@ class _PagerStream(PlainStream):
 
 
 @contextmanager
-def paged(words: Sequence[str]) -> Iterator[None]:
+def page_output(words: Sequence[str]) -> Iterator[None]:
     """Send stdout through the pager where a person looks at it and the command may print much."""
     program = _program() if _is_wanted(words) else []
     if not program or not isinstance(sys.stdout, PlainStream):

@@ -74,10 +74,38 @@ def paint_results(lines: Iterable[str]) -> Iterator[str]:
     """Paint search results: where, and below it a snippet with its matches."""
     for line in lines:
         if line.startswith("  "):
-            yield paint_matches(line)
+            yield from _wrap(paint_matches(line))
         else:
             place, separator, score = line.rpartition(" (score: ")
             yield f"{paint(place, STRONG)}{paint(separator + score, FAINT)}" if separator else line
+
+
+def paint_skills(lines: Iterable[str]) -> Iterator[str]:
+    """Paint what `find` and `browse` list: a skill, what it is for, why it fits, and how to read it."""
+    for line in lines:
+        label, colon, rest = line.partition(": ")
+        if not line.startswith("  "):
+            name, space, rest = line.partition("  ")
+            yield f"{paint(name, STRONG)}{paint(space + rest, FAINT)}"
+        elif colon and label.strip() == "read":
+            yield f"{paint(label + colon, FAINT)}{paint(rest, CODE)}"
+        elif colon and label.strip().islower() and " " not in label.strip():
+            yield paint(line, FAINT)
+        else:
+            yield from _wrap(line)
+
+
+def _wrap(line: str, others: str | None = None) -> list[str]:
+    """Return an indented line in lines that fit the terminal; `others` is the indent below the first."""
+    text = line.lstrip(" ")
+    indent = line[: len(line) - len(text)]
+    room = columns()
+    if not room or width_of(line) <= room:
+        return [line]
+    from textwrap import wrap  # only for long lines
+
+    others = indent if others is None else others
+    return wrap(text, room, initial_indent=indent, subsequent_indent=others, break_on_hyphens=False)
 
 
 def paint_matches(text: str) -> str:
@@ -138,8 +166,30 @@ def _paint_diagnostic(line: str) -> str:
     return f"{style}{kind}{colon}{END}{rest}" if style else line
 
 
+def paint_findings(lines: Iterable[str]) -> Iterator[str]:
+    """Paint the findings of a file: the number of the line, and the code."""
+    for line in lines:
+        first, *others = _wrap(line, "      ")
+        place, colon, rest = first.partition(": ")
+        kind, end, text = rest.partition(": ")
+        style = BAD if kind.startswith("error") else WARNING
+        yield f"{paint(place + colon, FAINT)}{paint(kind + end, style)}{text}"
+        yield from others
+
+
+def paint_checks(lines: Iterable[str]) -> Iterator[str]:
+    """Paint the checks of `doctor`: a word for the result, the name, and what was found."""
+    styles = {"ok": GOOD, "warning": WARNING, "error": BAD}
+    for line in lines:
+        word = line.partition(" ")[0]
+        first, *others = _wrap(line, " " * CHECK_INDENT)
+        yield f"{paint(word, styles[word])}{first[len(word) :]}" if word in styles else first
+        yield from others
+
+
 # How much room there is
 
+CHECK_INDENT = 24  # columns before what a check of `doctor` says
 MIN_CELL = 8  # columns that a cell keeps when its table is cut
 
 

@@ -160,8 +160,10 @@ def _check_overlap(skill: Skill, runtime: str, path: str) -> None:
     """
     place = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
     entry = os.path.join(paths.skills_store(skill.root), skill.name) if skill.is_stored else skill.source
-    for own in (skill.source, entry, runtime, os.path.realpath(runtime)):
-        own = os.path.join(os.path.realpath(os.path.dirname(own)), os.path.basename(own))
+    own_places = dict.fromkeys((skill.source, entry, runtime, os.path.realpath(runtime)))
+    for own in dict.fromkeys(
+        os.path.join(os.path.realpath(os.path.dirname(own)), os.path.basename(own)) for own in own_places
+    ):
         if is_inside(own, place):
             raise InvalidOption(f'--target would replace the skill itself at "{path}"')
         if is_inside(place, own):

@@ -15,11 +15,12 @@ from skillc.errors import MissingExtra
 NEEDS = {
     "audit": "audits read shell scripts by their syntax with tree-sitter and tree-sitter-bash",
     "git": "git repositories need dulwich",
-    "http": "http repositories need httpx2",
+    "http": "http repositories need (and so do registries) httpx2",
     "mcp": "MCP needs its SDK",
     "postgres": "a registry on PostgreSQL needs psycopg and its pool",
     "registry": "the files of a registry need obstore",
-    "server": "'skc serve' needs Starlette and uvicorn",
+    "server": "serving needs Starlette, uvicorn and what makes pages",
+    "sso": "sign-in by OpenID Connect and publishing from CI need joserfc and httpx2",
 }
 
 

@@ -51,6 +51,7 @@ WARNINGS = {
     "W090": "'{0}' is disabled for {1} and was not deployed there; 'skc enable {0}' enables it",
     "W091": "'{}' is not as skc deployed it and stays",
     "W092": "'{}' was edited and is now in the trash; 'skc restore {}' brings it back",
+    "W093": "'{}' {} was yanked: {}; where it is installed it keeps working, 'skc update' takes another one",
     "W098": "shell scripts are read word by word; their syntax is read with: pip install 'skillc[audit]'",
     "W099": "the judge '{}' did not answer: {}",
     "W200": "repository '{}' is left out: {}",

@@ -177,7 +177,7 @@ def _is_there(candidate: Candidate, origin: Origin, store: Store, entry: LockEnt
         raise SkillExists(
             candidate.name, f"hint: {where}, in '{path}'; 'skc remove {candidate.name}' takes it out"
         )
-    if entry.hash == compute_hash(candidate.folder):
+    if entry.hash == compute_hash(candidate.folder, candidate.links):
         return True
     hint = f"hint: it is there in another version; 'skc update {candidate.name}' brings it up to date"
     raise SkillExists(candidate.name, hint)
@@ -226,9 +226,7 @@ def add_skill(
             )
         names = {name for name, _ in targets} | set(entry.targets if entry else ())
         if not is_there or entry is None or names != set(entry.targets):
-            diagnostics += _record(
-                offer, store, path, sorted(names), copy, keep=not is_there or entry is None
-            )
+            diagnostics += _record(offer, store, path, sorted(names), copy, entry if is_there else None)
     skill = Skill(offer.name, os.path.realpath(path), store.scope, store.root, is_stored=True)
     publication = publish_skill(
         skill, PublishOptions(tuple(targets), copy=copy), settings, cwd, progress=progress
@@ -237,25 +235,27 @@ def add_skill(
 
 
 def _record(
-    offer: Offer, store: Store, path: str, targets: Sequence[str], copy: bool, *, keep: bool
+    offer: Offer, store: Store, path: str, targets: Sequence[str], copy: bool, last: LockEntry | None
 ) -> list[Diagnostic]:
-    """Write the lock's entry, and keep the version that an update will be merged against."""
+    """Write the lock's entry, and keep the version that an update will be merged against.
+
+    `last` is the entry of a skill that is there already, whose version is kept.
+    """
     blocks = sorted({finding.rule.id for finding in offer.audit.findings if finding.level == BLOCK})
     audit = {"rules": VERSION, "asks": offer.audit.asks_digest()} | ({"accepted": blocks} if blocks else {})
-    candidate_hash = compute_hash(offer.candidate.folder)
     entry = make_entry(
         os.path.dirname(lock_file(store.root)),
         offer.origin,
         offer.candidate,
         offer.download,
-        computed_hash=candidate_hash,
-        store_hash=compute_hash(path) if keep else candidate_hash,
+        computed_hash=compute_hash(offer.candidate.folder, offer.candidate.links),
+        store_hash=compute_hash(path) if last is None else last.store_hash,
         digest=offer.digest,
         targets=targets,
         mode=COPY if copy else LINK,
         audit=audit,
     )
-    version = keep_version(path) if keep else ""
+    version = keep_version(path) if last is None else ""
     diagnostics = change_lock(store.root, record=[entry])
     if version:
         note_versions(store.root, {offer.name: version})

@@ -85,11 +85,14 @@ class LockEntry:
         """Return the same entry for a folder in the store that has this `computedHash`."""
         return self.with_own(installed="" if digest == self.hash else digest)
 
-    def origin(self, base: str) -> Origin:
-        """Return where the skill comes from; a local path is relative to `base`, the folder of the lock."""
+    def origin(self, base: str, hosts: Iterable[str] = ()) -> Origin:
+        """Return where the skill comes from; a local path is relative to `base`, the folder of the lock.
+
+        Of other hosts than its own, `hosts` may be asked, and the one that it really came from.
+        """
         from skillc.install.origin import recall_origin  # an 'install' that has nothing to do needs none
 
-        return recall_origin(self.fields, base)
+        return recall_origin(self.fields, base, self.own_text("resolved"), hosts)
 
 
 def make_entry(
@@ -129,7 +132,7 @@ def make_entry(
         "digest": f"sha256:{digest}",
         "installed": store_hash if store_hash != computed_hash else "",
         "version": candidate.version,
-        "resolved": "" if is_local else without_credentials(candidate.resolved or download.resolved),
+        "resolved": "" if is_local else without_credentials(download.address_of(candidate)),
         "targets": sorted(targets),
         "mode": mode,
         "pinned": has_pin,

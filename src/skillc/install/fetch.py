@@ -7,7 +7,7 @@ skill is resolved again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -40,18 +40,29 @@ class Fetch:
 
 
 @contextmanager
-def fetch_entries(base: str, entries: Iterable[LockEntry]) -> Iterator[Fetch]:
-    """Give the skills of lock entries; `base` is the folder of the lock."""
+def fetch_entries(
+    base: str,
+    entries: Iterable[LockEntry],
+    hosts: Iterable[str] = (),
+    tell_step: Callable[[str], None] = lambda name: None,
+) -> Iterator[Fetch]:
+    """Give the skills of lock entries; `base` is the folder of the lock, `hosts` may be asked, too.
+
+    `tell_step` gets the name of each skill: of the first of an origin before that is asked.
+    """
     fetch = Fetch()
     with ExitStack() as stack:
-        for origin, commit, group in _group(base, entries, fetch):
+        for origin, commit, group in _group(base, entries, fetch, hosts):
+            tell_step(group[0].name)
             try:
                 download = stack.enter_context(_open(origin, commit, group, fetch))
             except SkillcError as error:
                 reason = error.reason if isinstance(error, OriginNotFound) else error.message
                 fetch.failures += [LockUnsatisfied(entry.name, reason, error.details) for entry in group]
                 continue
-            for entry in group:
+            for number, entry in enumerate(group):
+                if number:
+                    tell_step(entry.name)
                 try:
                     fetch.skills.append(_verify(base, entry, download, fetch))
                 except SkillcError as error:
@@ -60,7 +71,7 @@ def fetch_entries(base: str, entries: Iterable[LockEntry]) -> Iterator[Fetch]:
 
 
 def _group(
-    base: str, entries: Iterable[LockEntry], fetch: Fetch
+    base: str, entries: Iterable[LockEntry], fetch: Fetch, hosts: Iterable[str]
 ) -> Iterator[tuple[Origin, str, list[LockEntry]]]:
     """Yield the entries that one download has, with its origin and commit."""
     groups: dict[tuple[Origin, str], list[LockEntry]] = {}
@@ -69,7 +80,7 @@ def _group(
             fetch.diagnostics.append(warning("W089", entry.name))
             continue
         try:
-            origin = entry.origin(base)
+            origin = entry.origin(base, hosts)
         except SkillcError as error:
             fetch.failures.append(LockUnsatisfied(entry.name, error.message))
             continue
@@ -118,8 +129,10 @@ def _verify(base: str, entry: LockEntry, download: Download, fetch: Fetch) -> Fe
     candidate = find_candidate(entry, download)
     if candidate is None:
         raise LockUnsatisfied(entry.name, f"it is not in {download.origin.label()} any more")
+    warn_of_yank(entry, candidate, fetch.diagnostics)
     label = download.origin.label()
-    whole, digest = compute_hash(candidate.folder), digest_files(candidate.folder)
+    whole = compute_hash(candidate.folder, candidate.links)
+    digest = digest_files(candidate.folder)
     if entry.is_complete:
         tree = entry.own_text("tree")
         if (
@@ -147,6 +160,13 @@ def _verify(base: str, entry: LockEntry, download: Download, fetch: Fetch) -> Fe
         has_pin=entry.is_pinned,
     )
     return FetchedSkill(new, candidate.folder, label)
+
+
+def warn_of_yank(entry: LockEntry, candidate: Candidate, diagnostics: list[Diagnostic]) -> None:
+    """Add W093 for a locked version that its registry yanked since."""
+    version = entry.own_text("version")
+    if version in candidate.yanked:
+        diagnostics.append(warning("W093", entry.name, version, candidate.yanked[version]))
 
 
 def find_candidate(entry: LockEntry, download: Download) -> Candidate | None:

@@ -13,14 +13,16 @@ from skillc.startup import MUCH, file_sha256_hex, new_sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 LEFT_OUT = (".git", "node_modules")
 
 
-def compute_hash(folder: str) -> str:
-    """Return the `computedHash` of a skill's folder."""
+def compute_hash(folder: str, links: Collection[str] = ()) -> str:
+    """Return the `computedHash` of a skill's folder; `links` are names that were links where it came from."""
     names = dict(walk_files(folder))
+    if links:
+        names = {name: path for name, path in names.items() if not _is_below(name, links)}
     whole = new_sha256(MUCH)
     for name in sort_names(names):
         whole.update(name.encode("utf-8", "replace"))
@@ -28,6 +30,11 @@ def compute_hash(folder: str) -> str:
             while piece := file.read(MUCH):
                 whole.update(piece)
     return whole.hexdigest()
+
+
+def _is_below(name: str, links: Collection[str]) -> bool:
+    words = name.split("/")
+    return any("/".join(words[: count + 1]) in links for count in range(len(words)))
 
 
 def walk_files(folder: str, prefix: str = "") -> Iterator[tuple[str, str]]:

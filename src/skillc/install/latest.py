@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from skillc.errors import Diagnostic, InvalidOption, OriginNotFound, SkillcError, warning
 from skillc.install.download import open_download
 from skillc.install.entry import LockEntry
-from skillc.install.fetch import find_candidate
+from skillc.install.fetch import find_candidate, warn_of_yank
 from skillc.install.hash import compute_hash
 from skillc.install.origin import Candidate, Download, Origin
 
@@ -51,24 +51,34 @@ class Latest:
 
 @contextmanager
 def find_latest(
-    base: str, entries: Iterable[LockEntry], diagnostics: list[Diagnostic], *, min_age: int = 0
+    base: str,
+    entries: Iterable[LockEntry],
+    diagnostics: list[Diagnostic],
+    *,
+    min_age: int = 0,
+    hosts: Iterable[str] = (),
+    tell_step: Callable[[str], None] = lambda name: None,
 ) -> Iterator[list[Latest]]:
     """Give the latest version of each skill; one that can't be asked for is a warning (W088).
 
     A commit that is younger than `min_age` seconds is not taken, and neither is what has no date; a folder on
-    this machine needs none.
+    this machine needs none. `hosts` may be asked besides those of the lock. `tell_step` gets the name of each
+    skill: of the first of an origin before that is asked.
     """
     with ExitStack() as stack:
         versions: list[Latest] = []
-        for origin, group in _group(base, entries, diagnostics):
-            for entry, download in _ask(stack, origin, group, diagnostics):
+        for origin, group in _group(base, entries, diagnostics, hosts):
+            tell_step(group[0].name)
+            for number, (entry, download) in enumerate(_ask(stack, origin, group, diagnostics)):
+                if number:
+                    tell_step(entry.name)
                 latest = _compare(entry, download, diagnostics)
                 if latest is not None and _is_old_enough(latest, min_age, diagnostics):
                     versions.append(latest)
         yield versions
 
 
-def parse_age(text: str) -> int:
+def parse_age(text: str, option: str = "--min-age") -> int:
     """Return the seconds of an age such as 3d, 12h or 2w.
 
     >>> parse_age("3d")
@@ -76,17 +86,17 @@ def parse_age(text: str) -> int:
     """
     number, unit = text[:-1], text[-1:]
     if unit not in UNITS or not (number.isascii() and number.isdecimal()) or len(number) > 6:
-        raise InvalidOption(f'--min-age takes a number and m, h, d or w, such as 3d, not "{text}"')
+        raise InvalidOption(f'{option} takes a number and m, h, d or w, such as 3d, not "{text}"')
     return int(number) * UNITS[unit]
 
 
 def _group(
-    base: str, entries: Iterable[LockEntry], diagnostics: list[Diagnostic]
+    base: str, entries: Iterable[LockEntry], diagnostics: list[Diagnostic], hosts: Iterable[str]
 ) -> Iterator[tuple[Origin, list[LockEntry]]]:
     groups: dict[Origin, list[LockEntry]] = {}
     for entry in entries:
         try:
-            origin = entry.origin(base)
+            origin = entry.origin(base, hosts)
         except SkillcError as error:
             diagnostics.append(warning("W088", entry.name, error.message))
             continue
@@ -118,22 +128,32 @@ def _compare(entry: LockEntry, download: Download, diagnostics: list[Diagnostic]
     if candidate is None:
         diagnostics.append(warning("W088", entry.name, f"it is not in {download.origin.label()} any more"))
         return None
+    warn_of_yank(entry, candidate, diagnostics)
+    if candidate.source_digest and entry.digest:  # nothing but the list of versions was fetched
+        is_changed = candidate.source_digest != f"sha256:{entry.digest}"
+        return Latest(entry, download, candidate, is_changed)
     tree = entry.own_text("tree")
     if tree and candidate.tree:  # nothing but trees was fetched
         return Latest(entry, download, candidate, candidate.tree != tree)
-    download.complete([candidate])
-    return Latest(entry, download, candidate, compute_hash(candidate.folder) != entry.hash)
+    try:
+        download.complete([candidate])
+    except OriginNotFound as error:  # of this skill; the others may be there
+        diagnostics.append(warning("W088", entry.name, error.reason))
+        return None
+    whole = compute_hash(candidate.folder, candidate.links)
+    return Latest(entry, download, candidate, whole != entry.hash)
 
 
 def _is_old_enough(latest: Latest, min_age: int, diagnostics: list[Diagnostic]) -> bool:
     if not min_age or not latest.is_changed or latest.download.origin.type == "local":
         return True
-    commit = latest.download.commit[:12]
+    version = latest.candidate.version
+    name = f"version {version}" if version else f"commit {latest.download.commit[:12]}"
     age = int(time.time()) - latest.download.time
     if not latest.download.time:
         reason = "its origin does not say how old it is, and --min-age is set"
     elif age < min_age:
-        reason = f"commit {commit} is {_age(age)} old, younger than --min-age"
+        reason = f"{name} is {_age(age)} old, younger than --min-age"
     else:
         return True
     diagnostics.append(warning("W088", latest.entry.name, reason))

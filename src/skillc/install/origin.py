@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
-from skillc.errors import OriginNotFound
-from skillc.library import LOOPBACK, guess_type, hide_secrets
+from skillc.errors import InvalidOption, InvalidSkillId, OriginNotFound
+from skillc.library import LOOPBACK, Hosts, guess_type, hide_secrets, host_of, parse_registry
+from skillc.skills import SkillId
 
 ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
+OURS = "skillc:"  # before the address of a skill in a registry that speaks our own API
+MAIN_FILE = "/skill.md"  # the end of an address, in lower case, that gives a skill of one file
 REGISTRY = "clawhub:"  # before the slug of a skill in a registry
 CLAWHUB = "https://clawhub.ai"
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
@@ -37,11 +40,11 @@ _TREES = (
 class Origin:
     """A place to get skills from, as a person named it or as a lock file has it.
 
-    `type` is the lock file's `sourceType`: github, gitlab, git, local, well-known or download (archives and
-    registries). `source` is the short name in the lock file (`owner/repo`, an address, a path), `url` the
-    address to ask, `ref` a branch, tag or commit (of a registry a version or tag), and `path` the folder
-    inside that is wanted. `secret_url` is the address with its credentials: it is used and never shown or
-    kept.
+    `type` is the lock file's `sourceType`: github, gitlab, git, local, well-known or download (archives,
+    files and registries). `source` is the short name in the lock file (`owner/repo`, an address, a path),
+    `url` the address to ask, `ref` a branch, tag or commit (of a registry a version or tag), and `path`
+    the folder inside that is wanted. `secret_url` is the address with its credentials: it is used and
+    never shown or kept. `hosts` are others than its own that may be asked.
     """
 
     type: str
@@ -50,11 +53,16 @@ class Origin:
     ref: str = ""
     path: str = ""
     secret_url: str = field(default="", repr=False, compare=False)
+    hosts: frozenset[str] = field(default=frozenset(), kw_only=True)
 
     @property
     def address(self) -> str:
         """The address to ask, with credentials."""
         return self.secret_url or self.url
+
+    @property
+    def allowed_hosts(self) -> Hosts:
+        return Hosts.around(self.url, self.hosts)
 
     @property
     def is_git(self) -> bool:
@@ -63,12 +71,24 @@ class Origin:
     @property
     def slug(self) -> str:
         """The name of a skill in a registry; empty for any other origin."""
+        if self.is_ours:
+            return self.source.removeprefix(f"{OURS}{self.url}/")
         rest = self.source.removeprefix(REGISTRY) if self.is_registry else ""
         return rest.rpartition("/")[2] if "://" in rest else rest
 
     @property
+    def is_file(self) -> bool:
+        """Whether it is the address of a SKILL.md itself."""
+        return self.type == "download" and urlsplit(self.url).path.lower().endswith(MAIN_FILE)
+
+    @property
     def is_registry(self) -> bool:
-        return self.type == "download" and self.source.startswith(REGISTRY)
+        return self.type == "download" and self.source.startswith((REGISTRY, OURS))
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is a skill of a registry that speaks our own API."""
+        return self.type == "download" and self.source.startswith(OURS)
 
     def label(self) -> str:
         """Return the origin as people read it, without secrets."""
@@ -94,6 +114,12 @@ class Candidate:
     digest: str = ""
     resolved: str = ""
     source: str = ""  # the origin's name in the lock file, of a registry that was found at an address
+    source_digest: str = ""  # of its version's source, of a registry of ours
+    time: int = 0  # when its version was published, in seconds since 1970
+    yanked: Mapping[str, str] = field(
+        default_factory=dict, compare=False
+    )  # reasons for other versions, and its own
+    links: frozenset[str] = frozenset()  # names in a git repository that are links, and files in the folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +138,11 @@ class Download:
     complete: Callable[[Sequence[Candidate]], None] = field(default=lambda _: None, repr=False)
     time: int = 0  # of the commit, in seconds since 1970
     is_tag: bool = False  # whether the ref that was asked for is a tag
+    addresses: dict[str, str] = field(default_factory=dict, repr=False)  # of folders that are complete
+
+    def address_of(self, candidate: Candidate) -> str:
+        """Return the address that one candidate came from: after redirects, once it is complete."""
+        return self.addresses.get(candidate.folder) or candidate.resolved or self.resolved
 
     def origin_of(self, candidate: Candidate) -> Origin:
         """Return the origin of one candidate, as the lock file keeps it."""
@@ -120,23 +151,27 @@ class Download:
         return Origin("download", candidate.source, self.origin.url, secret_url=self.origin.secret_url)
 
 
-def parse_origin(text: str, cwd: str) -> Origin:
+def parse_origin(text: str, cwd: str, hosts: frozenset[str] = frozenset()) -> Origin:
     """Return what a person means by an address, a repository's name or a path.
 
-    Raises OriginNotFound (E080), whose message hides credentials.
+    `hosts` may be asked besides its own. Raises OriginNotFound (E080), whose message hides credentials.
     """
+    return replace(_parse(text, cwd), hosts=hosts)
+
+
+def _parse(text: str, cwd: str) -> Origin:
     if not text or any(c < " " or c == "\x7f" or "\ud800" <= c <= "\udfff" for c in text):
         raise OriginNotFound(text, "it is empty, has control characters or is not UTF-8")
     if text.startswith("-"):
         raise OriginNotFound(text, "it looks like an option", f"hint: a folder is ./{text}")
     if _HELPER.match(text):
         raise OriginNotFound(text, "remote helpers ('name::address') are not supported")
-    if text.startswith(REGISTRY):
-        return _parse_registry(text)
+    if text.startswith((REGISTRY, OURS)):
+        return _parse_registry(text) if text.startswith(REGISTRY) else _parse_ours(text)
     if text.startswith("github:"):
         return _parse_short(text, text.removeprefix("github:"))
     if text.startswith("gitlab:"):
-        return parse_origin(f"https://gitlab.com/{text.removeprefix('gitlab:')}", cwd)
+        return _parse(f"https://gitlab.com/{text.removeprefix('gitlab:')}", cwd)
     if "://" in text:
         return _parse_url(text)
     local = _find_local(text, cwd)
@@ -148,11 +183,20 @@ def parse_origin(text: str, cwd: str) -> Origin:
     return _parse_short(text, text)
 
 
-def recall_origin(entry: Mapping[str, object], root: str) -> Origin:
+def recall_origin(
+    entry: Mapping[str, object], root: str, resolved: str = "", hosts: Iterable[str] = ()
+) -> Origin:
     """Return the origin of an entry of a lock file, which is in the folder `root`.
 
-    Raises OriginNotFound for one that can't be asked.
+    Hosts that may be asked besides its own are that of `resolved`, where the skill really came from, and
+    `hosts`. Raises OriginNotFound for one that can't be asked.
     """
+    origin = _recall(entry, root)
+    others = {*hosts, host_of(resolved)} - {"", host_of(origin.url)}
+    return replace(origin, hosts=frozenset(others)) if "://" in origin.url else origin
+
+
+def _recall(entry: Mapping[str, object], root: str) -> Origin:
     kind, source, url, ref, path = (
         str(entry.get(key) or "") for key in ("sourceType", "source", "sourceUrl", "ref", "skillPath")
     )
@@ -162,6 +206,8 @@ def recall_origin(entry: Mapping[str, object], root: str) -> Origin:
         return Origin(kind, place, place, path=folder)
     if kind == "well-known":
         return replace(_parse_url(url), type=kind, source=source or url)
+    if kind == "download" and source.startswith(OURS):
+        return replace(_parse_ours(f"{source}{f'@{ref}' if ref else ''}", url), path=folder)
     if kind == "download" and source.startswith(REGISTRY):
         return replace(_parse_registry(f"{source}{f'@{ref}' if ref else ''}"), path=folder)
     origin = parse_origin(url or source, root)
@@ -183,6 +229,20 @@ def _parse_registry(text: str) -> Origin:
         raise OriginNotFound(text, "a skill of a registry is clawhub:<slug>[@version]")
     source = f"{REGISTRY}{slug}" if registry == CLAWHUB else f"{REGISTRY}{registry}/{slug}"
     return Origin("download", source, registry, version)
+
+
+def _parse_ours(text: str, registry: str = "") -> Origin:
+    """Parse `skillc:https://registry/id[@version]`; the registry's address may have a path of its own."""
+    address, _, ref = text.removeprefix(OURS).partition("@")
+    parts = urlsplit(address)
+    try:
+        base = parse_registry(registry or f"{parts.scheme}://{parts.netloc}")
+        if not address.startswith(f"{base}/"):
+            raise OriginNotFound(text, f"it is not in the registry '{base}'")
+        skill_id = SkillId(address[len(base) + 1 :])
+    except (InvalidOption, InvalidSkillId) as error:
+        raise OriginNotFound(text, error.message) from None
+    return Origin("download", f"{OURS}{base}/{skill_id}", base, _check_ref(text, ref))
 
 
 def _find_local(text: str, cwd: str) -> Origin | None:
@@ -255,6 +315,8 @@ def _parse_url(text: str) -> Origin:
         origin = _parse_git_url(label, urlsplit(address), suffix=".git" if is_lab else "")
         kind = "gitlab" if is_lab else "git"
         return replace(origin, type=kind, ref=_check_ref(label, ref) or origin.ref, path=_clean(label, path))
+    if parts.path.lower().endswith(MAIN_FILE):
+        return _parse_archive_url(parts)
     plain = _without_user(parts)
     site = urlunsplit(plain._replace(query="", fragment=""))
     return Origin("well-known", f"wellknown/{host}", site, unquote(parts.fragment), secret_url=_secret(parts))

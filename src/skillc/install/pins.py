@@ -60,6 +60,11 @@ class Pin:
         """Where the skill comes from, for people."""
         return f"{self.origin.label()}{f' ({self.commit[:12]})' if self.commit else ''}"
 
+    def with_hosts(self, hosts: frozenset[str]) -> Pin:
+        """Return the same pin, for which other hosts may be asked."""
+        others = tuple(replace(origin, hosts=hosts) for origin in self.others)
+        return replace(self, origin=replace(self.origin, hosts=hosts), others=others)
+
 
 def find_locks(cwd: str, scope: str = "") -> list[str]:
     """Return the lock files of other tools in the project around `cwd`, or of the user."""

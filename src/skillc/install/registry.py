@@ -19,12 +19,11 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from skillc import atomic
 from skillc.errors import AuditBlocked, Diagnostic, WrongDigest, warning
-from skillc.install.archive import MAX_PACKED, unpack_data, unwrap
 from skillc.install.collation import sort_names
 from skillc.install.discover import choose_by_name
 from skillc.install.origin import CLAWHUB, REGISTRY, Candidate, Download, Origin
 from skillc.install.web import Web
-from skillc.library import is_skill
+from skillc.library import MAX_PACKED, address_after, is_skill, unpack_data, unwrap
 from skillc.skills import is_name, list_files, to_segment
 from skillc.startup import file_sha256_hex, sha256_hex
 
@@ -83,8 +82,8 @@ class Registry:
             raise self.web.failure(f"'{slug}' has {what} in the registry")
         return self._candidate(slug, version, skill)
 
-    def get(self, slug: str, candidate: Candidate) -> None:
-        """Download a version into its folder, whole or not at all."""
+    def get(self, slug: str, candidate: Candidate) -> str:
+        """Download a version into its folder, whole or not at all; return the address that it came from."""
         owner, name = _split_owner(slug)
         path = f"skills/{quote(name, safe='')}/versions/{quote(candidate.version, safe='')}"
         version = _table(_table(self._get(path, ownerHandle=owner)).get("version"))
@@ -92,7 +91,8 @@ class Registry:
             raise self.web.failure(f"'{slug}' has no version '{candidate.version}' in the registry")
         temporary = atomic.temporary_path(candidate.folder)
         try:
-            unpack_data(self.web.get_file(candidate.resolved, MAX_PACKED).data, temporary, candidate.resolved)
+            response = self.web.get_file(candidate.resolved, MAX_PACKED)
+            unpack_data(response.data, temporary, candidate.resolved)
             unwrap(temporary)
             if not is_skill(temporary):
                 raise self.web.failure(f"'{slug}' has no SKILL.md")
@@ -100,6 +100,7 @@ class Registry:
             os.rename(temporary, candidate.folder)
         finally:
             atomic.discard(temporary)
+        return address_after(candidate.resolved, response.url)
 
     def _candidate(self, slug: str, version: str, item: Mapping[str, Any]) -> Candidate:
         owner, name = _split_owner(slug)
@@ -132,13 +133,16 @@ def open_registry(
         slug: replace(each, folder=os.path.join(folder, each.name)) for slug, each in skills.items()
     }
     slug_of = {candidate.name: slug for slug, candidate in candidates.items()}
+    addresses: dict[str, str] = {}
 
     def complete(choice: Sequence[Candidate]) -> None:
         for candidate in choice:
             if not os.path.isdir(candidate.folder):
-                registry.get(slug_of[candidate.name], candidate)
+                addresses[candidate.folder] = registry.get(slug_of[candidate.name], candidate)
 
-    yield Download(origin, folder, tuple(candidates.values()), resolved=registry.base, complete=complete)
+    yield Download(
+        origin, folder, tuple(candidates.values()), "", registry.base, complete, addresses=addresses
+    )
 
 
 def _find_registry(web: Web, *, is_registry: bool) -> Registry | None:

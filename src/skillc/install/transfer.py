@@ -7,7 +7,7 @@ untrusted, and on record in skills-lock.json; it is built and deployed by 'skc b
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from skillc import atomic, paths
@@ -59,15 +59,20 @@ def bring_in_pins(
     store: Store,
     *,
     allow: bool = False,
+    hosts: Iterable[str] = (),
     tell_step: Callable[[str], None] = lambda _: None,
 ) -> tuple[Intake, list[Diagnostic]]:
-    """Download each pin, verify it, and put it into the store and the lock; return also warnings."""
+    """Download each pin, verify it, and put it into the store and the lock; return also warnings.
+
+    `hosts` may be asked besides those that the pins name.
+    """
     transfer = Transfer(store, allow, Intake(), [])
     groups: dict[tuple[Origin, str], list[Pin]] = {}
     for pin in pins:
         if pin.problem:
             transfer.skip(pin, pin.problem)
         else:
+            pin = pin.with_hosts(frozenset(hosts))
             groups.setdefault((replace(pin.origin, path=""), pin.commit), []).append(pin)
     for (origin, _), group in groups.items():
         tell_step(origin.label())
@@ -122,7 +127,7 @@ def _compare(pin: Pin, candidate: Candidate) -> str:
     advice = f"'skc add {pin.origin.label()}' takes what is there now"
     if pin.tree and candidate.tree not in ("", pin.tree):
         return f"its files are not those of the lock any more; {advice}"
-    if pin.hash and compute_hash(candidate.folder) != pin.hash:
+    if pin.hash and compute_hash(candidate.folder, candidate.links) != pin.hash:
         return f"its files are not those of the lock any more; {advice}"
     if pin.origin.is_registry and pin.origin.ref and candidate.version != pin.origin.ref:
         return f"the registry gave version '{candidate.version}'"
@@ -161,7 +166,7 @@ def _entry(candidate: Candidate, download: Download, audit: Audit, root: str) ->
         download.origin_of(candidate),
         candidate,
         download,
-        computed_hash=compute_hash(candidate.folder),
+        computed_hash=compute_hash(candidate.folder, candidate.links),
         digest=digest_files(candidate.folder),
         audit={"rules": VERSION, "asks": audit.asks_digest()},
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
@@ -80,11 +80,20 @@ class Updates:
         return {"skills": [update.as_json() for update in self.skills] + same}
 
 
-def list_latest(root: str, entries: Sequence[LockEntry], *, min_age: int = 0) -> Updates:
+def list_latest(
+    root: str,
+    entries: Sequence[LockEntry],
+    *,
+    min_age: int = 0,
+    hosts: Iterable[str] = (),
+    tell_step: Callable[[str], None] = lambda name: None,
+) -> Updates:
     """Return which skills have a newer version, without fetching its files."""
     result = Updates()
     base = os.path.dirname(lock_file(root))
-    with find_latest(base, entries, result.diagnostics, min_age=min_age) as versions:
+    with find_latest(
+        base, entries, result.diagnostics, min_age=min_age, hosts=hosts, tell_step=tell_step
+    ) as versions:
         result.unchanged = [_with_edits(root, latest) for latest in versions]
     return result
 
@@ -97,11 +106,14 @@ def update_locked(
     with_diff: bool = False,
     dry_run: bool = False,
     accept: bool = False,
+    hosts: Iterable[str] = (),
+    tell_step: Callable[[str], None] = lambda name: None,
 ) -> Updates:
     """Update skills of a lock; a skill that fails does not stop the others.
 
-    One whose audit has a new finding that blocks is AuditBlocked, unless `accept`. A conflict is
-    MergeConflict: the update is there, with marks, and the old version in the trash.
+    `hosts` may be asked besides those of the lock. One whose audit has a new finding that blocks is
+    AuditBlocked, unless `accept`. A conflict is MergeConflict: the update is there, with marks, and the old
+    version in the trash.
     """
     result = Updates()
     base = os.path.dirname(lock_file(root))
@@ -113,7 +125,9 @@ def update_locked(
             result.diagnostics.append(warning("W088", entry.name, reason))
     with (
         atomic.Lock(paths.mutex_file(paths.skills_store(root))),
-        find_latest(base, free, result.diagnostics, min_age=min_age) as versions,
+        find_latest(
+            base, free, result.diagnostics, min_age=min_age, hosts=hosts, tell_step=tell_step
+        ) as versions,
     ):
         complete: list[LockEntry] = []
         for latest in versions:
@@ -184,11 +198,11 @@ def _new_blocks(entry: LockEntry, audit: Audit) -> tuple[str, ...]:
 def _open_base(root: str, latest: Latest) -> Iterator[str]:
     """Give the folder of the version that was installed; an empty text if it is gone and not needed."""
     entry = latest.entry
-    version = find_version(entry.store_hash)
+    version, hosts = find_version(entry.store_hash), latest.download.origin.hosts
     if version is not None:
         yield version
         return
-    with fetch_entries(os.path.dirname(lock_file(root)), [entry] if entry.commit else []) as fetch:
+    with fetch_entries(os.path.dirname(lock_file(root)), [entry] if entry.commit else [], hosts) as fetch:
         if not fetch.skills and latest.is_edited:
             reason = "it was edited, and the version that was installed can't be had any more"
             hint = f"hint: move {store_folder(root, entry.name)} away, run the update, and edit it again"
@@ -215,7 +229,7 @@ def _apply(
         download.origin_of(candidate),
         replace(candidate, name=old.name),
         download,
-        computed_hash=compute_hash(candidate.folder),
+        computed_hash=compute_hash(candidate.folder, candidate.links),
         store_hash=version,
         digest=digest,
         targets=old.targets,

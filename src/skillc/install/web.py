@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from skillc import __version__, library
 from skillc.errors import OriginNotFound, require_extra
 from skillc.install.origin import Origin
-from skillc.library import LOOPBACK, Failure, hide_secrets
+from skillc.library import LOOPBACK, Failure, find_token, hide_secrets
 from skillc.text import cut, one_line
 
 if TYPE_CHECKING:
@@ -41,6 +41,9 @@ class Web:
         parts = urlsplit(url)
         if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
             raise self.failure(f"'{url}' is not https, and http is for this machine alone")
+        refusal = self.origin.allowed_hosts.refusal(url)
+        if refusal:
+            raise self.failure(f"{url}: {refusal}")
         for attempt in range(MAX_ATTEMPTS):
             response = self._send(url, limit, accept)
             wait = _seconds(response.retry_after)
@@ -75,7 +78,13 @@ class Web:
         headers = {"Accept": accept, "Accept-Encoding": "identity", "User-Agent": f"skillc/{__version__}"}
         with require_extra("http"):
             fetch = library.fetch  # imports httpx2
-        request = fetch(url, headers, self._credentials(url), TIME_OUT, limit, secure=True)
+        credentials, hosts = self._credentials(url), self.origin.allowed_hosts
+        stored = "" if credentials else find_token(url)
+        if stored:
+            credentials = {"Authorization": f"Bearer {stored}"}
+        request = fetch(
+            *(url, headers, credentials, TIME_OUT, limit), hosts=hosts, secure=True, resend=not stored
+        )
         try:
             return asyncio.run(request)
         except Failure as error:

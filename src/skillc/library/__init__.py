@@ -9,9 +9,20 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.library.addresses import guess_type
+    from skillc.library.addresses import LOOPBACK, guess_type
+    from skillc.library.archive import MAX_PACKED, find_root, unpack_archive, unpack_data, unwrap
     from skillc.library.config import RepositorySettings, SkillRepositoryConfig, SkillsConfig
-    from skillc.library.copies import copy_path
+    from skillc.library.copies import copy_path, list_copies
+    from skillc.library.credentials import (
+        Credential,
+        check_token,
+        choose_registry,
+        find_token,
+        forget_credential,
+        parse_registry,
+        read_credentials,
+        store_credential,
+    )
     from skillc.library.deployments import (
         DeploymentRecord,
         find_ghosts,
@@ -23,11 +34,21 @@ if TYPE_CHECKING:
     from skillc.library.filesystem import FilesystemSkillSource
     from skillc.library.find import find_skills
     from skillc.library.git import GitRef, GitSkillConfig, GitSkillSource, HttpsToken, SshKey
-    from skillc.library.git.config import FetchError, RefNotFound, Remote, parse_address
+    from skillc.library.git.config import FetchError, LoginRefused, RefNotFound, Remote, parse_address
+    from skillc.library.git.login import ask_helpers, variable_of, with_token
     from skillc.library.git.remote_tree import RemoteTree, open_tree
+    from skillc.library.hosts import Hosts, address_after, host_of, parse_host
     from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource
+    from skillc.library.http.api import (
+        Answer,
+        Identity,
+        PublishedFile,
+        PublishedSkill,
+        PublishedVersion,
+        RegistryApi,
+    )
     from skillc.library.http.client import Response, fetch
-    from skillc.library.http.wire import LOOPBACK, Failure
+    from skillc.library.http.wire import Failure
     from skillc.library.imports import (
         adopt_import,
         find_import,
@@ -46,7 +67,9 @@ if TYPE_CHECKING:
         repositories_in_force,
         resolve_repositories,
     )
-    from skillc.library.secrets import hide_secrets
+    from skillc.library.secrets import hide_secrets, private_logs
+    from skillc.library.site import WellKnownSkillSource
+    from skillc.library.site.index import SiteIndex, index_addresses, read_index, write_entry
     from skillc.library.source import (
         ALL,
         InMemorySkillSource,
@@ -100,9 +123,13 @@ else:
                 "roots stored_skills"
             ),
             "find": "find_skills",
-            "addresses": "guess_type",
+            "addresses": "LOOPBACK guess_type",
             "config": "RepositorySettings SkillRepositoryConfig SkillsConfig",
-            "copies": "copy_path",
+            "copies": "copy_path list_copies",
+            "credentials": (
+                "Credential check_token choose_registry find_token forget_credential parse_registry "
+                "read_credentials store_credential"
+            ),
             "deployments": (
                 "DeploymentRecord find_ghosts forget_deployments read_deployments record_deployments"
             ),
@@ -111,17 +138,23 @@ else:
             "edit": "NewRepository add_repository file_to_edit names_in remove_repository",
             "filesystem": "FilesystemSkillSource",
             "git": "GitRef GitSkillConfig GitSkillSource HttpsToken SshKey",
-            "git.config": "FetchError RefNotFound Remote parse_address",
+            "git.config": "FetchError LoginRefused RefNotFound Remote parse_address",
+            "git.login": "ask_helpers variable_of with_token",
             "git.remote_tree": "RemoteTree open_tree",
+            "archive": "MAX_PACKED find_root unpack_archive unpack_data unwrap",
+            "hosts": "Hosts address_after host_of parse_host",
             "http": "BearerAuth HeaderAuth HttpSkillSource",
+            "http.api": "Answer Identity PublishedFile PublishedSkill PublishedVersion RegistryApi",
             "http.client": "Response fetch",
-            "http.wire": "LOOPBACK Failure",
+            "http.wire": "Failure",
             "library": "CompositeSkillSource NamedSource",
             "mcp": "McpSkillSource",
             "repositories": (
                 "EmbeddedSkillSource Refresh refresh_repositories repositories_in_force resolve_repositories"
             ),
-            "secrets": "hide_secrets",
+            "secrets": "hide_secrets private_logs",
+            "site": "WellKnownSkillSource",
+            "site.index": "SiteIndex index_addresses read_index write_entry",
             "source": (
                 "ALL InMemorySkillSource SkillCollection SkillDescriptor SkillDocument SkillFilter "
                 "SkillScope SkillSource SourceDiagnostic derive_collections find_in_source read_descriptions"

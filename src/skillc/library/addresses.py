@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from skillc.errors import DirectoryNotFound, InvalidOption
 
+LOOPBACK = ("localhost", "127.0.0.1", "::1")  # hosts that http reaches without leaving this machine
 FORGES = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht")
 _VARIABLES = re.compile(r"(\$\{[A-Za-z_][A-Za-z0-9_]*\})+")
 _SCP = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:(?!//).+")  # git@host:path
@@ -35,7 +36,7 @@ def resolve_url(url: str, kind: str, cwd: str) -> str:
         raise InvalidOption("the address has control characters or is not UTF-8")
     if "${" in url and "://" not in url:
         return url
-    if kind in ("http", "mcp") and not re.match("https?://.", url, re.IGNORECASE):
+    if kind in ("http", "mcp", "well-known") and not re.match("https?://.", url, re.IGNORECASE):
         instead = '; a command is for the home\'s skills.toml: command = ["..."]' if kind == "mcp" else ""
         raise InvalidOption(
             f"the address of a repository of type {kind} starts with http:// or https://{instead}"

@@ -20,6 +20,7 @@ FILE = "skills.toml"
 DIRECTORIES = (paths.DIRECTORY, paths.ALTERNATIVE)  # ours, and that of the design document
 REPOSITORIES = "repositories"
 VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_HOST = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")  # in lower case, maybe with a port
 MAX_FILE = 1 << 20  # bytes of a skills.toml
 
 
@@ -37,20 +38,23 @@ class RepositorySettings(TypedDict, total=False):
     ref_type: str
     skills_root: str
     depth: int
+    allow_hosts: list[str]
 
 
 KEYS = {
     "filesystem": "path",
-    "http": "url auth_header auth_token refresh_seconds",
-    "git": "url git_ref ref_type skills_root auth_token ssh_key refresh_seconds depth",
+    "http": "url auth_header auth_token refresh_seconds allow_hosts",
+    "git": "url git_ref ref_type skills_root auth_token ssh_key refresh_seconds depth allow_hosts",
+    "well-known": "url auth_header auth_token refresh_seconds allow_hosts",
     "mcp": "command url auth_header auth_token refresh_seconds",
 }
 TYPES = tuple(KEYS)
 _COMMON = ("name", "type", "strict", "required", "timeout_seconds")
-_NOT_TEXT: dict[str, type] = {"strict": bool, "required": bool, "command": list} | dict.fromkeys(
-    ("timeout_seconds", "refresh_seconds", "depth"), int
-)
-_REQUIRED = {"filesystem": "path", "http": "url", "git": "url"}
+_NOT_TEXT: dict[str, type] = (
+    {"strict": bool, "required": bool, "command": list, "allow_hosts": list}
+    | dict.fromkeys(("timeout_seconds", "refresh_seconds", "depth"), int)
+)  # fmt: skip
+_REQUIRED = {"filesystem": "path"} | dict.fromkeys(("http", "git", "well-known"), "url")
 _EXPANDED = ("url", "auth_token", "ssh_key")
 _REF_TYPES = ("branch", "tag", "commit")
 _TOP: dict[str, type] = {"enabled": bool, "capabilities": list} | dict.fromkeys(
@@ -240,19 +244,28 @@ def _check_table(
         raise invalid(f"type must be {', '.join(TYPES)}, not {kind!r}")
     types = {key: _NOT_TEXT.get(key, str) for key in (*_COMMON, *KEYS[kind].split())}
     values = _check_types(table, types, path, f"repository '{name}': ", diagnostics)
-    if kind == "mcp":
-        command = values.get("command", [])
-        if not all(isinstance(word, str) and word for word in command):
-            raise invalid("'command' must be a list of words")
-        if bool(command) == bool(values.get("url")):
-            raise invalid("give either 'command' or 'url'")
-    elif not values.get(_REQUIRED[kind]):
-        raise invalid(f"'{_REQUIRED[kind]}' is missing")
+    problem = _find_problem(kind, values)
+    if problem:
+        raise invalid(problem)
     if values.get("ref_type", "branch") not in _REF_TYPES:
         raise invalid(f"ref_type must be {', '.join(_REF_TYPES)}")
     if values.get("timeout_seconds", 1) < 1:
         raise invalid("timeout_seconds must be positive")
     return values
+
+
+def _find_problem(kind: str, values: Mapping[str, Any]) -> str:
+    """Return what is wrong with the address of a repository and with its hosts; empty for nothing."""
+    command = values.get("command", [])
+    if not all(isinstance(word, str) and word for word in command):
+        return "'command' must be a list of words"
+    if kind == "mcp" and bool(command) == bool(values.get("url")):
+        return "give either 'command' or 'url'"
+    if kind != "mcp" and not values.get(_REQUIRED[kind]):
+        return f"'{_REQUIRED[kind]}' is missing"
+    if not all(isinstance(host, str) and _HOST.fullmatch(host) for host in values.get("allow_hosts", [])):
+        return "'allow_hosts' must be a list of hosts such as \"cdn.example.com\""
+    return ""
 
 
 def _check_types(

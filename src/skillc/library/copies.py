@@ -17,16 +17,16 @@ from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillc import atomic, paths
-from skillc.library.stores import ORIGIN, folder_name, read_origin
+from skillc.library.stores import ORIGIN, folder_name, is_id, read_origin
 from skillc.quotes import yaml_quote
-from skillc.skills import make_folder
+from skillc.skills import SkillId, make_folder
 from skillc.startup import sha256_hex
 
 if TYPE_CHECKING:
     from skillc.library.config import SkillRepositoryConfig
     from skillc.library.source import SkillDocument
 
-_NOT_ADDRESS = ("auth_header", "auth_token", "depth", "env", "refresh_seconds", "ssh_key")
+_NOT_ADDRESS = ("allow_hosts", "auth_header", "auth_token", "depth", "env", "refresh_seconds", "ssh_key")
 
 
 def copy_path(repository: SkillRepositoryConfig, skill_id: str) -> str:
@@ -34,6 +34,20 @@ def copy_path(repository: SkillRepositoryConfig, skill_id: str) -> str:
     address = {key: str(value) for key, value in repository.settings.items() if key not in _NOT_ADDRESS}
     key = sha256_hex(json.dumps([repository.type, sorted(address.items())]).encode())[:16]
     return os.path.join(paths.cache_directory(), "skills", key, folder_name(skill_id))
+
+
+def list_copies(folder: str) -> list[tuple[SkillId, str]]:
+    """Return the copies of one repository, below a folder of the cache: IDs and folders."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    ids = ((name, name.replace("+", "/")) for name in names if name[0] != ".")
+    return [
+        (SkillId(skill_id), os.path.realpath(os.path.join(folder, name)))
+        for name, skill_id in ids
+        if is_id(skill_id)
+    ]
 
 
 def write_copy(path: str, repository: str, document: SkillDocument, directory: str | None) -> str:

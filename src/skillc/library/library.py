@@ -203,7 +203,11 @@ class CompositeSnapshot(base.SkillSource):
 
     async def directory(self, skill_id: SkillId) -> str | None:
         member, _ = await self._find(skill_id)
-        return await self._library.ask(member, lambda _: self._snapshots[member.name].directory(skill_id))
+        try:
+            return await self._library.ask(member, lambda _: self._snapshots[member.name].directory(skill_id))
+        except RepositoryUnavailable as failure:
+            self._library.failures = {**self._library.failures, member.name: failure}
+            raise
 
     async def directories(self) -> dict[SkillId, str]:
         """Return the folders that are at hand, of the winners alone."""

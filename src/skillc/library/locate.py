@@ -66,6 +66,7 @@ async def _locate(skill_id: SkillId, cwd: str) -> Skill:
     snapshot = await library.snapshot()
     try:
         document = await snapshot.load(skill_id)
+        directory = await snapshot.directory(skill_id)
     except (SkillNotFound, RepositoryUnavailable) as error:
         copy = _last_copy(skill_id, library, config)
         if copy is not None:
@@ -73,7 +74,7 @@ async def _locate(skill_id: SkillId, cwd: str) -> Skill:
         if isinstance(error, SkillNotFound):
             raise await _explain_absence(skill_id, cwd, library, snapshot) from None
         raise
-    skill = _as_folder(document, await snapshot.directory(skill_id), config, cwd)
+    skill = _as_folder(document, directory, config, cwd)
     skill.diagnostics = tuple(library.warnings())
     if skill.is_copy and not skill.diagnostics:
         settings = next(r.settings for r in config.repositories if r.name == skill.repository)

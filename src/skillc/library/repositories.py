@@ -16,6 +16,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import metadata, util
+from typing import Any
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, SkillNotFound, unexpected
@@ -26,6 +27,7 @@ from skillc.library.config import (
     SkillsConfig,
     default_repositories,
 )
+from skillc.library.credentials import find_token
 from skillc.library.filesystem import FilesystemSkillSource, FilesystemSnapshot
 from skillc.library.library import TIME_OUT, CompositeSkillSource, NamedSource
 from skillc.library.secrets import hide_secrets
@@ -167,14 +169,26 @@ def source_of(repository: SkillRepositoryConfig, time_out: float | None = None) 
     check_variables(repository)
     if repository.type == "git":
         return _git_source(repository, settings, round(patience * GIT_SILENCE, 2))
-    from skillc.library.http import BearerAuth, HeaderAuth, HttpSkillSource  # 20 ms with git and mcp
+    from skillc.library.http import (
+        BearerAuth,
+        HeaderAuth,
+        HttpSkillSource,
+        StoredAuth,
+    )  # 20 ms with git and mcp
 
     token, header = settings.get("auth_token"), settings.get("auth_header")
     auth = (HeaderAuth(header, token) if header else BearerAuth(token)) if token else None
     refresh = float(settings.get("refresh_seconds", 60))
+    silence, hosts = round(patience * HTTP_SILENCE, 2), settings.get("allow_hosts", ())
+    options: dict[str, Any] = {"name": repository.name, "time_out": silence, "allow_hosts": hosts}
+    if repository.type == "well-known":
+        from skillc.library.site import WellKnownSkillSource
+
+        return WellKnownSkillSource(settings["url"], auth, refresh, **options)
     if repository.type == "http":
-        silence = round(patience * HTTP_SILENCE, 2)
-        return HttpSkillSource(settings["url"], auth, refresh, name=repository.name, time_out=silence)
+        stored = "" if auth else find_token(settings["url"])
+        auth = StoredAuth(stored) if stored else auth
+        return HttpSkillSource(settings["url"], auth, refresh, **options)
     from skillc.library.mcp import McpSkillSource
 
     command = settings.get("command", [])
@@ -212,6 +226,7 @@ def _git_source(
             depth=settings.get("depth", 1) or None,
             strict=repository.strict,
             time_out=silence,
+            allow_hosts=tuple(settings.get("allow_hosts", ())),
         )
     except InvalidConfiguration as error:
         reason = error.message.rpartition(": ")[2]

@@ -9,19 +9,19 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.lint.config import Settings, read_settings
-    from skillc.lint.lint import find_skill_of, find_skills_below, fix_skill, lint_skill
+    from skillc.lint.config import Choice, Settings, read_settings
+    from skillc.lint.lint import diff_fixes, find_skill_of, find_skills_below, fix_skill, lint_skill
     from skillc.lint.report import Finding, Report, render_sarif, render_workflow_command, summarise_reports
-    from skillc.lint.rules import RULES, find_rule
+    from skillc.lint.rules import RULES, find_rule, find_rules, suggest_rule
     from skillc.lint.tokens import estimate
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "config": "Settings read_settings",
-            "lint": "find_skill_of find_skills_below fix_skill lint_skill",
+            "config": "Choice Settings read_settings",
+            "lint": "diff_fixes find_skill_of find_skills_below fix_skill lint_skill",
             "report": "Finding Report render_sarif render_workflow_command summarise_reports",
-            "rules": "RULES find_rule",
+            "rules": "RULES find_rule find_rules suggest_rule",
             "tokens": "estimate",
         },
     )

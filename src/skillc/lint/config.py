@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from skillc import paths
-from skillc.errors import InvalidConfiguration
-from skillc.lint.rules import BY_ID, OFF, SEVERITIES, find_rule, suggest_rule
-from skillc.settings import parse_toml
+from skillc.lint.rules import BY_ID, ERROR, OFF, SEVERITIES, WARNING, find_rule, suggest_rule
+from skillc.rulebook import read_toml
 from skillc.skills import KNOWN_FIELDS, LIMITS as FORMAT_LIMITS
 
 FILE = ".skilllint.toml"
@@ -26,8 +25,34 @@ MAX_BYTES = 64 * 1024
 # The limits of rules by the rules' names: characters, lines, tokens.
 LIMITS = {f"{name}-length": limit for name, limit in FORMAT_LIMITS.items()}
 LIMITS |= {"skill-size": 500, "metadata-tokens": 100, "body-tokens": 5000}
-TRIGGERS = ("use when", "when to use", "use for", "triggers on", "triggers:", "activate when")
+# RFC-0008's phrases, and the words that descriptions of public skills say it with.
+TRIGGERS: tuple[str, ...] = (
+    *("use when", "when to use", "use for", "triggers on", "triggers:", "activate when"),
+    *(" when ", " when:", "whenever", "any time", "anytime", "if the user", "trigger", "invoke for"),
+)
+# Fields that agents define for themselves (Claude Code, VS Code, Cursor, OpenCode), and public skills use.
+AGENT_FIELDS = frozenset(
+    [
+        *("agent", "argument-hint", "arguments", "color", "context", "disable-model-invocation"),
+        *("disallowed-tools", "effort", "globs", "hooks", "mcp-servers", "mode", "model", "paths", "shell"),
+        *("skills", "tools", "user-invocable", "user-invokable", "when_to_use", "when-to-use"),
+        *("category", "homepage", "keywords", "repository", "tags", "title", "triggers"),
+    ]
+)
+ABOUT_LINT = ("SKL001",)  # a remark about what is linted, never an error
 _LISTS = ("known-fields", "trigger-phrases", "exclude")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The rules that a command line chooses: only `select`, if there are any, and none of `ignore`.
+
+    `strict` switches on what is off by default, and makes every warning an error.
+    """
+
+    select: frozenset[str] = frozenset()
+    ignore: frozenset[str] = frozenset()
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +61,23 @@ class Settings:
 
     severities: dict[str, str] = field(default_factory=dict)  # by rule number
     limits: dict[str, int] = field(default_factory=lambda: dict(LIMITS))
-    known_fields: frozenset[str] = KNOWN_FIELDS
+    known_fields: frozenset[str] = KNOWN_FIELDS | AGENT_FIELDS
     triggers: tuple[str, ...] = TRIGGERS
     exclude: tuple[str, ...] = ()
     file: str | None = None
+    choice: Choice = Choice()
 
     def severity(self, rule: str) -> str:
-        return self.severities.get(rule) or BY_ID[rule].severity
+        """Return how severe a rule is here: as chosen, else as in the file, else by default."""
+        if rule in self.choice.ignore or (self.choice.select and rule not in self.choice.select):
+            return OFF
+        severity = self.severities.get(rule)
+        if severity is None:
+            severity = BY_ID[rule].severity
+            is_on = self.choice.strict or rule in self.choice.select
+            severity = WARNING if severity == OFF and is_on else severity
+        is_raised = self.choice.strict and severity == WARNING and rule not in ABOUT_LINT
+        return ERROR if is_raised else severity
 
     def is_off(self, rule: str) -> bool:
         return self.severity(rule) == OFF
@@ -59,12 +94,7 @@ def read_settings(source: str) -> Settings:
     path = next(filter(os.path.lexists, candidates), None)
     if path is None:
         return Settings()
-    try:
-        return _parse(parse_toml(paths.read_regular(path, MAX_BYTES).decode()), path)
-    except OSError as error:
-        raise InvalidConfiguration(path, error.strerror or str(error)) from None
-    except (ValueError, RecursionError) as error:
-        raise InvalidConfiguration(path, str(error)) from None
+    return read_toml(path, MAX_BYTES, _parse)
 
 
 def _walk_up(source: str) -> Iterator[str]:
@@ -94,7 +124,7 @@ def _parse(table: dict[str, Any], path: str) -> Settings:
     return Settings(
         severities=_read_severities(table.get("rules", {})),
         limits=LIMITS | _read_limits(table.get("limits", {})),
-        known_fields=KNOWN_FIELDS | set(table.get("known-fields", [])),
+        known_fields=KNOWN_FIELDS | AGENT_FIELDS | set(table.get("known-fields", [])),
         triggers=TRIGGERS + tuple(phrase.casefold() for phrase in table.get("trigger-phrases", [])),
         exclude=tuple(table.get("exclude", [])),
         file=path,

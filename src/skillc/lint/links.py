@@ -10,6 +10,8 @@ no symbolic link hides a way out [D2].
 from __future__ import annotations
 
 import os
+import posixpath
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from skillc.lint.page import Folder, Page
 
 MAX_PATH = 4096  # characters; no file system has a longer one
+
+_PATH = re.compile(r"[\w.-]*/[\w./-]*|[\w.-]+\.md\b", re.IGNORECASE)  # a file's name in a text
 
 # Files that need no link: people and tools look for them by name, in any case and folder.
 _WELL_KNOWN = ("LICENSE", "CHANGELOG", "CONTRIBUTING", "README")
@@ -71,11 +75,12 @@ def check(folder: Folder) -> Iterator[Problem]:
     pages = {page.real: page for page in folder.pages.values()}
     edges: dict[str, set[str]] = {}  # the real paths that each page links to
     for page in folder.pages.values():
+        edges[page.real] = set(_find_names(page, folder))
         for link, target, anchor in _follow_links(page, folder):
             if target.path is None:
                 yield Problem(target.rule, f"'{link.target}' {target.reason}", page.name, link.line)
                 continue
-            edges.setdefault(page.real, set()).add(target.path)
+            edges[page.real].add(target.path)
             other = pages.get(target.path)
             if other is not None and not has_anchor(other.anchors, anchor):
                 likely = slug(anchor)
@@ -99,6 +104,26 @@ def _follow_links(page: Page, folder: Folder) -> Iterator[tuple[Link, Target, st
         if path not in cache:
             cache[path] = _follow(path, page, folder)
         yield link, cache[path], anchor
+
+
+def _find_names(page: Page, folder: Folder) -> Iterator[str]:
+    """Yield the real paths of pages, and of folders with pages, that a page names in its text or code.
+
+    Agents open a file that they read the name of as well as one that is linked.
+    """
+    by_name: dict[str, list[str]] = {}
+    for other in folder.pages.values():
+        by_name.setdefault(os.path.basename(other.name), []).append(other.real)
+    folders = {os.path.dirname(name) for name in folder.pages if "/" in name}
+    here = os.path.dirname(page.name)
+    for word in set(_PATH.findall(page.text)):
+        path = posixpath.normpath(word.rstrip(".")).lstrip("/")
+        for name in (posixpath.normpath(posixpath.join(here, path)), path):
+            if name in folder.pages:
+                yield folder.pages[name].real
+            elif name in folders and "/" in word:
+                yield os.path.join(folder.root, name)
+        yield from by_name.get(posixpath.basename(path), ())
 
 
 def _follow(path: str, page: Page, folder: Folder) -> Target:
@@ -142,7 +167,17 @@ def _find_orphans(folder: Folder, edges: dict[str, set[str]]) -> Iterator[Proble
     for page in folder.pages.values():
         stem = os.path.basename(page.name).split(".")[0].upper()
         if page.real not in reachable and stem not in _WELL_KNOWN:
-            yield Problem("SKL401", f"no link leads here from {folder.main.name}", page.name)
+            message = f"{folder.main.name} leads here by no link and no name"
+            if other := _find_other_case(page.name, folder):
+                message += f"; is '{other}' in it upper and lower case of this?"
+            yield Problem("SKL401", message, page.name)
+
+
+def _find_other_case(name: str, folder: Folder) -> str:
+    """Return the name in the text of SKILL.md that differs from a file's in case alone."""
+    base = posixpath.basename(name).casefold()
+    words = _PATH.findall(folder.main.text) if folder.main else ()
+    return next((word for word in words if posixpath.basename(word).casefold() == base), "")
 
 
 def _find_reachable(start: str, edges: dict[str, set[str]], folder: Folder) -> set[str]:

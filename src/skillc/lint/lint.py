@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -12,11 +13,11 @@ from skillc import atomic, paths
 from skillc.errors import InvalidOption, InvalidSkill, SkillNotFound
 from skillc.library import Skill, at_path, is_compiled, is_skill, locate_skill
 from skillc.lint import frontmatter, headings, links, tokens, tools
-from skillc.lint.config import Settings, read_settings
+from skillc.lint.config import Choice, Settings, read_settings
 from skillc.lint.fix import FIXABLE, apply_fixes
 from skillc.lint.page import Folder, read_folder
 from skillc.lint.report import Finding, Problem, Repair, Report
-from skillc.lint.rules import BY_ID, ERROR
+from skillc.lint.rules import BY_ID
 from skillc.lint.suppress import silence
 from skillc.skills import main_file, resolve_inside
 
@@ -64,9 +65,13 @@ def find_skills_below(folder: str) -> Iterator[Skill]:
 
 
 def lint_skill(
-    skill: Skill, *, settings: Settings | None = None, force: bool = False, strict: bool = False
+    skill: Skill,
+    *,
+    settings: Settings | None = None,
+    force: bool = False,
+    choice: Choice | None = None,
 ) -> Report:
-    """Report what to fix in a skill; skip a compiled one unless forced; `strict` makes warnings errors.
+    """Report what to fix in a skill, by the rules of a choice; skip a compiled one unless forced.
 
     Without `settings`, uses those of the nearest `.skilllint.toml`. Raises InvalidConfiguration for one
     that can't be used, and InvalidSkill for a folder that has no SKILL.md.
@@ -75,6 +80,7 @@ def lint_skill(
     if is_output and not force:
         return Report(skill, skipped=True)
     settings = settings or read_settings(skill.source)
+    settings = replace(settings, choice=choice) if choice else settings
     folder = read_folder(skill.source)
     costs = tokens.measure(folder, folder.main) if folder.main else None
     problems = [p for p in _check(skill, folder, costs, settings) if not settings.is_off(p.rule)]
@@ -87,8 +93,8 @@ def lint_skill(
     findings: list[Finding] = []
     for rule, message, file, line, cause in _sort(problems, folder):
         if not settings.is_off(rule):
-            severity = ERROR if strict and rule != _COMPILED else settings.severity(rule)
             is_fixable = (file, rule, cause) in fixable
+            severity = settings.severity(rule)
             findings.append(Finding(BY_ID[rule], severity, message, file, line, is_fixable, cause))
     return Report(skill, tuple(findings), costs)
 
@@ -142,7 +148,11 @@ def _group_by_file(places: Iterable[tuple[str, str, str]]) -> dict[str, set[tupl
 
 
 def fix_skill(
-    skill: Skill, *, settings: Settings | None = None, force: bool = False, strict: bool = False
+    skill: Skill,
+    *,
+    settings: Settings | None = None,
+    force: bool = False,
+    choice: Choice | None = None,
 ) -> Report:
     """Write every safe fix, and report the repairs and the findings that are left.
 
@@ -154,7 +164,7 @@ def fix_skill(
             f"'{skill.name}' is a copy from the repository '{skill.repository}'; fix it there"
         )
     settings = settings or read_settings(skill.source)
-    lint = partial(lint_skill, skill, settings=settings, force=force, strict=strict)
+    lint = partial(lint_skill, skill, settings=settings, force=force, choice=choice)
     repairs: dict[Repair, None] = {}
     report = lint()
     for _ in range(MAX_PASSES):
@@ -166,8 +176,27 @@ def fix_skill(
     return replace(report, fixed=tuple(repairs))
 
 
+def diff_fixes(skill: Skill, report: Report) -> Iterator[str]:
+    """Yield the lines of a unified diff of what `fix_skill` would change first."""
+    for name, _, raw, data, _ in _find_changes(skill, report):
+        old, new = (text.decode("utf-8", "replace").splitlines(keepends=True) for text in (raw, data))
+        for line in difflib.unified_diff(old, new, f"a/{name}", f"b/{name}"):
+            yield line.rstrip("\r\n")
+
+
 def _write_fixes(skill: Skill, report: Report) -> list[Repair]:
     repairs: list[Repair] = []
+    for name, path, _, data, rules in _find_changes(skill, report):
+        mode = os.stat(path).st_mode & 0o7777
+        atomic.write(path, data, durable=True)  # it is the author's only copy
+        if os.stat(path).st_mode & 0o7777 != mode:
+            os.chmod(path, mode)
+        repairs += [Repair(BY_ID[rule], name) for rule in sorted(rules)]
+    return repairs
+
+
+def _find_changes(skill: Skill, report: Report) -> Iterator[tuple[str, str, bytes, bytes, set[str]]]:
+    """Yield each file that can be fixed: its name and path, its bytes and the better ones, and the rules."""
     places = ((f.file, f.rule.id, f.cause) for f in report.findings if f.fixable)
     for name, pairs in _group_by_file(places).items():
         path = resolve_inside(skill.source, name)  # a link that stays inside is followed, not replaced
@@ -175,9 +204,4 @@ def _write_fixes(skill: Skill, report: Report) -> list[Repair]:
             raw = file.read()
         data, fixes = apply_fixes(raw, pairs, skill.segment, main=name == main_file(skill.source))
         if data != raw:
-            mode = os.stat(path).st_mode & 0o7777
-            atomic.write(path, data, durable=True)  # it is the author's only copy
-            if os.stat(path).st_mode & 0o7777 != mode:
-                os.chmod(path, mode)
-            repairs += [Repair(BY_ID[rule], name) for rule in sorted({rule for rule, _ in fixes})]
-    return repairs
+            yield name, path, raw, data, {rule for rule, _ in fixes}

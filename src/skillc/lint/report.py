@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skillc import sarif
 from skillc.errors import LintFailed, SkillcError, warning
 from skillc.library import Skill
-from skillc.lint.rules import ERROR, RULES, Rule
+from skillc.lint.rules import ERROR, OFF, RULES, Rule
 from skillc.text import one_line, utf8_text
 
 if TYPE_CHECKING:
     from skillc.lint.tokens import Tokens
 
+DOCUMENTATION = "https://pypi.org/project/skillc/"  # which links to docs/lint.md
 _RULE_INDEX = {rule.id: number for number, rule in enumerate(RULES)}
 _MESSAGE_ESCAPES = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _PROPERTY_ESCAPES = _MESSAGE_ESCAPES | str.maketrans({":": "%3A", ",": "%2C"})
@@ -57,6 +58,14 @@ class Finding:
         if self.severity == ERROR:
             return LintFailed(self.rule.id, self.rule.name, message).line()
         return warning("W300", self.rule.id, self.rule.name, message).line()
+
+    def line_text(self) -> str:
+        """Return the coded line below the name of the file."""
+        code = LintFailed.code if self.severity == ERROR else "W300"
+        kind = "error" if self.severity == ERROR else "warning"
+        fix = " [--fix]" if self.fixable else ""
+        text = one_line(f"{self.rule.id} {self.rule.name}: {self.message}")
+        return f"  line {self.line}: {kind}[{code}]: {text}{fix}"
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -143,8 +152,18 @@ def render_sarif(
         for report in reports
         for finding in report.findings
     ]
-    rules = [sarif.describe_rule(rule.id, rule.name, rule.requirement, rule.severity) for rule in RULES]
+    rules = [_describe_rule(rule) for rule in RULES]
     return sarif.render_log("skc lint", rules, results, failures)
+
+
+def _describe_rule(rule: Rule) -> dict[str, Any]:
+    level = "none" if rule.severity == OFF else rule.severity
+    return sarif.describe_rule(rule.id, rule.name, rule.requirement, level) | {"helpUri": help_uri(rule)}
+
+
+def help_uri(rule: Rule) -> str:
+    """Return where a rule is explained."""
+    return f"{DOCUMENTATION}#{rule.id.lower()}"
 
 
 def render_workflow_command(finding: Finding, path: str) -> str:

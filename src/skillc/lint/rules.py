@@ -1,5 +1,6 @@
 """The table of rules: number, name, severity, and what each requires.
 
+Rules that are off by default are about style: `--select`, `--strict` and .skilllint.toml switch them on.
 SKL002 to 005 are about linting itself, 110 to 119 about the Agent Skills format, 206 and 207 about its
 token budgets, 501 to 507 about tools; the others are those of RFC-0008.
 
@@ -9,10 +10,12 @@ token budgets, 501 to 507 about tools; the others are those of RFC-0008.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from skillc.lint.advice import advise
+from skillc.rulebook import Rulebook
 from skillc.skills import LIMITS
-from skillc.spelling import suggest
 
 ERROR, WARNING, OFF = "error", "warning", "off"
 SEVERITIES = (OFF, WARNING, ERROR)
@@ -30,6 +33,23 @@ class Rule:
 
     def __str__(self) -> str:
         return f"{self.id} {self.name}"
+
+    def as_json(self) -> dict[str, str]:
+        return {
+            "rule": self.id,
+            "name": self.name,
+            "severity": self.severity,
+            "requirement": self.requirement,
+            "advice": advise(self.id),
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield the explanation of the rule."""
+        off = "; --select, --strict or .skilllint.toml switch it on" if self.severity == OFF else ""
+        yield f"{self} ({self.severity} by default{off})"
+        yield f"  It wants: {self.requirement}."
+        yield f"  {advise(self.id)}"
+        yield f"  To allow it once: <!-- skilllint-disable-next-line {self.id} -->"
 
 
 _TABLE = (
@@ -59,16 +79,16 @@ _TABLE = (
     ("SKL118", "reference-frontmatter", WARNING, "frontmatter in other files is valid"),
     ("SKL119", "byte-order-mark", WARNING, "no file starts with a byte order mark"),
     ("SKL201", "skill-size", WARNING, "SKILL.md has at most 500 lines"),
-    ("SKL202", "heading-h1", WARNING, "SKILL.md has an H1"),
-    ("SKL203", "heading-match-name", WARNING, "the first H1 contains the name"),
-    ("SKL204", "heading-first-h1", WARNING, "each file's first heading is an H1"),
-    ("SKL205", "heading-hierarchy", WARNING, "headings do not skip a level"),
-    ("SKL206", "metadata-tokens", WARNING, "name and description cost at most about 100 tokens"),
+    ("SKL202", "heading-h1", OFF, "SKILL.md has an H1"),
+    ("SKL203", "heading-match-name", OFF, "the first H1 contains the name"),
+    ("SKL204", "heading-first-h1", OFF, "each file's first heading is an H1"),
+    ("SKL205", "heading-hierarchy", OFF, "headings do not skip a level"),
+    ("SKL206", "metadata-tokens", OFF, "name and description cost at most about 100 tokens"),
     ("SKL207", "body-tokens", WARNING, "SKILL.md's body costs at most 5000 tokens"),
     ("SKL301", "link-file-exists", ERROR, "relative links point to files of the skill"),
     ("SKL302", "link-anchor-exists", WARNING, "anchors of links exist"),
     ("SKL303", "link-no-escape", ERROR, "no link points outside of the skill"),
-    ("SKL401", "no-orphans", WARNING, "every Markdown file is reachable from SKILL.md by links"),
+    ("SKL401", "no-orphans", WARNING, "SKILL.md leads to every Markdown file, by links or by names"),
     ("SKL501", "tool-definition", ERROR, "every tool's declaration is valid"),
     ("SKL502", "tool-version", WARNING, "a skill with tools has a version"),
     ("SKL503", "tool-command", WARNING, "a tool's '#### Command' has a fenced block"),
@@ -79,15 +99,17 @@ _TABLE = (
 )
 RULES = tuple(Rule(*row) for row in _TABLE)
 BY_ID = {rule.id: rule for rule in RULES}
-_BY_WORD = {word: rule for rule in RULES for word in (rule.id.lower(), rule.name)}
+_BOOK = Rulebook(RULES)
+find_rule, suggest_rule = _BOOK.find, _BOOK.suggest
 
 
-def find_rule(word: str) -> Rule | None:
-    """Return the rule with that number or name, in any case."""
-    return _BY_WORD.get(word.lower())
+def find_rules(word: str) -> list[Rule]:
+    """Return the rules that a word selects: a number or its start, a name, or `all`; none for another word.
 
-
-def suggest_rule(word: str) -> str:
-    """Return the rule that `word` may mean, as the end of a message; empty if none is similar."""
-    likely = suggest(word, _BY_WORD, 1)
-    return f"; did you mean {_BY_WORD[likely[0]]}?" if likely else ""
+    >>> [rule.id for rule in find_rules("SKL30")], len(find_rules("all")) == len(RULES)
+    (['SKL301', 'SKL302', 'SKL303'], True)
+    """
+    if rule := find_rule(word):
+        return [rule]
+    start = word.upper()
+    return [rule for rule in RULES if start == "ALL" or (len(start) > 3 and rule.id.startswith(start))]

@@ -1,7 +1,8 @@
 """Surface for agents, over MCP: tools, resources, prompts, and Skills over MCP for the whole library.
 
-`create_server` returns the SDK's server, `serve_stdio` and `serve_http` run it. They need the extra `mcp`,
-which takes long to import. Reading the skills of other MCP servers is the job of `library.mcp`.
+`create_server` returns the SDK's server, `serve_stdio` and `serve_http` run it. `create_registry_endpoint`
+returns an application over a registry, for a server to mount. They need the extra `mcp`, which takes long to
+import. Reading the skills of other MCP servers is the job of `library.mcp`.
 """
 
 from __future__ import annotations
@@ -10,10 +11,15 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.mcp.registry import create_registry_endpoint as create_registry_endpoint
     from skillc.mcp.serve import serve_http as serve_http, serve_stdio as serve_stdio
     from skillc.mcp.server import create_server as create_server
 else:
     __getattr__ = front_door(
         __name__,
-        {"serve": "serve_http serve_stdio", "server": "create_server"},
+        {
+            "registry": "create_registry_endpoint",
+            "serve": "serve_http serve_stdio",
+            "server": "create_server",
+        },
     )

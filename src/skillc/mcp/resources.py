@@ -9,13 +9,13 @@ from __future__ import annotations
 import base64
 import mimetypes
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
 
-from skillc.engine import find_key, make_cursor
+from skillc.engine import DefaultSkillEngine, find_key, make_cursor
 from skillc.errors import (
     Denied,
     InvalidOption,
@@ -25,10 +25,10 @@ from skillc.errors import (
     SkillcError,
     unexpected,
 )
-from skillc.mcp.skills import FileEntry, NotServed, ServedSkills, SkillEntry, main_of, uri_of
+from skillc.mcp.skills import FileEntry, NotServed, SkillEntry, main_of, uri_of
 from skillc.paths import SKILL_FILE
+from skillc.skills import SkillId
 from skillc.text import utf8_text
-from skillc.workspace import Workspace
 
 Result = TypeVar("Result")
 EXTENSION = "io.modelcontextprotocol/skills"
@@ -58,11 +58,35 @@ class DirectoryReadParams(types.PaginatedRequestParams):
     uri: str
 
 
+class Skills(Protocol):
+    """Skills as they are served: those of a workspace, or those of a registry for one caller.
+
+    What is not there raises NotServed, or an error that says so.
+    """
+
+    async def ids(self, prefix: str) -> list[SkillId]:
+        """Return the skills that are listed below a prefix."""
+        ...
+
+    async def entry(self, skill_id: SkillId) -> SkillEntry: ...
+
+    async def page(self, after: str, skills: int, files: int) -> tuple[list[SkillEntry], str | None]: ...
+
+    async def find(self, uri: str) -> tuple[SkillEntry, str]: ...
+
+    async def read(self, uri: str) -> tuple[bytes, str]: ...
+
+
 class Resources:
     """The handlers. `on_use` is called whenever a client asks for resources."""
 
-    def __init__(self, workspace: Workspace, skills: ServedSkills, on_use: Callable[[], None]) -> None:
-        self._workspace = workspace
+    def __init__(
+        self,
+        engine: Callable[[], DefaultSkillEngine],
+        skills: Skills,
+        on_use: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._engine = engine
         self._skills = skills
         self._on_use = on_use
 
@@ -103,7 +127,7 @@ class Resources:
         return types.ReadResourceResult(contents=[contents], ttl_ms=FRESH_MS, cache_scope="private")
 
     async def _inventory(self) -> str:
-        return await self._workspace.engine().inventory_section()
+        return await self._engine().inventory_section()
 
     async def skills_list(self, ctx: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
         entries, next_cursor = await self._page("skills", _after("skills", params))
@@ -151,9 +175,9 @@ class Resources:
         """List a collection, which is a directory above skills."""
         path = uri.removeprefix("skill://")
         prefix = f"{path}/" if path else ""
-        ids = [skill_id for skill_id in await self._skills.directories() if skill_id.startswith(prefix)]
+        ids = await self._skills.ids(path) if uri.startswith("skill://") else []
         names = {skill_id[len(prefix) :].partition("/")[0] for skill_id in ids}
-        if not uri.startswith("skill://") or not names:
+        if not names:
             raise NotServed(f"{uri[:256]} is not a directory")
         return [_folder(uri_of(f"{prefix}{name}"), name) for name in sorted(names)]
 

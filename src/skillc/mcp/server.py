@@ -41,7 +41,7 @@ def create_server(
     toolbox = Toolbox(workspace, groups)
     skills = ServedSkills(workspace)
     watch = Watch(skills)
-    resources = Resources(workspace, skills, watch.ask)
+    resources = Resources(workspace.engine, skills, watch.ask)
     prompts = Prompts(workspace)
 
     @asynccontextmanager

@@ -108,7 +108,7 @@ def _snapshot(skill_id: SkillId, directory: str, files: list[SourceFile], stamps
         if any(file.name == SKILL_FILE for file in files):
             raise
         raise NotServed(f"its main file is not called {SKILL_FILE}") from None
-    frontmatter = _frontmatter(skill_id, main)
+    frontmatter = check_frontmatter(skill_id, main)
     entries = []
     for source in files:
         if source.name == SKILL_FILE:
@@ -120,7 +120,7 @@ def _snapshot(skill_id: SkillId, directory: str, files: list[SourceFile], stamps
     return SkillEntry(skill_id, directory, frontmatter, tuple(entries), stamps)
 
 
-def _frontmatter(skill_id: SkillId, main: bytes) -> dict[str, Any]:
+def check_frontmatter(skill_id: SkillId, main: bytes) -> dict[str, Any]:
     """Return the frontmatter as JSON; raises NotServed for one that a host could not verify."""
     try:
         fields = read_metadata(parse(main), skill_id.name)
@@ -158,6 +158,11 @@ class ServedSkills:
         if self._workspace.switched_off_by():
             return {}
         return await self._workspace.engine().directories()
+
+    async def ids(self, prefix: str) -> list[SkillId]:
+        """Return the skills with a folder that are below a prefix."""
+        below = f"{prefix}/" if prefix else ""
+        return [skill_id for skill_id in await self.directories() if skill_id.startswith(below)]
 
     async def entry(self, skill_id: SkillId) -> SkillEntry:
         """Return one skill's entry; raises SkillNotFound or NotServed."""
@@ -226,9 +231,9 @@ class ServedSkills:
 
     async def find(self, uri: str) -> tuple[SkillEntry, str]:
         """Return the skill that a URI leads into, and the path in it; raises NotServed."""
-        path = _path(uri)
+        path = parse_uri(uri)
         for ids in (await self.directories(), await self._remote_ids()):
-            for skill_id, rest in _candidates(path):
+            for skill_id, rest in split_path(path):
                 if skill_id in ids:
                     return await self.entry(skill_id), rest
         raise NotServed(f"nothing is served at {uri}")
@@ -253,7 +258,7 @@ class ServedSkills:
         return self._workspace.operate("open", skill, {"path": path}, read), path
 
 
-def _candidates(path: str) -> Iterator[tuple[SkillId, str]]:
+def split_path(path: str) -> Iterator[tuple[SkillId, str]]:
     """Yield the skills that a path may lead into, and the rest of it, the longest ID first."""
     parts = path.split("/")
     for length in range(len(parts), 0, -1):
@@ -271,7 +276,7 @@ def _stamps(folders: dict[SkillId, str]) -> Iterator[tuple[SkillId, Stamps]]:
             yield skill_id, ()
 
 
-def _path(uri: str) -> str:
+def parse_uri(uri: str) -> str:
     """Return what follows `skill://`, decoded; raises NotServed for any other URI."""
     try:
         parts = urlsplit(uri)
@@ -287,7 +292,7 @@ def _path(uri: str) -> str:
 def main_of(uri: str) -> SkillId | None:
     """Return the skill whose SKILL.md a URI is; None for any other."""
     try:
-        head, _, name = _path(uri).rpartition("/")
+        head, _, name = parse_uri(uri).rpartition("/")
         return SkillId(head) if name == SKILL_FILE else None
     except (NotServed, InvalidSkillId):
         return None

@@ -12,12 +12,38 @@ if TYPE_CHECKING:
     from skillc.registry.access import PUBLIC, SYSTEM, Caller, Permission
     from skillc.registry.accounts import Accounts, NewToken
     from skillc.registry.blobs import Blobs, open_blobs
-    from skillc.registry.model import LATEST, Change, Grant, Role, Skill, StoredFile, Token, Version
-    from skillc.registry.package import Package, make_package, read_package
+    from skillc.registry.config import MirrorConfig, Policies, RegistryConfig
+    from skillc.registry.counts import Batch, Count, Miss, Receipt, Statistics, Usage
+    from skillc.registry.feed import Feed
+    from skillc.registry.finder import Finder
+    from skillc.registry.identities import Identity, Job, Person, Session, TrustedPublisher
+    from skillc.registry.mirror import Mirror, MirrorState
+    from skillc.registry.model import (
+        APPROVED,
+        LATEST,
+        Change,
+        Grant,
+        Review,
+        Role,
+        Skill,
+        StoredFile,
+        Token,
+        Version,
+        next_patch,
+        parse_tag,
+        parse_version,
+        precedence,
+    )
+    from skillc.registry.package import MAX_BYTES, MAX_FILES, Package, make_package, read_package
     from skillc.registry.policies import Allowed, Audited, MinimumAge, Policy
-    from skillc.registry.registry import CallerSource, Collected, Registry, open_registry
-    from skillc.registry.source import RegistrySkillSource, VersionSource
+    from skillc.registry.publishers import Publication, Publishers
+    from skillc.registry.reading import CallerSource
+    from skillc.registry.registry import Collected, Registry, open_registry
+    from skillc.registry.reviews import ReviewRules
+    from skillc.registry.sessions import NewSession, Sessions, SignedIn
+    from skillc.registry.source import RegistrySkillSource, VersionSource, describe_version, read_document
     from skillc.registry.store import open_store
+    from skillc.registry.upstream import GitUpstream, RegistryUpstream, Upstream
 else:
     __getattr__ = front_door(
         __name__,
@@ -25,11 +51,25 @@ else:
             "access": "PUBLIC SYSTEM Caller Permission",
             "accounts": "Accounts NewToken",
             "blobs": "Blobs open_blobs",
-            "model": "LATEST Change Grant Role Skill StoredFile Token Version",
-            "package": "Package make_package read_package",
+            "config": "MirrorConfig Policies RegistryConfig",
+            "counts": "Batch Count Miss Receipt Statistics Usage",
+            "feed": "Feed",
+            "finder": "Finder",
+            "identities": "Identity Job Person Session TrustedPublisher",
+            "mirror": "Mirror MirrorState",
+            "model": (
+                "APPROVED LATEST Change Grant Review Role Skill StoredFile Token Version next_patch "
+                "parse_tag parse_version precedence"
+            ),
+            "package": "MAX_BYTES MAX_FILES Package make_package read_package",
             "policies": "Allowed Audited MinimumAge Policy",
-            "registry": "CallerSource Collected Registry open_registry",
-            "source": "RegistrySkillSource VersionSource",
+            "publishers": "Publication Publishers",
+            "reading": "CallerSource",
+            "registry": "Collected Registry open_registry",
+            "reviews": "ReviewRules",
+            "sessions": "NewSession Sessions SignedIn",
+            "source": "RegistrySkillSource VersionSource describe_version read_document",
             "store": "open_store",
+            "upstream": "GitUpstream RegistryUpstream Upstream",
         },
     )

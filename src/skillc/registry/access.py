@@ -57,6 +57,17 @@ class Caller:
             where = f"'{path}'" if path else "the whole registry"
             raise RegistryRefused(f"it needs the role {role.label} for {where}")
 
+    def require_anywhere(self, role: Role) -> None:
+        """Raise RegistryRefused without the role below any prefix."""
+        if not any(permission.role >= role for permission in self.permissions):
+            raise RegistryRefused(f"it needs the role {role.label}")
+
+    def narrow_prefix(self, role: Role, prefix: str) -> list[str]:
+        """Return the fewest prefixes below which the caller has a role, within a prefix; none without it."""
+        scope = Permission(role, prefix)
+        prefixes = {both.prefix for both in self.narrow(scope) if both.role >= role}
+        return [p for p in sorted(prefixes) if not any(p != o and is_below(p, o) for o in prefixes)]
+
     def narrow(self, scope: Permission) -> tuple[Permission, ...]:
         """Return the permissions of this caller within a scope."""
         return tuple(both for own in self.permissions if (both := own.narrow(scope)))

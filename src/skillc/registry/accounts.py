@@ -8,8 +8,10 @@ from datetime import datetime
 
 from skillc.errors import InvalidParameter, SignInRequired
 from skillc.registry.access import SYSTEM, Caller, Permission, create_secret, is_same_secret, split_token
+from skillc.registry.cache import ACCOUNTS, Cache
+from skillc.registry.identities import CI, GROUP
 from skillc.registry.model import Grant, Role, Token, parse_name, parse_prefix
-from skillc.registry.store import Connection, Store, tables
+from skillc.registry.store import Connection, Store, sign_in, tables
 
 FIRST_ADMIN = "admin"
 
@@ -31,9 +33,10 @@ class NewToken:
 class Accounts:
     """The grants and tokens of a registry."""
 
-    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
+    def __init__(self, store: Store, clock: Callable[[], datetime], cache: Cache) -> None:
         self._store = store
         self._clock = clock
+        self._cache = cache
 
     def create_first_admin(self) -> NewToken | None:
         """Make an admin with a token where there are no grants yet; of several servers, one gets it."""
@@ -46,17 +49,27 @@ class Accounts:
 
     def authenticate(self, text: str) -> Caller:
         """Return the caller with this token; raises SignInRequired for any that is not valid."""
-        token_id, hash = split_token(text)
+        key = split_token(text)
+        return self._check(self._cache.remember(ACCOUNTS, key, lambda: self._read_caller(*key)))
+
+    def recall(self, text: str) -> Caller | None:
+        """Return what `authenticate` would, if it need ask nothing; else None."""
+        caller = self._cache.recall(ACCOUNTS, split_token(text))
+        return self._check(caller) if isinstance(caller, Caller) else None
+
+    def _check(self, caller: Caller) -> Caller:
+        if caller.expires_at is not None and self._clock() >= caller.expires_at:
+            raise SignInRequired
+        return caller
+
+    def _read_caller(self, token_id: str, hash: str) -> Caller:
         with self._store.read() as connection:
             row = tables.read_token(connection, token_id)
             token, own_hash = row or (None, "")
             is_right = is_same_secret(own_hash, hash)
             if token is None or not is_right or not token.is_valid(self._clock()):
                 raise SignInRequired
-            grants = tables.read_grants(connection, token.owner)
-        owner = Caller(token.owner, tuple(Permission(grant.role, grant.prefix) for grant in grants))
-        permissions = owner.narrow(Permission(token.role, token.prefix))
-        return Caller(token.owner, permissions, token.id, token.expires_at)
+            return read_token_caller(connection, token, self._clock())
 
     def grant(self, caller: Caller, grant: Grant) -> None:
         """Give a subject a role below a prefix, in place of the one it has there."""
@@ -137,13 +150,42 @@ class Accounts:
         label: str,
         expires_at: datetime | None,
     ) -> NewToken:
-        now = self._clock()
-        token_id, secret, hash = create_secret()
-        token = Token(token_id, owner, scope.role, scope.prefix, label, now, expires_at)
-        tables.insert_token(connection, token, hash, parent=caller.token)
-        detail = {"id": token_id, "owner": owner, "role": scope.role.label, "prefix": scope.prefix}
-        tables.record_change(connection, caller, now, "create-token", **detail)
-        return NewToken(token, secret)
+        return insert_token(connection, caller, owner, scope, label, self._clock(), expires_at)
+
+
+def insert_token(
+    connection: Connection,
+    caller: Caller,
+    owner: str,
+    scope: Permission,
+    label: str,
+    now: datetime,
+    expires_at: datetime | None,
+) -> NewToken:
+    """Make a token, whatever its caller may do."""
+    token_id, secret, hash = create_secret()
+    token = Token(token_id, owner, scope.role, scope.prefix, label, now, expires_at)
+    tables.insert_token(connection, token, hash, parent=caller.token)
+    detail = {"id": token_id, "owner": owner, "role": scope.role.label, "prefix": scope.prefix}
+    tables.record_change(connection, caller, now, "create-token", **detail)
+    return NewToken(token, secret)
+
+
+def read_owner(connection: Connection, subject: str, now: datetime) -> Caller:
+    """Return a subject with what its own grants and those of its groups allow."""
+    person = sign_in.find_person(connection, subject)
+    subjects = [subject, *(f"{GROUP}{group}" for group in (person.current_groups(now) if person else ()))]
+    grants = [grant for each in subjects for grant in tables.read_grants(connection, each)]
+    return Caller(subject, tuple(Permission(grant.role, grant.prefix) for grant in grants))
+
+
+def read_token_caller(connection: Connection, token: Token, now: datetime) -> Caller:
+    """Return the caller with a valid token: what both its owner and the token may do."""
+    owner = read_owner(connection, token.owner, now)
+    if token.owner.startswith(CI) and (publisher := sign_in.find_publisher(connection, token.id)):
+        owner = Caller(token.owner, (Permission(Role.PUBLISHER, publisher.prefix),))
+    permissions = owner.narrow(Permission(token.role, token.prefix))
+    return Caller(token.owner, permissions, token.id, token.expires_at)
 
 
 def _may_see(caller: Caller, token: Token) -> bool:

@@ -1,14 +1,10 @@
 """Keep bytes by their digest: in a folder, or in a bucket of S3, Google Cloud or Azure. Needs `registry`.
 
 A blob never changes. It is written before a version that has it, and removed after the last one.
-
->>> digest_of(b"")
-'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +14,7 @@ from typing import Any
 from skillc import atomic
 from skillc.errors import InvalidOption, RegistryUnavailable, require_extra
 from skillc.paths import is_inside
+from skillc.registry.model import digest_of
 
 with require_extra("registry"):
     from obstore.exceptions import BaseError
@@ -28,10 +25,6 @@ _ALGORITHM = "sha256:"
 _FOLDER = "sha256"
 _HEX = frozenset("0123456789abcdef")
 _CHUNK = 200  # entries of a list at once; so many are removed in one transaction
-
-
-def digest_of(data: bytes) -> str:
-    return _ALGORITHM + hashlib.sha256(data).hexdigest()
 
 
 class Blobs:
@@ -57,6 +50,15 @@ class Blobs:
         if digest_of(data) != digest:
             raise RegistryUnavailable(self._name, f"the blob {digest} is damaged")
         return data
+
+    def find(self, digest: str) -> bytes | None:
+        """Return a blob; None where it is missing or damaged. Raises RegistryUnavailable in an outage."""
+        with self._translate_errors():
+            try:
+                data = self._store.get(_path(digest)).bytes().to_bytes()
+            except FileNotFoundError:
+                return None
+        return data if digest_of(data) == digest else None
 
     def find_older(self, than: datetime) -> Iterator[list[str]]:
         """Yield the digests of the blobs that were written before a time, in batches."""

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -24,6 +25,9 @@ RESERVATION = timedelta(days=30)  # of a deleted skill's ID: it can be restored,
 MAX_VERSION = 64  # characters
 MAX_TEXT = 2000  # characters of a note or a reason
 MAX_NAME = 200  # characters of a subject or a label
+APPROVED, PENDING, REJECTED = "approved", "pending", "rejected"  # the status of a version
+NO_FINDINGS = "none"  # the audit of a version without findings
+AUDIT_LEVELS = (NO_FINDINGS, "note", "review", "block")  # of a version, by its worst finding
 
 _VERSION = re.compile(
     r"v?(0|[1-9]\d*)(?:\.(0|[1-9]\d*)(?:\.(0|[1-9]\d*)"
@@ -31,6 +35,15 @@ _VERSION = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _TAG = re.compile(r"[a-z][a-z0-9._-]{0,63}")  # no digit first: a tag never looks like a version
+
+
+def digest_of(data: bytes) -> str:
+    """Return the digest that names bytes.
+
+    >>> digest_of(b"")
+    'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+    """
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def parse_version(text: str) -> str:
@@ -151,9 +164,10 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One immutable publication of a skill; only whether it is `yanked`, and why, can change.
+    """One immutable publication of a skill; only whether it is `yanked`, approved and audited can change.
 
     `digest` is that of the skill's source, as lock files have it; `archive` is the digest of its tar.gz.
+    `audit` is the level of its worst finding, empty where it was not audited.
     """
 
     skill: SkillId
@@ -166,6 +180,13 @@ class Version:
     published_by: str
     note: str = ""
     yanked: str | None = None
+    status: str = APPROVED
+    audit: str = ""
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether it can be chosen without its number."""
+        return self.yanked is None and self.status == APPROVED
 
     def as_json(self, tags: Iterable[str] = ()) -> dict[str, Any]:
         return {
@@ -176,6 +197,8 @@ class Version:
             "note": self.note,
             "yanked": self.yanked,
             "tags": sorted(tags),
+            **({} if self.status == APPROVED else {"status": self.status}),
+            **({"audit": self.audit} if self.audit else {}),
         }
 
 
@@ -195,12 +218,12 @@ class Skill:
         """The version that an installation without a version chooses.
 
         That is the one tagged `latest`; where it is yanked or hidden, the highest release that is not, or the
-        highest pre-release where there is no release.
+        highest pre-release where there is no release. One that waits for review is never chosen.
         """
         version = self.find(self.tags.get(LATEST, ""))
-        if version is not None and version.yanked is None:
+        if version is not None and version.is_offered:
             return version
-        candidates = [each for each in self.versions if each.yanked is None]
+        candidates = [each for each in self.versions if each.is_offered]
         return max(candidates, key=lambda v: (is_release(v.version), precedence(v.version)), default=None)
 
     def resolve(self, reference: str = LATEST) -> Version:
@@ -230,6 +253,28 @@ class Skill:
                 version.as_json(tag for tag, target in tags.items() if target == version.version)
                 for version in self.versions
             ]
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What became of a version that had to be reviewed; `tag` is the one that it gets when it is approved."""
+
+    version: Version
+    tag: str
+    reviewer: str = ""
+    reviewed_at: datetime | None = None
+    reason: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "id": str(self.version.skill),
+            **self.version.as_json(),
+            "status": self.version.status,
+            "tag": self.tag,
+            "reviewer": self.reviewer or None,
+            "reviewed_at": self.reviewed_at.isoformat() if self.reviewed_at else None,
+            "reason": self.reason,
         }
 
 

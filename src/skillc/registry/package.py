@@ -11,7 +11,6 @@ import os
 import re
 import stat
 import tarfile
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,18 +18,23 @@ from typing import Any
 
 from skillc.errors import InvalidSkill
 from skillc.paths import SKILL_FILES
-from skillc.registry.blobs import digest_of
-from skillc.registry.model import StoredFile, parse_version
-from skillc.skills import Document, SkillId, hash_source, list_files, open_inside, parse, read_metadata
+from skillc.registry.model import StoredFile, digest_of, parse_version
+from skillc.skills import (
+    Document,
+    SkillId,
+    find_collision,
+    hash_source,
+    is_portable,
+    list_files,
+    open_inside,
+    parse,
+    read_metadata,
+)
 
 MAX_FILES = 10_000
 MAX_BYTES = 64 << 20  # of all files; they are in memory while they are published
-MAX_PATH = 1024  # bytes
-MAX_SEGMENT = 255  # bytes of a name between slashes
+MAX_NAME = 255  # characters of a name in an error
 
-# Names that a file can't have on Windows.
-_FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f\x7f]|[ .]\Z')
-_RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.-])[\"']?version[\"']?[ \t]*:[ \t]*(\d+\.\d+)")
 
 
@@ -139,26 +143,12 @@ def _check_size(skill: str, count: int, size: int) -> None:
 
 def _check_names(skill: str, names: Mapping[str, bytes]) -> None:
     """Raise InvalidSkill for a file that some system can't hold, or holds for another one."""
-    spellings: dict[str, str] = {}
     for name in names:
         try:
-            length = len(name.encode())
+            name.encode()
         except UnicodeEncodeError:
             raise InvalidSkill(skill, f"the name of '{name}' is not UTF-8") from None
-        if length > MAX_PATH or not all(map(_is_portable, name.split("/"))):
-            raise InvalidSkill(skill, f"not every system can hold a file '{name[:MAX_SEGMENT]}'")
-        parts = unicodedata.normalize("NFC", name).casefold().split("/")
-        for count in range(1, len(parts) + 1):
-            path = "/".join(parts[:count])
-            own = name if count == len(parts) else "/".join(name.split("/")[:count]) + "/"
-            if spellings.setdefault(path, own) != own:
-                raise InvalidSkill(skill, f"'{own}' and '{spellings[path]}' are one name on some systems")
-
-
-def _is_portable(segment: str) -> bool:
-    return (
-        segment not in ("", ".", "..")
-        and len(segment.encode()) <= MAX_SEGMENT
-        and not _FORBIDDEN.search(segment)
-        and not _RESERVED.fullmatch(segment)
-    )
+        if not is_portable(name):
+            raise InvalidSkill(skill, f"not every system can hold a file '{name[:MAX_NAME]}'")
+    if collision := find_collision(names):
+        raise InvalidSkill(skill, f"'{collision[0]}' and '{collision[1]}' are one name on some systems")

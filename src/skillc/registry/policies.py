@@ -23,8 +23,8 @@ class Policy:
     def allows(self, version: Version) -> bool:
         raise NotImplementedError
 
-    def skills(self) -> Iterator[Skill]:
-        skills = (skill.filter(self.allows) for skill in self._source.skills())
+    def skills(self, prefix: str = "", after: str = "") -> Iterator[Skill]:
+        skills = (skill.filter(self.allows) for skill in self._source.skills(prefix, after))
         return (skill for skill in skills if skill.versions)
 
     def skill(self, skill_id: str) -> Skill:

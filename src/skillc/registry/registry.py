@@ -1,4 +1,4 @@
-"""Publish, read, tag, yank and delete skills: every operation of a registry, each called by a `Caller`.
+"""Publish, tag, yank and delete skills: every operation of a registry, each called by a `Caller`.
 
     registry = open_registry("registry.db", "blobs")
     registry.publish(SYSTEM, read_package("payments/refunds", "skills/refunds"), note="first")
@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Self
+from typing import Any, Self
 
 from skillc.errors import (
-    FileNotFound,
+    InvalidParameter,
     RegistryUnavailable,
     SkillExists,
     SkillNotFound,
@@ -30,18 +30,20 @@ from skillc.errors import (
 from skillc.paths import registry_directory, require_home
 from skillc.registry.access import Caller
 from skillc.registry.accounts import Accounts
-from skillc.registry.blobs import Blobs, digest_of, open_blobs
+from skillc.registry.blobs import Blobs, open_blobs
+from skillc.registry.counts import Usage
 from skillc.registry.model import (
+    APPROVED,
     LATEST,
+    PENDING,
+    REJECTED,
     RESERVATION,
-    Change,
     Role,
     Skill,
-    StoredFile,
     Version,
+    digest_of,
     is_release,
     next_patch,
-    parse_prefix,
     parse_reason,
     parse_tag,
     parse_text,
@@ -49,12 +51,14 @@ from skillc.registry.model import (
     precedence,
 )
 from skillc.registry.package import Package
-from skillc.registry.store import Connection, Store, open_store, tables
+from skillc.registry.publishers import Publishers
+from skillc.registry.reading import Reader, read_skill
+from skillc.registry.reviews import ReviewRules, parse_report
+from skillc.registry.sessions import Sessions
+from skillc.registry.store import Connection, Store, open_store, reviews, tables
+from skillc.registry.uploads import Uploads
 from skillc.skills import SkillId
 
-MIN_PAGE, PAGE = 50, 500  # skills that are read at once: some of them may be hidden
-MAX_CHANGES = 1000  # of one answer
-MAX_SEQUENCE = 2**63 - 1  # what a database can compare
 ORPHAN_AGE = timedelta(days=1)  # no publication takes this long
 
 
@@ -66,86 +70,29 @@ class Collected:
     blobs: int
 
 
-class Registry:
+class Registry(Reader):
     """Skills in a store and blobs. Operations can be called from many threads and processes at once."""
 
     def __init__(
-        self, store: Store, blobs: Blobs, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        store: Store,
+        blobs: Blobs,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        rules: ReviewRules | None = None,
     ) -> None:
-        self._store = store
-        self._blobs = blobs
-        self._clock = clock
-        self.accounts = Accounts(store, clock)
-
-    def close(self) -> None:
-        self._store.close()
+        super().__init__(store, blobs, clock)
+        self._rules = rules or ReviewRules()
+        self.accounts = Accounts(store, clock, self._cache)
+        self.usage = Usage(store, clock)
+        self.sessions = Sessions(store, clock)
+        self.publishers = Publishers(store, clock)
+        self.uploads = Uploads(blobs, clock)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    # Reading
-
-    def skill(self, caller: Caller, skill_id: str) -> Skill:
-        """Return a skill with its versions; raises SkillNotFound, also for one that was deleted."""
-        caller.require(Role.READER, SkillId(skill_id))
-        with self._store.read() as connection:
-            return _read_skill(connection, skill_id)
-
-    def skills(self, caller: Caller, prefix: str = "", after: str = "", limit: int = PAGE) -> list[Skill]:
-        """Return up to `limit` of the skills that a caller may read, by ID, behind the ID `after`."""
-        skills: list[Skill] = []
-        parse_prefix(prefix)
-        parse_text(after, "after")
-        size = min(PAGE, max(limit, MIN_PAGE))
-        while len(skills) < limit:
-            with self._store.read() as connection:
-                page = tables.read_skills(connection, prefix, after, size)
-            skills += (skill for skill in page if caller.allows(Role.READER, skill.id))
-            if len(page) < size:
-                break
-            after = page[-1].id
-        return skills[:limit]
-
-    def files(self, caller: Caller, version: Version) -> tuple[StoredFile, ...]:
-        caller.require(Role.READER, version.skill)
-        with self._store.read() as connection:
-            return tables.read_files(connection, version)
-
-    def read_file(self, caller: Caller, version: Version, path: str) -> bytes:
-        """Return the bytes of a file of a version; raises FileNotFound."""
-        file = next((file for file in self.files(caller, version) if file.path == path), None)
-        if file is None:
-            raise FileNotFound(path)
-        return self._blobs.read(file.digest)
-
-    def read_archive(self, caller: Caller, version: Version) -> bytes:
-        """Return the .tar.gz of a version."""
-        caller.require(Role.READER, version.skill)
-        return self._blobs.read(version.archive)
-
-    def changes(self, caller: Caller, since: int = 0, limit: int = MAX_CHANGES) -> list[Change]:
-        """Return the changes behind the number `since`, oldest first: those that a caller may see.
-
-        Admins of the whole registry see the whole log. All others see what happened to skills that they may
-        read; ask again from the last number until there are no more.
-        """
-        changes: list[Change] = []
-        since = min(since, MAX_SEQUENCE)
-        while len(changes) < limit:
-            with self._store.read() as connection:
-                page = tables.read_changes(connection, since, MAX_CHANGES)
-            changes += (change for change in page if _may_see(caller, change))
-            if len(page) < MAX_CHANGES:
-                break
-            since = page[-1].sequence
-        return changes[:limit]
-
-    def source(self, caller: Caller) -> CallerSource:
-        """Return the registry as this caller sees it, for policies and as a source of skills."""
-        return CallerSource(self, caller)
 
     # Publishing
 
@@ -158,9 +105,12 @@ class Registry:
         tag: str = LATEST,
         note: str = "",
         expect: str | None = None,
+        audit: Mapping[str, Any] | None = None,
     ) -> Version:
         """Publish a new version: `version`, else that of the frontmatter, else the next patch.
 
+        `audit` is the report of an audit, as JSON; it may say, as other rules may, that the version has to
+        be reviewed. Then it is `pending`, and gets its tag when it is approved.
         `latest` moves to a higher version alone, and to a pre-release only where there is no release; any
         other tag moves always. `expect` is the digest of what the publisher took for the latest version, or
         "" for a skill that is to be new. Raises VersionExists, StaleVersion, SkillExists or SkillReserved.
@@ -169,6 +119,8 @@ class Registry:
         number = parse_version(version) if version else package.version
         parse_tag(tag)
         parse_text(note, "note")
+        level, report = parse_report(audit) if audit is not None else ("", None)
+        must_wait = self._rules.must_wait(caller, package.skill, level)
         blobs = package.blobs()
         publication = self._upload(blobs)
         with self._change() as (connection, now):
@@ -186,15 +138,21 @@ class Registry:
                 now,
                 caller.subject,
                 note,
+                status=PENDING if must_wait else APPROVED,
+                audit=level,
             )
             if other := skill.find(new_version.version):
                 raise VersionExists(skill.id, other.version, _compare(other, package.digest))
-            detail = {"digest": package.digest, "tag": tag}
+            detail = {"digest": package.digest, "tag": tag} | ({"status": PENDING} if must_wait else {})
             key = new_version.skill, new_version.version
             sequence = tables.record_change(connection, caller, now, "publish", *key, **detail)
             tables.insert_version(connection, new_version, package.files, sequence)
-            if tag != LATEST or _is_newer(new_version, skill.latest):
-                tables.set_tag(connection, new_version, tag)
+            if report is not None:
+                reviews.save_audit(connection, new_version, level, report)
+            if must_wait:
+                reviews.insert_review(connection, new_version, tag)
+            else:
+                _move_tag(connection, skill, new_version, tag)
         return new_version
 
     def _upload(self, blobs: dict[str, bytes]) -> str:
@@ -205,6 +163,41 @@ class Registry:
         for digest in sorted(digests):
             self._blobs.write(digest, blobs[digest])
         return publication
+
+    # Reviewing
+
+    def review(self, caller: Caller, skill_id: str, version: str, approve: bool, reason: str = "") -> Version:
+        """Approve or reject a version that waits, or approve one that was rejected.
+
+        Then it gets the tag that it was published with, as if it were published now. A rejection needs a
+        reason. Raises InvalidParameter for a version that was approved: yank it instead.
+        """
+        caller.require(Role.MAINTAINER, SkillId(skill_id))
+        parse_text(reason, "reason") if approve else parse_reason(reason)
+        status = APPROVED if approve else REJECTED
+        with self._change() as (connection, now):
+            skill = read_skill(connection, skill_id)
+            target = _find(skill, version)
+            review = reviews.read_review(connection, target)
+            if review is None or target.status in (APPROVED, status):
+                raise InvalidParameter("version", f"{version} is {target.status}, and does not wait for this")
+            tables.set_status(connection, target, status)
+            reviews.save_decision(connection, target, caller.subject, now, reason)
+            if approve:
+                _move_tag(connection, skill, target, review.tag)
+            detail = {"status": status, "reason": reason}
+            tables.record_change(connection, caller, now, "review", skill_id, version, **detail)
+            return _find(read_skill(connection, skill_id), version)
+
+    def set_audit(self, caller: Caller, skill_id: str, version: str, audit: Mapping[str, Any]) -> Version:
+        """Store the report of an audit of a version, in place of the one it has."""
+        caller.require(Role.MAINTAINER, SkillId(skill_id))
+        level, report = parse_report(audit)
+        with self._change() as (connection, now):
+            target = _find(read_skill(connection, skill_id), version)
+            reviews.save_audit(connection, target, level, report)
+            tables.record_change(connection, caller, now, "audit", skill_id, version, level=level)
+            return _find(read_skill(connection, skill_id), version)
 
     # Changing what is published
 
@@ -220,23 +213,28 @@ class Registry:
     ) -> Version:
         caller.require(Role.MAINTAINER, SkillId(skill_id))
         with self._change() as (connection, now):
-            target = _find(_read_skill(connection, skill_id), version)
+            target = _find(read_skill(connection, skill_id), version)
             tables.set_yank(connection, target, reason)
             tables.record_change(connection, caller, now, action, skill_id, version, reason=reason)
-            return _find(_read_skill(connection, skill_id), version)
+            return _find(read_skill(connection, skill_id), version)
 
     def set_tag(self, caller: Caller, skill_id: str, tag: str, version: str) -> None:
         """Point a tag at a version; `latest` at an older one is a rollback."""
         caller.require(Role.PUBLISHER, SkillId(skill_id))
         parse_tag(tag)
         with self._change() as (connection, now):
-            tables.set_tag(connection, _find(_read_skill(connection, skill_id), version), tag)
+            target = _find(read_skill(connection, skill_id), version)
+            if target.status != APPROVED:
+                raise InvalidParameter(
+                    "version", f"{version} is {target.status}: a tag points at approved ones"
+                )
+            tables.set_tag(connection, target, tag)
             tables.record_change(connection, caller, now, "tag", skill_id, version, tag=tag)
 
     def remove_tag(self, caller: Caller, skill_id: str, tag: str) -> None:
         caller.require(Role.PUBLISHER, SkillId(skill_id))
         with self._change() as (connection, now):
-            if tag not in _read_skill(connection, skill_id).tags:
+            if tag not in read_skill(connection, skill_id).tags:
                 raise SkillNotFound(f"{skill_id}@{tag}", "there is no such tag")
             tables.remove_tag(connection, skill_id, tag)
             tables.record_change(connection, caller, now, "remove-tag", skill_id, tag=tag)
@@ -245,7 +243,7 @@ class Registry:
         """Delete a skill with all its versions; for 30 days it can be restored, and its ID stays reserved."""
         caller.require(Role.MAINTAINER, SkillId(skill_id))
         with self._change() as (connection, now):
-            _read_skill(connection, skill_id)
+            read_skill(connection, skill_id)
             tables.set_deletion(connection, skill_id, now)
             tables.record_change(connection, caller, now, "delete", skill_id)
 
@@ -258,7 +256,7 @@ class Registry:
                 raise SkillNotFound(skill_id, "it is not among the deleted ones")
             tables.set_deletion(connection, skill_id, None)
             tables.record_change(connection, caller, now, "restore", skill_id)
-            return _read_skill(connection, skill_id)
+            return read_skill(connection, skill_id)
 
     def collect(self, caller: Caller) -> Collected:
         """Remove skills whose reservation ended, and blobs that no version has and no publisher claims.
@@ -271,6 +269,7 @@ class Registry:
             for skill_id in ids:
                 _purge(connection, caller, skill_id, now)
             tables.drop_claims(connection, now - ORPHAN_AGE)
+        self.usage.collect(caller)
         self._blobs.sweep(now - ORPHAN_AGE)
         return Collected((*ids,), sum(map(self._remove_orphans, self._blobs.find_older(now - ORPHAN_AGE))))
 
@@ -287,30 +286,7 @@ class Registry:
             yield connection, self._clock()  # read while no other writes: times are in the order of changes
 
 
-class CallerSource:
-    """A registry as one caller sees it: a `VersionSource`."""
-
-    def __init__(self, registry: Registry, caller: Caller) -> None:
-        self._registry = registry
-        self._caller = caller
-
-    def skills(self) -> Iterator[Skill]:
-        after = ""
-        while page := self._registry.skills(self._caller, after=after):
-            yield from page
-            after = page[-1].id
-
-    def skill(self, skill_id: str) -> Skill:
-        return self._registry.skill(self._caller, skill_id)
-
-    def files(self, version: Version) -> tuple[StoredFile, ...]:
-        return self._registry.files(self._caller, version)
-
-    def read_file(self, version: Version, path: str) -> bytes:
-        return self._registry.read_file(self._caller, version, path)
-
-
-def open_registry(store: str = "", blobs: str = "") -> Registry:
+def open_registry(store: str = "", blobs: str = "", rules: ReviewRules | None = None) -> Registry:
     """Open a registry by the addresses of its store and its blobs.
 
     By default the store is a SQLite file in the home, and the blobs are a folder beside a SQLite file.
@@ -321,14 +297,7 @@ def open_registry(store: str = "", blobs: str = "") -> Registry:
             raise RegistryUnavailable(store.partition(":")[0], "it needs the address of its blobs, too")
         blobs = os.path.join(os.path.dirname(os.path.abspath(store.removeprefix("sqlite://"))), "blobs")
     blob_store = open_blobs(blobs)
-    return Registry(open_store(store), blob_store)
-
-
-def _read_skill(connection: Connection, skill_id: str) -> Skill:
-    skill = tables.read_skill(connection, skill_id)
-    if skill is None or tables.read_deletion(connection, skill_id) is not None:
-        raise SkillNotFound(skill_id, "the registry has no such skill")
-    return skill
+    return Registry(open_store(store), blob_store, rules=rules)
 
 
 def _open_for_publication(connection: Connection, caller: Caller, skill_id: SkillId, now: datetime) -> Skill:
@@ -376,12 +345,14 @@ def _compare(version: Version, digest: str) -> str:
     return f"hint: its files are {'the same' if version.digest == digest else 'others'}"
 
 
+def _move_tag(connection: Connection, skill: Skill, version: Version, tag: str) -> None:
+    """Point a tag at a new version; `latest` only if that is higher."""
+    if tag != LATEST or _is_newer(version, skill.latest):
+        tables.set_tag(connection, version, tag)
+
+
 def _is_newer(version: Version, latest: Version | None) -> bool:
     def rank(number: str) -> tuple[object, ...]:
         return is_release(number), precedence(number)
 
     return latest is None or rank(version.version) > rank(latest.version)
-
-
-def _may_see(caller: Caller, change: Change) -> bool:
-    return caller.allows(Role.READER, change.skill) if change.skill else caller.allows(Role.ADMIN, "")

@@ -20,8 +20,8 @@ _OWN_FIELDS = ("name", "description", "metadata", "requires_capabilities")
 class VersionSource(Protocol):
     """Skills with all their versions: a registry as one caller sees it, or a policy around another source."""
 
-    def skills(self) -> Iterator[Skill]:
-        """Yield the skills, by ID."""
+    def skills(self, prefix: str = "", after: str = "") -> Iterator[Skill]:
+        """Yield the skills below a prefix and behind an ID, by ID."""
         ...
 
     def skill(self, skill_id: str) -> Skill:
@@ -51,21 +51,27 @@ class RegistrySkillSource(SkillSource):
 
     def _list(self, filter: SkillFilter) -> builtins.list[SkillDescriptor]:
         versions = (skill.latest for skill in self._source.skills())
-        skills = (_describe(version) for version in versions if version is not None)
+        skills = (describe_version(version) for version in versions if version is not None)
         return [skill for skill in skills if filter.matches(skill)]
 
     def _load(self, skill_id: SkillId) -> SkillDocument:
         version = self._source.skill(skill_id).latest
         if version is None:
             raise SkillNotFound(skill_id, "all its versions are yanked")
-        names = {file.path for file in self._source.files(version)}
-        document = parse(self._source.read_file(version, next(n for n in SKILL_FILES if n in names)))
-        body = document.data[document.body :].decode("utf-8", "replace").lstrip("\r\n")
-        extensions = {key: value for key, value in version.frontmatter.items() if key not in _OWN_FIELDS}
-        return SkillDocument(_describe(version), body, extensions)
+        return read_document(self._source, version)
 
 
-def _describe(version: Version) -> SkillDescriptor:
+def read_document(source: VersionSource, version: Version) -> SkillDocument:
+    """Return a version with the text of its SKILL.md."""
+    names = {file.path for file in source.files(version)}
+    document = parse(source.read_file(version, next(n for n in SKILL_FILES if n in names)))
+    body = document.data[document.body :].decode("utf-8", "replace").lstrip("\r\n")
+    extensions = {key: value for key, value in version.frontmatter.items() if key not in _OWN_FIELDS}
+    return SkillDocument(describe_version(version), body, extensions)
+
+
+def describe_version(version: Version) -> SkillDescriptor:
+    """Return a version as lists of skills show it."""
     fields = version.frontmatter
     needs = fields.get("requires_capabilities")
     metadata: Any = fields.get("metadata")

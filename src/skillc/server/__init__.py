@@ -1,9 +1,10 @@
 """Surface for programs and browsers, over HTTP: repositories for reading, or a registry.
 
 `create_app` returns an ASGI application over any source or engine, `serve_engine` runs it until a signal.
-`create_registry_app` returns one over a registry: its API, the protocols of others, sign-in and pages.
+`create_registry_app` returns one over a registry: its API, the protocols of others, sign-in and pages;
+`serve_registry` runs it, in one process or several. `serve_ui` shows the pages of one's own skills.
 `Guard` and `run_app` are for other applications: they check requests and bound connections.
-They need the extra `server` (Starlette and uvicorn).
+They need the extra `server`.
 """
 
 from __future__ import annotations
@@ -14,17 +15,32 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.server.access import Guard as Guard, read_token as read_token
     from skillc.server.app import create_app as create_app
+    from skillc.server.launch import serve_registry as serve_registry
+    from skillc.server.mounts import CallerGuard as CallerGuard, caller_of as caller_of
+    from skillc.server.oidc.configuration import (
+        OidcSettings as OidcSettings,
+        PublishingSettings as PublishingSettings,
+        SignInSettings as SignInSettings,
+        read_configuration as read_configuration,
+    )
     from skillc.server.registry import create_registry_app as create_registry_app
     from skillc.server.serve import run_app as run_app, serve_engine as serve_engine
-    from skillc.server.service import ServerSettings as ServerSettings
+    from skillc.server.service import Service as Service
+    from skillc.server.settings import Launch as Launch, ServerSettings as ServerSettings
+    from skillc.server.ui import serve_ui as serve_ui
 else:
     __getattr__ = front_door(
         __name__,
         {
             "access": "Guard read_token",
             "app": "create_app",
+            "launch": "serve_registry",
+            "mounts": "CallerGuard caller_of",
+            "oidc.configuration": "OidcSettings PublishingSettings SignInSettings read_configuration",
             "registry": "create_registry_app",
             "serve": "run_app serve_engine",
-            "service": "ServerSettings",
+            "service": "Service",
+            "settings": "Launch ServerSettings",
+            "ui": "serve_ui",
         },
     )

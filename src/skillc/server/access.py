@@ -60,6 +60,7 @@ class Guard:
         self._names = {_bracket(name).lower() for name in names}
         self._token = token.encode("utf-8", "surrogateescape")
         self._public = public
+        self._last: tuple[object, set[str]] = (None, set())  # an address, and its names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         from skillc.server.responses import failure  # here, because it needs the extra
@@ -77,18 +78,22 @@ class Guard:
         hosts = self._hosts(scope)
         if not _all_in(hosts, _values(scope, b"host")):
             return 421, "the Host header names another server; --allow-host adds a name"
-        origins = {f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts}
-        if _values(scope, b"origin") and not _all_in(origins, _values(scope, b"origin")):
-            return 403, "pages of other sites may not send requests here"
+        if values := _values(scope, b"origin"):
+            origins = {f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts}
+            if not _all_in(origins, values):
+                return 403, "pages of other sites may not send requests here"
         if self._token and scope["path"] not in self._public and not self._has_token(scope):
             return 401, "the request needs the header 'Authorization: Bearer <token>'"
         return None
 
     def _hosts(self, scope: Scope) -> set[str]:
         """Return what the Host header may hold: a name of the server, with its port or without."""
-        address, port = scope.get("server") or (LOOPBACK[0], 0)
-        names = {*self._names, _bracket(address.removeprefix("::ffff:"))}  # IPv4 by way of an IPv6 socket
-        return {*names, *(f"{name}:{port}" for name in names)}
+        server = scope.get("server") or (LOOPBACK[0], 0)
+        if server != self._last[0]:  # almost always the same
+            address, port = server
+            names = {*self._names, _bracket(address.removeprefix("::ffff:"))}  # IPv4 by way of an IPv6 socket
+            self._last = server, {*names, *(f"{name}:{port}" for name in names)}
+        return self._last[1]
 
     def _has_token(self, scope: Scope) -> bool:
         values = _values(scope, b"authorization")

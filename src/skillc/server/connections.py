@@ -42,6 +42,7 @@ class Connection(H11Protocol):
     """uvicorn's connection, which ends when its client takes too long to send or to read."""
 
     limit = MAX_CONNECTIONS
+    body_time = BODY_TIME
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -86,7 +87,7 @@ class Connection(H11Protocol):
         elif phase is not self._phase:
             self._phase = phase
             self._cancel("send")
-            seconds = {h11.IDLE: HEAD_TIME, h11.SEND_BODY: BODY_TIME}.get(phase)
+            seconds = {h11.IDLE: HEAD_TIME, h11.SEND_BODY: self.body_time}.get(phase)
             if seconds is not None:
                 self._start("send", seconds, self._stop)
 

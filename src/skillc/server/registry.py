@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.routing import Mount
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from skillc.registry import Registry
-from skillc.server import api
-from skillc.server.responses import refuse_route
+from skillc.server import api, pages, protocols, signin
+from skillc.server.branches import Branches
+from skillc.server.compression import Compression
+from skillc.server.observer import Observer
 from skillc.server.service import ServerSettings, Service
 
 
@@ -19,11 +23,50 @@ def create_registry_app(
     registry: Registry,
     settings: ServerSettings | None = None,
     *,
-    mounts: Mapping[str, ASGIApp] | None = None,
+    mounts: Callable[[Service], Mapping[str, ASGIApp]] = lambda service: {},
+    middleware: Sequence[Middleware] = (),
+    number: int = 0,
 ) -> Starlette:
-    """Return an ASGI application over a registry. `mounts` are applications of other surfaces, by path."""
-    service = Service(registry, settings or ServerSettings())
-    routes = [*api.routes(service), *(Mount(path, app) for path, app in (mounts or {}).items())]
-    app = Starlette(routes=routes, exception_handlers={HTTPException: refuse_route})
+    """Return an ASGI application over a registry. `mounts` gives applications of other surfaces, by path.
+
+    `middleware` sees all requests before they are routed; `number` tells the processes of one server apart.
+    """
+    settings = settings or ServerSettings()
+    service = Service(registry, settings, number)
+    site = pages.RegistrySite(service)
+    routes = [
+        *protocols.routes(service),
+        *pages.routes(site),
+        *signin.routes(service, pages.SignInPages(site)),
+        *api.routes(service),
+        *(Route(path, app) for path, app in mounts(service).items()),
+    ]
+    names = {_endpoint(route): getattr(route, "path", "") for route in routes}
+    observer = Middleware(
+        Observer,
+        metrics=service.metrics,
+        routes=names,
+        proxies=service.proxies,
+        with_tls=settings.url.startswith("https:"),
+    )
+
+    @asynccontextmanager
+    async def live(app: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for context in service.contexts:
+                await stack.enter_async_context(context())
+            yield
+
+    app = Starlette(
+        routes=[Branches(routes)],
+        exception_handlers={HTTPException: pages.refuse(site)},
+        middleware=[observer, *middleware, Middleware(Compression)],
+        lifespan=live,
+    )
     app.router.redirect_slashes = False
     return app
+
+
+def _endpoint(route: BaseRoute) -> object:
+    """Return what the scope of a request has as its endpoint when a route took it."""
+    return getattr(route, "endpoint", None) or getattr(route, "app", None)

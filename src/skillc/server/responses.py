@@ -1,4 +1,8 @@
-"""Make HTTP responses: JSON with an ETag, and errors as `{"error": {"code", "message"}}`."""
+"""Make HTTP responses: JSON with an ETag, and errors.
+
+An error is a problem of RFC 9457 (`application/problem+json`) with one more member,
+`{"error": {"code", "message"}}`, which has our code.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable
 from functools import wraps
+from http import HTTPStatus
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -37,6 +42,7 @@ STATUS: tuple[tuple[type[errors.SkillcError], int], ...] = (  # the first that f
 )
 OUTAGES = (errors.RepositoryUnavailable, errors.RegistryUnavailable)
 RETRY_SECONDS = 5  # what a client is asked to wait for in an outage
+PROBLEM = "application/problem+json"
 HEADERS = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
 CLOSE = {"Connection": "close"}
 UNREAD = (408, 413)  # the rest of the request may still arrive; closing ends it
@@ -48,10 +54,17 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class Refusal(Exception):
     """A request that is answered with this status and this error."""
 
-    def __init__(self, status: int, message: str, code: str = errors.InvalidOption.code) -> None:
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        code: str = errors.InvalidOption.code,
+        headers: dict[str, str] | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
+        self.headers = headers or (CLOSE if status in UNREAD else None)
 
 
 def respond(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -64,16 +77,37 @@ def respond_tagged(request: Request, value: Any) -> Response:
     """Return a JSON response with an ETag, or 304 where the client has it already."""
     response = respond(value)
     etag = f'"{sha256_hex(bytes(response.body))[:32]}"'
-    header = request.headers.get("If-None-Match", "")
-    tags = [tag.strip().removeprefix("W/") for tag in header.split(",")]  # weak tags count for reading
-    if header.strip() == "*" or etag in tags:
-        return Response(status_code=304, headers=HEADERS | {"ETag": etag})
+    if not_modified := unchanged(request, etag):
+        return not_modified
     response.headers["ETag"] = etag
     return response
 
 
+def unchanged(request: Request, etag: str, headers: dict[str, str] = HEADERS) -> Response | None:
+    """Return 304 where the client has what an ETag names; weak tags count, because this is for reading."""
+    header = request.headers.get("If-None-Match", "")
+    if not header or (header.strip() != "*" and etag.removeprefix("W/") not in read_etags(header)):
+        return None
+    return Response(status_code=304, headers=headers | {"ETag": etag})
+
+
+def read_etags(header: str) -> list[str]:
+    """Return the ETags of a header, weak ones as if they were strong."""
+    return [tag.strip().removeprefix("W/") for tag in header.split(",")]
+
+
 def failure(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:
-    return respond({"error": {"code": code, "message": message}}, status, headers)
+    """Return an error: a problem of RFC 9457 that has our code, too."""
+    value = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": message,
+        "error": {"code": code, "message": message},
+    }
+    response = respond(value, status, headers)
+    response.headers["Content-Type"] = PROBLEM
+    return response
 
 
 def explain(request: Request, error: Exception) -> str:
@@ -90,12 +124,12 @@ def explain(request: Request, error: Exception) -> str:
 
 def fail(request: Request, error: Exception) -> Response:
     """Return the response for an error that an endpoint raised."""
-    status = _status(error)
+    status = status_of(error)
     headers = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": str(RETRY_SECONDS)}}.get(status)
     return failure(status, errors.unexpected(error).code, explain(request, error), headers)
 
 
-def _status(error: Exception) -> int:
+def status_of(error: Exception) -> int:
     if isinstance(error, MISTAKES):
         return next((status for kind, status in STATUS if isinstance(error, kind)), 400)
     return 503 if isinstance(error, OUTAGES) else 500
@@ -109,7 +143,7 @@ def guard(endpoint: Endpoint) -> Endpoint:
         try:
             return await endpoint(request)
         except Refusal as error:
-            return failure(error.status, error.code, str(error), CLOSE if error.status in UNREAD else None)
+            return failure(error.status, error.code, str(error), error.headers)
         except Exception as error:
             return fail(request, error)
 

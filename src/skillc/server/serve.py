@@ -55,18 +55,26 @@ def run_app(
 ) -> None:
     """Serve an application until SIGINT or SIGTERM."""
     collect_often()
-    with _listen(host, port) as listener:
-        create_server(app, lambda: announce(_url(listener)), lifespan).run([listener])
+    with listen(host, port) as listener:
+        create_server(app, lambda: announce(make_url(listener)), lifespan).run([listener])
 
 
 def create_server(
-    app: Any, announce: Callable[[], None] = lambda: None, lifespan: Literal["on", "off"] = "off"
+    app: Any,
+    announce: Callable[[], None] = lambda: None,
+    lifespan: Literal["on", "off"] = "off",
+    body_time: float = 0.0,
 ) -> uvicorn.Server:
-    """Return a server for an application; it calls `announce` when it is ready."""
+    """Return a server for an application; it calls `announce` when it is ready.
+
+    `body_time` is how many seconds the body of a request may take; an application may allow it less.
+    """
     with require_extra("server"):
         import uvicorn
 
-        from skillc.server.connections import BACKLOG, Connection, max_connections
+        from skillc.server.connections import BACKLOG, BODY_TIME, Connection, max_connections
+
+    seconds = body_time or BODY_TIME
 
     class Server(uvicorn.Server):
         """uvicorn's server, which ends on a signal with status 0 instead of raising it again."""
@@ -81,24 +89,30 @@ def create_server(
 
     class Limited(Connection):
         limit = max_connections()
+        body_time = seconds
 
     return Server(uvicorn.Config(app, **_SETTINGS, http=Limited, backlog=BACKLOG, lifespan=lifespan))
 
 
-def _url(listener: socket.socket) -> str:
+def make_url(listener: socket.socket) -> str:
+    """Return the address of a socket for clients."""
     name, port = listener.getsockname()[:2]
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, *, share: bool = False) -> socket.socket:
+    """Return a socket that listens; one to `share` is one of several on a port, and does not listen yet."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sends at once (TCP_NODELAY) only where the socket names TCP; else an answer takes 40 ms more.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":  # on Windows it would let two servers share a port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if share:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listener.bind((host, port))
-        listener.listen(128)
+        if not share:
+            listener.listen(128)
     except OSError as error:
         listener.close()
         number = error.errno or 0  # negative for a name that can't be resolved

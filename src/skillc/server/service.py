@@ -8,47 +8,210 @@ A registry's operations block, so they run in threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ParamSpec, TypeVar
+import asyncio
+import logging
+import random
+import tempfile
+import weakref
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cached_property
+from typing import Any, ParamSpec, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from skillc.errors import SignInRequired
-from skillc.registry import PUBLIC, Caller, Registry
+from skillc import atomic
+from skillc.engine import DefaultSkillEngine
+from skillc.errors import RegistryRefused, RegistryUnavailable, SignInRequired, unexpected
+from skillc.index.skills import FoundSkills, Scope
+from skillc.registry import (
+    PUBLIC,
+    SYSTEM,
+    Caller,
+    Finder,
+    Package,
+    Registry,
+    RegistrySkillSource,
+    Role,
+    SignedIn,
+    Version,
+)
+from skillc.server.answers import for_readers
+from skillc.server.inspection import audit_package
+from skillc.server.limits import Limiter, Proxies
+from skillc.server.metrics import Metrics
+from skillc.server.observer import CALLER, QUOTA
+from skillc.server.oidc.directory import Directory
+from skillc.server.responses import Refusal
+from skillc.server.sessions import HEADER, SAFE, check_form_token, check_origin, read_cookie
+from skillc.server.settings import ServerSettings as ServerSettings
 
+log = logging.getLogger("skillc.server")
 P = ParamSpec("P")
 T = TypeVar("T")
 
-
-@dataclass(frozen=True, slots=True)
-class ServerSettings:
-    """How a registry is served; `url` is its address as clients know it, without a slash at the end."""
-
-    url: str = ""
-    public_read: bool = False  # requests without a token may read everything
+MAX_UPLOADS = 4  # at once; each is in memory while it is checked and stored
+UPLOAD_WAIT = 20.0  # seconds that an upload waits for its place
+COLLECT_SECONDS = 6 * 3600  # about, between two collections
+UPLOAD_TIME = 300.0  # seconds for an upload to arrive
 
 
 class Service:
-    """A registry as one server process offers it."""
+    """A registry as one server process offers it; `number` tells the processes of one server apart.
 
-    def __init__(self, registry: Registry, settings: ServerSettings) -> None:
+    What has to run as long as the server does is added to `contexts`: it is entered at the start.
+    """
+
+    def __init__(self, registry: Registry, settings: ServerSettings, number: int = 0) -> None:
         self.registry = registry
         self.settings = settings
+        self.number = number
+        self.metrics = Metrics(settings.metrics)
+        self.proxies = Proxies(settings.trusted_proxies)
+        self._limiter = Limiter(settings.rate_limit)
+        self.contexts: list[Callable[[], AbstractAsyncContextManager[object]]] = [self._follow, self._tidy]
+        self._is_followed = False
+        self.issuers = Directory(registry.now)
+        self._uploads = asyncio.Semaphore(MAX_UPLOADS)
 
     async def call(self, operation: Callable[P, T], /, *arguments: P.args, **options: P.kwargs) -> T:
         """Run a blocking operation in a thread and return its result."""
         return await run_in_threadpool(operation, *arguments, **options)
 
     async def caller(self, request: Request) -> Caller:
-        """Return the caller of a request, by its token; raises SignInRequired."""
+        """Return the caller of a request, by its token or its session; raises SignInRequired.
+
+        With a session, a request that may change something comes from a page of this server and has the
+        session's form token in the header X-CSRF-Token; raises RegistryRefused for any other.
+        Raises Refusal (429) where a token, or an address without a valid one, asks too often.
+        """
+        try:
+            caller = await self._identify(request)
+        except SignInRequired:
+            self.limit(request)
+            raise
+        request.scope[CALLER] = caller.token or caller.subject
+        self._spend(request, caller.token or self.proxies.address_of(request.scope))
+        return caller
+
+    def limit(self, request: Request) -> None:
+        """Count a request that needs no caller; raises Refusal (429) where its address asks too often."""
+        self._spend(request, self.proxies.address_of(request.scope))
+
+    def _spend(self, request: Request, key: str) -> None:
+        quota = self._limiter.spend(key)
+        request.scope[QUOTA] = quota
+        if quota and quota.wait:
+            message = f"too many requests; ask again in {quota.wait} s"
+            raise Refusal(429, message, RegistryRefused.code, {"Retry-After": str(quota.wait)})
+
+    async def _identify(self, request: Request) -> Caller:
         header = request.headers.get("Authorization")
         if header is not None:
             scheme, _, token = header.partition(" ")
             if scheme.lower() != "bearer":
                 raise SignInRequired
-            return await self.call(self.registry.accounts.authenticate, token.strip())
+            accounts = self.registry.accounts
+            caller = accounts.recall(token.strip())  # most requests need no thread
+            return caller if caller else await self.call(accounts.authenticate, token.strip())
+        if signed_in := await self.visitor(request):
+            if request.method not in SAFE:
+                check_origin(request, self.settings.url)
+                check_form_token(read_cookie(request, self.settings.url), request.headers.get(HEADER, ""))
+            return signed_in.caller
         if self.settings.public_read:
             return PUBLIC
         raise SignInRequired
+
+    async def visitor(self, request: Request) -> SignedIn | None:
+        """Return the session of a browser, by its cookie; None without one that is valid.
+
+        Forms are checked elsewhere: by `check_origin` and `check_form_token`.
+        """
+        cookie = read_cookie(request, self.settings.url)
+        return await self.call(self.registry.sessions.find, cookie) if cookie else None
+
+    @cached_property
+    def finder(self) -> Finder:
+        """The index of this process."""
+        folder = self.settings.index or tempfile.mkdtemp(prefix="skillc-index-")
+        finder = Finder(self.registry, folder)
+        if not self.settings.index:
+            weakref.finalize(self, _discard, finder, folder)
+        return finder
+
+    async def find(
+        self, caller: Caller, task: str, limit: int = 10, *, every: bool = False, **scope: str
+    ) -> FoundSkills:
+        """Return the skills that fit a task and that a caller may read, best first."""
+        return await self.call(self._find, caller, task, limit, Scope(**scope, every=every))
+
+    def _find(self, caller: Caller, task: str, limit: int, scope: Scope) -> FoundSkills:
+        if not self._is_followed or not self.finder.is_ready:
+            self.finder.refresh()
+        return self.finder.find(caller, task, limit, scope)
+
+    @asynccontextmanager
+    async def _follow(self) -> AsyncIterator[None]:
+        """Keep the index current, and remember what was read, as long as the server runs."""
+        self.finder.start()
+        self._is_followed = True
+        try:
+            yield
+        finally:
+            self._is_followed = False
+            await self.call(self.finder.close)
+
+    @asynccontextmanager
+    async def _tidy(self) -> AsyncIterator[None]:
+        """Remove now and then what nothing needs any more, in one of the processes."""
+
+        async def run() -> None:
+            while True:
+                await asyncio.sleep(COLLECT_SECONDS * random.uniform(0.5, 1.5))  # noqa: S311
+                try:
+                    await self.call(self.registry.collect, SYSTEM)
+                except Exception as error:
+                    log.error("collecting: %s", unexpected(error).line())
+
+        task = asyncio.create_task(run()) if self.number == 0 else None
+        try:
+            yield
+        finally:
+            if task is not None:
+                task.cancel()
+
+    def publish(self, caller: Caller, package: Package, **options: Any) -> Version:
+        """Audit a package and publish it with the report; blocks. `options` are those of the registry."""
+        caller.require(Role.PUBLISHER, package.skill)
+        version = self.registry.publish(caller, package, **options, audit=audit_package(package))
+        self.metrics.uploads += 1
+        self.metrics.upload_bytes += sum(map(len, package.contents.values()))
+        return version
+
+    def engine(self, caller: Caller) -> DefaultSkillEngine:
+        """Return the engine over the skills of a caller, whatever capabilities they need."""
+        return for_readers(self.agent_engine(caller))
+
+    def agent_engine(self, caller: Caller) -> DefaultSkillEngine:
+        """Return the engine that prepares turns, which hides skills that need more than the agent has."""
+        return DefaultSkillEngine(RegistrySkillSource(self.registry.source(caller)))
+
+    @asynccontextmanager
+    async def upload(self) -> AsyncIterator[None]:
+        """Take one of the places for uploads; raises RegistryUnavailable where none gets free."""
+        try:
+            async with asyncio.timeout(UPLOAD_WAIT):
+                await self._uploads.acquire()
+        except TimeoutError:
+            raise RegistryUnavailable("server", "too many uploads wait") from None
+        try:
+            yield
+        finally:
+            self._uploads.release()
+
+
+def _discard(finder: Finder, folder: str) -> None:
+    finder.close()
+    atomic.discard(folder)

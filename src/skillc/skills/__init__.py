@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     )
     from skillc.skills.format import KNOWN_FIELDS, LIMITS, find_violations
     from skillc.skills.frontmatter import MAX_FRONTMATTER, Frontmatter
-    from skillc.skills.ids import NAME_CHARACTERS, SkillId, is_name, is_segment, to_segment
-    from skillc.skills.markdown import Heading, find_headings, line_count, newlines, walk
+    from skillc.skills.ids import MAX_SEGMENT, NAME_CHARACTERS, SkillId, is_name, is_segment, to_segment
+    from skillc.skills.markdown import Heading, find_headings, line_count, newlines, parser_text, walk
+    from skillc.skills.portable import MAX_COMPONENT, MAX_PATH, find_collision, is_portable, to_spelling
     from skillc.skills.tools.blocks import ToolBlock, find_blocks
     from skillc.skills.tools.definition import (
         MODES,
@@ -63,8 +64,9 @@ else:
             ),
             "format": "KNOWN_FIELDS LIMITS find_violations",
             "frontmatter": "Frontmatter MAX_FRONTMATTER",
-            "ids": "NAME_CHARACTERS SkillId is_name is_segment to_segment",
-            "markdown": "Heading find_headings line_count newlines walk",
+            "portable": "MAX_COMPONENT MAX_PATH find_collision is_portable to_spelling",
+            "ids": "MAX_SEGMENT NAME_CHARACTERS SkillId is_name is_segment to_segment",
+            "markdown": "Heading find_headings line_count newlines parser_text walk",
             "tools.blocks": "ToolBlock find_blocks",
             "tools.definition": "MODES SkillDefinition ToolDefinition read_definition read_header read_tool",
             "tools.parameters": "InvalidDefinition MAX_INTEGER NotOfType ParameterDefinition Value join_names"

@@ -56,7 +56,7 @@ def walk(data: bytes, body: int, kinds: Collection[str], *, tables: bool = False
     element: Element | None = None  # the one whose text is being read
     words: list[str] = []
     inline_html = "InlineHtml" in kinds
-    text = _parser_text(data, body)
+    text = parser_text(data, body)
     parse = pyromark.events_with_range
     for event, span in parse(text, options=pyromark.Options.ENABLE_TABLES) if tables else parse(text):
         if element is not None:
@@ -149,7 +149,7 @@ def line_count(data: bytes) -> int:
     return newlines(data, 0, len(data)) + (1 if data and data[-1:] not in (b"\n", b"\r") else 0)
 
 
-def _parser_text(data: bytes, body: int) -> str:
+def parser_text(data: bytes, body: int) -> str:
     """Return the text to parse: with LF for a lone CR, which the parser does not see as a line end."""
     content = data[body:]
     if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):

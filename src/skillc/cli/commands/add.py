@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from skillc.audit import BLOCK, REVIEW, read_policy
 from skillc.cli import show, workspace
 from skillc.cli.approval import ask, confirm, terminal
+from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.mistakes import see
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
@@ -42,7 +43,8 @@ COMMAND = Command(
     arguments=(
         Argument(
             "source",
-            "owner/repo[/path][@ref], an address, an archive, a folder, or clawhub:<slug>[@version].",
+            "owner/repo[/path][@ref], an address (also of a SKILL.md), an archive, a folder, or"
+            " <registry>/<id>[@version].",
             repeat=True,
         ),
     ),
@@ -60,6 +62,7 @@ COMMAND = Command(
         Option("--global", "Add to ~/.skillc/skills, also in a project."),
         Option("--project", "Add to the project's store, .skillc/skills."),
         Option("--copy", "Deploy copies instead of links."),
+        ALLOW_HOST,
         Option("--dry-run", "Say what would be added, and write nothing."),
         Option("--yes", "Do not ask, and add what the audit blocks, too."),
         FORMAT,
@@ -121,7 +124,8 @@ def _find_targets(arguments: Arguments, store: Store, cwd: str) -> Sequence[Targ
 
 def _make_offers(arguments: Arguments, store: Store, here: Workspace, stack: ExitStack) -> list[Offer]:
     """Open all sources, choose the skills, and say what is known of each."""
-    origins = [parse_origin(text, here.cwd) for text in arguments.texts("source")]
+    hosts = allowed_hosts(arguments)
+    origins = [parse_origin(text, here.cwd, hosts) for text in arguments.texts("source")]
     skill_names = arguments.texts("skill")
     policy = read_policy()
     downloads: list[Download] = []
@@ -179,6 +183,8 @@ def _choose_from(download: Download) -> Sequence[Candidate]:
     candidates = download.candidates
     if len(candidates) == 1:
         return candidates
+    if not candidates:
+        raise OriginNotFound(download.origin.label(), "none of its skills can be used")
     if not terminal():
         names = ", ".join(each.name for each in candidates[:MAX_LISTED])
         more = f" and {len(candidates) - MAX_LISTED} more" if len(candidates) > MAX_LISTED else ""

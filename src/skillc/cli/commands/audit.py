@@ -9,6 +9,7 @@ from contextlib import ExitStack
 
 from skillc import audit
 from skillc.cli import workspace
+from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import print_json, warn
 from skillc.cli.progress import Progress
 from skillc.cli.syntax import Argument, Arguments, Command, Option
@@ -43,6 +44,7 @@ COMMAND = Command(
         Option(
             "--judge", "Command that gets each skill as JSON and answers with findings.", value="<command>"
         ),
+        ALLOW_HOST,
         Option("--format", "Output format.", choices=FORMATS, default="text"),
     ),
     description=(
@@ -70,7 +72,7 @@ def run(arguments: Arguments) -> int:
     command = arguments.optional("judge")
     judge = audit.parse_judge(command) if command is not None else None
     with ExitStack() as stack:
-        jobs = _find(arguments.texts("skill"), here.cwd, stack)
+        jobs = _find(arguments.texts("skill"), here.cwd, stack, allowed_hosts(arguments))
         audits, failures = _audit(jobs, policy, baseline, arguments, judge)
         target = _path(arguments, "write_baseline", here.cwd)
         if target:
@@ -87,18 +89,18 @@ def _path(arguments: Arguments, name: str, cwd: str) -> str:
     return os.path.join(cwd, value) if value else ""
 
 
-def _find(names: Sequence[str], cwd: str, stack: ExitStack) -> list[Job]:
+def _find(names: Sequence[str], cwd: str, stack: ExitStack, hosts: frozenset[str]) -> list[Job]:
     """Return the folders and names of all skills that are meant; downloads are kept until the stack ends."""
     if not names:
         return [(skill.source, skill.name) for skill in stored_skills(cwd)]
     jobs: dict[str, str] = {}
     for name in names:
-        for folder, skill in _find_one(name, cwd, stack):
+        for folder, skill in _find_one(name, cwd, stack, hosts):
             jobs.setdefault(folder, skill)
     return list(jobs.items())
 
 
-def _find_one(name: str, cwd: str, stack: ExitStack) -> list[Job]:
+def _find_one(name: str, cwd: str, stack: ExitStack, hosts: frozenset[str]) -> list[Job]:
     path = os.path.join(cwd, name)
     if name and "\0" not in name and os.path.isdir(path):
         if is_skill(path):
@@ -112,7 +114,8 @@ def _find_one(name: str, cwd: str, stack: ExitStack) -> list[Job]:
     except SkillNotFound:
         if not _looks_like_source(name, path):
             raise
-    download = stack.enter_context(open_download(parse_origin(name, cwd), report=lambda d: warn([d])))
+    origin = parse_origin(name, cwd, hosts)
+    download = stack.enter_context(open_download(origin, report=lambda d: warn([d])))
     return [(candidate.folder, candidate.name) for candidate in download.candidates]
 
 

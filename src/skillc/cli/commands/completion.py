@@ -14,7 +14,13 @@ from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.compiler import read_agents
 from skillc.errors import InvalidOption, SkillcError
 from skillc.gateway import read_outline
-from skillc.library import SkillsConfig, repositories_in_force, resolve, stored_skills
+from skillc.library import (
+    SkillsConfig,
+    read_credentials,
+    repositories_in_force,
+    resolve,
+    stored_skills,
+)
 from skillc.paths import current_directory, library_roots
 from skillc.skills import list_files
 
@@ -137,8 +143,12 @@ def _offers(what: str, before: Sequence[str]) -> Iterable[str]:
     try:
         if what == "skills":
             return sorted({skill.name for skill in stored_skills(current_directory())})
+        if what == "registries":
+            return [each.registry for each in read_credentials()]
         if what == "repos":
             return _repositories(before)
+        if what == "repositories":
+            return _repositories(("sync",))
         if what == "agents":
             return [agent.name for agent in read_agents()]
         if what in ("sections", "sources"):

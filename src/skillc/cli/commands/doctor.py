@@ -45,7 +45,7 @@ def run(arguments: Arguments) -> int:
     value = examination.as_json()
     if arguments.has("fix"):
         value |= {"fixed": repairs, "not_fixed": failures}
-    show(arguments, lambda: value, lambda: _lines(examination, repairs, failures))
+    show(arguments, lambda: value, lambda: _lines(examination, repairs, failures), "paint_checks")
     if examination.errors:
         failure = SkillcError(f"{_count(examination.errors, 'check')} failed; 'fix:' names what to do")
         sys.stdout.flush()

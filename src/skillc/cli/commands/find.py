@@ -27,7 +27,7 @@ COMMAND = Command(
     options=(
         Option("--limit", "Maximum number of results.", kind="count", default=10, maximum=MAX_LIMIT),
         Option("--all", "Show copies and near-copies of a skill as results of their own."),
-        Option("--repository", "Only skills of this repository.", value="<name>"),
+        Option("--repository", "Only skills of this repository.", value="<name>", completes="repositories"),
         Option("--collection", "Only skills of this collection, and of those below it.", value="<path>"),
         Option("--capability", "Only skills that need this capability.", value="<name>"),
         Option("--tag", "Only skills with this tag in their frontmatter.", value="<tag>"),
@@ -51,4 +51,5 @@ def run(arguments: Arguments) -> int:
         arguments,
         lambda: skills.as_json(task),
         lambda: format_results(skills),
+        "paint_skills",
     )

@@ -8,6 +8,7 @@ import os
 from skillc import install  # lazy: what downloads is loaded for --lock alone
 from skillc.cli import show, workspace
 from skillc.cli.approval import confirm, terminal
+from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.mistakes import see
 from skillc.cli.output import table
 from skillc.cli.progress import Progress
@@ -28,6 +29,7 @@ COMMAND = Command(
             completes="agents",
         ),
         Option("--lock", "Read lock files of other tools, and bring in the skills they name."),
+        ALLOW_HOST,
         Option("--global", "Import copies into ~/.skillc/skills, also in a project."),
         Option("--project", "Import the project's directories of agents, and into the project's store."),
         Option("--dry-run", "Say what would be done, and do nothing."),
@@ -95,7 +97,11 @@ def _import_locks(here: Workspace, arguments: Arguments, scope: str) -> int:
             continue
         with Progress(len(some), "skills") as progress:
             result, diagnostics = install.bring_in_pins(
-                some, store, allow=arguments.has("yes"), tell_step=progress.step
+                some,
+                store,
+                allow=arguments.has("yes"),
+                hosts=allowed_hosts(arguments),
+                tell_step=progress.step,
             )
         here.tell(diagnostics)
         intake.add(result)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from skillc import lint
-from skillc.cli import workspace
+from skillc.cli import show, workspace
 from skillc.cli.mistakes import see
-from skillc.cli.output import print_json
+from skillc.cli.output import print_json, table
 from skillc.cli.progress import Progress
+from skillc.cli.style import STRONG, paint, paint_findings
 from skillc.cli.syntax import Argument, Arguments, Command, Option
 from skillc.errors import DirectoryNotFound, InvalidOption, SkillcError, unexpected
 from skillc.library import Skill, stored_skills
@@ -33,12 +36,23 @@ COMMAND = Command(
     options=(
         Option("--all", "Lint every skill in the stores, or below the given folders."),
         Option("--fix", "Fix what can be fixed without changing the meaning."),
-        Option("--strict", "Treat warnings as errors."),
+        Option("--diff", "Print what --fix would change, and change nothing."),
+        Option("--strict", "Check style as well, and treat warnings as errors."),
+        Option(
+            "--select",
+            "Check these rules alone, by number, its start, or name: SKL203,SKL3,no-orphans; all.",
+            value="<rules>",
+            repeat=True,
+        ),
+        Option("--ignore", "Do not check these rules.", value="<rules>", repeat=True),
+        Option("--explain", "Say what a rule wants and how to satisfy it.", value="<rule>"),
+        Option("--statistics", "Print how often each rule is broken, most first."),
         Option("--force", "Also lint compiled skills."),
         Option("--format", "Output format.", choices=FORMATS, default="text"),
     ),
     description=(
-        "Exits with status 1 if a rule of severity error is broken. Configure rules in .skilllint.toml, in"
+        "Exits with status 1 if a rule of severity error is broken. Rules of style are off until --select,"
+        " --strict or the configuration switches them on. Configure rules in .skilllint.toml, in"
         " the skill's folder or above. Suppress them with comments such as"
         " <!-- skilllint-disable-next-line SKL301 -->. docs/lint.md lists all rules."
     ),
@@ -46,12 +60,16 @@ COMMAND = Command(
         "skc lint pdf",
         "skc lint skills/pdf/SKILL.md --fix",
         "skc lint --all . --strict --format github",
+        "skc lint --all --statistics",
+        "skc lint --explain SKL301",
         "skc lint --all --format sarif > lint.sarif",
     ),
 )
 
 
 def run(arguments: Arguments) -> int:
+    if rule := arguments.optional("explain"):
+        return _explain(arguments, rule)
     names = arguments.texts("skill")
     everything = arguments.has("all")
     if not names and not everything:
@@ -61,9 +79,37 @@ def run(arguments: Arguments) -> int:
         skills = _below(names, here.cwd)
     else:  # several names may be files of one skill
         skills = _unique(lint.find_skill_of(name, here.cwd) for name in names)
-    reports, failures = _lint(skills, arguments, here)
-    _print(reports, failures, here.cwd, arguments.text("format"))
+    choice = _choice(arguments)
+    reports, failures = _lint(skills, arguments, choice, here)
+    _print(reports, failures, here.cwd, arguments)
     return 1 if failures or any(report.errors for report in reports) else 0
+
+
+def _choice(arguments: Arguments) -> lint.Choice:
+    select, ignore = (_rules(arguments.texts(name)) for name in ("select", "ignore"))
+    return lint.Choice(select, ignore, arguments.has("strict"))
+
+
+def _rules(words: Sequence[str]) -> frozenset[str]:
+    """Return the numbers of the rules that words with commas between them select."""
+    numbers: set[str] = set()
+    for word in filter(None, (part.strip() for text in words for part in text.split(","))):
+        rules = lint.find_rules(word)
+        if not rules:
+            raise InvalidOption(f'there is no rule "{word}"{lint.suggest_rule(word)}')
+        numbers |= {rule.id for rule in rules}
+    return frozenset(numbers)
+
+
+def _explain(arguments: Arguments, word: str) -> int:
+    rules = lint.find_rules(word)
+    if not rules:
+        raise InvalidOption(f'there is no rule "{word}"{lint.suggest_rule(word)}')
+    return show(
+        arguments,
+        lambda: {"rules": [rule.as_json() for rule in rules]},
+        lambda: (line for rule in rules for line in rule.lines()),
+    )
 
 
 def _unique(skills: Iterable[Skill]) -> list[Skill]:
@@ -80,7 +126,7 @@ def _below(folders: Sequence[str], cwd: str) -> list[Skill]:
 
 
 def _lint(
-    skills: Sequence[Skill], arguments: Arguments, here: Workspace
+    skills: Sequence[Skill], arguments: Arguments, choice: lint.Choice, here: Workspace
 ) -> tuple[list[lint.Report], list[SkillcError]]:
     """Lint each skill and print its findings; one that can't be linted does not stop the others."""
     reports: list[lint.Report] = []
@@ -89,7 +135,7 @@ def _lint(
         for skill in skills:
             progress.step(skill.name)
             try:
-                report = _report(skill, arguments, here)
+                report = _report(skill, arguments, choice, here)
             except Exception as error:
                 if len(skills) == 1:
                     raise
@@ -102,12 +148,12 @@ def _lint(
     return reports, failures
 
 
-def _report(skill: Skill, arguments: Arguments, here: Workspace) -> lint.Report:
+def _report(skill: Skill, arguments: Arguments, choice: lint.Choice, here: Workspace) -> lint.Report:
     """Lint one skill; the access is logged where it was named."""
-    fix, force, strict = (arguments.has(name) for name in ("fix", "force", "strict"))
+    fix, force = arguments.has("fix") and not arguments.has("diff"), arguments.has("force")
     if not arguments.has("all"):
-        return here.lint(skill, fix=fix, force=force, strict=strict)
-    return (lint.fix_skill if fix else lint.lint_skill)(skill, force=force, strict=strict)
+        return here.lint(skill, fix=fix, force=force, choice=choice)
+    return (lint.fix_skill if fix else lint.lint_skill)(skill, force=force, choice=choice)
 
 
 def _print_findings(report: lint.Report, arguments: Arguments, cwd: str) -> None:
@@ -116,16 +162,20 @@ def _print_findings(report: lint.Report, arguments: Arguments, cwd: str) -> None
     if report.skipped:
         print(f"info: skipping compiled skill '{one_line(report.skill.name)}'", file=sys.stderr)
         return
-    if form != "github":  # its commands are the same lines again
-        sys.stdout.flush()
-        for finding in report.findings:
-            print(finding.text(_path(report, finding, cwd)), file=sys.stderr)
-    if form == "text":
-        _print_text(report, arguments.has("verbose"))
+    if form != "text":
+        return
+    if arguments.has("diff"):
+        for line in lint.diff_fixes(report.skill, report):
+            print(line)
+    elif not arguments.has("statistics"):
+        _print_text(report, cwd, arguments.has("verbose"))
 
 
-def _print(reports: Sequence[lint.Report], failures: Sequence[SkillcError], cwd: str, form: str) -> None:
+def _print(
+    reports: Sequence[lint.Report], failures: Sequence[SkillcError], cwd: str, arguments: Arguments
+) -> None:
     """Print the result as a whole on stdout."""
+    form = arguments.text("format")
     if form == "json":
         print_json(lint.summarise_reports(reports, failures))
     elif form == "sarif":
@@ -136,12 +186,22 @@ def _print(reports: Sequence[lint.Report], failures: Sequence[SkillcError], cwd:
                 print(lint.render_workflow_command(finding, _path(report, finding, cwd)))
     elif not reports and not failures:
         print("No skills.")
+    elif arguments.has("statistics"):
+        counts = Counter(finding.rule for report in reports for finding in report.findings)
+        rows = [(f"{count:,}", rule.id, rule.name) for rule, count in counts.most_common()]
+        for line in table(("COUNT", "RULE", "NAME"), rows) if rows else ["Nothing to fix."]:
+            print(line)
     elif len(reports) + len(failures) > 1:
         errors, warnings = sum(r.errors for r in reports), sum(r.warnings for r in reports)
         print(f"{len(reports)} skills: {_count(errors, 'error')}, {_count(warnings, 'warning')}")
 
 
-def _print_text(report: lint.Report, verbose: bool) -> None:
+def _print_text(report: lint.Report, cwd: str, verbose: bool) -> None:
+    for _, findings in groupby(report.findings, key=lambda finding: finding.file):
+        group = list(findings)
+        print(paint(one_line(_path(report, group[0], cwd)), STRONG))
+        for line in paint_findings(finding.line_text() for finding in group):
+            print(line)
     for fix in report.fixed:
         print(f"Fixed {fix.rule} in {one_line(fix.file)}")
     counts = f"{_count(report.errors, 'error')}, {_count(report.warnings, 'warning')}"

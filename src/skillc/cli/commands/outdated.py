@@ -5,7 +5,9 @@ from __future__ import annotations
 from skillc.cli import show
 from skillc.cli.commands.install import GLOBAL
 from skillc.cli.commands.update import MIN_AGE, find_entries
+from skillc.cli.hosts import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import table, warn
+from skillc.cli.progress import Progress
 from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
 from skillc.install import find_root, list_latest, parse_age
 from skillc.paths import current_directory
@@ -13,7 +15,7 @@ from skillc.paths import current_directory
 COMMAND = Command(
     "outdated",
     arguments=(Argument("skill", "Skills of the lock; all without one.", required=False, repeat=True),),
-    options=(MIN_AGE, GLOBAL, FORMAT),
+    options=(MIN_AGE, GLOBAL, ALLOW_HOST, FORMAT),
     description=(
         "Asks the origins of the locked skills for their latest versions: of a branch its last commit, of a"
         " tag what it points to. Changes nothing."
@@ -25,9 +27,15 @@ COMMAND = Command(
 def run(arguments: Arguments) -> int:
     root = find_root(current_directory(), is_global=arguments.has("global"))
     age = arguments.optional("min_age")
-    result = list_latest(
-        root, find_entries(root, arguments.texts("skill")), min_age=parse_age(age) if age else 0
-    )
+    entries = find_entries(root, arguments.texts("skill"))
+    with Progress(len(entries), "skills") as progress:
+        result = list_latest(
+            root,
+            entries,
+            min_age=parse_age(age) if age else 0,
+            hosts=allowed_hosts(arguments),
+            tell_step=progress.step,
+        )
     warn(result.diagnostics)
     news = [each for each in result.unchanged if each.is_changed]
     rows = [

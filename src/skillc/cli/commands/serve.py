@@ -1,51 +1,204 @@
-"""`skc serve`: the configured repositories over HTTP."""
+"""`skc serve`: a registry over HTTP, or the configured repositories."""
 
 from __future__ import annotations
 
+import ipaddress
 import logging
+import os
+import sys
+from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from skillc.cli import workspace
 from skillc.cli.syntax import Arguments, Command, Option
-from skillc.errors import InvalidOption
-from skillc.server import read_token, serve_engine
+from skillc.errors import InvalidOption, MissingExtra, require_extra
+from skillc.server import (
+    Launch,
+    ServerSettings,
+    SignInSettings,
+    read_configuration,
+    read_token,
+    serve_engine,
+    serve_registry,
+)
+from skillc.skills import SkillId
+
+if TYPE_CHECKING:
+    from skillc.server import Service
 
 COMMAND = Command(
     "serve",
     options=(
-        Option("--read-only", "Accept no changes. Required: the server is read-only so far."),
+        Option(
+            "--store",
+            "The registry's store: a SQLite file or postgresql://… (default: SKILLC_STORE, else the home).",
+            value="<url>",
+        ),
+        Option(
+            "--blobs",
+            "Its files: a folder, s3://bucket/prefix, gs://… or az://… "
+            "(default: SKILLC_BLOBS, else beside the SQLite file).",
+            value="<url>",
+        ),
         Option("--host", "The address to listen on.", value="<address>", default="127.0.0.1"),
         Option("--port", "The port to listen on; 0 picks a free one.", value="<port>", default="8080"),
+        Option("--workers", "How many processes answer.", kind="count", default=1, maximum=64),
+        Option("--public-read", "Let everyone read, without a token."),
         Option(
             "--allow-host",
             "Accept requests for this host name, too. Can be repeated.",
             value="<name>",
             repeat=True,
         ),
+        Option("--url", "The address that clients use, such as https://skills.example.com.", value="<url>"),
+        Option(
+            "--config",
+            "A registry.toml: how people sign in, and which CI may publish.",
+            value="<file>",
+        ),
+        Option(
+            "--admin-token-file",
+            "Write the admin's token of the first start to this file, instead of printing it.",
+            value="<file>",
+        ),
+        Option(
+            "--review",
+            "Let a maintainer review what publishers publish below this path. Can be repeated.",
+            value="<prefix>",
+            repeat=True,
+        ),
+        Option(
+            "--review-findings",
+            "Let a maintainer review what an audit finds something of this level in.",
+            choices=("note", "review", "block"),
+        ),
+        Option(
+            "--rate-limit",
+            "Requests that a token, or an address without one, may send in a minute to each process.",
+            kind="count",
+            default=6000,
+            maximum=1_000_000,
+        ),
+        Option("--no-rate-limit", "Answer any number of requests."),
+        Option(
+            "--trusted-proxy",
+            "Take the client's address from X-Forwarded-For of this address or network. Can be repeated.",
+            value="<address>",
+            repeat=True,
+        ),
+        Option("--no-request-log", "Do not write a line of JSON to stderr for each request."),
+        Option("--read-only", "Serve the configured repositories instead of a registry."),
     ),
     description=(
-        "Serves GET /skills, /skills/{id}, /skill-collections, /search and /healthz, and POST /turns. "
-        "Prints its URL when it is ready. Stop it with Ctrl+C or SIGTERM. "
-        "Checks the Host and Origin headers. Requires the token in SKILLC_SERVE_TOKEN if that is set, which "
-        "an address that other machines can reach needs; /healthz is open. "
-        "Needs: pip install 'skillc[server]'"
+        "Serves a registry: versions, tags, roles, tokens. docs/registry.md has its HTTP API. The first "
+        "start prints an admin's token, once. Requests need a token, unless --public-read lets all read. "
+        "With --read-only it serves the configured repositories: GET /skills, /skills/{id}, "
+        "/skill-collections, /search and /healthz, and POST /turns; requests need the token in "
+        "SKILLC_SERVE_TOKEN if that is set, which an address that other machines can reach needs. "
+        "Both check the Host and Origin headers. Prints its URL when it is ready. Stop it with Ctrl+C or "
+        "SIGTERM. Needs: pip install 'skillc[server,registry]'"
     ),
-    examples=("skc serve --read-only", "skc serve --read-only --port 0"),
+    examples=(
+        "skc serve",
+        "skc serve --store postgresql://skills@db/skills --blobs s3://skills --workers 4",
+        "skc serve --read-only --port 0",
+    ),
 )
 
 TOKEN = "SKILLC_SERVE_TOKEN"  # noqa: S105 -- the variable that holds it
+REGISTRY_OPTIONS = ("store", "blobs", "url", "config", "admin_token_file")
 
 
 def run(arguments: Arguments) -> int:
-    if not arguments.has("read_only"):
-        raise InvalidOption("only reading is there yet: skc serve --read-only")
     port = arguments.text("port")
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535):
         raise InvalidOption(f'--port takes a number from 0 to 65535, not "{port}"')
+    logging.getLogger("skillc.server").addHandler(logging.StreamHandler())  # to stderr
+    if not arguments.has("read_only") and not arguments.has("no_request_log"):
+        logging.getLogger("skillc.server.requests").setLevel(logging.INFO)
+    if arguments.has("read_only"):
+        return _serve_repositories(arguments, int(port))
+    return _serve_registry(arguments, int(port))
+
+
+def _serve_repositories(arguments: Arguments, port: int) -> int:
+    given = [*map(arguments.optional, REGISTRY_OPTIONS), arguments.has("public_read")]
+    if arguments.count("workers") != 1 or any(given):
+        raise InvalidOption("--read-only serves repositories: --host, --port and --allow-host go with it")
     host = arguments.text("host")
     token = read_token(TOKEN, host, "--host")
     names = arguments.texts("allow_host")
     announce = partial(print, "Serving on", flush=True)
-    logging.getLogger("skillc.server").addHandler(logging.StreamHandler())  # to stderr
-    serve_engine(workspace(progress=True).engine(), host, int(port), announce, names=names, token=token)
+    serve_engine(workspace(progress=True).engine(), host, port, announce, names=names, token=token)
     return 0
+
+
+def _serve_registry(arguments: Arguments, port: int) -> int:
+    launch = Launch(
+        # Variables are taken out of the environment: processes that we start don't need them.
+        store=arguments.optional("store") or os.environ.pop("SKILLC_STORE", ""),
+        blobs=arguments.optional("blobs") or os.environ.pop("SKILLC_BLOBS", ""),
+        host=arguments.text("host"),
+        port=port,
+        workers=arguments.count("workers") or 1,
+        names=tuple(arguments.texts("allow_host")),
+        token_file=arguments.optional("admin_token_file") or "",
+        review_prefixes=tuple(str(SkillId(prefix)) for prefix in arguments.texts("review")),
+        review_findings=arguments.optional("review_findings") or "",
+        settings=_read_settings(arguments),
+        mounts=_mount_mcp,
+    )
+    if urlsplit(arguments.optional("store") or "").password:
+        advice = "use SKILLC_STORE or PGPASSWORD"
+        print(f"warning: other users can see the password in --store; {advice}", file=sys.stderr)
+    serve_registry(launch, partial(print, "Serving on", flush=True), _show_token)
+    return 0
+
+
+def _mount_mcp(service: Service) -> Mapping[str, Any]:
+    """Return the applications of other surfaces: MCP, where its extra is installed."""
+    try:
+        with require_extra("mcp"):  # the SDK takes long to import, and a registry does without
+            from skillc.mcp import create_registry_endpoint
+    except MissingExtra as error:
+        print(f"note: /mcp is not served: {error.message}", file=sys.stderr)
+        return {}
+    return {"/mcp": create_registry_endpoint(service)}
+
+
+def _read_settings(arguments: Arguments) -> ServerSettings:
+    url = _read_url(arguments.optional("url") or "")
+    path = arguments.optional("config")
+    sign_in = read_configuration(path) if path else SignInSettings()
+    if sign_in.oidc is not None and not url:
+        raise InvalidOption("with [oidc], --url is needed: the issuer leads people back there")
+    return ServerSettings(
+        url=url,
+        public_read=arguments.has("public_read"),
+        rate_limit=0 if arguments.has("no_rate_limit") else arguments.count("rate_limit") or 0,
+        trusted_proxies=tuple(_read_network(name) for name in arguments.texts("trusted_proxy")),
+        sign_in=sign_in,
+    )
+
+
+def _read_network(name: str) -> str:
+    try:
+        return str(ipaddress.ip_network(name, strict=False))
+    except ValueError:
+        raise InvalidOption(f'--trusted-proxy takes an address or a network, not "{name}"') from None
+
+
+def _read_url(text: str) -> str:
+    """Return the address that clients use, without a slash at its end."""
+    parts = urlsplit(text)
+    if text and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment):
+        raise InvalidOption("--url takes an address such as https://skills.example.com")
+    if parts.username is not None or parts.path.strip("/"):
+        raise InvalidOption("--url takes an address without a user and a path")
+    return text.rstrip("/")
+
+
+def _show_token(secret: str) -> None:
+    print(f"The admin's token, shown this once: {secret}", flush=True)

@@ -219,9 +219,14 @@ def seal(path: str) -> None:
         data = file.read(MAX_SEALED + 1)
         if len(data) <= MAX_SEALED:
             file.seek(60)
-            file.write(_version(data))
-            file.seek(68)
-            file.write(_checksum(data))
+            file.write(sealed(data)[60:72])
+
+
+def sealed(data: bytes) -> bytes:
+    """Return the bytes of a complete index with their checksum, unless they are too many."""
+    if len(data) > MAX_SEALED:
+        return data
+    return data[:60] + _version(data) + data[64:68] + _checksum(data) + data[72:]
 
 
 def is_as_written(path: str) -> bool:

@@ -88,7 +88,10 @@ def probe_index(connection: Connection) -> None:
 
 
 class SectionWriter:
-    """An index under its temporary name; `finish` completes it."""
+    """An index under its temporary name; `finish` completes it.
+
+    A small one that is new is made in memory and written at once, for a third of the system calls.
+    """
 
     def __init__(self, path: str, tokenizer: str, *, size: int, copy_of: str | None) -> None:
         self._cjk = tokenizer == "cjk"
@@ -97,7 +100,9 @@ class SectionWriter:
         if copy_of is not None:
             _copy(copy_of, path)
         self._path = path
-        self._connection: Connection = sqlite.connect(path, isolation_level=None)
+        self._is_in_memory = copy_of is None and size < LARGE and hasattr(sqlite.Connection, "serialize")
+        place = ":memory:" if self._is_in_memory else path
+        self._connection: Connection = sqlite.connect(place, isolation_level=None)
         try:
             self._begin(tokenizer, size, is_copy=copy_of is not None)
         except BaseException:
@@ -226,8 +231,13 @@ class SectionWriter:
         self._connection.execute(_HEADING_INDEX)
         self._connection.executemany("INSERT OR REPLACE INTO index_meta VALUES (?, ?)", meta.items())
         self._connection.execute("COMMIT")
-        self.close()
-        reader.seal(self._path)
+        if self._is_in_memory:
+            with open(self._path, "xb") as file:
+                file.write(reader.sealed(self._connection.serialize()))
+            self.close()
+        else:
+            self.close()
+            reader.seal(self._path)
 
     def close(self) -> None:
         self._connection.close()

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.index.skills.batch import read_tags
     from skillc.index.skills.database import read_note, write_note
+    from skillc.index.skills.documents import DocumentFolder
     from skillc.index.skills.explain import FoundSkill, FoundSkills, format_results
     from skillc.index.skills.find import EVERYTHING, Scope, Searchable, SkillIndex, skill_index
     from skillc.index.skills.folder import Folder, MemoryFolder
@@ -22,6 +23,7 @@ else:
         {
             "batch": "read_tags",
             "database": "read_note write_note",
+            "documents": "DocumentFolder",
             "find": "EVERYTHING Scope Searchable SkillIndex skill_index",
             "folder": "Folder MemoryFolder",
             "explain": "FoundSkill FoundSkills format_results",

@@ -18,6 +18,7 @@ from skillc.index.skills.snapshot import Entry, find_folder
 from skillc.index.skills.tokens import Stemmer
 from skillc.index.skills.weights import SkillText, weigh_terms
 from skillc.index.workers import Pool, can_spawn, count_cores
+from skillc.paths import SKILL_FILES
 from skillc.skills import find_violations, parse, read_metadata
 
 TYPE_CHECKING = False
@@ -126,6 +127,36 @@ def invert_texts(
     return batch
 
 
+def invert_documents(documents: Sequence[tuple[str, bytes]], statistics: Statistics) -> Batch:
+    """Return a batch of SKILL.md files that are at hand as bytes, each with the ID of its skill."""
+    batch = Batch()
+    group = sorted(documents)
+    jobs = [(slot, skill_id, data) for slot, (skill_id, data) in enumerate(group)]
+    workers = min(count_cores(), 2) if can_spawn() else 0
+    if len(jobs) >= PARALLEL_FROM and workers > 1:
+        chunks = Pool(DocumentReader).run([jobs[n::workers] for n in range(workers)], workers, fork=False)
+    else:
+        chunks = iter([DocumentReader(statistics.skills, statistics.body_frequencies)(jobs)])
+    values: list[tuple[int, Values]] = []
+    sketches: dict[int, bytes] = {}
+    lists = SegmentLists()
+    for chunk, chunk_sketches, chunk_lists in chunks:
+        values += chunk
+        sketches |= chunk_sketches
+        lists.add(chunk_lists)
+    for slot, fields in sorted(values, key=lambda pair: pair[0]):
+        skill_id = group[slot][0]
+        batch.entries.append(Entry(document_path(skill_id), skill_id, *fields))
+        batch.sketches.append(sketches.get(slot))
+    batch.lists.append(lists)
+    return batch
+
+
+def document_path(skill_id: str) -> str:
+    """Return the path of a skill that has no folder."""
+    return f"{skill_id}/{SKILL_FILES[0]}"
+
+
 def read_chunks(
     jobs: Sequence[Job], strict: bool, statistics: Statistics | None, until: float | None = None
 ) -> Iterator[Chunk]:
@@ -177,14 +208,48 @@ class SkillReader:
                     slots.append(slot)
                     texts.append(text)
             if self._stemmer is not None:
-                new = list(zip(slots, weigh_terms(self._stemmer, texts), strict=True))
-                sketches |= {slot: skill.sketch for slot, skill in new}
+                new, new_sketches = _weigh_group(self._stemmer, slots, texts)
+                sketches |= new_sketches
                 weights += new
         return values, sketches, invert(weights, *self._statistics)
 
     def _is_late(self) -> bool:
         """Return whether to stop; one file is always read, so that every call gets further."""
         return self._until is not None and self._has_started and time() > self._until
+
+
+class DocumentReader:
+    """Reads SKILL.md files that are at hand; called with slots, IDs and bytes. As `SkillReader` otherwise."""
+
+    def __init__(self, others: int = 0, frequencies: Frequencies | None = None) -> None:
+        self._stemmer = Stemmer()
+        self._statistics = others, frequencies
+
+    def __call__(self, jobs: Sequence[tuple[int, str, bytes]]) -> Chunk:
+        values: list[tuple[int, Values]] = []
+        weights: list[tuple[int, TermWeights]] = []
+        sketches: dict[int, bytes] = {}
+        for start in range(0, len(jobs), GROUP):
+            slots, texts = [], []
+            for slot, skill_id, data in jobs[start : start + GROUP]:
+                stamp = len(data), 0, 0
+                fields, text = _parse(document_path(skill_id), skill_id, stamp, data, False, True)
+                values.append((slot, fields))
+                if text is not None:
+                    slots.append(slot)
+                    texts.append(text)
+            new, new_sketches = _weigh_group(self._stemmer, slots, texts)
+            sketches |= new_sketches
+            weights += new
+        return values, sketches, invert(weights, *self._statistics)
+
+
+def _weigh_group(
+    stemmer: Stemmer, slots: Sequence[int], texts: Sequence[SkillText]
+) -> tuple[list[tuple[int, TermWeights]], dict[int, bytes]]:
+    """Return the weights and the sketches of texts, each with its slot."""
+    weights = list(zip(slots, weigh_terms(stemmer, texts), strict=True))
+    return weights, {slot: skill.sketch for slot, skill in weights}
 
 
 class Statistics:

@@ -12,7 +12,7 @@ from itertools import chain
 from skillc import errors
 from skillc.index.skills.database import Database, library_file
 from skillc.index.skills.explain import FoundSkill, FoundSkills, explain
-from skillc.index.skills.folder import Folder, MemoryFolder
+from skillc.index.skills.folder import Folder
 from skillc.index.skills.query import Candidate, FolderReader, Query, traits_of
 from skillc.index.skills.tokens import STOP_WORDS, Stemmer, split_words
 from skillc.index.skills.typos import count_edits
@@ -20,12 +20,15 @@ from skillc.startup import RLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any
 
+    from skillc.index.skills.documents import DocumentFolder
     from skillc.index.skills.explain import Explanation
+    from skillc.index.skills.folder import MemoryFolder
     from skillc.index.skills.query import Order
 
+    AnyFolder = Folder | MemoryFolder | DocumentFolder
     MayUse = Callable[[str, tuple[str, ...]], bool]
     Match = list[Candidate]  # skills that are twins, best first
     Places = list[tuple[str, str]]  # repositories and IDs
@@ -46,7 +49,7 @@ class Searchable:
     def __init__(
         self,
         name: str,
-        folder: Folder | MemoryFolder,
+        folder: AnyFolder,
         names: Mapping[str, str] | None = None,
         time_out: float | None = None,
     ) -> None:
@@ -74,10 +77,11 @@ class Searchable:
 class Scope:
     """What a search is limited to; empty texts are no limit. With `every`, copies are results of their own.
 
-    A skill is in its collection and in those above; `capability` is one that it needs.
+    A skill is in its collection and in those above; `capability` is one that it needs. `prefixes` are those
+    of IDs in their repositories, of which one must be the ID or above it.
     """
 
-    __slots__ = ("capability", "collection", "every", "repository", "tag")
+    __slots__ = ("capability", "collection", "every", "prefixes", "repository", "tag")
 
     def __init__(
         self,
@@ -86,7 +90,9 @@ class Scope:
         capability: str = "",
         tag: str = "",
         every: bool = False,
+        prefixes: Collection[str] | None = None,
     ) -> None:
+        self.prefixes = prefixes
         self.repository = repository
         self.collection = collection.strip("/")
         self.capability = capability
@@ -109,8 +115,8 @@ EVERYTHING: Scope = Scope()
 class SkillIndex:
     """The index of all skills in one file, and its folders. Safe to use from any thread."""
 
-    def __init__(self, path: str) -> None:
-        self.database = Database(path)
+    def __init__(self, path: str, mapped: bool = True) -> None:
+        self.database = Database(path, mapped)
         self.stemmer = Stemmer()
         self._folders: dict[tuple[str, bool], Folder] = {}
         self.lock = RLock()
@@ -203,7 +209,7 @@ class _Search:
         return self._find()
 
     def _find(self) -> tuple[FoundSkills, bool]:
-        query = Query(self._readers, self._task, self._index.stemmer)
+        query = Query(self._readers, self._task, self._index.stemmer, self._scope.prefixes)
         pairs = zip(self._repositories, self._readers, strict=True)
         if not all(repository.folder.is_read_by(reader) for repository, reader in pairs):
             return FoundSkills(), False  # an index was damaged and rebuilt since it was refreshed
@@ -239,7 +245,7 @@ class _Search:
         matches = [word.decode() for word, stem in zip(words, stems, strict=True) if stem == term.encode()]
         return min(matches, key=lambda word: count_edits(typo, word, len(typo)), default=None)
 
-    def _folder(self, candidate: Candidate) -> Folder | MemoryFolder:
+    def _folder(self, candidate: Candidate) -> AnyFolder:
         return self._repositories[candidate.precedence].folder
 
     def _count_certain(self, matches: list[Match], end: Order) -> int:

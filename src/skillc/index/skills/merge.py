@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import heapq
+from itertools import groupby, islice
+from operator import itemgetter
+
 from skillc.index.skills import postings
-from skillc.index.skills.database import checksum, verify
+from skillc.index.skills.database import MAX_VALUES, checksum, select_in, verify
 from skillc.index.skills.postings import MAX_SEGMENTS, MAX_SLOTS, MIN_FREQUENCY
 from skillc.index.skills.snapshot import CONTENTS
 
@@ -12,7 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from skillc.index.skills.postings import Row
+
     Segment = tuple[int, int, int]  # number, slots, skills that are left
+    NewSlots = dict[int, list[int | None]]  # by segment and slot; None for a skill that is gone
 
 HOLLOW = 0.3  # share of empty slots from which a segment is merged
 
@@ -45,25 +52,27 @@ def merge_if_due(execute: Any, folder: int) -> None:
 
 
 def _merge(execute: Any, folder: int, segments: list[Segment]) -> None:
-    """Replace some segments by one with the skills that are left, in the order of their IDs."""
+    """Replace some segments by one with the skills that are left, in the order of their IDs.
+
+    Large segments are merged in little memory: lists are read and written term by term.
+    """
     numbers = [segment[0] for segment in segments]
     marks = ", ".join("?" * len(numbers))
-    columns = f"number, checksum, segment, slot, {CONTENTS}"
-    sql = f"SELECT {columns} FROM skills WHERE segment IN ({marks}) ORDER BY id, path"  # noqa: S608 -- our own words
-    skills = execute(sql, numbers).fetchall()
+    sql = f"SELECT number, segment, slot FROM skills WHERE segment IN ({marks}) ORDER BY id, path"  # noqa: S608
     new = next_segment(execute)
-    new_slots = {(segment, slot): place for place, (_, _, segment, slot, *_) in enumerate(skills)}
+    new_slots: NewSlots = {number: [None] * size for number, size, _ in segments}
+    skills: list[int] = []
+    for number, segment, slot in execute(sql, numbers):
+        new_slots[segment][slot] = len(skills)
+        skills.append(number)
     size = len(skills)
     if size:
         rows = (
             (term, len(head), count, _encode(head, size), _encode(body, size))
             for term, count, head, body in _merge_lists(execute, segments, new_slots)
         )
-        postings.store_lists(execute, new, rows)
-        for place, (number, check, segment, slot, *contents) in enumerate(skills):
-            verify(check, segment, slot, *contents)
-            sql = "UPDATE skills SET segment = ?, slot = ?, checksum = ? WHERE number = ?"
-            execute(sql, (new, place, checksum(new, place, *contents), number))
+        postings.store_lists(execute, new, _read_ahead(rows))
+        _move_skills(execute, skills, new)
         slots = size * (size - 1) // 2
         execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", (new, folder, size, size, slots))
     for number in numbers:
@@ -71,24 +80,37 @@ def _merge(execute: Any, folder: int, segments: list[Segment]) -> None:
         execute("DELETE FROM segments WHERE number = ?", (number,))
 
 
+def _move_skills(execute: Any, skills: list[int], segment: int) -> None:
+    """Give skills the slots of a new segment, in their order."""
+    slots = {number: slot for slot, number in enumerate(skills)}
+    for start in range(0, len(skills), MAX_VALUES):
+        sql = f"SELECT number, checksum, segment, slot, {CONTENTS} FROM skills WHERE ? AND number"  # noqa: S608
+        rows = list(select_in(execute, sql, 1, skills[start : start + MAX_VALUES]))
+        for number, check, old_segment, old_slot, *contents in rows:
+            verify(check, old_segment, old_slot, *contents)
+            values = segment, slots[number], checksum(segment, slots[number], *contents), number
+            execute("UPDATE skills SET segment = ?, slot = ?, checksum = ? WHERE number = ?", values)
+
+
+def _read_ahead(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield the same rows, read in groups: inserting between two reads makes reading slow."""
+    while group := list(islice(rows, MAX_VALUES)):
+        yield from group
+
+
 def _merge_lists(
-    execute: Any, segments: list[Segment], new_slots: dict[tuple[int, int], int]
+    execute: Any, segments: list[Segment], new_slots: NewSlots
 ) -> Iterator[tuple[str, int, list[int], list[int]]]:
     """Yield each term with how many bodies have it and the postings of heads and bodies in the new slots."""
-    sizes = {number: (slots, skills) for number, slots, skills in segments}
-    terms: dict[str, list[tuple[int, int, bytes, bytes]]] = {}
-    for segment in sizes:
-        for term, _, count, head, body in postings.read_all_lists(execute, segment):
-            terms.setdefault(term, []).append((segment, count, head, body))
-    for term in sorted(terms):
+    streams = [_tag_lists(execute, *segment) for segment in segments]
+    for term, group in groupby(heapq.merge(*streams, key=itemgetter(0)), key=itemgetter(0)):
         heads: list[int] = []
         bodies: list[int] = []
         total = 0
-        for segment, count, head, body in terms[term]:
-            slots, skills = sizes[segment]
-            heads += _move(postings.decode_list(head, slots), segment, new_slots)
+        for _, (segment, slots, skills), count, head, body in group:
+            heads += _move(postings.decode_list(head, slots), new_slots[segment])
             old = list(postings.decode_list(body, slots))
-            new = _move(old, segment, new_slots)
+            new = _move(old, new_slots[segment])
             bodies += new
             # A skill may have the term and not keep it; assume that as many of those are gone as of all.
             total += len(new) + round(max(0, count - len(old)) * skills / slots)
@@ -96,10 +118,18 @@ def _merge_lists(
             yield term, total, heads, bodies
 
 
+def _tag_lists(
+    execute: Any, number: int, slots: int, skills: int
+) -> Iterator[tuple[str, Segment, int, bytes, bytes]]:
+    """Yield the lists of a segment by term, each with the segment."""
+    for term, _, count, head, body in postings.read_all_lists(execute, number):
+        yield term, (number, slots, skills), count, head, body
+
+
 def _encode(pairs: list[int], size: int) -> bytes:
     return postings.encode_list(postings.to_records(pairs), size)
 
 
-def _move(pairs: Any, segment: int, new_slots: dict[tuple[int, int], int]) -> list[int]:
-    moves = [(new_slots.get((segment, slot)), weight) for slot, weight in pairs]
+def _move(pairs: Any, new_slots: list[int | None]) -> list[int]:
+    moves = [(new_slots[slot], weight) for slot, weight in pairs]
     return [postings.posting(slot, weight) for slot, weight in moves if slot is not None]

@@ -34,6 +34,7 @@ BODY = 0.8  # what the body counts against name and description
 STOP_WORD_SKILLS = 200  # that are assumed to have a stop word, beside those that do
 MAX_SEGMENTS = 100  # whose caches are kept
 MAX_COUNTS = 50_000  # terms of a segment whose counts are cached
+MAX_BOUNDS = 10_000  # of prefixes in a segment that are cached
 MAX_LISTS = 16 << 20  # bytes of a segment's lists that are cached
 SCALE = (K1 + 1) / BYTE  # from stored weights to BM25's
 
@@ -89,7 +90,7 @@ def traits_of(candidate: Candidate) -> Traits:
 class Segment:
     """A segment, which never changes, with a cache of counts and lists: tasks share most of their words."""
 
-    __slots__ = ("_counts", "_list_bytes", "_lists", "number", "size")
+    __slots__ = ("_bounds", "_counts", "_list_bytes", "_lists", "number", "size")
 
     def __init__(self, number: int, size: int) -> None:
         self.number = number
@@ -97,6 +98,30 @@ class Segment:
         self._counts: dict[str, tuple[int, int]] = {}
         self._lists: dict[str, tuple[bytes, bytes]] = {}
         self._list_bytes = 0
+        self._bounds: dict[str, int] = {}
+
+    def ranges(self, execute: Any, prefixes: Collection[str]) -> list[tuple[int, int]]:
+        """Return where the skills below some prefixes are: slots are in the order of IDs."""
+        if len(self._bounds) > MAX_BOUNDS:
+            self._bounds.clear()
+        texts = [pair for p in prefixes for pair in ((p, f"{p}\0"), (f"{p}/", f"{p}0"))]  # "0" follows "/"
+        return [(self._bound(execute, start), self._bound(execute, end)) for start, end in texts]
+
+    def _bound(self, execute: Any, text: str) -> int:
+        """Return the first slot whose skill has an ID that is not before a text; that may be empty."""
+        low, high = 0, self.size
+        if text in self._bounds:
+            return self._bounds[text]
+        sql = "SELECT slot, id FROM skills WHERE segment = ? AND slot >= ? ORDER BY slot LIMIT 1"
+        while low < high:
+            middle = (low + high) // 2
+            slot, skill_id = execute(sql, (self.number, middle)).fetchone() or (self.size, None)
+            if skill_id is not None and slot < high and skill_id < text:
+                low = slot + 1
+            else:
+                high = middle
+        self._bounds[text] = low
+        return low
 
     def counts(self, execute: Any, terms: Collection[str]) -> dict[str, tuple[int, int]]:
         """Return how many heads and bodies have each of some terms."""
@@ -140,10 +165,18 @@ class Segment:
 class Query:
     """A task put to some folders. `weights` has the strongest terms with their weights in head and body.
 
+    Skills that are below none of `prefixes`, if there are any, are no candidates.
     `corrections` has the words that no skill has, with the terms that are searched for in their place.
     """
 
-    def __init__(self, readers: Sequence[FolderReader], task: str, stemmer: Stemmer) -> None:
+    def __init__(
+        self,
+        readers: Sequence[FolderReader],
+        task: str,
+        stemmer: Stemmer,
+        prefixes: Collection[str] | None = None,
+    ) -> None:
+        self._prefixes = prefixes
         self._words: dict[str, bytes] = {}  # the task's first word for a term
         self._counts: dict[str, int] = {}  # how often the task has a term
         words: dict[bytes, int] = {}
@@ -181,7 +214,8 @@ class Query:
                 for weight, data in zip(weights, lists[term], strict=True)
                 if data
             ]
-            slots = top_slots(segment.size, shares, limit)
+            ranges = None if self._prefixes is None else segment.ranges(execute, self._prefixes)
+            slots = top_slots(segment.size, shares, limit, ranges)
             scores = {slot: round(SCALE * self._highest * score, 4) for slot, score in slots}
             rows = segment.rows(execute, list(scores))
             candidates += [Candidate(precedence, scores[slot], row) for slot, row in rows.items()]

@@ -170,9 +170,10 @@ def read_skills(execute: Any, where: str, key: int, values: Sequence[int]) -> It
         yield state == OFFERED, *row
 
 
-def seal_folder(execute: Any, number: int) -> None:
+def seal_folder(execute: Any, number: int, with_digest: bool = True) -> None:
     """Store the checksums of a folder after a change, in the same transaction."""
-    digest = checksum(*(execute(sql, (number,)).fetchall() for sql in (_SKILLS, _DIRECTORIES)))
+    rows = [execute(sql, (number,)).fetchall() for sql in (_SKILLS, _DIRECTORIES)] if with_digest else []
+    digest = checksum(*rows)
     sql = "SELECT root, strict, revision FROM folders WHERE number = ?"
     row = execute(sql, (number,)).fetchone()
     seal = checksum(number, *row, digest, execute(_SEGMENTS, (number,)).fetchall())

@@ -108,9 +108,11 @@ class TwinChange:
         self._loose: set[int] = set()  # that are new, or whose group lost a skill
         self._traits: dict[int, Traits] = {}
         self._parents: dict[int, int] = {}
-        row = execute("SELECT skill FROM kin WHERE key = ?", (SEAL,)).fetchone()
-        if row != (self._checksum(),) and execute("SELECT 1 FROM segments LIMIT 1").fetchone():
-            raise damage()
+        has_kin = execute("SELECT 1 FROM kin LIMIT 1").fetchone()
+        if has_kin or execute("SELECT 1 FROM skills WHERE sketch IS NOT NULL LIMIT 1").fetchone():
+            row = execute("SELECT skill FROM kin WHERE key = ?", (SEAL,)).fetchone()
+            if row != (self._checksum(),):
+                raise damage()
 
     def add(self, number: int, traits: Traits) -> None:
         self._traits[number] = traits

@@ -56,16 +56,24 @@ def write_change(
     directories: dict[str, Directory] | None,
     removals: Iterable[str],
     batch: Batch,
+    with_digest: bool = True,
+    with_merge: bool = True,
 ) -> None:
-    """Save a folder's directories, where they changed, remove skills, and add those of a batch."""
+    """Save a folder's directories, where they changed, remove skills, and add those of a batch.
+
+    Only what is loaded as a snapshot needs the digest, which takes as long as the folder is large. Without
+    merging, a call with it has to follow: for many batches in a row.
+    """
     twins = TwinChange(execute)
     number = _save_folder(execute, root, strict, directories)
     for path in removals:
         _remove_skill(execute, twins, number, path)
     if batch.entries:
         _write_batch(execute, twins, number, batch)
+    if with_merge:
+        merge_if_due(execute, number)
     twins.store()
-    seal_folder(execute, number)
+    seal_folder(execute, number, with_digest)
 
 
 def _save_folder(execute: Any, root: str, strict: bool, directories: dict[str, Directory] | None) -> int:
@@ -86,7 +94,7 @@ def _save_folder(execute: Any, root: str, strict: bool, directories: dict[str, D
 
 
 def _write_batch(execute: Any, twins: TwinChange, folder: int, batch: Batch) -> None:
-    """Insert the skills of a batch, mark which are offered, and merge segments where that is due."""
+    """Insert the skills of a batch, and mark which are offered."""
     if execute("SELECT 1 FROM skills WHERE folder = ? LIMIT 1", (folder,)).fetchone():
         for entry in batch.entries:
             _remove_skill(execute, twins, folder, entry.path)
@@ -118,7 +126,6 @@ def _write_batch(execute: Any, twins: TwinChange, folder: int, batch: Batch) -> 
         ids = [skill_id for (skill_id,) in execute(sql, (folder,)).fetchall()]
     for skill_id in ids:
         _mark_offer(execute, folder, skill_id)
-    merge_if_due(execute, folder)
 
 
 def _remove_skill(execute: Any, twins: TwinChange, folder: int, path: str) -> None:

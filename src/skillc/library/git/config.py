@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration
+from skillc.library.hosts import SETTING, Hosts
 from skillc.library.secrets import hide_secrets
 from skillc.library.source import require_text, to_seconds
 from skillc.skills import to_segment
@@ -32,6 +33,10 @@ class FetchError(Exception):
 
 class Refusal(FetchError):
     """The server refused the request; another one may succeed."""
+
+
+class LoginRefused(FetchError):
+    """The server wants a login, or another one."""
 
 
 class RefNotFound(Exception):
@@ -122,7 +127,8 @@ class GitSkillConfig:
 
     `skills_root` is a folder in the repository. `cache_dir` is where checkouts go, each in a folder
     of its own. A `refresh_interval` of infinity never refreshes. `depth` None fetches all history.
-    `time_out` is how long a server may be silent; `max_bytes` how much it may send.
+    `time_out` is how long a server may be silent; `max_bytes` how much it may send. A redirect to another
+    host is followed if `allow_hosts` has it, without credentials.
     """
 
     repo_url: str
@@ -135,6 +141,7 @@ class GitSkillConfig:
     strict: bool = False
     time_out: float = TIME_OUT
     max_bytes: int = MAX_BYTES
+    allow_hosts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         require_text(self.repo_url, "repo_url")
@@ -158,7 +165,9 @@ class GitSkillConfig:
 
     def remote(self) -> Remote:
         """Return the address with its credentials and limits."""
-        remote = replace(parse_address(self.repo_url), time_out=self.time_out, max_bytes=self.max_bytes)
+        remote = parse_address(self.repo_url)
+        hosts = Hosts.around(remote.url, self.allow_hosts, SETTING)
+        remote = replace(remote, time_out=self.time_out, max_bytes=self.max_bytes, hosts=hosts)
         if isinstance(self.auth, HttpsToken) and remote.scheme in ("http", "https"):
             return replace(remote, username=TOKEN_USER, password=self.auth.token)
         if isinstance(self.auth, SshKey) and remote.scheme == "ssh":
@@ -196,6 +205,7 @@ class Remote:
     key: str | None = None
     time_out: float = TIME_OUT
     max_bytes: int = MAX_BYTES
+    hosts: Hosts | None = None  # that may be asked over HTTP; its own alone without a value
 
     @property
     def name(self) -> str:

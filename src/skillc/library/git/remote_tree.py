@@ -82,6 +82,11 @@ class RemoteTree:
         """Return the ID of a folder's tree."""
         return self.entries[folder].id.decode()
 
+    def links_in(self, folder: str) -> frozenset[str]:
+        """Return the links below a folder, by their paths in it."""
+        start = len(folder) + 1 if folder else 0
+        return frozenset(path[start:] for path, entry in self._below(folder) if entry.is_link)
+
     def read(self, paths: Sequence[str]) -> dict[str, bytes]:
         """Return the contents of files by path; what is no file is left out."""
         entries = {path: self.entries[path] for path in paths if path in self.entries}

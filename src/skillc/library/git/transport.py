@@ -26,7 +26,8 @@ from dulwich.protocol import Protocol
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from skillc.library.git.config import FetchError, Remote
+from skillc.library.git.config import FetchError, LoginRefused, Remote
+from skillc.library.hosts import Hosts
 
 if TYPE_CHECKING:
     from dulwich.client import HTTPResponse
@@ -112,6 +113,11 @@ class Greeting:
     version: int = 0
     answer: Any = None
 
+    @property
+    def url(self) -> str:
+        """The address that answered, after redirects; empty before."""
+        return str(self.answer[2]).rstrip("/") if self.answer else ""
+
 
 def open_client(
     remote: Remote, watchdog: Watchdog, advertisement: Advertisement, greeting: Greeting
@@ -159,11 +165,9 @@ class _HttpClient(Urllib3HttpGitClient):
     ) -> tuple[HTTPResponse, Callable[[int], bytes]]:
         response, read = super()._http_request(url, headers, data, raise_for_status=False)
         problem = _explain_response(response.status, str(response.headers.get("Content-Type")))
-        if url.startswith("https:") and str(response.geturl()).startswith("http:"):
-            problem = "the server redirects from https to http"
         if problem:
             response.close()
-            raise FetchError(problem)
+            raise (LoginRefused if response.status in (401, 403) else FetchError)(problem)
 
         def read_and_count(size: int) -> bytes:
             data = read(size)
@@ -202,9 +206,32 @@ def _pool_manager(remote: Remote, watchdog: Watchdog) -> urllib3.PoolManager:
 
     manager = default_urllib3_manager(None, base_url=remote.url, timeout=remote.time_out + 5)
     assert isinstance(manager, urllib3.PoolManager)
+    _keep_to_hosts(manager, remote)
     manager.pool_classes_by_scheme = {"http": PlainPool, "https": SecurePool}
     manager.connection_pool_kw["retries"] = urllib3.Retry(5, connect=0, read=0, status=0, other=0)
     return manager
+
+
+def _keep_to_hosts(manager: urllib3.PoolManager, remote: Remote) -> None:
+    """Have connections refused that a redirect wants and that may not be made, before they are."""
+    hosts = remote.hosts or Hosts.around(remote.url)
+    connect = manager.connection_from_host
+
+    def connection_from_host(
+        host: str | None,
+        port: int | None = None,
+        scheme: str | None = "http",
+        pool_kwargs: dict[str, Any] | None = None,
+    ) -> HTTPConnectionPool:
+        if remote.scheme == "https" and scheme == "http":
+            raise FetchError("the server redirects from https to http")
+        place = f"[{host}]" if host and ":" in host.strip("[]") else host
+        refusal = hosts.refusal(f"{scheme}://{place}{f':{port}' if port else ''}")
+        if refusal:
+            raise FetchError(f"redirected, and {refusal}")
+        return connect(host, port, scheme, pool_kwargs)
+
+    manager.connection_from_host = connection_from_host  # type: ignore[method-assign]
 
 
 class _SshClient(SSHGitClient):

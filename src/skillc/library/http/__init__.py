@@ -1,6 +1,6 @@
 """Skills of a server that speaks the Skills API, over HTTP; requests need the extra `http`."""
 
 from skillc.library.http.source import HttpSkillSource
-from skillc.library.http.wire import BearerAuth, HeaderAuth
+from skillc.library.http.wire import BearerAuth, HeaderAuth, StoredAuth
 
-__all__ = ["BearerAuth", "HeaderAuth", "HttpSkillSource"]
+__all__ = ["BearerAuth", "HeaderAuth", "HttpSkillSource", "StoredAuth"]

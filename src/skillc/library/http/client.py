@@ -12,7 +12,9 @@ from functools import cache
 
 import httpx2
 
-from skillc.library.http.wire import LOOPBACK, Failure
+from skillc.library.addresses import LOOPBACK
+from skillc.library.hosts import Hosts
+from skillc.library.http.wire import Failure
 from skillc.library.secrets import private_logs
 
 MAX_REDIRECTS = 3
@@ -23,7 +25,7 @@ MAX_CAUSES = 16  # of an error, looked through for what the system said
 
 Headers = dict[str, str]
 
-_ssl_context = cache(httpx2.create_ssl_context)  # the trusted certificates, once for all sources
+ssl_context = cache(httpx2.create_ssl_context)  # the trusted certificates, once for all sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,41 +40,68 @@ class Response:
 
 
 async def fetch(
-    url: str, headers: Headers, credentials: Headers, time_out: float, limit: int, *, secure: bool = False
+    url: str,
+    headers: Headers,
+    credentials: Headers,
+    time_out: float,
+    limit: int,
+    *,
+    hosts: Hosts,
+    secure: bool = False,
+    resend: bool = True,
+    client: httpx2.AsyncClient | None = None,
 ) -> Response:
-    """GET `url` and follow redirects; after one to another origin, credentials are sent no more.
+    """GET `url` and follow redirects to `hosts`; after one to another origin, credentials are sent no more.
 
-    If `secure`, a redirect leads to https, or stays on this machine. Raises Failure.
+    If `secure`, a redirect leads to https, or stays on this machine. Without `resend`, credentials are sent
+    with the first request alone. A `client` is used again and not closed. Raises Failure.
     """
     try:
         with private_logs():
             async with asyncio.timeout(time_out * MAX_TIME_OUTS):
-                return await _fetch(url, headers, credentials, time_out, limit, secure)
+                if client is not None:
+                    return await _fetch(client, url, headers, credentials, limit, hosts, secure, resend)
+                async with open_client(time_out) as own:
+                    return await _fetch(own, url, headers, credentials, limit, hosts, secure, resend)
     except Failure:
         raise
     except Exception as error:
-        raise Failure(_explain(error, time_out)) from None
+        raise Failure(explain_failure(error, time_out)) from None
+
+
+def open_client(time_out: float) -> httpx2.AsyncClient:
+    """Return a client, to be used in an `async with` block: its connections are used again."""
+    return httpx2.AsyncClient(verify=ssl_context(), timeout=time_out)
 
 
 async def _fetch(
-    url: str, headers: Headers, credentials: Headers, time_out: float, limit: int, secure: bool
+    client: httpx2.AsyncClient,
+    url: str,
+    headers: Headers,
+    credentials: Headers,
+    limit: int,
+    hosts: Hosts,
+    secure: bool,
+    resend: bool,
 ) -> Response:
-    async with httpx2.AsyncClient(verify=_ssl_context(), timeout=time_out) as client:
-        current = httpx2.URL(url)
-        for _ in range(MAX_REDIRECTS + 1):
-            raw_headers = {name.encode(): value.encode() for name, value in (headers | credentials).items()}
-            request = client.build_request("GET", current, headers=raw_headers)
-            response = await client.send(request, stream=True)
-            try:
-                if response.status_code not in REDIRECTS:
-                    return await _read(response, limit)
-                target = redirect_target(current, response)
-                if secure and target.scheme != "https" and target.host not in LOOPBACK:
-                    raise Failure("redirected to http")
-            finally:
-                await response.aclose()
-            credentials = credentials if _origin(target) == _origin(current) else {}
-            current = target
+    current = httpx2.URL(url)
+    for _ in range(MAX_REDIRECTS + 1):
+        raw_headers = {name.encode(): value.encode() for name, value in (headers | credentials).items()}
+        request = client.build_request("GET", current, headers=raw_headers)
+        response = await client.send(request, stream=True)
+        try:
+            if response.status_code not in REDIRECTS:
+                return await _read(response, limit)
+            target = redirect_target(current, response)
+            if secure and target.scheme != "https" and target.host not in LOOPBACK:
+                raise Failure("redirected to http")
+            refusal = hosts.refusal(str(target))
+            if refusal:
+                raise Failure(f"redirected, and {refusal}")
+        finally:
+            await response.aclose()
+        credentials = credentials if resend and _origin(target) == _origin(current) else {}
+        current = target
     raise Failure(f"more than {MAX_REDIRECTS} redirects")
 
 
@@ -139,7 +168,7 @@ async def _read_body(response: httpx2.Response, limit: int) -> bytes:
     return content
 
 
-def _explain(error: Exception, time_out: float) -> str:
+def explain_failure(error: Exception, time_out: float) -> str:
     """Return a short reason in our own words: the error's own may hold what was sent."""
     if isinstance(error, TimeoutError):
         return f"no whole answer in {time_out * MAX_TIME_OUTS:g} s"

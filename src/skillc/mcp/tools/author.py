@@ -9,7 +9,7 @@ from pydantic import Field
 from skillc.compiler import PublishOptions, create_skill, create_store, find_targets, list_skills
 from skillc.errors import InvalidOption
 from skillc.library import Skill, stored_skills
-from skillc.lint import find_skill_of, summarise_reports
+from skillc.lint import Choice, find_skill_of, summarise_reports
 from skillc.mcp.tools.definition import Answer, Call, Count, SkillName, tool
 from skillc.mcp.tools.results import BuildResult, InitResult, LintResult, ListResult, StatsResult
 from skillc.paths import project_roots, require_home
@@ -105,11 +105,13 @@ def skc_lint(
     call: Call,
     skill: SkillName,
     force: Annotated[bool, Field(description="Check a compiled skill, too.")] = False,
-    strict: Annotated[bool, Field(description="Treat warnings as errors.")] = False,
+    strict: Annotated[bool, Field(description="Check style, too, and treat warnings as errors.")] = False,
 ) -> Answer:
     """Check a skill against the Agent Skills format and good practice, and estimate what it costs a context.
     Changes nothing."""
-    report = call.workspace.lint(find_skill_of(skill, call.workspace.cwd), force=force, strict=strict)
+    report = call.workspace.lint(
+        find_skill_of(skill, call.workspace.cwd), force=force, choice=Choice(strict=strict)
+    )
     value = summarise_reports([report])
     if report.skipped:
         return Answer(value, f"info: skipping compiled skill '{report.skill.name}'")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc.errors import InvalidOption
-from skillc.registry.store.database import Connection as Connection, Store as Store
+from skillc.registry.store.database import Connection as Connection, Store as Store, Watch as Watch
 from skillc.registry.store.sqlite import SqliteStore
 
 

@@ -10,7 +10,7 @@ order in which readers see them. A transaction appears whole or, where its proce
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -28,9 +28,35 @@ class Connection(Protocol):
         """Run one statement for each row of values."""
         ...
 
+    def notify(self, skill_id: str) -> None:
+        """Tell of a change to a skill, or to the accounts ("") once this transaction is done."""
+        ...
+
+
+class Watch(Protocol):
+    """Waits for changes that any process makes. It may wake up without one, and miss one: look at the log."""
+
+    def wait(self, seconds: float) -> None:
+        """Return after a change, or when time is up; raises RegistryUnavailable."""
+        ...
+
+    def wake(self) -> None:
+        """End a `wait`, from another thread."""
+        ...
+
+    def close(self) -> None: ...
+
+
+Listener = Callable[[Collection[str]], None]  # called with the IDs of skills that changed, "" for accounts
+
 
 class Store(Protocol):
     """A database. Everything it can't do raises RegistryUnavailable (E092)."""
+
+    @property
+    def listeners(self) -> list[Listener]:
+        """What is called at the end of each transaction of this process that changed something."""
+        ...
 
     @property
     def text_type(self) -> str:
@@ -44,5 +70,7 @@ class Store(Protocol):
     def write(self) -> AbstractContextManager[Connection]:
         """Open a transaction that no other writer runs beside; it is undone where the block raises."""
         ...
+
+    def watch(self) -> Watch: ...
 
     def close(self) -> None: ...

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import selectors
+import socket
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import Any
 
 from skillc.errors import RegistryUnavailable, require_extra
-from skillc.registry.store.database import Row
+from skillc.registry.store.database import Listener, Row
 from skillc.registry.store.migrations import migrate
 
 with require_extra("postgres"):
@@ -25,9 +27,13 @@ _LIMITS = """SET lock_timeout = '20s'; SET statement_timeout = '60s';
 SET idle_in_transaction_session_timeout = '120s'; SET client_encoding = 'UTF8'"""
 
 
+_OPTIONS: dict[str, Any] = {"autocommit": True, "connect_timeout": 5, "application_name": "skillc"}
+
+
 class PostgresConnection:
     def __init__(self, connection: psycopg.Connection[Row]) -> None:
         self._connection = connection
+        self.news: set[str] = set()
 
     def execute(self, sql: str, *values: object) -> list[Row]:
         cursor = self._connection.execute(_translate(sql), values)
@@ -37,6 +43,43 @@ class PostgresConnection:
         with self._connection.cursor() as cursor:
             cursor.executemany(_translate(sql), rows)
 
+    def notify(self, skill_id: str) -> None:
+        self.news.add(skill_id)
+        self._connection.execute("NOTIFY skillc")  # which comes with the commit, once
+
+
+class PostgresWatch:
+    """Listens on a connection of its own."""
+
+    def __init__(self, url: str, name: str) -> None:
+        self._name = name
+        with _translate_errors(name):
+            self._connection = psycopg.connect(url, **_OPTIONS)
+            self._connection.execute("LISTEN skillc")
+        self._alarm, self._bell = socket.socketpair()
+        self._bell.setblocking(False)
+        self._selector = selectors.DefaultSelector()
+        for readable in (self._connection, self._alarm):
+            self._selector.register(readable, selectors.EVENT_READ)
+
+    def wait(self, seconds: float) -> None:
+        for key, _ in self._selector.select(seconds):
+            if key.fileobj is self._alarm:
+                self._alarm.recv(1024)
+            else:
+                with _translate_errors(self._name):
+                    for _ in self._connection.notifies(timeout=0):
+                        pass
+
+    def wake(self) -> None:
+        with suppress(OSError):  # of a bell that rings, or is gone
+            self._bell.send(b"!")
+
+    def close(self) -> None:
+        self._selector.close()
+        for closable in (self._connection, self._alarm, self._bell):
+            closable.close()
+
 
 class PostgresStore:
     """A store in the database at `url`. Connections are made when they are needed, and made again."""
@@ -44,11 +87,12 @@ class PostgresStore:
     text_type = 'TEXT COLLATE "C"'
 
     def __init__(self, url: str) -> None:
-        self._name = _describe(url)
+        self._url, self._name = url, _describe(url)
+        self.listeners: list[Listener] = []
         self._writer = Lock()  # waiting writers of this process leave the connections to readers
         self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
             url,
-            kwargs={"autocommit": True, "connect_timeout": 5, "application_name": "skillc"},
+            kwargs=_OPTIONS,
             min_size=0,
             max_size=MAX_CONNECTIONS,
             timeout=WAIT_SECONDS,
@@ -72,26 +116,39 @@ class PostgresStore:
     def write(self) -> Iterator[PostgresConnection]:
         if not self._writer.acquire(timeout=WAIT_SECONDS):
             raise RegistryUnavailable(self._name, "too many writers wait")
+        news: set[str] = set()
         try:
             with self._begin("BEGIN ISOLATION LEVEL READ COMMITTED") as connection:
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (WRITER_LOCK,))
-                yield PostgresConnection(connection)
+                transaction = PostgresConnection(connection)
+                news = transaction.news
+                yield transaction
         finally:
             self._writer.release()
+            for listener in self.listeners if news else ():
+                listener(news)
+
+    def watch(self) -> PostgresWatch:
+        return PostgresWatch(self._url, self._name)
 
     def close(self) -> None:
         self._pool.close()
 
     @contextmanager
     def _begin(self, statement: Any) -> Iterator[psycopg.Connection[Row]]:
-        try:
-            with self._pool.connection() as connection:  # commits, or rolls back where the block raises
-                connection.execute(statement)
-                yield connection
-        except PoolTimeout:
-            raise RegistryUnavailable(self._name, "there is no connection to the database") from None
-        except psycopg.Error as error:
-            raise RegistryUnavailable(self._name, str(error).partition("\n")[0]) from None
+        with _translate_errors(self._name), self._pool.connection() as connection:
+            connection.execute(statement)  # the pool commits, or rolls back where the block raises
+            yield connection
+
+
+@contextmanager
+def _translate_errors(name: str) -> Iterator[None]:
+    try:
+        yield
+    except PoolTimeout:
+        raise RegistryUnavailable(name, "there is no connection to the database") from None
+    except psycopg.Error as error:
+        raise RegistryUnavailable(name, str(error).partition("\n")[0]) from None
 
 
 def _limit(connection: psycopg.Connection[Row]) -> None:

@@ -14,9 +14,11 @@ from skillc.skills import SkillId
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+MAX_PREFIXES = 300  # that a query is limited to; with more, all is read
 _BATCH = 500  # values in one statement; SQLite may have a limit of 999
 _VERSION = (
-    "skill, version, digest, frontmatter, archive, archive_size, published_at, published_by, note, yanked"
+    "skill, version, digest, frontmatter, archive, archive_size, published_at, published_by, note, yanked, "
+    "status, audit"
 )
 _TOKEN = "id, owner, role, prefix, label, created_at, expires_at, revoked_at"  # noqa: S105 (columns)
 _CHANGE = "sequence, time, subject, token, action, skill, version, detail"
@@ -49,22 +51,84 @@ def read_deletion(connection: Connection, skill_id: str) -> datetime | None:
     return to_time(rows[0][0]) if rows and rows[0][0] is not None else None
 
 
-def read_skills(connection: Connection, prefix: str, after: str, limit: int) -> list[Skill]:
-    """Return up to `limit` skills that are not deleted, by ID, below a prefix and behind the ID `after`."""
-    condition, values = "deleted_at IS NULL AND id > ?", [after]
-    if prefix:
-        condition += " AND (id = ? OR id >= ? AND id < ?)"
-        values += [prefix, f"{prefix}/", f"{prefix}0"]  # "0" follows "/"
-    subquery = f"(SELECT id FROM skills WHERE {condition} ORDER BY id LIMIT {int(limit)})"  # noqa: S608
+def read_skills(connection: Connection, prefixes: Sequence[str], after: str, limit: int) -> list[Skill]:
+    """Return up to `limit` skills that are not deleted, by ID, below any prefix and behind the ID `after`."""
+    condition, values = limit_to("id", prefixes)
+    query = f"SELECT id FROM skills WHERE deleted_at IS NULL AND id > ? AND {condition}"  # noqa: S608
+    subquery = f"({query} ORDER BY id LIMIT {int(limit)})"
+    return _read_skills(connection, f"skill IN {subquery}", [after, *values])
+
+
+def limit_to(column: str, prefixes: Sequence[str]) -> tuple[str, list[str]]:
+    """Return a condition for IDs below some prefixes, and its values; of many prefixes, one that all meet."""
+    if "" in prefixes or len(prefixes) > MAX_PREFIXES:
+        return "1 = 1", []
+    each = f"{column} = ? OR {column} >= ? AND {column} < ?"
+    values = [text for prefix in prefixes for text in (prefix, f"{prefix}/", f"{prefix}0")]  # "0" follows "/"
+    return f"({' OR '.join([each] * len(prefixes)) or '1 = 0'})", values
+
+
+def read_ids(connection: Connection, after: str, limit: int) -> list[str]:
+    """Return up to `limit` IDs of skills that are not deleted, in order, behind the ID `after`."""
+    query = f"SELECT id FROM skills WHERE deleted_at IS NULL AND id > ? ORDER BY id LIMIT {int(limit)}"  # noqa: S608
+    return [skill_id for (skill_id,) in connection.execute(query, after)]
+
+
+def find_ids(connection: Connection, ids: Collection[str]) -> set[str]:
+    """Return those of some IDs that skills have which are not deleted."""
+    there: set[str] = set()
+    for batch in _split(sorted(ids)):
+        marks = ", ".join("?" * len(batch))
+        query = f"SELECT id FROM skills WHERE deleted_at IS NULL AND id IN ({marks})"  # noqa: S608
+        there.update(skill_id for (skill_id,) in connection.execute(query, *batch))
+    return there
+
+
+def find_skills(connection: Connection, ids: Collection[str]) -> list[Skill]:
+    """Return the skills with these IDs that are not deleted, by ID."""
+    skills: list[Skill] = []
+    for batch in _split(sorted(ids)):
+        marks = ", ".join("?" * len(batch))
+        subquery = f"(SELECT id FROM skills WHERE deleted_at IS NULL AND id IN ({marks}))"  # noqa: S608
+        skills += _read_skills(connection, f"skill IN {subquery}", batch)
+    return skills
+
+
+def _read_skills(connection: Connection, condition: str, values: Sequence[str]) -> list[Skill]:
     versions: dict[str, list[Version]] = defaultdict(list)
     tags: dict[str, dict[str, str]] = defaultdict(dict)
-    query = f"SELECT {_VERSION} FROM versions WHERE skill IN {subquery} ORDER BY skill, sequence DESC"  # noqa: S608
+    query = f"SELECT {_VERSION} FROM versions WHERE {condition} ORDER BY skill, sequence DESC"  # noqa: S608
     for row in connection.execute(query, *values):
         versions[row[0]].append(_version(row))
-    query = f"SELECT skill, tag, version FROM tags WHERE skill IN {subquery}"  # noqa: S608
+    query = f"SELECT skill, tag, version FROM tags WHERE {condition}"  # noqa: S608
     for skill_id, tag, version in connection.execute(query, *values):
         tags[skill_id][tag] = version
     return [Skill(SkillId(key), (*value,), tags[key]) for key, value in versions.items()]
+
+
+def find_versions(connection: Connection, condition: str, values: Sequence[str], limit: int) -> list[Version]:
+    """Return the versions of skills that are not deleted that meet a condition, in order of publication."""
+    there = "skill IN (SELECT id FROM skills WHERE deleted_at IS NULL)"
+    query = f"SELECT {_VERSION} FROM versions WHERE {condition} AND {there}"  # noqa: S608
+    rows = connection.execute(f"{query} ORDER BY sequence LIMIT {int(limit)}", *values)
+    return [_version(row) for row in rows]
+
+
+def find_files(
+    connection: Connection, versions: Sequence[Version], names: Sequence[str]
+) -> dict[tuple[str, str], str]:
+    """Return the digest of the file with one of some names, by skill and version."""
+    digests: dict[tuple[str, str], str] = {}
+    marks = ", ".join("?" * len(names))
+    for start in range(0, len(versions), _BATCH // 4):
+        batch = versions[start : start + _BATCH // 4]
+        keys = ", ".join(["(?, ?)"] * len(batch))
+        query = f"""SELECT skill, version, digest FROM files
+            WHERE (skill, version) IN ({"VALUES " + keys}) AND path IN ({marks}) ORDER BY path DESC"""  # noqa: S608
+        pairs = [text for version in batch for text in (version.skill, version.version)]
+        rows = connection.execute(query, *pairs, *names)
+        digests |= {(skill_id, version): digest for skill_id, version, digest in rows}
+    return digests
 
 
 def read_files(connection: Connection, version: Version) -> tuple[StoredFile, ...]:
@@ -79,7 +143,7 @@ def insert_version(
     key = version.skill, version.version
     connection.execute("INSERT INTO skills (id) VALUES (?) ON CONFLICT (id) DO NOTHING", version.skill)
     connection.execute(
-        f"INSERT INTO versions ({_VERSION}, sequence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+        f"INSERT INTO versions ({_VERSION}, sequence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
         *key,
         version.digest,
         json.dumps(version.frontmatter),  # in ASCII: also what no database holds, such as a NUL character
@@ -89,12 +153,19 @@ def insert_version(
         version.published_by,
         version.note,
         version.yanked,
+        version.status,
+        version.audit,
         sequence,
     )
     connection.execute_many(
         "INSERT INTO files (skill, version, path, size, digest, executable) VALUES (?, ?, ?, ?, ?, ?)",
         [(*key, file.path, file.size, file.digest, int(file.is_executable)) for file in files],
     )
+
+
+def set_status(connection: Connection, version: Version, status: str) -> None:
+    query = "UPDATE versions SET status = ? WHERE skill = ? AND version = ?"
+    connection.execute(query, status, version.skill, version.version)
 
 
 def set_yank(connection: Connection, version: Version, reason: str | None) -> None:
@@ -126,6 +197,8 @@ def find_deletions(connection: Connection, before: datetime) -> list[str]:
 
 def purge_skill(connection: Connection, skill_id: str) -> None:
     """Remove a skill and all that belongs to it; its blobs are orphans from now on."""
+    for table in ("usage", "misses"):
+        connection.execute(f"DELETE FROM {table} WHERE skill = ?", skill_id)  # noqa: S608
     connection.execute("DELETE FROM skills WHERE id = ?", skill_id)
 
 
@@ -256,12 +329,21 @@ def record_change(
     **detail: object,
 ) -> int:
     """Add an entry to the log, and return its number."""
-    ((sequence,),) = connection.execute("SELECT coalesce(max(sequence), 0) + 1 FROM changes")
+    sequence = read_last_sequence(connection) + 1
     connection.execute(
         f"INSERT INTO changes ({_CHANGE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
         *(sequence, to_number(now), caller.subject, caller.token, action, skill, version),
         json.dumps(detail),
     )
+    connection.notify(skill)
+    return sequence
+
+
+def read_last_sequence(connection: Connection, time: datetime | None = None) -> int:
+    """Return the number of the last change, or of the last one up to a time; 0 where there is none."""
+    condition = "" if time is None else " WHERE time <= ?"
+    query = f"SELECT coalesce(max(sequence), 0) FROM changes{condition}"  # noqa: S608
+    ((sequence,),) = connection.execute(query, *([] if time is None else [to_number(time)]))
     return int(sequence)
 
 

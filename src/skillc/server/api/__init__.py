@@ -1,13 +1,39 @@
-"""The registry's own HTTP API. Each module has the endpoints of one kind of thing, and `routes`."""
+"""The registry's own HTTP API. Each module declares the operations on one kind of thing."""
 
 from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from skillc.server.api import accounts, operations, skills
+from skillc.server.api import (
+    accounts,
+    health,
+    identities,
+    openapi,
+    publication,
+    reviews,
+    search,
+    skills,
+    usage,
+)
+from skillc.server.api.declaration import SKILL, Operation, make_route
 from skillc.server.service import Service
+
+_OPERATIONS = (
+    *skills.OPERATIONS,
+    *publication.OPERATIONS,
+    *reviews.OPERATIONS,
+    *search.OPERATIONS,
+    *usage.OPERATIONS,
+    *accounts.OPERATIONS,
+    *identities.OPERATIONS,
+    *health.OPERATIONS,
+)
+OPERATIONS: tuple[Operation, ...] = (*_OPERATIONS, openapi.make_operation(_OPERATIONS))
 
 
 def routes(service: Service) -> list[BaseRoute]:
-    """Return all routes, the most special first."""
-    return [*operations.routes(service), *accounts.routes(service), *skills.routes(service)]
+    """Return a route for each path."""
+    paths: dict[str, list[Operation]] = {SKILL: []}  # first, because most requests are for it
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, []).append(operation)
+    return [make_route(service, operations) for operations in paths.values()]

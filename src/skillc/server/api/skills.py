@@ -1,20 +1,265 @@
-"""List, read and publish skills."""
+"""List and read skills: their text, versions, files and archives."""
 
 from __future__ import annotations
 
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+import json
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
 
-from skillc.server.responses import guard, respond_tagged
-from skillc.server.service import Service
+from starlette.concurrency import iterate_in_threadpool
+from starlette.responses import Response, StreamingResponse
+
+from skillc.errors import FileNotFound, SkillNotFound
+from skillc.library import SkillFilter
+from skillc.registry import LATEST, Skill, StoredFile, Version, describe_version, read_document
+from skillc.server.answers import answer_collections, describe_document
+from skillc.server.api.declaration import IF_NONE_MATCH, LIMIT, TAG, VERSION, Call, Operation, Parameter
+from skillc.server.api.shapes import CollectionList, FileList, SkillList, SkillText, VersionList
+from skillc.server.responses import HEADERS, Refusal, respond, respond_tagged, unchanged
+from skillc.skills import SkillId
+from skillc.startup import sha256_hex
+
+PAGE = 200  # skills in one chunk of a list
+IMMUTABLE = {"Cache-Control": "private, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+# What a skill has is data: a browser must neither run it nor show it as a page of this server.
+DOWNLOAD = {"Content-Security-Policy": "sandbox; default-src 'none'", "Content-Disposition": "attachment"}
+BYTES = "application/octet-stream"
+GZIP = "application/gzip"
 
 
-def routes(service: Service) -> list[BaseRoute]:
-    async def versions(request: Request) -> Response:
-        """Return the versions of a skill, newest first."""
-        caller = await service.caller(request)
-        skill = await service.call(service.registry.skill, caller, request.path_params["id"])
-        return respond_tagged(request, skill.as_json())
+async def list_skills(call: Call) -> Response:
+    """Return a page of the skills, or stream all of them."""
+    query = call.query
+    collection = str(SkillId(text)) if (text := query["collection"].strip("/")) else ""
+    cursor = SkillId(query["cursor"]) if query["cursor"] else ""
+    revision = await call.service.call(call.service.registry.log.find_end)
+    selection = collection, query["query"], query["limit"], cursor
+    key = repr((revision, call.caller.subject, call.caller.permissions, selection))
+    etag = f'W/"{sha256_hex(key.encode("utf-8", "replace"))[:32]}"'
+    if response := unchanged(call.request, etag):
+        return response
+    filter = SkillFilter(collection or None, query["query"] or None)
+    skills = _filter(call, filter, collection, cursor)
+    limit = query["limit"]
+    if limit is None:
+        chunks = _write_list(skills)
+        first = await call.service.call(next, chunks)  # an outage is told as long as nothing was sent
+        stream = iterate_in_threadpool(chain([first], chunks))
+        return StreamingResponse(stream, headers=HEADERS | {"ETag": etag}, media_type="application/json")
+    return respond(await call.service.call(_read_page, skills, limit), headers={"ETag": etag})
 
-    return [Route("/skills/{id:path}/versions", guard(versions))]
+
+def _filter(call: Call, filter: SkillFilter, collection: str, after: str) -> Iterator[dict[str, Any]]:
+    """Yield the skills that pass a filter, by ID, at their latest versions; read the store in pages."""
+    read = call.service.registry.skills
+    while page := read(call.caller, collection, after, PAGE):
+        after = page[-1].id
+        for version in (skill.latest for skill in page):
+            if version is not None and filter.matches(skill := describe_version(version)):
+                yield skill.as_json() | {"version": version.version, "digest": version.digest}
+
+
+def _read_page(skills: Iterator[dict[str, Any]], limit: int) -> dict[str, object]:
+    page = [skill for skill, _ in zip(skills, range(limit + 1), strict=False)]
+    value: dict[str, object] = {"skills": page[:limit]}
+    return value | {"next_cursor": page[limit - 1]["id"]} if len(page) > limit else value
+
+
+def _write_list(skills: Iterator[dict[str, Any]]) -> Iterator[bytes]:
+    chunk = ['{"skills":[']
+    separator = ""
+    for skill in skills:
+        text = json.dumps(skill, ensure_ascii=False, separators=(",", ":"))
+        chunk.append(separator + text)
+        separator = ","
+        if len(chunk) >= PAGE:
+            yield "".join(chunk).encode("utf-8", "replace")
+            chunk.clear()
+    yield ("".join(chunk) + "]}").encode("utf-8", "replace")
+
+
+async def read_collections(call: Call) -> Response:
+    return await answer_collections(call.request, call.service.engine(call.caller))
+
+
+async def read_skill(call: Call) -> Response:
+    """Return a version of a skill with its text; by default the latest."""
+    registry, version = call.service.registry, await resolve_version(call)
+    key = "text", version.version, version.digest
+    text = registry.recall(version.skill, key)
+    if not isinstance(text, bytes):
+        text = await call.service.call(
+            registry.remember, version.skill, key, lambda: _read_text(call, version), len
+        )
+    etag = version_etag(version)
+    if response := unchanged(call.request, etag):
+        return response
+    return Response(text, headers=HEADERS | {"ETag": etag}, media_type="application/json")
+
+
+def _read_text(call: Call, version: Version) -> bytes:
+    """Return the response for a version, which is the same for all that may see the version."""
+    value = describe_document(read_document(call.service.registry.source(call.caller), version))
+    return bytes(respond(value | {"version": version.version, "digest": version.digest}).body)
+
+
+async def read_versions(call: Call) -> Response:
+    skill = await call.run(call.service.registry.skill, call.path["id"])
+    return respond_tagged(call.request, skill.as_json())
+
+
+async def read_files(call: Call) -> Response:
+    """List the files of a version."""
+    version = await resolve_version(call)
+    files = await call.run(call.service.registry.files, version)
+    entries = [file.as_json() | {"executable": file.is_executable} for file in files]
+    return respond_tagged(call.request, {"version": version.version, "files": entries})
+
+
+async def read_file(call: Call) -> Response:
+    """Return a file of a version. With the digest in the query, what is sent never changes."""
+    digest = call.query["digest"]
+    file, version = await (_find_by_digest(call, digest) if digest else _find_by_version(call))
+    etag = f'"{file.digest}"'
+    headers = (IMMUTABLE if digest else HEADERS) | DOWNLOAD | {"X-Skill-Version": version.version}
+    if response := unchanged(call.request, etag, headers):
+        return response
+    data = await call.run(call.service.registry.read_file, version, file.path)
+    return Response(data, headers=headers | {"ETag": etag}, media_type=BYTES)
+
+
+async def _find_by_version(call: Call) -> tuple[StoredFile, Version]:
+    version = await resolve_version(call)
+    files = await call.run(call.service.registry.files, version)
+    file = next((file for file in files if file.path == call.path["path"]), None)
+    if file is None:
+        raise FileNotFound(call.path["path"])
+    return file, version
+
+
+async def _find_by_digest(call: Call, digest: str) -> tuple[StoredFile, Version]:
+    """Return the file with these bytes at this path in any version."""
+    skill = await call.run(call.service.registry.skill, call.path["id"])
+    for version in skill.versions:
+        for file in await call.run(call.service.registry.files, version):
+            if (file.path, file.digest) == (call.path["path"], digest):
+                return file, version
+    raise FileNotFound(call.path["path"])
+
+
+async def read_archive(call: Call) -> Response:
+    version = await resolve_version(call)
+    etag = f'"{version.archive}"'
+    is_fixed = bool(call.query["version"])
+    name = f"{version.skill.name}-{version.version}.tar.gz"
+    headers = (IMMUTABLE if is_fixed else HEADERS) | DOWNLOAD | {"X-Skill-Version": version.version}
+    headers |= {"Content-Disposition": f'attachment; filename="{name}"'}
+    if response := unchanged(call.request, etag, headers):
+        return response
+    data = await call.run(call.service.registry.read_archive, version)
+    return Response(data, headers=headers | {"ETag": etag}, media_type=GZIP)
+
+
+async def resolve_version(call: Call) -> Version:
+    """Return the version that the path and the query name, if the caller may see it."""
+    number, tag = call.query["version"], call.query["tag"]
+    if number and tag:
+        raise Refusal(400, "give 'version' or 'tag', not both")
+    registry, skill_id = call.service.registry, call.path["id"]
+    if registry.recalls(skill_id):  # most requests need no thread
+        skill: Skill = registry.skill(call.caller, skill_id)
+    else:
+        skill = await call.run(registry.skill, skill_id)
+    if not number:
+        return skill.resolve(tag or LATEST)
+    version = skill.find(number)
+    if version is None:
+        raise SkillNotFound(f"{skill.id}@{number}", "there is no such version")
+    return version
+
+
+def version_etag(version: Version) -> str:
+    return f'"{version.version}+{version.digest}"'
+
+
+DIGEST = Parameter("digest", "The digest of the file: what is sent then never changes.")
+_CHOICE = (VERSION, TAG, IF_NONE_MATCH)
+_TAGS = ("Reading",)
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/skills",
+        "List the skills by ID; without a limit all of them, as a stream.",
+        list_skills,
+        {200: SkillList, 304: None},
+        parameters=(
+            Parameter("collection", "Only the skills below this path."),
+            Parameter("query", "Only skills whose name or description has all these words."),
+            LIMIT,
+            Parameter("cursor", "Only skills behind this ID: `next_cursor` of the page before."),
+            IF_NONE_MATCH,
+        ),
+        failures=(400,),
+        tags=_TAGS,
+    ),
+    Operation(
+        "GET",
+        "/skill-collections",
+        "List all prefixes of IDs, with the number of skills below each.",
+        read_collections,
+        {200: CollectionList, 304: None},
+        parameters=(IF_NONE_MATCH,),
+        tags=_TAGS,
+    ),
+    Operation(
+        "GET",
+        "/skills/{id:skill}/versions",
+        "List the versions of a skill, last published first.",
+        read_versions,
+        {200: VersionList, 304: None},
+        parameters=(IF_NONE_MATCH,),
+        failures=(400, 404),
+        tags=_TAGS,
+    ),
+    Operation(
+        "GET",
+        "/skills/{id:skill}/archive.tar.gz",
+        "Return all files of a version; the same version is always the same archive.",
+        read_archive,
+        {200: GZIP, 304: None},
+        parameters=_CHOICE,
+        failures=(400, 404),
+        tags=_TAGS,
+    ),
+    Operation(
+        "GET",
+        "/skills/{id:skill}/files",
+        "List the files of a version.",
+        read_files,
+        {200: FileList, 304: None},
+        parameters=_CHOICE,
+        failures=(400, 404),
+        tags=_TAGS,
+    ),
+    Operation(
+        "GET",
+        "/skills/{id:skill}/files/{path:path}",
+        "Return a file of a version.",
+        read_file,
+        {200: BYTES, 304: None},
+        parameters=(*_CHOICE, DIGEST),
+        failures=(400, 404),
+        tags=_TAGS,
+    ),
+    Operation(
+        "GET",
+        "/skills/{id:skill}",
+        "Return a version of a skill with the text of its SKILL.md.",
+        read_skill,
+        {200: SkillText, 304: None},
+        parameters=_CHOICE,
+        failures=(400, 404),
+        tags=_TAGS,
+    ),
+)

@@ -1,0 +1,195 @@
+"""Write the reference of the documentation site from the code: commands, APIs, agents.
+
+A hook of MkDocs, named in mkdocs.yml: the pages are made while the site is built, so they can't fall behind.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+
+import skillc
+from skillc.cli import load
+from skillc.cli.mistakes import usage
+from skillc.cli.summaries import GROUPS
+from skillc.cli.syntax import SHORT, Command, Option, expand
+from skillc.compiler import read_agents
+
+Line = Iterator[str]
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the generated pages to those of docs/; MkDocs calls it."""
+    from mkdocs.structure.files import File
+
+    for name, lines in PAGES.items():
+        files.append(File.generated(config, f"reference/{name}.md", content="\n".join(lines()) + "\n"))
+    return files
+
+
+def write_commands() -> Line:
+    yield "# Commands"
+    yield ""
+    yield "Every command takes `--help`, `--verbose`, `--color` and `--no-pager`. The last three may stand"
+    yield "before it, too, and so may `-C <directory>`. Results are on stdout, diagnostics on stderr."
+    yield "The status is 0, or 1 after an error, which with `--format json` is also JSON on stdout:"
+    yield '`{"error": {"code", "message", "hint"}}`.'
+    for title, commands in GROUPS.items():
+        yield from ("", f"## {title}")
+        for name in commands:
+            yield from _write_command(name)
+
+
+def _write_command(name: str) -> Line:
+    module = load(name)
+    command = module.COMMAND
+    yield from (
+        "",
+        f"### skc {name}",
+        "",
+        escape(command.summary, quote=False),
+        "",
+        "```text",
+        usage(command),
+        "```",
+    )
+    if command.description:
+        yield from ("", escape(command.description.replace("\n", "\n\n"), quote=False))
+    if command.arguments:
+        yield from ("", "| argument | |", "| --- | --- |")
+        yield from (f"| `{a.label}` | {_cell(a.help)} |" for a in command.arguments)
+    if command.own_options:
+        yield from ("", "| option | |", "| --- | --- |")
+        yield from (_describe_option(option, command) for option in command.own_options)
+    if shape := _find_shape(module.__doc__ or ""):
+        yield from ("", f"JSON: {shape}")
+    yield from ("", "```console", *(f"$ {example}" for example in command.examples), "```")
+
+
+def _describe_option(option: Option, command: Command) -> str:
+    names = [each.name for each in command.options]
+    letter = next((letter for letter in SHORT if expand(letter, names) == option.name), "")
+    label = f"{letter}, {option.name}" if letter else option.name
+    default = f" Default: {option.default}." if option.default is not None else ""
+    value = option.value.replace("|", "\\|")
+    return f"| `{f'{label} {value}'.rstrip()}` | {_cell(option.help + default)} |"
+
+
+def _find_shape(docstring: str) -> str:
+    """Return what a command's module says of its JSON."""
+    match = re.search(r"^JSON: (.+?)(?:\n\n|\Z)", docstring, re.DOTALL | re.MULTILINE)
+    return " ".join(match[1].split()) if match else ""
+
+
+def write_agents() -> Line:
+    yield from ("# Agents", "", "Where `skc build`, `add` and `import` put skills for each agent.", "")
+    yield from ("| name | agent | for the user | for a project |", "| --- | --- | --- | --- |")
+    for agent in read_agents():
+        names = ", ".join(f"`{name}`" for name in (agent.name, *agent.aliases))
+        places = [f"`{place}`" if place else "" for place in (agent.user, agent.project)]
+        yield f"| {names} | {_cell(agent.display)} | {' | '.join(places)} |"
+
+
+def write_python() -> Line:
+    yield from (
+        "# Python API",
+        "",
+        "`import skillc` costs nothing until a name is used. [Examples](../python.md).",
+    )
+    for name in _public_names():
+        value = getattr(skillc, name)
+        if inspect.isclass(value) or inspect.isfunction(value):
+            yield from _write_name(name, value)
+
+
+def _public_names() -> list[str]:
+    """Return the names that `skillc` exports: they are loaded on first use, so `dir` does not have them."""
+    tree = ast.parse((ROOT / "src/skillc/__init__.py").read_text())
+    imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    names = {alias.asname or alias.name for node in imports for alias in node.names}
+    return sorted(names - {"*", "front_door"})
+
+
+def _write_name(name: str, value: Any) -> Line:
+    yield from ("", f"## {name}", "")
+    if inspect.isfunction(value):
+        yield from ("```python", f"{name}{_signature(value)}", "```", "")
+    yield from _docstring(value)
+    if not inspect.isclass(value):
+        return
+    for member, function in vars(value).items():
+        if not member.startswith("_") and inspect.isfunction(function):
+            yield from ("", "```python", f"{name}.{member}{_signature(function)}", "```", "")
+            yield from _docstring(function)
+
+
+def _signature(function: Any) -> str:
+    try:
+        return str(inspect.signature(function))
+    except (TypeError, ValueError):
+        return "(…)"
+
+
+def _docstring(value: Any) -> Line:
+    text = inspect.getdoc(value) or ""
+    parts = re.split(r"(?m)^((?:>>> |\.\.\. ).*(?:\n(?!\n).*)*)", text)
+    for number, part in enumerate(parts):
+        if part.strip():
+            yield from ("```pycon", part, "```") if number % 2 else (escape(part.strip(), quote=False), "")
+
+
+def write_http() -> Line:
+    from skillc.server.api import OPERATIONS
+    from skillc.server.api.openapi import make_document
+
+    yield from (
+        "# HTTP API",
+        "",
+        "What `skc serve` answers, from its OpenAPI document (`GET /openapi.json`).",
+    )
+    for path, methods in make_document(OPERATIONS)["paths"].items():
+        for method, operation in methods.items():
+            if method not in ("get", "post", "put", "delete", "patch", "head"):
+                continue
+            yield from (
+                "",
+                f"## {method.upper()} {path}",
+                "",
+                escape(operation.get("summary", ""), quote=False),
+            )
+            if description := operation.get("description"):
+                yield from ("", escape(description, quote=False))
+            parameters = operation.get("parameters", [])
+            if parameters:
+                yield from ("", "| parameter | in | |", "| --- | --- | --- |")
+                yield from (
+                    f"| `{p['name']}` | {p['in']} | {_cell(p.get('description', ''))} |"
+                    for p in parameters
+                    if "name" in p
+                )
+            answers = operation.get("responses", {})
+            yield from ("", "| status | |", "| --- | --- |")
+            yield from (
+                f"| {status} | {_cell(answer.get('description', ''))} |" for status, answer in answers.items()
+            )
+
+
+def _cell(text: str) -> str:
+    return escape(text, quote=False).replace("|", "\\|").replace("\n", " ")
+
+
+PAGES = {
+    "commands": write_commands,
+    "agents": write_agents,
+    "python": write_python,
+    "http": write_http,
+}

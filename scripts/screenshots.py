@@ -1,0 +1,70 @@
+"""Take pictures of every page in light, dark and narrow: `scripts/screenshots [folder]`."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tests.support.browser import running_browser, why_not
+from tests.support.pages import fill, make_admin, serving
+
+from skillc.registry import SYSTEM, open_registry
+
+LOOKS = {
+    "light": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
+    "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
+    "narrow": {"viewport": {"width": 360, "height": 740}, "color_scheme": "light"},
+}
+PAGES = {
+    "home": "/",
+    "collection": "/c/payments",
+    "find": "/find?q=pay+money+back",
+    "skill": "/s/payments/refunds",
+    "old-version": "/s/payments/refunds@1.0.0",
+    "file": "/s/payments/refunds@1.2.0/scripts/refund.py",
+    "files": "/files/payments/refunds",
+    "versions": "/versions/payments/refunds",
+    "diff": "/diff/payments/refunds?from=1.0.0&to=1.2.0",
+    "audit": "/audit/payments/refunds",
+    "statistics": "/statistics",
+    "sign-in": "/login",
+    "account": "/account",
+    "publish": "/publish",
+    "review": "/review",
+    "grants": "/admin/grants",
+    "log": "/admin/log",
+    "missing": "/s/no-such-skill",
+}
+
+
+def main() -> int:
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".cache/screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    if reason := why_not():
+        print(reason, file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory() as place, open_registry(f"{place}/registry.db") as registry:
+        fill(registry)
+        registry.yank(SYSTEM, "payments/refunds", "1.1.0", "It paid twice where the network was slow.")
+        token = make_admin(registry)
+        with serving(registry) as url, running_browser() as browser:
+            for look, options in LOOKS.items():
+                context = browser.new_context(base_url=url, **options)  # type: ignore[arg-type]
+                page = context.new_page()
+                for name, path in PAGES.items():
+                    if name == "account":
+                        page.goto("/login")
+                        page.fill("#token", token)
+                        page.click("button.main")
+                    page.goto(path)
+                    page.screenshot(path=folder / f"{name}-{look}.png", full_page=True)
+                context.close()
+    print(f"Wrote {len(PAGES) * len(LOOKS)} pictures to {folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""`skc login`: store a token for a registry."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import sys
+
+from skillc.cli import show
+from skillc.cli.approval import terminal
+from skillc.cli.mistakes import see
+from skillc.cli.output import table
+from skillc.cli.registry import connect
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.errors import InvalidOption
+from skillc.library import Credential, check_token, parse_registry, read_credentials, store_credential
+from skillc.text import one_line
+
+MAX_INPUT = 8192  # bytes that are read from stdin
+
+COMMAND = Command(
+    "login",
+    arguments=(Argument("url", "The registry's address. Without one: your logins.", required=False),),
+    options=(
+        Option("--token-env", "Take the token from this variable.", value="<name>"),
+        Option("--token-stdin", "Take the token from stdin."),
+        FORMAT,
+    ),
+    description=(
+        "Asks for a token on the terminal, without showing it, and tries it at the registry. It is kept in"
+        " ~/.skillc/credentials.json, for you alone, and sent to this address alone, never after a redirect."
+        " 'skc add', 'skc publish' and HTTP repositories use it.\n"
+        "In CI no login is needed: set SKILLC_REGISTRY and SKILLC_TOKEN."
+    ),
+    examples=(
+        "skc login https://skills.example.com",
+        "skc login https://skills.example.com --token-env TEAM_TOKEN",
+        "skc login https://skills.example.com --token-stdin",
+        "skc login",
+    ),
+)
+
+
+def run(arguments: Arguments) -> int:
+    address, variable = arguments.optional("url"), arguments.optional("token_env")
+    if variable is not None and arguments.has("token_stdin"):
+        raise InvalidOption(f"--token-env and --token-stdin exclude each other; {see(COMMAND)}")
+    if address is None:
+        return _list(arguments)
+    registry = parse_registry(address)
+    token = check_token(_read_token(registry, variable, arguments.has("token_stdin")))
+    with connect(Credential(registry, token)) as api:
+        identity = api.whoami()
+    store_credential(Credential(registry, token, identity.subject))
+    value = {
+        "registry": registry,
+        "subject": identity.subject,
+        "permissions": [{"role": role, "prefix": prefix} for role, prefix in identity.permissions],
+        "expires_at": identity.expires_at or None,
+    }
+    roles = f" ({identity.roles()})" if identity.permissions else ""
+    until = f"; the token is valid until {identity.expires_at}" if identity.expires_at else ""
+    return show(
+        arguments,
+        lambda: value,
+        lambda: [one_line(f"Logged in to {registry} as {identity.subject}{roles}{until}")],
+    )
+
+
+def _read_token(registry: str, variable: str | None, from_stdin: bool) -> str:
+    if variable is not None:
+        token = os.environ.get(variable, "")
+        if not token:
+            raise InvalidOption(f"the variable {variable} of --token-env is not set")
+        return token
+    if from_stdin:
+        return sys.stdin.buffer.readline(MAX_INPUT).decode("ascii", "replace")
+    if not terminal():
+        raise InvalidOption("there is no terminal to ask on: use --token-env or --token-stdin")
+    print(f"Make a token on the page of your account: {registry}/account", file=sys.stderr)
+    return getpass.getpass(f"Token for {registry}: ", sys.stderr)
+
+
+def _list(arguments: Arguments) -> int:
+    if arguments.optional("token_env") is not None or arguments.has("token_stdin"):
+        raise InvalidOption(f"<url> is missing; {see(COMMAND)}")
+    logins = [{"registry": each.registry, "subject": each.subject} for each in read_credentials()]
+    rows = [(each["registry"], each["subject"]) for each in logins]
+    lines = table(("REGISTRY", "SUBJECT"), rows)
+    return show(
+        arguments,
+        lambda: {"registries": logins},
+        lambda: lines if logins else ["You are logged in to no registry; 'skc login URL' does that."],
+    )

@@ -1,0 +1,25 @@
+"""`skc logout`: forget the token for a registry."""
+
+from __future__ import annotations
+
+from skillc.cli import show
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command
+from skillc.library import forget_credential, parse_registry
+
+COMMAND = Command(
+    "logout",
+    arguments=(Argument("url", "The registry's address.", completes="registries"),),
+    options=(FORMAT,),
+    description=(
+        "Removes the token from ~/.skillc/credentials.json. It stays valid at the registry until it expires"
+        " or 'skc token revoke' ends it."
+    ),
+    examples=("skc logout https://skills.example.com",),
+)
+
+
+def run(arguments: Arguments) -> int:
+    registry = parse_registry(arguments.text("url"))
+    is_gone = forget_credential(registry)
+    line = f"Logged out of {registry}" if is_gone else f"You were not logged in to {registry}"
+    return show(arguments, lambda: {"registry": registry, "removed": is_gone}, lambda: [line])

@@ -1,0 +1,127 @@
+"""`skc publish`: a new version of a skill in a registry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from skillc.audit import read_policy
+from skillc.cli import show, workspace
+from skillc.cli.progress import Progress
+from skillc.cli.registry import TO, connect, find_registry
+from skillc.cli.syntax import FORMAT, SKILL, Arguments, Command, Option
+from skillc.errors import InvalidOption, InvalidSkillId
+from skillc.install import Release, Upload, check_skill, plan_upload, send_upload
+from skillc.library import Skill, locate_skill
+from skillc.skills import SkillId
+from skillc.text import one_line
+
+if TYPE_CHECKING:
+    from skillc.library import RegistryApi  # needs the extra
+
+MAX_LISTED = 20  # files that a dry run names
+
+COMMAND = Command(
+    "publish",
+    arguments=(SKILL,),
+    options=(
+        TO,
+        Option("--id", "The skill's ID in the registry. Default: its collection and name.", value="<id>"),
+        Option(
+            "--version",
+            "The version. Default: 'version' in the metadata of SKILL.md, else the next patch.",
+            value="<version>",
+        ),
+        Option("--tag", "The tag that points at this version. Default: latest.", value="<tag>"),
+        Option("--note", "What changed, for people.", value="<text>"),
+        Option("--dry-run", "Check the skill, say what would be sent, and send nothing."),
+        Option("--yes", "Publish what the audit blocks, too."),
+        FORMAT,
+    ),
+    description=(
+        "Lints and audits the skill first: errors of lint (E300) and findings that block (E084) stop it. Only"
+        " files that changed are sent. If nothing changed since the last version, it says so and ends with"
+        " status 0; with --tag, the tag is set. A version never changes, so its number must be new (E091). If"
+        " someone else published meanwhile, that is E091, too."
+    ),
+    examples=(
+        "skc publish release-notes",
+        "skc publish ./refunds --to https://skills.example.com --id payments/refunds --note First",
+        "skc publish refunds --version 2.0.0-rc.1 --tag next",
+        "skc publish refunds --dry-run",
+    ),
+)
+
+
+def run(arguments: Arguments) -> int:
+    here = workspace()
+    credential = find_registry(arguments.optional("to"))
+    skill = locate_skill(arguments.text("skill"), here.cwd)
+    here.tell(skill.diagnostics)
+    skill_id = arguments.optional("id")
+    skill_id = SkillId(skill_id if skill_id is not None else _default_id(skill))
+    package = check_skill(skill, skill_id, read_policy(), allow=arguments.has("yes"))
+    with connect(credential) as api:
+        upload = plan_upload(api, package, arguments.optional("version") or "")
+        if arguments.has("dry_run"):
+            return _show_plan(arguments, upload, api)
+        release = _publish(arguments, upload, api)
+    value = release.as_json() | {"registry": credential.registry}
+    return show(arguments, lambda: value, lambda: [_report(release, upload, credential.registry)])
+
+
+def _default_id(skill: Skill) -> str:
+    try:
+        return SkillId(skill.name)
+    except InvalidSkillId:
+        raise InvalidOption(f"'{skill.name}' is no ID of a skill; give one with --id") from None
+
+
+def _publish(arguments: Arguments, upload: Upload, api: RegistryApi) -> Release:
+    with Progress(max(upload.size >> 10, 1), "KiB") as progress:
+
+        def show_progress(count: int, total: int) -> None:
+            progress.reach((upload.size >> 10) * count // max(total, 1), str(upload.package.skill))
+
+        tag, note = arguments.optional("tag") or "", arguments.optional("note") or ""
+        return send_upload(api, upload, tag=tag, note=note, tell_progress=show_progress)
+
+
+def _report(release: Release, upload: Upload, registry: str) -> str:
+    what = one_line(f"{release.id} {release.version}")
+    if release.is_new:
+        return f"Published {what} in {registry} ({release.uploaded:,} bytes sent)"
+    yanked = upload.same.yanked if upload.same else None
+    note = f"; that version is yanked: {one_line(yanked)}" if yanked is not None else ""
+    return f"Unchanged: {registry} has these files as {what}{note}"
+
+
+def _show_plan(arguments: Arguments, upload: Upload, api: RegistryApi) -> int:
+    package = upload.package
+    value = {
+        "id": str(package.skill),
+        "version": upload.version,
+        "digest": package.digest,
+        "uploaded": 0,
+        "published": False,
+        "registry": api.registry,
+        "dry_run": True,
+        "files": upload.changes,
+        "size": upload.size,
+    }
+    return show(arguments, lambda: value, lambda: _plan(upload, api.registry))
+
+
+def _plan(upload: Upload, registry: str) -> Iterator[str]:
+    what = one_line(f"{upload.package.skill} {upload.version}")
+    if upload.same is not None:
+        yield f"Unchanged: {registry} has these files as {what}"
+        return
+    yield f"Would publish {what} in {registry}, and send {upload.size:,} bytes:"
+    for path in upload.changes[:MAX_LISTED]:
+        yield one_line(f"  {path}  {len(upload.package.contents[path]):,}")
+    rest = len(upload.changes) - MAX_LISTED
+    if rest > 0:
+        yield f"  and {rest} more"
+    if upload.references:
+        yield f"  {len(upload.references)} files are there already"

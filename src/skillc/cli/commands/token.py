@@ -1,0 +1,110 @@
+"""`skc token`: make, list and revoke the tokens of a registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from skillc.cli import show
+from skillc.cli.mistakes import see
+from skillc.cli.output import table
+from skillc.cli.registry import TO, connect, find_registry
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.errors import InvalidOption
+from skillc.install import parse_age
+from skillc.text import one_line
+
+if TYPE_CHECKING:
+    from skillc.library import RegistryApi  # needs the extra
+
+ROLES = ("reader", "publisher", "maintainer", "admin")
+COLUMNS = ("id", "owner", "role", "prefix", "label", "created_at", "expires_at", "revoked_at")
+ONLY_CREATE = ("role", "prefix", "expires", "label", "owner")
+
+COMMAND = Command(
+    "token",
+    arguments=(
+        Argument("action", "create, list or revoke.", completes="create list revoke"),
+        Argument("id", "With revoke: the token's ID, which 'skc token list' shows.", required=False),
+    ),
+    options=(
+        Option("--role", "With create: what the token may do. Default: reader.", choices=ROLES),
+        Option("--prefix", "With create: only the skills below this path.", value="<path>"),
+        Option("--expires", "With create: how long it is valid, such as 12h, 90d or 8w.", value="<time>"),
+        Option("--label", "With create: what it is for.", value="<text>"),
+        Option("--owner", "With create: the subject that it is for; only admins may.", value="<subject>"),
+        TO,
+        FORMAT,
+    ),
+    description=(
+        "A token may do what both its role and the grants of its owner allow. It is printed once, by"
+        " 'create', and can't be shown again. It may do no more, and lasts no longer, than the token that"
+        " makes it. 'revoke' ends it, and the tokens that were made with it."
+    ),
+    examples=(
+        "skc token create --role publisher --prefix payments --expires 90d --label ci",
+        "skc token list",
+        "skc token revoke 0123456789abcdef",
+    ),
+)
+
+
+def run(arguments: Arguments) -> int:
+    actions: dict[str, tuple[Callable[[Arguments, RegistryApi], int], bool]] = {
+        "create": (_create, False),
+        "list": (_list, False),
+        "revoke": (_revoke, True),
+    }
+    action = arguments.text("action")
+    if action not in actions:
+        raise InvalidOption(f'<action> takes {", ".join(actions)}, not "{action}"')
+    function, needs_id = actions[action]
+    if (arguments.optional("id") is not None) != needs_id:
+        problem = "revoke needs the <id> of a token" if needs_id else f"{action} takes no <id>"
+        raise InvalidOption(f"{problem}; {see(COMMAND)}")
+    extra = [name for name in ONLY_CREATE if arguments.optional(name) is not None]
+    if extra and action != "create":
+        raise InvalidOption(f"--{extra[0]} goes with 'skc token create' alone")
+    with connect(find_registry(arguments.optional("to"))) as api:
+        return function(arguments, api)
+
+
+def _create(arguments: Arguments, api: RegistryApi) -> int:
+    request: dict[str, Any] = {
+        name: text for name in ("role", "prefix", "label", "owner") if (text := arguments.optional(name))
+    }
+    expires = arguments.optional("expires")
+    if expires is not None:
+        request["expires_in"] = parse_age(expires, "--expires")
+    token = api.create_token(request)
+    until = f", valid until {token.get('expires_at')}" if token.get("expires_at") else ""
+    label = one_line(f"{token.get('role')} of {token.get('prefix') or 'all'}{until}")
+    return show(
+        arguments,
+        lambda: token,
+        lambda: [str(token["token"]), f"Token {one_line(token['id'])} ({label}). It is not shown again."],
+    )
+
+
+def _list(arguments: Arguments, api: RegistryApi) -> int:
+    tokens = api.tokens()
+    rows = [_row(token) for token in tokens]
+    header = tuple(name.removesuffix("_at").upper() for name in COLUMNS)
+    return show(
+        arguments,
+        lambda: {"tokens": [dict(token) for token in tokens]},
+        lambda: table(header, rows) if rows else ["No tokens."],
+    )
+
+
+def _row(token: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a token's columns; times to the minute."""
+    cells = {name: str(token.get(name) or "") for name in COLUMNS}
+    return tuple(text[:16] if name.endswith("_at") else text for name, text in cells.items())
+
+
+def _revoke(arguments: Arguments, api: RegistryApi) -> int:
+    token_id = arguments.text("id")
+    api.revoke_token(token_id)
+    value = {"id": token_id, "revoked": True, "registry": api.registry}
+    return show(arguments, lambda: value, lambda: [one_line(f"Revoked {token_id} in {api.registry}")])

@@ -1,0 +1,50 @@
+"""`skc yank`: take a version out of the choice for new installations, or undo that."""
+
+from __future__ import annotations
+
+from skillc.cli import show
+from skillc.cli.mistakes import see
+from skillc.cli.registry import TO, connect, find_registry
+from skillc.cli.syntax import FORMAT, Argument, Arguments, Command, Option
+from skillc.errors import InvalidOption
+from skillc.registry import parse_version
+from skillc.skills import SkillId
+
+COMMAND = Command(
+    "yank",
+    arguments=(Argument("version", "The skill's ID and the version: payments/refunds@1.2.0."),),
+    options=(
+        Option("--reason", "Why; people who have it installed read this.", value="<text>"),
+        Option("--undo", "Let it be installed again."),
+        TO,
+        FORMAT,
+    ),
+    description=(
+        "A yanked version is not chosen for new installations. Where it is installed it keeps working, and"
+        " by its number it can still be had; 'skc install' and 'skc update' warn of it (W093). Needs the role"
+        " maintainer."
+    ),
+    examples=(
+        "skc yank payments/refunds@1.2.0 --reason 'Refunds the wrong account'",
+        "skc yank payments/refunds@1.2.0 --undo",
+    ),
+)
+
+
+def run(arguments: Arguments) -> int:
+    text, reason, undo = arguments.text("version"), arguments.optional("reason"), arguments.has("undo")
+    name, at, number = text.rpartition("@")
+    if not at:
+        raise InvalidOption(f'<version> is an ID and a version such as pdf@1.2.0, not "{text}"')
+    if undo == (reason is not None):
+        raise InvalidOption(f"{'--undo takes no' if undo else 'give a'} --reason; {see(COMMAND)}")
+    skill_id, version = SkillId(name), parse_version(number)
+    credential = find_registry(arguments.optional("to"))
+    with connect(credential) as api:
+        if undo:
+            api.unyank(skill_id, version)
+        else:
+            api.yank(skill_id, version, reason or "")
+    value = {"id": str(skill_id), "version": version, "yanked": reason, "registry": credential.registry}
+    verb = "Unyanked" if undo else "Yanked"
+    return show(arguments, lambda: value, lambda: [f"{verb} {skill_id} {version} in {credential.registry}"])

@@ -1,0 +1,25 @@
+"""The option `--allow-host`: other hosts that may be asked, if those that you named lead to them."""
+
+from __future__ import annotations
+
+from skillc import library
+from skillc.cli.syntax import Arguments, Option
+from skillc.errors import InvalidOption
+
+ALLOW_HOST = Option(
+    "--allow-host",
+    "Ask this host, too, if an index or a redirect leads to it. Can be repeated.",
+    value="<host>",
+    repeat=True,
+)
+
+
+def allowed_hosts(arguments: Arguments) -> frozenset[str]:
+    """Return the hosts of the option; raises InvalidOption."""
+    hosts = []
+    for text in arguments.texts("allow_host"):
+        host = library.parse_host(text)
+        if not host:
+            raise InvalidOption(f'--allow-host takes a host such as cdn.example.com[:8443], not "{text}"')
+        hosts.append(host)
+    return frozenset(hosts)

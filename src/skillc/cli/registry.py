@@ -1,0 +1,42 @@
+"""Open the registry that a command is about, and say what it is waiting for."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from skillc import library
+from skillc.cli.output import warn
+from skillc.cli.syntax import Option
+from skillc.errors import require_extra
+from skillc.library import Credential, choose_registry
+from skillc.paths import current_directory
+from skillc.settings import load_settings
+
+if TYPE_CHECKING:
+    from skillc.library import RegistryApi  # needs the extra
+
+TO = Option(
+    "--to",
+    "The registry. Default: SKILLC_REGISTRY, 'registry' in ~/.skillc/config.toml, or your only login.",
+    value="<url>",
+    completes="registries",
+)
+
+
+def find_registry(address: str | None) -> Credential:
+    """Return the registry that is meant, with its token; raises InvalidOption where it is not clear."""
+    settings = load_settings(current_directory())
+    warn(settings.diagnostics)
+    return choose_registry(address, settings.registry)
+
+
+def connect(credential: Credential) -> RegistryApi:
+    """Return the registry's API, to be used in a `with` block; raises MissingExtra without httpx2."""
+    with require_extra("http"):
+        api = library.RegistryApi
+    return api(credential.registry, credential.token, tell_wait=_tell_wait)
+
+
+def _tell_wait(seconds: float) -> None:
+    print(f"The registry is busy; trying again in {seconds:g} s", file=sys.stderr, flush=True)

@@ -1,0 +1,163 @@
+"""Skills that are kept elsewhere, such as in a registry: the index has a copy of each SKILL.md.
+
+Their owner says what changed, so nothing is scanned, and notes in the same transaction how far it got: the
+mark. Several processes can share one file. Writing has a connection of its own, so that searches go on
+while segments are merged.
+"""
+
+from __future__ import annotations
+
+import os
+from zlib import compress, decompress
+
+from skillc.index.skills.batch import Statistics, document_path, invert_documents
+from skillc.index.skills.database import Database, checksum, read_note, select_in, verify, write_note
+from skillc.index.skills.snapshot import find_folder
+from skillc.index.skills.writer import write_change
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from skillc import atomic
+    from skillc.index.skills.find import SkillIndex
+    from skillc.index.skills.query import FolderReader
+
+    Document = tuple[str, str, bytes]  # the ID of a skill, a label that changes with its text, its SKILL.md
+
+KEY = ("documents", False)  # in place of root and strictness
+MARK = "mark"
+MAX_NOTES = 16
+FAST = 1  # zlib's level: twice as fast as its default, for a tenth more
+
+_TABLE = """CREATE TABLE IF NOT EXISTS documents
+(id TEXT PRIMARY KEY, label TEXT, data BLOB, checksum INTEGER)"""
+
+
+class DocumentFolder:
+    """The skills of one index file, by ID; searched as a `Folder` is. One thread writes at a time."""
+
+    partial = ""
+
+    def __init__(self, index: SkillIndex) -> None:
+        self._index = index
+        self.database = index.database
+        self._writer = Database(self.database.path, mapped=False)
+        self._file = self._written_file = _identify(self.database.path)
+
+    def lock(self) -> atomic.Lock | None:
+        """Return a lock for the one process that brings the file up to date."""
+        return self._writer.lock()
+
+    def mark(self) -> str:
+        """Return what was noted with the last change; empty where there was none, or where it is lost."""
+        if self._writer.persistent and _is_deleted(self._writer.path, self._written_file):
+            self._writer.close()
+        mark = self._writer.read(lambda execute: read_note(execute, MARK)) or ""
+        self._written_file = _identify(self._writer.path)
+        return mark
+
+    def list_labels(self, after: str, last: str | None) -> dict[str, str]:
+        """Return the labels of the documents behind one ID and up to another, by ID."""
+        condition, values = ("id > ?", [after]) if last is None else ("id > ? AND id <= ?", [after, last])
+        sql = f"SELECT id, label FROM documents WHERE {condition}"  # noqa: S608 -- our own words
+        return self._writer.read(
+            lambda execute: dict(execute(sql, values).fetchall()) if _has_documents(execute) else {}
+        )
+
+    def find_labels(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the labels of the documents with some IDs."""
+        sql = "SELECT id, label FROM documents WHERE ? AND id"
+        values = sorted(ids)
+        return self._writer.read(
+            lambda execute: dict(select_in(execute, sql, 1, values)) if _has_documents(execute) else {}
+        )
+
+    def change(self, documents: Sequence[Document], removals: Iterable[str], mark: str | None) -> bool:
+        """Add or replace documents, remove others, and note a mark; return whether it could be written.
+
+        Without a mark, more follows, and segments are merged when all is there.
+        """
+        statistics = Statistics(self._writer, *KEY)
+        batch = invert_documents([(i, data) for i, _, data in documents], statistics)
+        gone = [*removals]
+
+        def apply(execute: Any) -> bool:
+            execute(_TABLE)
+            for skill_id in gone:
+                execute("DELETE FROM documents WHERE id = ?", (skill_id,))
+            for skill_id, label, data in documents:
+                row = skill_id, label, compress(data, FAST)
+                execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)", (*row, checksum(*row)))
+            paths = map(document_path, gone)
+            write_change(execute, *KEY, None, paths, batch, with_digest=False, with_merge=mark is not None)
+            if mark is not None:
+                write_note(execute, MARK, mark, MAX_NOTES)
+            return True
+
+        return bool(self._writer.write(apply))
+
+    def checkpoint(self) -> None:
+        self._writer.checkpoint()
+
+    def close(self) -> None:
+        self._writer.close()
+        self.database.close()
+
+    def refresh(self, force: bool = False, time_out: float | None = None) -> int | None:
+        self._reopen()
+        return self.database.read(lambda execute: find_folder(execute, *KEY)[0])
+
+    def is_read_by(self, reader: FolderReader) -> bool:
+        return find_folder(reader.execute, *KEY)[0] == reader.folder
+
+    def offers(self, skill_id: str, reader: FolderReader) -> bool:
+        return reader.has_skill(skill_id)
+
+    def is_current(self, path: str | bytes, stamp: object) -> bool:
+        return True
+
+    def skill_directory(self, path: str | bytes) -> str:
+        return ""
+
+    def read_skill_file(self, path: str | bytes) -> bytes:
+        """Return the SKILL.md of a skill; empty where it is gone meanwhile."""
+        skill_id = os.path.dirname(os.fsdecode(path))
+
+        def query(execute: Any) -> bytes:
+            sql = "SELECT checksum, id, label, data FROM documents WHERE id = ?"
+            row = execute(sql, (skill_id,)).fetchone() if _has_documents(execute) else None
+            if row is None:
+                return b""
+            verify(*row)
+            return decompress(row[3])
+
+        return self.database.read(query)
+
+    def _reopen(self) -> None:
+        """Read where it is written: a damaged file was deleted by another process, or none can be used."""
+        with self._index.lock:  # no search is under way
+            if not self._writer.persistent:
+                self.database = self._writer
+            elif not self.database.persistent or _is_deleted(self.database.path, self._file):
+                self.database = Database(self._writer.path, mapped=False)
+                self._file = None
+            self._file = self._file or _identify(self._writer.path)
+
+
+def _is_deleted(path: str, file: tuple[int, int] | None) -> bool:
+    """Return whether a path has another file than it had, where it had one."""
+    return file is not None and _identify(path) != file
+
+
+def _identify(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _has_documents(execute: Any) -> bool:
+    return execute("SELECT 1 FROM sqlite_master WHERE name = 'documents'").fetchone() is not None

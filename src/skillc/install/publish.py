@@ -1,0 +1,197 @@
+"""Publish a skill to a registry: check it, compare it with what is there, and send what is new.
+
+The registry has the bytes of earlier versions, so that of an unchanged file its digest is sent. A version
+that was published meanwhile by someone else is noticed: nothing is sent over it (E091).
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from skillc.audit import BLOCK, Policy, audit_folder
+from skillc.errors import (
+    AuditBlocked,
+    InvalidSkill,
+    LintFailed,
+    RegistryUnavailable,
+    SkillNotFound,
+    VersionExists,
+)
+from skillc.library import Skill, is_compiled
+from skillc.lint import lint_skill
+from skillc.paths import SKILL_FILE
+from skillc.quotes import shell_quote
+from skillc.registry import LATEST, Package, next_patch, parse_tag, parse_version, precedence, read_package
+from skillc.skills import digest_files
+
+if TYPE_CHECKING:
+    from skillc.library import PublishedVersion, RegistryApi  # they need the extra
+
+MAX_JSON = 24 << 20  # bytes of files in a request as JSON, which are a third more there; else as an archive
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A package and how it differs from what the registry has.
+
+    `same` is the version that has these files already, and `latest` the one to publish after. `version` is
+    the number that it will get, unless another publisher takes it first; if it `is_fixed` it gets no other.
+    """
+
+    package: Package
+    version: str
+    is_fixed: bool
+    latest: PublishedVersion | None
+    same: PublishedVersion | None
+    references: dict[str, str]  # digests of the files that the registry has, by path
+
+    @property
+    def changes(self) -> list[str]:
+        """The files whose bytes are sent."""
+        return [] if self.same else [f.path for f in self.package.files if f.path not in self.references]
+
+    @property
+    def size(self) -> int:
+        """The bytes of these files."""
+        return sum(len(self.package.contents[path]) for path in self.changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A version in a registry: published now, or there already (`is_new`)."""
+
+    id: str
+    version: str
+    digest: str
+    uploaded: int
+    is_new: bool
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "version": self.version,
+            "digest": self.digest,
+            "uploaded": self.uploaded,
+            "published": self.is_new,
+        }
+
+
+def check_skill(skill: Skill, skill_id: str, policy: Policy, *, allow: bool = False) -> Package:
+    """Return the files of a skill that lint finds no error in, and the audit nothing that blocks.
+
+    Raises LintFailed (E300) or, unless `allow`, AuditBlocked (E084). What is returned is what was checked.
+    """
+    if is_compiled(skill.source):
+        raise InvalidSkill(skill.source, "a compiled skill; publish its source")
+    package = read_package(skill_id, skill.source)
+    report = lint_skill(skill)
+    mistakes = [finding for finding in report.findings if finding.severity == "error"]
+    if mistakes:
+        first = mistakes[0]
+        error = LintFailed(first.rule.id, first.rule.name, f"{first.message} ({first.file}:{first.line})")
+        others = f" (of {len(mistakes)})" if mistakes[1:] else ""
+        error.details = f"hint: 'skc lint {shell_quote(skill.name)}' shows what to fix{others}"
+        raise error
+    audit = audit_folder(skill.source, skill.segment, policy=policy, notes=not skill.is_copy)
+    blocks = [finding for finding in audit.findings if finding.level == BLOCK]
+    if blocks and not allow:
+        first_block = blocks[0]
+        reason = f"{first_block.rule.id} {first_block.message} ({first_block.file}:{first_block.line})"
+        hint = f"hint: 'skc audit {shell_quote(skill.name)}' shows all; --yes publishes it all the same"
+        raise AuditBlocked(skill.name, reason, hint)
+    if f"sha256:{digest_files(skill.source)}" != package.digest:
+        raise InvalidSkill(skill.source, "its files changed while they were checked; publish it again")
+    return package
+
+
+def plan_upload(api: RegistryApi, package: Package, version: str = "") -> Upload:
+    """Compare a package with the registry; raises VersionExists if its number is taken by other files."""
+    number = parse_version(version) if version else package.version
+    try:
+        versions = api.versions(package.skill)
+    except SkillNotFound:
+        return Upload(package, number or next_patch(()), bool(number), None, None, {})
+    if not versions:
+        raise RegistryUnavailable(api.registry, f"it lists no version of '{package.skill}'")
+    same = _find_same(package, versions, number)
+    newest = versions[0]
+    digests = {file.digest for file in api.files(package.skill, newest.version)} if same is None else set()
+    references = {file.path: file.digest for file in package.files if file.digest in digests}
+    references.pop(SKILL_FILE, None)  # it is always sent
+    return Upload(
+        package,
+        same.version if same else number or next_patch(each.version for each in versions),
+        bool(number),
+        next((each for each in versions if LATEST in each.tags), newest),
+        same,
+        references,
+    )
+
+
+def _find_same(package: Package, versions: list[PublishedVersion], number: str) -> PublishedVersion | None:
+    """Return the version that a publication would repeat."""
+    if number:
+        other = next((each for each in versions if each.version == number), None)
+    else:
+        other = max(versions, key=lambda each: precedence(parse_version(each.version)))
+    if other is None or other.digest == package.digest:
+        return other
+    if number:
+        hint = "hint: its files are others; raise 'version' in the metadata of SKILL.md, or give --version"
+        raise VersionExists(package.skill, number, hint)
+    return None
+
+
+def send_upload(
+    api: RegistryApi,
+    upload: Upload,
+    *,
+    tag: str = "",
+    note: str = "",
+    tell_progress: Callable[[int, int], None] | None = None,
+) -> Release:
+    """Send what is new; if nothing is, set the tag alone.
+
+    Raises VersionExists, also if another publisher was faster.
+    """
+    package = upload.package
+    if tag:
+        parse_tag(tag)
+    if upload.same is not None:
+        if tag and tag not in upload.same.tags:
+            api.set_tag(package.skill, tag, upload.same.version)
+        return Release(package.skill, upload.same.version, package.digest, 0, is_new=False)
+    number = upload.version if upload.is_fixed else ""
+    options = {key: text for key, text in (("version", number), ("tag", tag), ("note", note)) if text}
+    body = _make_body(upload)
+    try:
+        version = api.publish(package.skill, body, options, after=upload.latest, tell_progress=tell_progress)
+    except VersionExists as error:
+        error.details = error.details or "hint: look at what was published meanwhile, and publish again"
+        raise
+    if version.digest != package.digest:
+        raise RegistryUnavailable(
+            api.registry, f"it answers with the digest '{version.digest}' of other files"
+        )
+    size = len(body) if isinstance(body, bytes) else upload.size
+    return Release(package.skill, version.version, version.digest, size, is_new=True)
+
+
+def _make_body(upload: Upload) -> dict[str, Any] | bytes:
+    """Return the request: JSON with the new files, or an archive of all where JSON can't hold them."""
+    package = upload.package
+    try:
+        text = package.contents[SKILL_FILE].decode()
+    except (KeyError, UnicodeDecodeError):
+        return package.archive  # of a skill.md, or of bytes that are no text
+    if upload.size > MAX_JSON:
+        return package.archive
+    files: dict[str, Any] = {path: {"digest": digest} for path, digest in upload.references.items()}
+    for path in upload.changes:
+        if path != SKILL_FILE:
+            files[path] = base64.b64encode(package.contents[path]).decode()
+    executable = [file.path for file in package.files if file.is_executable]
+    return {"skill_md": text, "files": files, "executable": executable}

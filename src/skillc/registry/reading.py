@@ -1,0 +1,242 @@
+"""Read skills, versions, files and the log of a registry, each as far as a `Caller` may."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from skillc.errors import FileNotFound, SkillNotFound
+from skillc.paths import SKILL_FILES
+from skillc.registry.access import Caller
+from skillc.registry.blobs import Blobs
+from skillc.registry.cache import Cache
+from skillc.registry.feed import Feed, Log
+from skillc.registry.model import (
+    APPROVED,
+    Change,
+    Review,
+    Role,
+    Skill,
+    StoredFile,
+    Version,
+    parse_prefix,
+    parse_text,
+)
+from skillc.registry.reviews import may_see, show_skill
+from skillc.registry.store import Connection, Store, reviews, tables
+from skillc.skills import SkillId
+
+MIN_PAGE, PAGE = 50, 500  # skills that are read at once: some of them may be hidden
+MAX_CHANGES = 1000  # of one answer
+MAX_SEQUENCE = 2**63 - 1  # what a database can compare
+BLOBS_AT_ONCE = 8  # buckets answer slowly, but many requests at once
+MISSING = "the registry has no such skill"
+VERSION_BYTES = 2048  # about what a version takes in memory
+
+T = TypeVar("T")
+
+
+class Reader:
+    """A registry to read from. Operations can be called from many threads and processes at once."""
+
+    def __init__(
+        self, store: Store, blobs: Blobs, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self._store = store
+        self._blobs = blobs
+        self._clock = clock
+        self._cache = Cache()
+        self.log = Log(store)
+        self.feed = Feed(store, self.log)
+        self._is_followed = False
+        store.listeners.append(lambda news: self._cache.drop(*news))
+
+    def follow(self) -> Feed:
+        """Start to follow the log, and to remember what was read as long as it did not change."""
+        if not self._is_followed:
+            self._is_followed = True
+            self._cache.follow(self.feed)
+            self.feed.start()
+        return self.feed
+
+    def close(self) -> None:
+        self.feed.close()
+        self._store.close()
+
+    def skill(self, caller: Caller, skill_id: str) -> Skill:
+        """Return a skill with its versions; raises SkillNotFound, also for one that was deleted."""
+        caller.require(Role.READER, SkillId(skill_id))
+        skill = self._cache.remember(skill_id, "skill", lambda: self._read_skill(skill_id), _measure)
+        view = show_skill(caller, skill)
+        if view is None:
+            raise SkillNotFound(skill_id, MISSING)
+        return view
+
+    def skills(self, caller: Caller, prefix: str = "", after: str = "", limit: int = PAGE) -> list[Skill]:
+        """Return up to `limit` of the skills that a caller may read, by ID, behind the ID `after`."""
+        skills: list[Skill] = []
+        prefixes = caller.narrow_prefix(Role.READER, parse_prefix(prefix))
+        parse_text(after, "after")
+        size = min(PAGE, max(limit, MIN_PAGE))
+        while prefixes and len(skills) < limit:
+            with self._store.read() as connection:
+                page = tables.read_skills(connection, prefixes, after, size)
+            readable = (skill for skill in page if caller.allows(Role.READER, skill.id))
+            skills += (view for skill in readable if (view := show_skill(caller, skill)))
+            if len(page) < size:
+                break
+            after = page[-1].id
+        return skills[:limit]
+
+    def files(self, caller: Caller, version: Version) -> tuple[StoredFile, ...]:
+        caller.require(Role.READER, version.skill)
+
+        def read() -> tuple[StoredFile, ...]:
+            with self._store.read() as connection:
+                return tables.read_files(connection, version)
+
+        key = "files", version.version, version.digest
+        return self._cache.remember(version.skill, key, read, lambda files: 256 * len(files) + 64)
+
+    def read_file(self, caller: Caller, version: Version, path: str) -> bytes:
+        """Return the bytes of a file of a version; raises FileNotFound."""
+        file = next((file for file in self.files(caller, version) if file.path == path), None)
+        if file is None:
+            raise FileNotFound(path)
+        return self._blobs.read(file.digest)
+
+    def read_archive(self, caller: Caller, version: Version) -> bytes:
+        """Return the .tar.gz of a version."""
+        caller.require(Role.READER, version.skill)
+        return self._blobs.read(version.archive)
+
+    def read_blobs(self, digests: Collection[str]) -> dict[str, bytes]:
+        """Return blobs by digest, without those that are lost or damaged."""
+        with ThreadPoolExecutor(BLOBS_AT_ONCE) as pool:
+            pairs = zip(digests, pool.map(self._blobs.find, digests), strict=True)
+            return {digest: data for digest, data in pairs if data is not None}
+
+    def audit(self, caller: Caller, version: Version) -> Mapping[str, Any] | None:
+        """Return the report of a version's audit; None where it was not audited."""
+        caller.require(Role.READER, version.skill)
+        with self._store.read() as connection:
+            report: Mapping[str, Any] | None = reviews.read_audit(connection, version)
+        return report
+
+    def queue(self, caller: Caller, limit: int = PAGE) -> list[Version]:
+        """Return what waits for a review, oldest first: what the caller may decide, and its own."""
+        prefixes = caller.narrow_prefix(Role.MAINTAINER, "")
+        with self._store.read() as connection:
+            versions = reviews.read_queue(connection, prefixes, caller.subject, limit)
+        return [v for v in versions if caller.allows(Role.MAINTAINER, v.skill) or may_see(caller, v)]
+
+    def read_review(self, caller: Caller, version: Version) -> Review | None:
+        """Return what became of a version that had to be reviewed; None for any other."""
+        caller.require(Role.READER, version.skill)
+        with self._store.read() as connection:
+            return reviews.read_review(connection, version)
+
+    def changes(self, caller: Caller, since: int = 0, limit: int = MAX_CHANGES) -> list[Change]:
+        """Return the changes behind the number `since`, oldest first: those that a caller may see.
+
+        Admins of the whole registry see the whole log. All others see what happened to skills that they may
+        read; ask again from the last number until there are no more.
+        """
+        changes: list[Change] = []
+        since = min(since, MAX_SEQUENCE)
+        while len(changes) < limit:
+            with self._store.read() as connection:
+                page = tables.read_changes(connection, since, MAX_CHANGES)
+            changes += (change for change in page if _may_see(caller, change))
+            if len(page) < MAX_CHANGES:
+                break
+            since = page[-1].sequence
+        return changes[:limit]
+
+    def now(self) -> datetime:
+        return self._clock()
+
+    def revision(self) -> int:
+        """Return the number of the last change: as long as it is the same, everything is."""
+        with self._store.read() as connection:
+            return tables.read_last_sequence(connection)
+
+    def source(self, caller: Caller) -> CallerSource:
+        """Return the registry as this caller sees it, for policies and as a source of skills."""
+        return CallerSource(self, caller)
+
+    def recall(self, skill_id: str, key: Hashable) -> object | None:
+        """Return what `remember` would, if it need ask nothing; else None. Check the caller yourself."""
+        return self._cache.recall(skill_id, key)
+
+    def recalls(self, skill_id: str) -> bool:
+        """Return whether `skill` need ask nothing for this one, so that it does not wait."""
+        return self._cache.recall(skill_id, "skill") is not None
+
+    def remember(self, skill_id: str, key: Hashable, read: Callable[[], T], measure: Callable[[T], int]) -> T:
+        """Return what `read` makes of one skill, and remember it until that skill changes, a minute at most.
+
+        It is shared by all callers, so it must not depend on one. `measure` tells its size in bytes.
+        """
+        return self._cache.remember(skill_id, key, read, measure)
+
+    def read_latest(self, ids: Collection[str], keep: Callable[[Version], bool]) -> dict[str, str]:
+        """Return the digest of SKILL.md in the latest version that satisfies a condition, by ID."""
+        with self._store.read() as connection:
+            skills = tables.find_skills(connection, ids)
+            versions = [v for skill in skills if (v := skill.filter(keep).latest) is not None]
+            digests = tables.find_files(connection, versions, SKILL_FILES)
+        return {skill_id: digest for (skill_id, _), digest in digests.items()}
+
+    def list_ids(self, after: str, limit: int) -> list[str]:
+        """Return the IDs of the skills that are not deleted, behind one."""
+        with self._store.read() as connection:
+            return tables.read_ids(connection, after, limit)
+
+    def _read_skill(self, skill_id: str) -> Skill:
+        with self._store.read() as connection:
+            return read_skill(connection, skill_id)
+
+
+class CallerSource:
+    """A registry as one caller sees it: a `VersionSource`."""
+
+    def __init__(self, registry: Reader, caller: Caller) -> None:
+        self._registry = registry
+        self._caller = caller
+
+    def skills(self, prefix: str = "", after: str = "") -> Iterator[Skill]:
+        limit = MIN_PAGE
+        while page := self._registry.skills(self._caller, prefix, after, limit):
+            yield from page
+            after, limit = page[-1].id, PAGE
+
+    def skill(self, skill_id: str) -> Skill:
+        return self._registry.skill(self._caller, skill_id)
+
+    def files(self, version: Version) -> tuple[StoredFile, ...]:
+        return self._registry.files(self._caller, version)
+
+    def read_file(self, version: Version, path: str) -> bytes:
+        return self._registry.read_file(self._caller, version, path)
+
+
+def read_skill(connection: Connection, skill_id: str) -> Skill:
+    skill = tables.read_skill(connection, skill_id)
+    if skill is None or tables.read_deletion(connection, skill_id) is not None:
+        raise SkillNotFound(skill_id, MISSING)
+    return skill
+
+
+def _measure(skill: Skill) -> int:
+    return VERSION_BYTES * (1 + len(skill.versions))
+
+
+def _may_see(caller: Caller, change: Change) -> bool:
+    if not change.skill:
+        return caller.allows(Role.ADMIN, "")
+    if change.detail.get("status", APPROVED) != APPROVED and change.subject != caller.subject:
+        return caller.allows(Role.MAINTAINER, change.skill)
+    return caller.allows(Role.READER, change.skill)

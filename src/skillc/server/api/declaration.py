@@ -1,0 +1,207 @@
+"""Declare endpoints: where one is, which role it needs, what it takes and what it gives.
+
+The routes and the OpenAPI document come from these declarations, so that neither forgets an endpoint.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote
+
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match, Route
+from starlette.types import Scope
+
+from skillc.errors import RegistryRefused, SignInRequired
+from skillc.registry import PUBLIC, Caller, Role
+from skillc.server.api.shapes import check_shape
+from skillc.server.requests import MAX_LIMIT, MAX_REQUEST, REQUEST_TIME, read_object
+from skillc.server.responses import Refusal, guard
+from skillc.server.service import Service
+from skillc.skills import SkillId
+
+JSON = "application/json"
+SKILL = "/skills/{id:skill}"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A query parameter or a header; an empty one is as good as none."""
+
+    name: str
+    description: str
+    type: str = "string"
+    minimum: int = 0
+    maximum: int = 0
+    is_header: bool = False
+
+    def parse(self, text: str) -> Any:
+        if self.type == "string":
+            return text
+        if self.type == "boolean":
+            if text.lower() in ("", "0", "false", "1", "true"):
+                return text.lower() in ("1", "true")
+            raise Refusal(400, f"'{self.name}' must be true or false")
+        if not text:
+            return None
+        number = int(text) if text.isascii() and text.isdigit() and len(text) <= 19 else -1
+        if not self.minimum <= number <= self.maximum:
+            raise Refusal(400, f"'{self.name}' must be a number from {self.minimum} to {self.maximum}")
+        return number
+
+    def schema(self) -> dict[str, Any]:
+        limits = {"minimum": self.minimum, "maximum": self.maximum} if self.type == "integer" else {}
+        return {"type": self.type, **limits}
+
+
+LIMIT = Parameter("limit", "How many entries at most.", "integer", 1, MAX_LIMIT)
+VERSION = Parameter("version", "A version by its number, also one that was yanked.")
+TAG = Parameter("tag", "The version that a tag points at; `latest` by default.")
+IF_MATCH = Parameter("If-Match", "The ETag of what is to be replaced.", is_header=True)
+IF_NONE_MATCH = Parameter("If-None-Match", "ETags of what the client has.", is_header=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request to an operation: its caller, and its parameters as the operation declares them."""
+
+    service: Service
+    request: Request
+    caller: Caller
+    query: Mapping[str, Any]
+
+    @property
+    def path(self) -> Mapping[str, str]:
+        return self.request.path_params
+
+    async def body(
+        self, shape: Any, limit: int = MAX_REQUEST, seconds: float = REQUEST_TIME
+    ) -> dict[str, Any]:
+        """Return the body, a JSON object of this shape; refuses any other with 422."""
+        value = await read_object(self.request, limit, seconds)
+        if fault := check_shape(shape, value):
+            raise Refusal(422, fault)
+        return value
+
+    async def run(self, operation: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Run an operation of the registry for the caller."""
+        return await self.service.call(operation, self.caller, *arguments, **options)
+
+
+Handler = Callable[[Call], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An endpoint. `role` is needed for the skill that its path names, or for any where it names none.
+
+    Without a role it is open to all. With `needs_token` it is not for readers without a token, even where
+    reading is public. `results` are the shapes of good responses by status; None is no body, a text is
+    the media type of one that is not JSON. `failures` are the statuses of errors, beside those of all.
+    """
+
+    method: str
+    path: str
+    summary: str
+    handle: Handler
+    results: Mapping[int, Any]
+    role: Role | None = Role.READER
+    needs_token: bool = False
+    parameters: tuple[Parameter, ...] = ()
+    body: Any = None
+    media_types: tuple[str, ...] = ()
+    failures: tuple[int, ...] = ()
+    tags: tuple[str, ...] = field(default=())
+
+    def all_failures(self) -> set[int]:
+        """Return the statuses of all errors: also those of any operation that asks the registry."""
+        common = {401, 403, 429} if self.role is not None else set()
+        return {*self.failures, *common, 500, 503}
+
+    async def respond(self, service: Service, request: Request) -> Response:
+        """Answer a request; the caller is checked before anything is looked up or read."""
+        caller = await self._identify(service, request)
+        query = {each.name: each.parse(_read(request, each)) for each in self.parameters}
+        return await self.handle(Call(service, request, caller, query))
+
+    async def _identify(self, service: Service, request: Request) -> Caller:
+        if self.role is None:
+            return NO_CALLER
+        caller = await service.caller(request)
+        if self.needs_token and caller is PUBLIC:
+            raise SignInRequired
+        if "id" in request.path_params and "{id:skill}" in self.path:
+            caller.require(self.role, SkillId(request.path_params["id"]))
+        elif not any(permission.role >= self.role for permission in caller.permissions):
+            raise RegistryRefused(f"it needs the role {self.role.label}")
+        return caller
+
+
+NO_CALLER = Caller("")
+
+
+def make_route(service: Service, operations: Iterable[Operation]) -> Route:
+    """Return one route for the operations of a path, so that a refused method is told which there are."""
+    by_method = {operation.method: operation for operation in operations}
+    if "GET" in by_method:
+        by_method["HEAD"] = by_method["GET"]
+
+    async def respond(request: Request) -> Response:
+        return await by_method[request.method].respond(service, request)
+
+    path = next(iter(by_method.values())).path
+    return RawRoute(path, guard(respond), methods=list(by_method))
+
+
+def _read(request: Request, parameter: Parameter) -> str:
+    values = request.headers if parameter.is_header else request.query_params
+    return values.get(parameter.name, "")
+
+
+class SkillConvertor(Convertor[str]):
+    """The ID of a skill in a path, as short as the rest of the path allows.
+
+    Its slashes may be written as `%2F`, and must be where a segment is also the name of an endpoint:
+    `/skills/tools%2Fversions` is a skill, `/skills/tools/versions` are the versions of another.
+    """
+
+    regex = "[^/]+(?:/[^/]+)*?"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("skill", SkillConvertor())
+
+
+# What follows the ID of a skill in paths of endpoints: with slashes as they are, it belongs to no ID.
+_BELOW = re.compile(
+    r"/skills/[^/]+(?:/[^/]+)*?/"
+    r"(?:versions(?:/[^/]+/(?:yank|unyank|review))?|files(?:/.*)?|tags/[^/]+|restore|audit|archive\.tar\.gz)"
+)
+
+
+class RawRoute(Route):
+    """A route that is compared with the path as it was sent, so that `%2F` is no slash."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        if scope["type"] != "http":
+            return Match.NONE, {}
+        raw = scope.get("raw_path")
+        path = scope["path"] if raw is None else raw.partition(b"?")[0].decode("latin-1")
+        if self.path == SKILL and _BELOW.fullmatch(path):
+            return Match.NONE, {}  # so that a method which that endpoint does not take is 405
+        found = self.path_regex.match(path)
+        if found is None:
+            return Match.NONE, {}
+        parameters = {key: unquote(text) for key, text in found.groupdict().items()}
+        child = {"endpoint": self.endpoint, "path_params": parameters}
+        return (Match.FULL if scope["method"] in (self.methods or ()) else Match.PARTIAL), child

@@ -1,0 +1,321 @@
+"""Publish skills, and change what is published: tags, yanks, deletion."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import os
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from skillc.errors import ArchiveRefused, InvalidSkill, MissingField, PathEscapes, SkillNotFound
+from skillc.library import unpack_archive, unwrap
+from skillc.registry import APPROVED, LATEST, Package, Role, Version, make_package, read_package
+from skillc.server.api.declaration import IF_MATCH, Call, Operation, Parameter
+from skillc.server.api.shapes import (
+    Publication,
+    Published,
+    Replacement,
+    TagTarget,
+    VersionEntry,
+    VersionList,
+    Yank,
+)
+from skillc.server.api.skills import version_etag
+from skillc.server.requests import receive_body
+from skillc.server.responses import HEADERS, Refusal, read_etags, respond
+from skillc.server.service import UPLOAD_TIME
+from skillc.skills import SkillId
+
+MAX_JSON = 32 << 20  # bytes of a skill as JSON; as an archive it may be larger
+MAX_ARCHIVE = 64 << 20
+MAX_SEARCH = 20  # versions that are searched for a file that is sent by its digest
+REFUSED = (ArchiveRefused, InvalidSkill, MissingField)  # what is wrong with a skill: its sender reads it
+ARCHIVES = ("application/zip", "application/gzip", "application/x-tar", "application/octet-stream")
+_ALIASES = ("application/x-gzip", "application/x-zip-compressed", "application/x-gtar", "application/x-tgz")
+
+
+async def publish_new(call: Call) -> Response:
+    """Publish the first version of a skill; one that exists is 409."""
+    return await _publish(call, call.query["id"], "")
+
+
+async def publish_version(call: Call) -> Response:
+    """Publish a further version, or the first one; with If-Match only in place of what it names."""
+    return await _publish(call, call.path["id"], await _read_expectation(call))
+
+
+async def _publish(call: Call, skill_id: str, expect: str | None) -> Response:
+    if skill_id:
+        call.caller.require(Role.PUBLISHER, SkillId(skill_id))  # before anything is read
+    async with call.service.upload():
+        try:
+            package, options = await _receive(call, skill_id)
+        except REFUSED as error:
+            raise Refusal(422, error.message, error.code) from None
+        version: Version = await call.run(call.service.publish, package, **options, expect=expect)
+    value = {"id": str(version.skill), "version": version.version, "digest": version.digest}
+    if version.status != APPROVED:
+        value["status"] = version.status
+    location = f"/skills/{version.skill}?version={version.version}"
+    return respond(value, 201, {"ETag": version_etag(version), "Location": location})
+
+
+async def _read_expectation(call: Call) -> str | None:
+    """Return the digest that a publisher takes for the latest one, as `Registry.publish` wants it."""
+    if call.query["If-None-Match"].strip() == "*":
+        return ""
+    header = call.query["If-Match"]
+    if not header:
+        return None
+    try:
+        skill = await call.run(call.service.registry.skill, call.path["id"])
+    except SkillNotFound as error:
+        raise Refusal(412, error.message, error.code) from None
+    latest = skill.latest or skill.versions[0]
+    if header.strip() == "*" or version_etag(latest) in read_etags(header):
+        return str(latest.digest)
+    return "stale"  # no digest: publishing says what is there now
+
+
+async def _receive(call: Call, skill_id: str) -> tuple[Package, dict[str, str]]:
+    """Return the skill that a request has, and its options."""
+    media_type = call.request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if media_type in ("application/json", ""):
+        return await _receive_json(call, skill_id)
+    if media_type not in (*ARCHIVES, *_ALIASES):
+        raise Refusal(415, f"a skill is application/json or an archive: {', '.join(ARCHIVES)}")
+    if not skill_id:
+        raise Refusal(400, "an archive needs the query parameter 'id'")
+    options = {key: call.query[key] for key in ("version", "tag", "note")}
+    async with _receive_archive(call.request, skill_id) as folder:
+        return await call.service.call(_read_folder, skill_id, folder), _fill(options)
+
+
+def _read_folder(skill_id: str, folder: str) -> Package:
+    try:
+        return read_package(skill_id, folder)
+    except (InvalidSkill, PathEscapes) as error:
+        raise Refusal(422, error.message.replace(folder, skill_id), error.code) from None
+
+
+async def _receive_json(call: Call, skill_id: str) -> tuple[Package, dict[str, str]]:
+    shape = Replacement if skill_id else Publication
+    fields = await call.body(shape, MAX_JSON, UPLOAD_TIME)
+    own_id = fields.get("id")
+    if skill_id and own_id is not None and own_id != skill_id:
+        raise Refusal(422, "'id' is another one than the path or the query has")
+    skill = SkillId(skill_id or str(own_id))
+    call.caller.require(Role.PUBLISHER, skill)
+    options = {key: fields.get(key) or call.query[key] for key in ("version", "tag", "note")}
+    return await call.service.call(_read_json, call, skill, fields), _fill(options)
+
+
+def _fill(options: dict[str, str]) -> dict[str, str]:
+    return options | {"tag": options["tag"] or LATEST}
+
+
+def _read_json(call: Call, skill_id: SkillId, fields: dict[str, Any]) -> Package:
+    contents = {"SKILL.md": fields["skill_md"].encode("utf-8", "surrogatepass")}
+    files = dict(fields.get("files") or {})
+    references = {path: value["digest"] for path, value in files.items() if isinstance(value, dict)}
+    for path, value in files.items():
+        if path in contents:
+            raise Refusal(422, f"'files' must not hold '{path}', which is 'skill_md'")
+        if isinstance(value, str):
+            contents[path] = _decode(path, value)
+    contents |= _read_references(call, skill_id, references)
+    executable = fields.get("executable") or ()
+    return make_package(skill_id, contents, {path for path in executable if path in contents})
+
+
+def _decode(path: str, text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise Refusal(422, f"'files/{path}' must be base64") from None
+
+
+def _read_references(call: Call, skill_id: SkillId, references: dict[str, str]) -> dict[str, bytes]:
+    """Return the bytes of files by their digests: those of this skill, which the caller may read anyway."""
+    if not references:
+        return {}
+    registry, contents = call.service.registry, {}
+    versions: tuple[Version, ...] = ()
+    with suppress(SkillNotFound):
+        versions = registry.skill(call.caller, skill_id).versions[:MAX_SEARCH]
+    for version in versions:
+        places = {file.digest: file.path for file in registry.files(call.caller, version)}
+        for path, digest in references.items():
+            if path not in contents and digest in places:
+                contents[path] = registry.read_file(call.caller, version, places[digest])
+        if len(contents) == len(references):
+            return contents
+    absent = next(path for path in references if path not in contents)
+    raise Refusal(422, f"no version of '{skill_id}' has the bytes of 'files/{absent}'; send them")
+
+
+@asynccontextmanager
+async def _receive_archive(request: Request, skill_id: str) -> AsyncIterator[str]:
+    """Give the folder of an archive, unpacked as the installer does it."""
+    with tempfile.TemporaryDirectory(prefix="skillc-upload-", ignore_cleanup_errors=True) as place:
+        packed, folder = os.path.join(place, "packed"), os.path.join(place, "skill")
+        with open(packed, "xb") as file:
+            await receive_body(request, file.write, MAX_ARCHIVE, UPLOAD_TIME)
+        await asyncio.to_thread(_unpack, packed, folder, skill_id)
+        yield folder
+
+
+def _unpack(packed: str, folder: str, label: str) -> None:
+    unpack_archive(packed, folder, label)
+    unwrap(folder)
+
+
+async def delete_skill(call: Call) -> Response:
+    await call.run(call.service.registry.delete, call.path["id"])
+    return Response(status_code=204, headers=HEADERS)
+
+
+async def restore_skill(call: Call) -> Response:
+    skill = await call.run(call.service.registry.restore, call.path["id"])
+    return respond(skill.as_json())
+
+
+async def yank_version(call: Call) -> Response:
+    """Take a version out of the choice for new installations."""
+    fields = await call.body(Yank)
+    version = call.path["version"]
+    await call.run(call.service.registry.yank, call.path["id"], version, fields["reason"])
+    return await _show(call, version)
+
+
+async def unyank_version(call: Call) -> Response:
+    version = call.path["version"]
+    await call.run(call.service.registry.unyank, call.path["id"], version)
+    return await _show(call, version)
+
+
+async def set_tag(call: Call) -> Response:
+    """Point a tag at a version; `latest` at an older one is a rollback."""
+    fields = await call.body(TagTarget)
+    version = fields["version"]
+    await call.run(call.service.registry.set_tag, call.path["id"], call.path["tag"], version)
+    return await _show(call, version)
+
+
+async def remove_tag(call: Call) -> Response:
+    await call.run(call.service.registry.remove_tag, call.path["id"], call.path["tag"])
+    return Response(status_code=204, headers=HEADERS)
+
+
+async def _show(call: Call, number: str) -> Response:
+    skill = await call.run(call.service.registry.skill, call.path["id"])
+    versions = skill.as_json()["versions"]
+    return respond(next(version for version in versions if version["version"] == number))
+
+
+_NUMBER = Parameter("version", "The version; else that of the frontmatter, else the next patch.")
+_OPTIONS = (
+    _NUMBER,
+    Parameter("tag", "The tag that points at it from now on; `latest` by default."),
+    Parameter("note", "What changed."),
+)
+_IF_NEW = Parameter("If-None-Match", "`*` is for a skill that must not exist yet.", is_header=True)
+_TAGS = ("Publishing",)
+_FAILURES = (400, 408, 409, 412, 413, 415, 422)
+OPERATIONS = (
+    Operation(
+        "POST",
+        "/skills",
+        "Publish the first version of a skill.",
+        publish_new,
+        {201: Published},
+        Role.PUBLISHER,
+        parameters=(Parameter("id", "The ID of a skill that is sent as an archive."), *_OPTIONS),
+        body=Publication,
+        media_types=ARCHIVES,
+        failures=_FAILURES,
+        tags=_TAGS,
+    ),
+    Operation(
+        "POST",
+        "/skills/{id:skill}/restore",
+        "Undo a deletion.",
+        restore_skill,
+        {200: VersionList},
+        Role.MAINTAINER,
+        failures=(400, 404),
+        tags=_TAGS,
+    ),
+    Operation(
+        "POST",
+        "/skills/{id:skill}/versions/{version}/yank",
+        "Take a version out of the choice for new installations; by its number it can still be had.",
+        yank_version,
+        {200: VersionEntry},
+        Role.MAINTAINER,
+        body=Yank,
+        failures=(400, 404, 408, 413, 422),
+        tags=_TAGS,
+    ),
+    Operation(
+        "POST",
+        "/skills/{id:skill}/versions/{version}/unyank",
+        "Undo a yank.",
+        unyank_version,
+        {200: VersionEntry},
+        Role.MAINTAINER,
+        failures=(400, 404),
+        tags=_TAGS,
+    ),
+    Operation(
+        "PUT",
+        "/skills/{id:skill}/tags/{tag}",
+        "Point a tag at a version; `latest` at an older one is a rollback.",
+        set_tag,
+        {200: VersionEntry},
+        Role.PUBLISHER,
+        body=TagTarget,
+        failures=(400, 404, 408, 413, 422),
+        tags=_TAGS,
+    ),
+    Operation(
+        "DELETE",
+        "/skills/{id:skill}/tags/{tag}",
+        "Remove a tag.",
+        remove_tag,
+        {204: None},
+        Role.PUBLISHER,
+        failures=(400, 404),
+        tags=_TAGS,
+    ),
+    Operation(
+        "PUT",
+        "/skills/{id:skill}",
+        "Publish a new version of a skill.",
+        publish_version,
+        {201: Published},
+        Role.PUBLISHER,
+        parameters=(*_OPTIONS, IF_MATCH, _IF_NEW),
+        body=Replacement,
+        media_types=ARCHIVES,
+        failures=_FAILURES,
+        tags=_TAGS,
+    ),
+    Operation(
+        "DELETE",
+        "/skills/{id:skill}",
+        "Delete a skill with all its versions; it can be restored for 30 days.",
+        delete_skill,
+        {204: None},
+        Role.MAINTAINER,
+        failures=(400, 404),
+        tags=_TAGS,
+    ),
+)

@@ -1,0 +1,115 @@
+"""Run the code flow of OpenID Connect with PKCE: lead a browser to the issuer, and read what it brings back.
+
+State, nonce and verifier of a sign-in are made of one random text, which is in a cookie of the browser. So
+the server keeps nothing, any of its processes can go on, and no other browser can.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from skillc.errors import RegistryRefused, RegistryUnavailable
+from skillc.registry import Identity
+from skillc.server.oidc.claims import read_identity
+from skillc.server.oidc.configuration import OidcSettings
+from skillc.server.oidc.directory import Directory
+
+CALLBACK = "/login/callback"
+
+
+def create_attempt() -> str:
+    return secrets.token_urlsafe(32)
+
+
+class Flow:
+    """Sign-in with one issuer for the server at `url`."""
+
+    def __init__(self, settings: OidcSettings, directory: Directory, url: str) -> None:
+        self.settings = settings
+        self._issuer = directory.get(settings.issuer)
+        self._redirect = f"{url}{CALLBACK}"
+
+    async def begin(self, attempt: str) -> str:
+        """Return the address at the issuer that a browser is led to."""
+        endpoint = (await self._issuer.metadata()).authorization_endpoint
+        if not endpoint:
+            raise RegistryUnavailable(self.settings.issuer, "people can't sign in there")
+        query = {
+            "response_type": "code",
+            "client_id": self.settings.client_id,
+            "redirect_uri": self._redirect,
+            "scope": " ".join(self.settings.scopes),
+            "state": derive(attempt, "state"),
+            "nonce": derive(attempt, "nonce"),
+            "code_challenge": _encode(hashlib.sha256(derive(attempt, "verifier").encode()).digest()),
+            "code_challenge_method": "S256",
+        }
+        return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(query)}"
+
+    async def finish(self, attempt: str, query: Mapping[str, str]) -> Identity:
+        """Return the person that a browser came back as; raises RegistryRefused."""
+        if not attempt or not hmac.compare_digest(
+            derive(attempt, "state").encode(), query.get("state", "").encode()
+        ):
+            raise RegistryRefused("this sign-in was not begun in this browser, or too long ago")
+        if query.get("iss", self.settings.issuer) != self.settings.issuer or not query.get("code"):
+            raise RegistryRefused(f"the issuer did not sign you in{_error(query)}")
+        answer = await self._exchange(attempt, query["code"])
+        claims = await self._issuer.verify(str(answer["id_token"]), self.settings.client_id)
+        nonce = str(claims.get("nonce", ""))
+        if not hmac.compare_digest(derive(attempt, "nonce").encode(), nonce.encode("utf-8", "replace")):
+            raise RegistryRefused("the ID token is of another sign-in")
+        return read_identity(await self._complete(claims, answer), self.settings)
+
+    async def _exchange(self, attempt: str, code: str) -> Mapping[str, Any]:
+        """Return the issuer's answer to a code, with an ID token."""
+        metadata = await self._issuer.metadata()
+        client_id, secret = self.settings.client_id, self.settings.client_secret
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": self._redirect,
+            "code_verifier": derive(attempt, "verifier"),
+        }
+        authorization = ""
+        if not secret:
+            form["client_id"] = client_id
+        elif metadata.auth_methods and "client_secret_basic" not in metadata.auth_methods:
+            form |= {"client_id": client_id, "client_secret": secret}
+        else:
+            pair = f"{quote(client_id, safe='')}:{quote(secret, safe='')}"
+            authorization = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        answer = await self._issuer.exchange(form, authorization)
+        if not isinstance(answer.get("id_token"), str):
+            raise RegistryRefused(f"the issuer gave no ID token{_error(answer)}")
+        return answer
+
+    async def _complete(self, claims: Mapping[str, Any], answer: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Add what the issuer says of a person elsewhere, where the ID token lacks the account's name."""
+        token = answer.get("access_token")
+        if claims.get(self.settings.subject) or not isinstance(token, str) or not token.isascii():
+            return claims
+        more = await self._issuer.read_person(token)
+        return {**more, **claims} if more.get("sub") == claims["sub"] else claims
+
+
+def derive(attempt: str, purpose: str) -> str:
+    """Return one of the texts of a sign-in; none of them tells another."""
+    return _encode(hmac.digest(attempt.encode(), purpose.encode(), "sha256"))
+
+
+def _encode(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def _error(values: Mapping[str, Any]) -> str:
+    """Return the code of OAuth's error, such as access_denied; its description may hold anything."""
+    code = values.get("error")
+    is_code = isinstance(code, str) and len(code) <= 40 and code.isascii() and code.replace("_", "").isalpha()
+    return f" ({code})" if is_code else ""

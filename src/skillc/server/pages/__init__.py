@@ -1,0 +1,78 @@
+"""Pages for people: a registry's, with accounts, and those of one's own skills, which can only be read.
+
+Rendered on the server. A little JavaScript makes them quicker to use; everything works without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import Scope
+
+from skillc.server.pages import account, admin, home, publish, search, skill, static_files, usage
+from skillc.server.pages.assets import quote_path
+from skillc.server.pages.own import OwnSite
+from skillc.server.pages.session import RegistrySite, SignInPages
+from skillc.server.pages.visit import Site, prefers_html, show_missing
+from skillc.server.responses import refuse_route
+from skillc.workspace import Workspace
+
+
+def routes(site: RegistrySite) -> list[BaseRoute]:
+    """Return the routes of a registry's pages."""
+    parts = (account, publish, admin)
+    return [
+        BrowserRoute("/skills/{id:path}", _lead_to_page),
+        *_reading_routes(site),
+        *static_files.routes(site.assets),
+        *(route for part in parts for route in part.routes(site)),
+    ]
+
+
+def create_ui_app(workspace: Workspace) -> Starlette:
+    """Return the application of `skc ui`: the pages of the skills that a workspace has."""
+    site = OwnSite(workspace)
+    routes = [*_reading_routes(site), *static_files.routes(site.assets)]
+    app = Starlette(routes=routes, exception_handlers={HTTPException: refuse(site)})
+    app.router.redirect_slashes = False
+    return app
+
+
+def refuse(site: Site) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """Return what answers an unknown path, or a method that a path does not take: a page for browsers."""
+
+    async def respond(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        if not prefers_html(request):
+            return await refuse_route(request, error)
+        return await show_missing(site, request, error)
+
+    return respond
+
+
+def _reading_routes(site: Site) -> list[BaseRoute]:
+    return [route for part in (home, search, skill, usage) for route in part.routes(site)]
+
+
+class BrowserRoute(Route):
+    """The address of a skill in the API, for browsers alone: other clients get the next route."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, values = super().matches(scope)
+        if match is not Match.FULL or not prefers_html(Request(scope)):
+            return Match.NONE, {}
+        segments = values["path_params"]["id"].split("/")
+        return (Match.NONE, {}) if _PARTS.intersection(segments[1:]) else (match, values)
+
+
+_PARTS = frozenset(("files", "versions", "tags", "archive.tar.gz"))
+
+
+async def _lead_to_page(request: Request) -> Response:
+    """Lead a browser from the address of a skill in the API to its page."""
+    return RedirectResponse(f"/s/{quote_path(request.path_params['id'])}", 303)

@@ -1,0 +1,90 @@
+"""Read templates and static files once; a static file's name has its digest, so that it never changes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from skillc.startup import sha256_hex
+from skillc.text import cut
+
+_FOLDER = os.path.dirname(__file__)
+_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+
+
+class Asset:
+    """A static file: its name with a digest, its bytes and its type."""
+
+    def __init__(self, name: str) -> None:
+        with open(os.path.join(_FOLDER, "static", name), "rb") as file:
+            self.data = file.read()
+        stem, extension = os.path.splitext(name)
+        self.name = f"{stem}.{sha256_hex(self.data)[:12]}{extension}"
+        self.type = _TYPES[extension]
+
+
+def read_assets() -> Mapping[str, Asset]:
+    """Return the static files by their plain names."""
+    return {name: Asset(name) for name in sorted(os.listdir(os.path.join(_FOLDER, "static")))}
+
+
+def create_environment(assets: Mapping[str, Asset]) -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(os.path.join(_FOLDER, "templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["static"] = lambda name: f"/static/{assets[name].name}"
+    environment.filters |= {"size": show_size, "number": show_number, "cut": cut, "path": quote_path}
+    environment.filters |= {"day": show_day, "minute": show_minute, "plural": show_plural}
+    environment.tests["empty_text"] = lambda value: not str(value).strip()
+    return environment
+
+
+def quote_path(text: str) -> str:
+    """Return text for the path of an address; slashes and the @ before a version stay."""
+    return quote(text, safe="/@")
+
+
+def show_size(size: int) -> str:
+    """Return a number of bytes for people.
+
+    >>> show_size(900), show_size(20_480), show_size(3 << 20)
+    ('900 B', '20 KB', '3 MB')
+    """
+    if size < 1000:
+        return f"{size} B"
+    return f"{size / 1024:.0f} KB" if size < 1_000_000 else f"{size / (1 << 20):.1f} MB".replace(".0 ", " ")
+
+
+def show_number(number: int) -> str:
+    return f"{number:,}"
+
+
+def show_plural(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> show_plural(1, "skill"), show_plural(2000, "skill")
+    ('1 skill', '2,000 skills')
+    """
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def show_day(time: datetime) -> str:
+    return time.astimezone(UTC).strftime("%Y-%m-%d")
+
+
+def show_minute(time: datetime) -> str:
+    return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def describe(frontmatter: Mapping[str, Any]) -> str:
+    """Return a skill's description on one line."""
+    return " ".join(str(frontmatter.get("description") or "").split())

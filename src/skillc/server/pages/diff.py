@@ -1,0 +1,148 @@
+"""Compare two versions of a skill side by side: their text files, line by line, and what they ask for.
+
+What is compared and what is shown is bounded: a page says what it leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from html import escape
+from itertools import zip_longest
+
+CONTEXT = 3  # lines around a change
+MAX_LINES = 4000  # of a file that is compared line by line
+MAX_LINE = 400  # characters of a line that are shown
+MAX_TEXT = 60_000  # characters of HTML that lines of one page make
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of one side: its number, and its text in three parts, of which the second changed."""
+
+    number: int
+    before: str
+    change: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Two lines side by side. `kind` is equal, changed, added, removed or, between hunks, gap."""
+
+    kind: str
+    old: Line | None = None
+    new: Line | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file that differs. `rows` are empty where it can't be compared, and `note` says why."""
+
+    path: str
+    kind: str
+    rows: tuple[Row, ...] = ()
+    note: str = ""
+    added: int = 0
+    removed: int = 0
+
+
+class Budget:
+    """How much text a page may still show."""
+
+    def __init__(self, size: int = MAX_TEXT) -> None:
+        self._left = size
+
+    def take(self, row: Row) -> bool:
+        parts = [
+            part for line in (row.old, row.new) if line for part in (line.before, line.change, line.after)
+        ]
+        self._left -= 120 + sum(len(escape(part)) for part in parts)
+        return self._left >= 0
+
+
+def read_text(data: bytes) -> str | None:
+    """Return the text of a file; None for one that is not text."""
+    if b"\0" in data:
+        return None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+
+
+def compare_files(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[FileChange]:
+    """Return the files that differ, SKILL.md first."""
+    budget = Budget()
+    names = sorted({*old, *new}, key=lambda name: (name.lower() != "skill.md", name))
+    return [
+        _compare(name, old.get(name), new.get(name), budget)
+        for name in names
+        if old.get(name) != new.get(name)
+    ]
+
+
+def _compare(name: str, old: bytes | None, new: bytes | None, budget: Budget) -> FileChange:
+    kind = "added" if old is None else "removed" if new is None else "changed"
+    texts = [read_text(data or b"") for data in (old, new)]
+    if texts[0] is None or texts[1] is None:
+        return FileChange(name, kind, note="It is not text, so its lines are not compared.")
+    lines = [text.splitlines() for text in texts if text is not None]
+    if max(map(len, lines)) > MAX_LINES:
+        return FileChange(name, kind, note=f"It has more than {MAX_LINES:,} lines, so they are not compared.")
+    rows: list[Row] = []
+    note = ""
+    added = removed = 0
+    for row in compare_lines(*lines):
+        added += row.new is not None and row.kind in ("added", "changed")
+        removed += row.old is not None and row.kind in ("removed", "changed")
+        if not note and not budget.take(row):
+            note = "The page would get too long; what comes after is left out."
+        if not note:
+            rows.append(row)
+    return FileChange(name, kind, (*rows,), note, added, removed)
+
+
+def compare_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Row]:
+    """Yield rows of the lines that differ, each change with a few lines around it."""
+    matcher = SequenceMatcher(None, old, new)
+    is_first = True
+    for group in matcher.get_grouped_opcodes(CONTEXT):
+        if not is_first:
+            yield Row("gap")
+        is_first = False
+        for action, old_start, old_end, new_start, new_end in group:
+            old_lines = enumerate(old[old_start:old_end], old_start + 1)
+            new_lines = enumerate(new[new_start:new_end], new_start + 1)
+            for one, two in zip_longest(old_lines, new_lines):
+                yield _row(action, one, two)
+
+
+def _row(action: str, old: tuple[int, str] | None, new: tuple[int, str] | None) -> Row:
+    if old is None or new is None:
+        number, text = old or new or (0, "")
+        line = Line(number, _cut(text))
+        return Row("added", None, line) if old is None else Row("removed", line)
+    if action == "equal":
+        return Row("equal", Line(old[0], _cut(old[1])), Line(new[0], _cut(new[1])))
+    one, two = _cut(old[1]), _cut(new[1])
+    start = _common(one, two)
+    end = _common(one[start:][::-1], two[start:][::-1])
+    return Row("changed", _mark(old[0], one, start, end), _mark(new[0], two, start, end))
+
+
+def _mark(number: int, text: str, start: int, end: int) -> Line:
+    stop = len(text) - end
+    return Line(number, text[:start], text[start:stop], text[stop:])
+
+
+def _common(one: str, two: str) -> int:
+    """Return how many characters two texts have in common at their start."""
+    return next(
+        (n for n, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two))
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_LINE else f"{text[: MAX_LINE - 1]}…"

@@ -1,0 +1,153 @@
+"""Let visitors publish a skill from an archive, yank a version and undo it.
+
+The form has two buttons: one looks at the archive and says what publishing it would do, the other publishes.
+An archive in which the audit finds something to block is published only if the visitor says so.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from skillc.audit import Audit, Changes, compare_audits
+from skillc.errors import (
+    ArchiveRefused,
+    InvalidParameter,
+    InvalidSkill,
+    MissingField,
+    PathEscapes,
+    RegistryRefused,
+    SkillNotFound,
+)
+from skillc.library import unpack_archive, unwrap
+from skillc.registry import LATEST, Package, Role, Skill, read_package
+from skillc.server.pages.session import RegistrySite
+from skillc.server.pages.shelf import audit_files
+from skillc.server.pages.skill import describe_audit
+from skillc.server.pages.visit import FormLimits, Visit, redirect, serve_page
+from skillc.server.responses import Refusal
+from skillc.server.service import UPLOAD_TIME
+from skillc.skills import SkillId
+
+FIELDS = ("id", "version", "tag", "note")
+REFUSED = (ArchiveRefused, InvalidSkill, MissingField, PathEscapes)  # what is wrong with a skill
+MAX_UPLOAD = 64 << 20  # bytes of an archive; the files of a skill are no more
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a visitor wants to publish, and what it changes."""
+
+    package: Package
+    skill: Skill | None  # as it is now; None for a new one
+    audit: Audit | None
+    changes: Changes | None  # of what it asks for, since the latest version
+
+    @property
+    def is_blocked(self) -> bool:
+        return self.audit is not None and self.audit.blocks > 0
+
+
+def routes(site: RegistrySite) -> list[BaseRoute]:
+    desk = Desk(site)
+    return [
+        Route("/publish", serve_page(site, desk.show), methods=["GET"]),
+        Route("/publish", serve_page(site, desk.publish, desk.receive), methods=["POST"]),
+        Route("/yank", serve_page(site, desk.yank), methods=["POST"]),
+        Route("/unyank", serve_page(site, desk.unyank), methods=["POST"]),
+    ]
+
+
+class Desk:
+    """Where visitors change what is published."""
+
+    def __init__(self, site: RegistrySite) -> None:
+        self._service = site.service
+        self._registry = site.registry
+
+    @asynccontextmanager
+    async def receive(self, visit: Visit) -> AsyncIterator[FormLimits]:
+        """Take a place for an upload, for those who may publish anything."""
+        _require_publisher(visit)
+        async with self._service.upload():
+            yield FormLimits(MAX_UPLOAD, 1, UPLOAD_TIME)
+
+    def show(self, visit: Visit) -> Response:
+        _require_publisher(visit)
+        return _show_form(visit, None, {"id": visit.query("id")})
+
+    def publish(self, visit: Visit) -> Response:
+        """Publish what the form has, or only say what that would do."""
+        skill_id = SkillId(visit.text("id").strip("/"))
+        visit.person.require(Role.PUBLISHER, skill_id)
+        draft = self._draft(visit, skill_id)
+        fields = {name: visit.text(name) for name in FIELDS}
+        if visit.text("action") != "publish":
+            return _show_form(visit, draft, fields)
+        if draft.is_blocked and visit.text("despite") != "yes":
+            return _show_form(visit, draft, fields, 422)
+        version = self._registry.publish(
+            visit.person,
+            draft.package,
+            version=fields["version"],
+            tag=fields["tag"] or LATEST,
+            note=fields["note"],
+        )
+        return redirect(f"/s/{version.skill}@{version.version}")
+
+    def _draft(self, visit: Visit, skill_id: SkillId) -> Draft:
+        package = _receive(visit, skill_id)
+        try:
+            skill = self._registry.skill(visit.person, skill_id)
+        except SkillNotFound:
+            skill = None
+        audit = audit_files(skill_id, package.contents)
+        before = visit.shelf.audit(skill.latest) if skill is not None and skill.latest is not None else None
+        changes = compare_audits(before, audit) if before is not None and audit is not None else None
+        return Draft(package, skill, audit, changes)
+
+    def yank(self, visit: Visit) -> Response:
+        skill_id = SkillId(visit.text("id"))
+        self._registry.yank(visit.person, skill_id, visit.text("version"), visit.text("reason"))
+        return redirect(f"/versions/{skill_id}")
+
+    def unyank(self, visit: Visit) -> Response:
+        skill_id = SkillId(visit.text("id"))
+        self._registry.unyank(visit.person, skill_id, visit.text("version"))
+        return redirect(f"/versions/{skill_id}")
+
+
+def _require_publisher(visit: Visit) -> None:
+    if visit.person and not visit.has_role("publisher"):
+        raise RegistryRefused("publishing needs the role publisher")
+
+
+def _show_form(visit: Visit, draft: Draft | None, fields: dict[str, str], status: int = 200) -> Response:
+    values: dict[str, Any] = describe_audit(draft.audit if draft else None)
+    every = dict.fromkeys(FIELDS, "") | fields
+    return visit.page("publish.html", status, draft=draft, fields=every, max_upload=MAX_UPLOAD, **values)
+
+
+def _receive(visit: Visit, skill_id: SkillId) -> Package:
+    """Return the skill in the archive that was sent; raises Refusal for one that can't be published."""
+    upload = visit.file("archive")
+    if upload is None:
+        raise InvalidParameter("archive", "choose a file: .zip or .tar.gz")
+    with tempfile.TemporaryDirectory(prefix="skillc-upload-") as place:
+        packed, folder = os.path.join(place, "packed"), os.path.join(place, "skill")
+        with open(packed, "xb") as file:
+            shutil.copyfileobj(upload.file, file)
+        try:
+            unpack_archive(packed, folder, skill_id)
+            unwrap(folder)
+            return read_package(skill_id, folder)
+        except REFUSED as error:  # the message may name our folder
+            raise Refusal(422, error.message.replace(folder, skill_id), error.code) from None

@@ -1,0 +1,156 @@
+"""Say what pages show: a shelf of skills, of a registry as one caller sees it, or of one's own machine."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import tarfile
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Protocol
+
+from skillc.audit import Audit, audit_folder
+from skillc.engine import DefaultSkillEngine
+from skillc.index.skills import FoundSkills
+from skillc.registry import Caller, Registry, RegistrySkillSource, Skill, StoredFile, Version
+
+MAX_AUDITS = 256  # that a process keeps; the oldest goes first
+MAX_AUDIT_BYTES = 4 << 20  # of a version's files, which takes seconds; larger ones are not audited for a page
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What agents did with the skills of a shelf, or with one of them. Empty where nothing was counted.
+
+    `unread` are sections that no agent read, by file, as (level, heading); `misses` are searches that found
+    nothing.
+    """
+
+    days: tuple[tuple[str, int], ...] = ()
+    skills: tuple[tuple[str, int], ...] = ()
+    sections: tuple[tuple[str, str, int], ...] = ()
+    unread: Mapping[str, list[tuple[int, str]]] = field(default_factory=dict)
+    misses: tuple[tuple[str, int], ...] = ()
+    total: int = 0
+
+
+class Shelf(Protocol):
+    """Skills to show. Its operations block, so pages call them in threads."""
+
+    def skills(self, prefix: str = "", after: str = "", limit: int = 50) -> list[Skill]:
+        """Return skills below a prefix, by ID, behind the ID `after`."""
+        ...
+
+    def collections(self) -> dict[str, int]:
+        """Return every collection with the number of skills below it."""
+        ...
+
+    def skill(self, skill_id: str) -> Skill: ...
+
+    def files(self, version: Version) -> tuple[StoredFile, ...]: ...
+
+    def read_file(self, version: Version, path: str) -> bytes: ...
+
+    def find(self, task: str, limit: int) -> FoundSkills: ...
+
+    def audit(self, version: Version) -> Audit | None:
+        """Return what a version asks for; None where it is too large to look at."""
+        ...
+
+    def usage(self, skill_id: str = "", since: str = "") -> Usage: ...
+
+
+def count_collections(ids: Iterable[str]) -> dict[str, int]:
+    """Return every prefix of IDs with the number of skills below it, sorted.
+
+    >>> count_collections(["a/b/c", "a/d", "e"])
+    {'a': 2, 'a/b': 1}
+    """
+    counts: dict[str, int] = {}
+    for path, count in Counter(skill_id.rpartition("/")[0] for skill_id in ids).items():
+        while path:
+            counts[path] = counts.get(path, 0) + count
+            path = path.rpartition("/")[0]
+    return dict(sorted(counts.items()))
+
+
+class Audits:
+    """Audits of versions, kept by digest, at most MAX_AUDITS: equal files have equal audits."""
+
+    def __init__(self) -> None:
+        self._audits: dict[tuple[str, str], Audit | None] = {}
+        self._lock = Lock()
+
+    def get(self, version: Version, make: Callable[[], Audit | None]) -> Audit | None:
+        """Return the audit of a version. One is made at a time: visitors can't take all processors."""
+        key = version.skill, version.digest
+        if key not in self._audits:
+            with self._lock:
+                if key not in self._audits:
+                    self._audits[key] = make()
+                while len(self._audits) > MAX_AUDITS:
+                    del self._audits[next(iter(self._audits))]
+        return self._audits.get(key)
+
+
+def audit_files(name: str, contents: Mapping[str, bytes]) -> Audit | None:
+    """Audit files that are in memory; None where they are too many bytes for a page to wait for."""
+    if sum(map(len, contents.values())) > MAX_AUDIT_BYTES:
+        return None
+    with tempfile.TemporaryDirectory(prefix="skillc-audit-") as folder:
+        for path, data in contents.items():  # names that a package has are relative and lead nowhere else
+            place = os.path.join(folder, *path.split("/"))
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            with open(place, "xb") as file:
+                file.write(data)
+        return audit_folder(folder, name)
+
+
+def _unpack(archive: bytes) -> dict[str, bytes]:
+    """Return the files of an archive that a registry made: one blob instead of one for each file."""
+    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as members:
+        contents = {member.name: members.extractfile(member) for member in members}
+        return {name: stream.read() for name, stream in contents.items() if stream is not None}
+
+
+class RegistryShelf:
+    """A registry as one caller sees it."""
+
+    def __init__(self, registry: Registry, caller: Caller, audits: Audits) -> None:
+        self._registry = registry
+        self._caller = caller
+        self._audits = audits
+
+    def skills(self, prefix: str = "", after: str = "", limit: int = 50) -> list[Skill]:
+        return self._registry.skills(self._caller, prefix, after, limit)
+
+    def collections(self) -> dict[str, int]:
+        return count_collections(skill.id for skill in self._registry.source(self._caller).skills())
+
+    def skill(self, skill_id: str) -> Skill:
+        return self._registry.skill(self._caller, skill_id)
+
+    def files(self, version: Version) -> tuple[StoredFile, ...]:
+        return self._registry.files(self._caller, version)
+
+    def read_file(self, version: Version, path: str) -> bytes:
+        return self._registry.read_file(self._caller, version, path)
+
+    def find(self, task: str, limit: int) -> FoundSkills:
+        source = RegistrySkillSource(self._registry.source(self._caller))
+        return asyncio.run(DefaultSkillEngine(source).find(task, limit))
+
+    def audit(self, version: Version) -> Audit | None:
+        def make() -> Audit | None:
+            if sum(file.size for file in self.files(version)) > MAX_AUDIT_BYTES:
+                return None
+            return audit_files(version.skill, _unpack(self._registry.read_archive(self._caller, version)))
+
+        return self._audits.get(version, make)
+
+    def usage(self, skill_id: str = "", since: str = "") -> Usage:
+        return Usage()

@@ -1,0 +1,279 @@
+"""Serve pages: who visits, what is shown, forms that no other site can send, and errors as pages.
+
+A page is a function of a `Visit` that returns a response. It may block: it runs in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from jinja2 import Environment
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import RedirectResponse, Response
+from starlette.types import Message
+
+from skillc import errors
+from skillc.registry import Caller, Role
+from skillc.server.pages.shelf import Shelf
+from skillc.server.requests import REQUEST_TIME
+from skillc.server.responses import CLOSE, RETRY_SECONDS, UNREAD, Refusal, explain, status_of
+from skillc.server.sessions import FIELD, check_form_token, check_origin, make_form_token
+
+MAX_FORM = 256 << 10  # bytes of a form without files
+MAX_FIELDS = 40
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",  # without one, browsers would not say where a form comes from
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "private, no-cache",
+    "Vary": "Cookie",
+}
+NOT_KEPT = {"Cache-Control": "no-store"}  # what shows a secret
+
+# What a visitor can do about an error, by its code.
+ADVICE = {
+    "E001": "Look for it with the search above, or start from the collections on the home page.",
+    "E021": "The list of files shows what the skill has in this version.",
+    "E004": "Type a few words about the task.",
+    "E012": "Leave links out of the archive that lead out of the skill.",
+    "E010": "Correct the skill and upload it again. 'skc lint' says what is wrong before you do.",
+    "E011": "Add the field to the frontmatter of SKILL.md and upload the skill again.",
+    "E050": "Choose another ID, or publish a new version of this one.",
+    "E062": "Go back, correct the value and send the form again.",
+    "E070": "An ID has lower-case letters, digits and hyphens, with slashes between its parts.",
+    "E083": "Make the archive again: .zip or .tar.gz, SKILL.md at its top, no links that lead out.",
+    "E084": "Read the findings. If you have checked them, say so in the form and publish again.",
+    "E090": "Ask an admin of this registry for the role, or sign in with a token that has it.",
+    "E091": "A version never changes. Choose a higher number and publish again.",
+    "E092": "Nothing is lost. Try again in a moment.",
+    "E100": "Start again from the home page.",
+}
+
+
+class Site(Protocol):
+    """What all visits of one application share."""
+
+    environment: Environment
+    is_registry: bool
+    url: str
+
+    async def open(self, request: Request) -> Visit:
+        """Return the visit of a request."""
+        ...
+
+
+@dataclass
+class Visit:
+    """One request: the visitor, the shelf that it sees, and the form that it sent."""
+
+    request: Request
+    site: Site
+    own_shelf: Shelf | None = None  # None for a visitor who must sign in first
+    caller: Caller | None = None  # None where there are no accounts, and for that visitor
+    session: str = ""  # the secret that the browser sends; empty without one
+    form: FormData = field(default_factory=FormData)
+    name: str = ""  # of the visitor who signed in
+
+    @property
+    def shelf(self) -> Shelf:
+        """The skills that the visitor sees; raises SignInRequired."""
+        if self.own_shelf is None:
+            raise errors.SignInRequired
+        return self.own_shelf
+
+    @property
+    def person(self) -> Caller:
+        """The visitor who signed in; raises SignInRequired."""
+        if self.caller is None or not self.session:
+            raise errors.SignInRequired
+        return self.caller
+
+    def allows(self, role: str, path: str = "") -> bool:
+        """Return whether the visitor signed in and has a role for a path."""
+        return self.caller is not None and bool(self.session) and self.caller.allows(Role.parse(role), path)
+
+    def has_role(self, role: str) -> bool:
+        """Return whether the visitor signed in and has a role for any path."""
+        own = self.caller.permissions if self.caller is not None and self.session else ()
+        return any(permission.role >= Role.parse(role) for permission in own)
+
+    @property
+    def form_token(self) -> str:
+        """What forms of this session hold: other sites can't know it."""
+        return make_form_token(self.session)
+
+    @property
+    def address(self) -> str:
+        """The address of the site as its visitors know it."""
+        return self.site.url or str(self.request.base_url).rstrip("/")
+
+    def query(self, name: str) -> str:
+        return self.request.query_params.get(name, "")
+
+    def text(self, name: str) -> str:
+        """Return a field of the form; empty where it is missing or a file."""
+        value = self.form.get(name)
+        return value.strip() if isinstance(value, str) else ""
+
+    def file(self, name: str) -> UploadFile | None:
+        value = self.form.get(name)
+        return value if isinstance(value, UploadFile) and value.filename else None
+
+    def page(
+        self, template: str, status: int = 200, headers: Mapping[str, str] | None = None, **values: Any
+    ) -> Response:
+        """Return a page, or a part of one."""
+        html = self.site.environment.get_template(template).render(visit=self, site=self.site, **values)
+        data = html.encode("utf-8", "replace")
+        return Response(data, status, HEADERS | dict(headers or {}), "text/html; charset=utf-8")
+
+
+Page = Callable[[Visit], Response]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def redirect(path: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Send the browser to another page, which it gets with GET."""
+    return RedirectResponse(path, 303, HEADERS | dict(headers or {}))
+
+
+@dataclass(frozen=True, slots=True)
+class FormLimits:
+    """What a form may be: bytes in all, files, and seconds that it takes to arrive."""
+
+    size: int = MAX_FORM
+    files: int = 0
+    seconds: float = REQUEST_TIME
+
+
+@asynccontextmanager
+async def receive_fields(visit: Visit) -> AsyncIterator[FormLimits]:
+    """Allow a form without files."""
+    yield FormLimits()
+
+
+Receive = Callable[[Visit], AbstractAsyncContextManager[FormLimits]]
+
+
+def serve_page(site: Site, page: Page, receive: Receive = receive_fields) -> Endpoint:
+    """Return the endpoint of a page. `receive` says, before a form is read, how large it may be."""
+
+    async def respond(request: Request) -> Response:
+        visit: Visit | None = None
+        try:
+            if request.method == "POST":
+                _check_sender(request, site.url)
+            visit = await site.open(request)
+            if request.method == "POST":
+                async with receive(visit) as limits:
+                    visit.form = await _read_form(request, limits)
+                    try:
+                        _check_sender(request, site.url, visit)
+                        return await run_in_threadpool(page, visit)
+                    finally:
+                        await visit.form.close()
+            return await run_in_threadpool(page, visit)
+        except errors.SignInRequired:
+            return _ask_to_sign_in(request)
+        except Exception as error:
+            return await run_in_threadpool(_show_error, site, request, visit, error)
+
+    return respond
+
+
+async def _read_form(request: Request, limits: FormLimits) -> FormData:
+    options = {"max_files": limits.files, "max_fields": MAX_FIELDS, "max_part_size": MAX_FORM}
+    try:
+        async with asyncio.timeout(limits.seconds):
+            return await _limit(request, limits.size).form(**options)
+    except TimeoutError:
+        raise Refusal(408, "the form did not arrive in time") from None
+
+
+def _limit(request: Request, size: int) -> Request:
+    """Return the same request, which is refused as soon as its body is larger."""
+    declared = request.headers.get("Content-Length", "")
+    refusal = Refusal(413, f"what you sent is over {size >> 10:,} KB")
+    if declared.isascii() and declared.isdigit() and len(declared) < 20 and int(declared) > size:
+        raise refusal
+    received = 0
+
+    async def receive() -> Message:
+        nonlocal received
+        message = await request.receive()
+        received += len(message.get("body", b""))
+        if received > size:
+            raise refusal
+        return message
+
+    return Request(request.scope, receive)
+
+
+def _check_sender(request: Request, url: str, visit: Visit | None = None) -> None:
+    """Refuse a form that was not sent from a page of this site and, with a visit, of its session."""
+    try:
+        check_origin(request, url)
+        if visit is not None and visit.session:
+            check_form_token(visit.session, visit.text(FIELD))
+    except errors.RegistryRefused:
+        raise Refusal(403, "the form was not sent from a page of this session") from None
+
+
+def _ask_to_sign_in(request: Request) -> Response:
+    path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    back = f"?next={quote(path)}" if request.method == "GET" and path != "/" else ""
+    return redirect(f"/login{back}")
+
+
+def _show_error(site: Site, request: Request, visit: Visit | None, error: Exception) -> Response:
+    status, code, message = _describe(request, error)
+    advice = ADVICE.get(code, "Try again. If it happens again, tell the operator of this server the code.")
+    if isinstance(error, Refusal) and code == errors.InvalidOption.code:
+        advice = "Go back to the page, load it again, and send the form once more."
+    headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else CLOSE if status in UNREAD else {}
+    shown = visit or Visit(request, site)
+    values = {"code": code, "message": message, "advice": advice, "number": status}
+    return shown.page("error.html", status, headers, **values)
+
+
+def _describe(request: Request, error: Exception) -> tuple[int, str, str]:
+    """Return status, code and message of an error, as a visitor may know them."""
+    if isinstance(error, Refusal):
+        return error.status, error.code, str(error)
+    if isinstance(error, MultiPartException | ClientDisconnect):
+        return 400, errors.InvalidOption.code, "the form did not arrive whole"
+    if isinstance(error, HTTPException):
+        words = {404: "there is no such page", 405: f"{request.method} is not allowed here"}
+        return error.status_code, errors.InvalidOption.code, words.get(error.status_code, error.detail)
+    return status_of(error), errors.unexpected(error).code, explain(request, error)
+
+
+async def show_missing(site: Site, request: Request, error: HTTPException) -> Response:
+    """Return the page for what the router refuses."""
+    visit: Visit | None
+    try:
+        visit = await site.open(request)
+    except Exception:  # a page that is not there says so, also without a session or a store
+        visit = None
+    return await run_in_threadpool(_show_error, site, request, visit, error)
+
+
+def prefers_html(request: Request) -> bool:
+    """Return whether a browser asks: programs that want JSON do not name HTML."""
+    return request.method in ("GET", "HEAD") and "text/html" in request.headers.get("Accept", "")

@@ -1,0 +1,24 @@
+"""The protocols of others over a registry. Each module speaks one, and has `routes`.
+
+All of them read as the caller of the request: what it may not read is not there, yanked versions are never
+chosen, and deleted skills are gone.
+"""
+
+from __future__ import annotations
+
+from starlette.routing import BaseRoute
+
+from skillc.server.protocols import clawhub, marketplaces, submission, wellknown, withdrawal
+from skillc.server.service import Service
+
+
+def routes(service: Service) -> list[BaseRoute]:
+    """Return all routes. None of them is in the way of an ID: no segment of one has a dot."""
+    return [
+        *wellknown.routes(service),
+        *marketplaces.routes(service),
+        *submission.routes(service),
+        *withdrawal.routes(service),
+        *clawhub.routes(service),
+        *clawhub.rest(service),
+    ]

@@ -1,0 +1,71 @@
+"""List what a caller may install: the latest version of each skill, under names that clients can use.
+
+Clients of other protocols know a skill by one name without slashes. The skills of a list take their names in
+the order in which they were first published: each takes the last segment of its ID, or its whole ID with
+hyphens where an older one has that name. So no new skill takes the name of another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from skillc.registry import Caller, Registry, Skill, Version
+from skillc.skills import MAX_SEGMENT, SkillId, is_name, to_segment
+
+MAX_SKILLS = 20_000  # in a list that has no pages
+MAX_DESCRIPTION = 1024  # characters, which is what the format allows
+PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a list says of the latest version of a skill; `since` is when the skill was first published."""
+
+    id: SkillId
+    version: str
+    description: str
+    archive: str
+    since: float
+    name: str = ""
+
+
+def list_entries(registry: Registry, caller: Caller, prefix: str = "") -> list[Entry]:
+    """Return the skills below a prefix by ID, each with a name of its own.
+
+    Those without a version to choose are left out, and those for which no name is left.
+    """
+    entries = [entry for skill in _read(registry, caller, prefix) if (entry := _entry(skill))]
+    owners: dict[str, SkillId] = {}
+    for entry in sorted(entries, key=lambda entry: (entry.since, entry.id)):
+        for name in (to_name(entry.id.name), to_name(entry.id)):
+            if name and owners.setdefault(name, entry.id) == entry.id:
+                break
+    names = {skill_id: name for name, skill_id in owners.items()}
+    return [replace(entry, name=names[entry.id]) for entry in entries if entry.id in names]
+
+
+def _read(registry: Registry, caller: Caller, prefix: str) -> Iterator[Skill]:
+    after, left = "", MAX_SKILLS
+    while left > 0 and (page := registry.skills(caller, prefix, after, min(PAGE, left))):
+        yield from page
+        after, left = page[-1].id, left - len(page)
+
+
+def to_entry(version: Version, name: str = "", since: float = 0) -> Entry:
+    """Return the entry of one version."""
+    text = " ".join(str(version.frontmatter.get("description", "")).split())[:MAX_DESCRIPTION]
+    return Entry(version.skill, version.version, text or version.skill.name, version.archive, since, name)
+
+
+def _entry(skill: Skill) -> Entry | None:
+    since = skill.versions[-1].published_at.timestamp()
+    return to_entry(skill.latest, since=since) if skill.latest else None
+
+
+def to_name(text: str) -> str:
+    """Return an ID as a name of the Agent Skills format; empty where it is too long for one."""
+    name = text.replace("/", "-")
+    if is_name(name):
+        return name
+    return to_segment(name) if len(name) <= MAX_SEGMENT else ""

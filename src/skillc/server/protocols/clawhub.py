@@ -1,0 +1,305 @@
+"""The ClawHub v1 protocol for reading: what its own command line, and other clients of it, ask for.
+
+    /.well-known/clawhub.json                      where the API is
+    /api/v1/whoami, /search, /skills, /skills/{slug}, /skills/{slug}/versions[/{version}],
+    /skills/{slug}/file, /resolve, /download
+
+Errors are plain text. Times are milliseconds since 1970. Lists are by ID, whatever order is asked for.
+"""
+
+from __future__ import annotations
+
+import io
+import mimetypes
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
+from skillc.install import fingerprint_of
+from skillc.registry import LATEST, PUBLIC, Caller, Role, Skill, StoredFile, Version
+from skillc.server.protocols.request import find_address, find_caller, parse_limit
+from skillc.server.protocols.response import plain
+from skillc.server.protocols.slugs import handle_of, owner_of, parse_slug, slug_of
+from skillc.server.responses import HEADERS, Refusal, respond
+from skillc.server.service import Service
+from skillc.skills import NAME_CHARACTERS, SkillId
+
+API = "/api/v1"
+PAGE, MAX_PAGE = 25, 200
+MAX_VERSIONS = 1000  # whose fingerprints are compared
+EPOCH = (1980, 1, 1, 0, 0, 0)  # of files in a zip, which knows no earlier time
+
+
+def routes(service: Service) -> list[BaseRoute]:
+    api = _Api(service)
+    return [
+        Route("/.well-known/clawhub.json", plain(api.discovery)),
+        Route(f"{API}/whoami", plain(api.whoami)),
+        Route(f"{API}/search", plain(api.search)),
+        Route(f"{API}/resolve", plain(api.resolve)),
+        Route(f"{API}/download", plain(api.download)),
+        Route(f"{API}/skills", plain(api.skills)),
+        Route(f"{API}/skills/{{slug}}", plain(api.skill)),
+        Route(f"{API}/skills/{{slug}}/versions", plain(api.versions)),
+        Route(f"{API}/skills/{{slug}}/versions/{{version}}", plain(api.version)),
+        Route(f"{API}/skills/{{slug}}/file", plain(api.file)),
+    ]
+
+
+def rest(service: Service) -> list[BaseRoute]:
+    """Return the route for what else clients ask for, such as stars and packages."""
+
+    async def refuse(request: Request) -> Response:
+        raise Refusal(404, f"Not found: this registry has no {request.method} {request.url.path[:200]}")
+
+    return [Route(f"{API}/{{path:path}}", plain(refuse), methods=["GET", "POST", "PUT", "PATCH", "DELETE"])]
+
+
+class _Api:
+    """The endpoints: each parses a request, asks the registry, and makes a response."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._registry = service.registry
+
+    async def discovery(self, request: Request) -> Response:
+        address = find_address(self._service, request)
+        return respond({"apiBase": address, "authBase": address})
+
+    async def whoami(self, request: Request) -> Response:
+        caller = await find_caller(self._service, request)
+        if caller is PUBLIC:
+            raise SignInRequired
+        role = "admin" if caller.allows(Role.ADMIN, "") else "user"
+        user = {"handle": handle_of(caller), "displayName": caller.subject, "image": None, "role": role}
+        return respond({"user": user})
+
+    async def search(self, request: Request) -> Response:
+        """Return the skills that fit a text, best first; with `mode=exact` the one with this slug."""
+        caller = await find_caller(self._service, request)
+        query = request.query_params.get("q", "").strip()
+        limit = parse_limit(request, PAGE, MAX_PAGE)
+        if request.query_params.get("mode") == "exact":
+            scores = {parse_slug(query): 1.0} if _is_slug(query) else {}
+        else:
+            scores = await self._find(caller, query, limit)
+        skills = await self._service.call(self._load, caller, list(scores))
+        results = [_describe(skill) | {"score": scores[skill.id]} for skill in skills]
+        return respond({"results": [result | {"version": _number(result)} for result in results]})
+
+    async def _find(self, caller: Caller, query: str, limit: int) -> dict[SkillId, float]:
+        found = await self._service.find(caller, query, limit)
+        return {SkillId(result.id): result.score for result in found}
+
+    def _load(self, caller: Caller, ids: list[SkillId]) -> list[Skill]:
+        """Return the skills with these IDs that can be installed."""
+        skills = []
+        for skill_id in ids:
+            try:
+                skills.append(self._registry.skill(caller, skill_id))
+            except SkillNotFound:
+                continue  # deleted meanwhile
+        return [skill for skill in skills if skill.latest is not None]
+
+    async def skills(self, request: Request) -> Response:
+        """List the skills that a caller can install, a page at a time; `prefix` is of slugs."""
+        caller = await find_caller(self._service, request)
+        limit = parse_limit(request, PAGE, MAX_PAGE)
+        cursor, prefix = (request.query_params.get(n, "").replace(".", "/") for n in ("cursor", "prefix"))
+        if not NAME_CHARACTERS.issuperset(prefix.replace("/", "")):
+            return respond({"items": [], "nextCursor": None})
+        skills, more = await self._service.call(self._page, caller, cursor, prefix, limit)
+        return respond({"items": [_describe(skill) for skill in skills], "nextCursor": more})
+
+    def _page(self, caller: Caller, after: str, prefix: str, limit: int) -> tuple[list[Skill], str | None]:
+        skills: list[Skill] = []
+        # IDs that begin with the prefix follow on what is just before it.
+        after = max(after, prefix[:-1] + chr(ord(prefix[-1]) - 1) if prefix else "")
+        while page := self._registry.skills(caller, after=after, limit=limit + 1):
+            for skill in page:
+                after = skill.id
+                if not skill.id.startswith(prefix):
+                    if skill.id > prefix:
+                        return skills, None
+                elif skill.latest is not None:
+                    if len(skills) == limit:
+                        return skills, slug_of(skills[-1].id)
+                    skills.append(skill)
+        return skills, None
+
+    async def skill(self, request: Request) -> Response:
+        _, skill = await self._skill(request, request.path_params["slug"])
+        if skill.latest is None:
+            raise SkillNotFound(skill.id, "all its versions are yanked")
+        description = _describe(skill)
+        return respond(
+            {
+                "skill": description,
+                "latestVersion": description["latestVersion"],
+                "owner": description["owner"],
+                "metadata": None,
+                "moderation": None,
+            }
+        )
+
+    async def versions(self, request: Request) -> Response:
+        """List the versions that can be chosen, last published first."""
+        _, skill = await self._skill(request, request.path_params["slug"])
+        limit = parse_limit(request, PAGE, MAX_PAGE)
+        versions = [version for version in skill.versions if version.yanked is None]
+        cursor = request.query_params.get("cursor", "")
+        numbers = [version.version for version in versions]
+        start = numbers.index(cursor) + 1 if cursor in numbers else 0
+        page = versions[start : start + limit]
+        more = page[-1].version if start + limit < len(versions) else None
+        return respond({"items": [_describe_version(version) for version in page], "nextCursor": more})
+
+    async def version(self, request: Request) -> Response:
+        """Return a version with its files; also a yanked one, so that what is installed can be checked."""
+        caller, skill = await self._skill(request, request.path_params["slug"])
+        version = skill.resolve(request.path_params["version"])
+        files = await self._service.call(self._registry.files, caller, version)
+        value = _describe_version(version) | {
+            "files": [_describe_file(file) for file in files],
+            "fingerprint": _fingerprint(files),
+        }
+        names = {"slug": slug_of(skill.id), "displayName": skill.id.name}
+        return respond({"version": value, "skill": names})
+
+    async def file(self, request: Request) -> Response:
+        """Return the bytes of a file: of a version, of a tag, or of the latest version."""
+        caller, skill = await self._skill(request, request.path_params["slug"])
+        version = skill.resolve(_reference(request))
+        path = request.query_params.get("path", "")
+        data = await self._service.call(self._registry.read_file, caller, version, path)
+        # Never as a page: a browser must not run what a skill holds.
+        headers = HEADERS | {"Content-Disposition": "attachment"}
+        return Response(data, headers=headers, media_type="application/octet-stream")
+
+    async def resolve(self, request: Request) -> Response:
+        """Say which version has these files, by their fingerprint, and which is the latest."""
+        caller, skill = await self._skill(request, request.query_params.get("slug", ""))
+        match = await self._service.call(self._match, caller, skill, request.query_params.get("hash", ""))
+        latest = skill.latest
+        return respond(
+            {
+                "match": {"version": match.version} if match else None,
+                "latestVersion": {"version": latest.version} if latest else None,
+            }
+        )
+
+    def _match(self, caller: Caller, skill: Skill, fingerprint: str) -> Version | None:
+        versions = skill.versions[:MAX_VERSIONS]
+        return next(
+            (v for v in versions if _fingerprint(self._registry.files(caller, v)) == fingerprint), None
+        )
+
+    async def download(self, request: Request) -> Response:
+        """Return a version as a zip."""
+        caller, skill = await self._skill(request, request.query_params.get("slug", ""))
+        version = skill.resolve(_reference(request))
+        archive = await self._service.call(self._registry.read_archive, caller, version)
+        data = await self._service.call(_to_zip, archive)
+        name = f"{skill.id.name}-{version.version}.zip"
+        headers = HEADERS | {"Content-Disposition": f'attachment; filename="{name}"'}
+        return Response(data, headers=headers, media_type="application/zip")
+
+    async def _skill(self, request: Request, slug: str) -> tuple[Caller, Skill]:
+        caller = await find_caller(self._service, request)
+        try:
+            skill_id = parse_slug(slug, request.query_params.get("ownerHandle", ""))
+        except InvalidSkillId:
+            raise SkillNotFound(slug[:200].replace("@", "")) from None
+        return caller, await self._service.call(self._registry.skill, caller, skill_id)
+
+
+def _reference(request: Request) -> str:
+    query = request.query_params
+    return query.get("version", "") or query.get("tag", "") or LATEST
+
+
+def _is_slug(text: str) -> bool:
+    try:
+        return bool(parse_slug(text))
+    except InvalidSkillId:
+        return False
+
+
+def _describe(skill: Skill) -> dict[str, Any]:
+    """Return what the protocol says of a skill, with its owner and its latest version."""
+    latest = skill.latest
+    assert latest is not None
+    summary = " ".join(str(latest.frontmatter.get("description", "")).split())
+    handle = owner_of(skill.id)
+    tags = {
+        tag: number for tag, number in skill.tags.items() if (v := skill.find(number)) and v.yanked is None
+    }
+    return {
+        "slug": slug_of(skill.id),
+        "displayName": skill.id.name,
+        "summary": summary,
+        "ownerHandle": handle,
+        "owner": {"handle": handle, "displayName": skill.id.collection or None, "image": None},
+        "tags": tags | {LATEST: latest.version},
+        "stats": {},
+        "createdAt": _time(skill.versions[-1].published_at),
+        "updatedAt": _time(skill.versions[0].published_at),
+        "latestVersion": _describe_version(latest),
+    }
+
+
+def _number(description: dict[str, Any]) -> str:
+    return str(description["latestVersion"]["version"])
+
+
+def _describe_version(version: Version) -> dict[str, Any]:
+    return {
+        "version": version.version,
+        "createdAt": _time(version.published_at),
+        "changelog": version.note,
+        "changelogSource": "user",
+    }
+
+
+def _describe_file(file: StoredFile) -> dict[str, Any]:
+    kind = mimetypes.guess_type(file.path)[0] or "application/octet-stream"
+    digest = file.digest.partition(":")[2]
+    return {"path": file.path, "size": file.size, "sha256": digest, "contentType": kind}
+
+
+def _fingerprint(files: tuple[StoredFile, ...]) -> str:
+    return fingerprint_of({file.path: file.digest.partition(":")[2] for file in files})
+
+
+def _time(time: datetime) -> int:
+    return int(time.timestamp() * 1000)
+
+
+def _to_zip(archive: bytes) -> bytes:
+    """Return the files of a .tar.gz of ours as a zip; the same files make the same bytes."""
+    buffer = io.BytesIO()
+    with (
+        tarfile.open(fileobj=io.BytesIO(archive)) as source,
+        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as target,
+    ):
+        for member, data in _members(source):
+            entry = zipfile.ZipInfo(member.name, EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3  # Unix, whose modes follow
+            entry.external_attr = (0o100000 | member.mode) << 16
+            target.writestr(entry, data)
+    return buffer.getvalue()
+
+
+def _members(archive: tarfile.TarFile) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
+    for member in archive:
+        stream = archive.extractfile(member)
+        assert stream is not None  # our archives have files alone
+        yield member, stream.read()

@@ -1,0 +1,135 @@
+"""`skc login` and `skc logout`."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import World
+from tests.support.http import Request, Stub, page
+
+SECRET = "skc_0123456789abcdef_s3cr3t"
+ADA = {"subject": "ada", "permissions": [{"role": "publisher", "prefix": "pay"}], "expires_at": "2027-01-01"}
+
+
+def whoami(request: Request) -> list[bytes]:
+    """A registry that knows one token."""
+    if request.headers.get("authorization") != f"Bearer {SECRET}":
+        return [page({"error": {"code": "E090", "message": "it needs a valid token"}}, 401)]
+    return [page(ADA)]
+
+
+@pytest.fixture
+def registry(stub: Stub) -> Stub:
+    stub.answer = whoami
+    return stub
+
+
+def stored(world: World) -> str:
+    path = world.home / ".skillc" / "credentials.json"
+    return path.read_text() if path.exists() else ""
+
+
+def test_with_a_variable(world: World, registry: Stub) -> None:
+    """[SURFACES: Registry] `login --token-env` tries the token, stores it, and does not print it."""
+    run = world.ok("login", f"{registry.url}/", "--token-env", "TEAM", env={"TEAM": SECRET})
+    until = "; the token is valid until 2027-01-01"
+    assert run.stdout == f"Logged in to {registry.url} as ada (publisher of pay){until}\n"
+    assert registry.paths() == ["/whoami"]
+    assert SECRET in stored(world)
+    listing = json.loads(world.ok("login", "--format", "json").stdout)
+    assert listing == {"registries": [{"registry": registry.url, "subject": "ada"}]}
+    assert world.ok("login").stdout.splitlines()[1].split() == [registry.url, "ada"]
+    assert json.loads(world.ok("logout", registry.url, "--format", "json").stdout)["removed"] is True
+    assert "not logged in" in world.ok("logout", registry.url).stdout
+    assert SECRET not in stored(world)
+    assert "no registry" in world.ok("login").stdout
+
+
+def test_with_stdin(world: World, registry: Stub) -> None:
+    """[SURFACES: Registry] `login --token-stdin` reads the first line."""
+    command = [sys.executable, "-m", "skillc", "login", registry.url, "--token-stdin", "--format", "json"]
+    run = subprocess.run(
+        command, cwd=world.project, env=world.env, input=f"{SECRET}\nmore", capture_output=True, text=True
+    )
+    assert json.loads(run.stdout) == {"registry": registry.url, **ADA}
+    assert SECRET not in run.stdout + run.stderr
+
+
+def test_on_a_terminal(world: World, registry: Stub) -> None:
+    """[SURFACES: Registry] on a terminal the token is asked for, and not shown."""
+    controller, terminal = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "skillc", "login", registry.url],
+        cwd=world.project,
+        env=world.env,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+    ) as process:
+        os.close(terminal)
+        shown = b""
+        while b"Token for" not in shown:
+            shown += os.read(controller, 4096)
+        os.write(controller, f"{SECRET}\n".encode())
+        while b"Logged in" not in shown:
+            shown += os.read(controller, 4096)
+    os.close(controller)
+    assert process.returncode == 0
+    assert SECRET.encode() not in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ((), "--token-env or --token-stdin"),
+        (("--token-env", "NONE"), "not set"),
+        (("--token-env", "TEAM", "--token-stdin"), "exclude each other"),
+        (("--token-env", "ODD"), "no token"),
+    ],
+)
+def test_no_token(world: World, registry: Stub, words: tuple[str, ...], reason: str) -> None:
+    """[SURFACES: Registry] without a token, E100 says how to give one; nothing is asked or stored."""
+    run = world.fails("E100", "login", registry.url, *words, env={"TEAM": SECRET, "ODD": "a b"})
+    assert reason in run.stderr
+    assert registry.requests == []
+    assert "E100" in world.fails("E100", "login", "--token-env", "TEAM").stderr
+
+
+def test_wrong_token(world: World, registry: Stub) -> None:
+    """[SURFACES: Registry] a token that the registry refuses is E090, and is not stored."""
+    run = world.fails("E090", "login", registry.url, "--token-env", "TEAM", env={"TEAM": "wr0ng-token"})
+    assert f"skc login {registry.url}" in run.stderr
+    assert "wr0ng" not in run.stdout + run.stderr + stored(world)
+
+
+def test_no_registry(world: World, stub: Stub) -> None:
+    """[SURFACES: Registry] a server that is no registry, or is not there, is E092, and nothing is stored."""
+    world.fails("E092", "login", stub.url, "--token-env", "TEAM", env={"TEAM": SECRET})
+    world.fails("E092", "login", "http://127.0.0.1:1", "--token-env", "TEAM", env={"TEAM": SECRET})
+    assert stored(world) == ""
+
+
+def test_in_the_clear(world: World) -> None:
+    """[SURFACES: Registry] a token is not sent over http to another machine."""
+    run = world.fails(
+        "E100", "login", "http://skills.example.com", "--token-env", "TEAM", env={"TEAM": SECRET}
+    )
+    assert "use https" in run.stderr
+
+
+def test_without_httpx2(world: World, tmp_path: Path) -> None:
+    """[SURFACES: Registry] without the extra, E201 names it."""
+    (tmp_path / "httpx2.py").write_text("raise ImportError(name='httpx2')\n")
+    env = {"TEAM": SECRET, "PYTHONPATH": str(tmp_path)}
+    assert (
+        "skillc[http]"
+        in world.fails("E201", "login", "https://x.example", "--token-env", "TEAM", env=env).stderr
+    )

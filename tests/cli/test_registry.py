@@ -1,0 +1,183 @@
+"""`skc yank`, `skc token` and `skc grant` at a real registry."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from skillc.errors import SkillNotFound
+from skillc.registry import SYSTEM, Role
+from tests.conftest import World
+from tests.support.http import Stub, page
+from tests.support.team import Team
+
+
+@pytest.fixture
+def admin(world: World, team: Team) -> World:
+    """A world that is logged in as the admin."""
+    world.ok("login", team.url, "--token-env", "TEAM", env={"TEAM": team.secret})
+    return world
+
+
+def as_json(world: World, *words: str, **options: Any) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(world.ok(*words, "--format", "json", **options).stdout)
+    return value
+
+
+def test_yank_and_undo(admin: World, team: Team) -> None:
+    """[SURFACES: Registry] yank takes a version out of the choice, with a reason; --undo brings it back."""
+    team.publish("payments/refunds", version="1.0.0")
+    result = as_json(admin, "yank", "payments/refunds@1.0", "--reason", "pays twice")
+    assert result == {
+        "id": "payments/refunds",
+        "version": "1.0.0",
+        "yanked": "pays twice",
+        "registry": team.url,
+    }
+    skill = team.registry.skill(SYSTEM, "payments/refunds")
+    assert skill.versions[0].yanked == "pays twice"
+    with pytest.raises(SkillNotFound):
+        skill.resolve("latest")
+    run = admin.ok("yank", "payments/refunds@1.0.0", "--undo")
+    assert run.stdout == f"Unyanked payments/refunds 1.0.0 in {team.url}\n"
+    assert team.registry.skill(SYSTEM, "payments/refunds").versions[0].yanked is None
+
+
+def test_yank_mistakes(admin: World, team: Team) -> None:
+    """[SURFACES: Registry] what can't be yanked is a coded line."""
+    team.publish("refunds", version="1.0.0")
+    admin.fails("E100", "yank", "refunds", "--reason", "x")
+    admin.fails("E100", "yank", "refunds@1.0.0")
+    admin.fails("E100", "yank", "refunds@1.0.0", "--undo", "--reason", "x")
+    admin.fails("E062", "yank", "refunds@one", "--reason", "x")
+    admin.fails("E062", "yank", "refunds@1.0.0", "--reason", " ")
+    admin.fails("E001", "yank", "refunds@2.0.0", "--reason", "x")
+    admin.fails("E070", "yank", "@1.0.0", "--reason", "x")
+    token = team.token("ada", Role.PUBLISHER)
+    run = admin.fails(
+        "E090", "yank", "refunds@1.0.0", "--reason", "x", "--to", team.url, env={"SKILLC_TOKEN": token}
+    )
+    assert "maintainer" in run.stderr
+
+
+def test_tokens(admin: World, team: Team) -> None:
+    """[SURFACES: Registry] a token is shown once, is listed without its secret, and ends when revoked."""
+    words = ("--role", "publisher", "--prefix", "payments", "--expires", "90d", "--label", "ci")
+    token = as_json(admin, "token", "create", *words)
+    assert (token["role"], token["prefix"], token["label"], token["owner"]) == (
+        "publisher",
+        "payments",
+        "ci",
+        "admin",
+    )
+    assert token["expires_at"] > token["created_at"]
+    assert team.registry.accounts.authenticate(token["token"]).allows(Role.PUBLISHER, "payments/x")
+    listing = as_json(admin, "token", "list")["tokens"]
+    assert {each["id"] for each in listing} >= {token["id"]}
+    text = admin.ok("token", "list").stdout
+    assert text.splitlines()[0].split() == [
+        "ID",
+        "OWNER",
+        "ROLE",
+        "PREFIX",
+        "LABEL",
+        "CREATED",
+        "EXPIRES",
+        "REVOKED",
+    ]
+    assert token["token"] not in text + json.dumps(listing)
+    assert as_json(admin, "token", "revoke", token["id"])["revoked"] is True
+    admin.fails("E090", "token", "list", "--to", team.url, env={"SKILLC_TOKEN": token["token"]})
+    admin.fails("E062", "token", "revoke", "nothing")
+
+
+def test_token_as_text(admin: World, team: Team) -> None:
+    """[SURFACES: Registry] the first line is the token alone, for a pipe; the default role is reader."""
+    first, second = admin.ok("token", "create").stdout.splitlines()
+    caller = team.registry.accounts.authenticate(first)
+    assert not caller.allows(Role.PUBLISHER, "x")
+    assert caller.allows(Role.READER, "x")
+    assert "reader of all" in second
+
+
+def test_token_for_another(admin: World, team: Team) -> None:
+    """[SURFACES: Registry] an admin makes tokens for others; a publisher may not, nor with more rights."""
+    team.token("ada", Role.PUBLISHER, "payments")
+    token = as_json(admin, "token", "create", "--owner", "ada", "--role", "publisher", "--prefix", "payments")
+    env = {"SKILLC_TOKEN": token["token"], "SKILLC_REGISTRY": team.url}
+    admin.fails("E090", "token", "create", "--role", "admin", env=env)
+    admin.fails("E090", "token", "create", "--prefix", "payments", "--owner", "eve", env=env)
+    assert as_json(admin, "token", "create", "--prefix", "payments", env=env)["owner"] == "ada"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            ("make",),
+            ("create", "x"),
+            ("revoke",),
+            ("list", "--role", "reader"),
+            ("create", "--role", "king"),
+        ),
+        *(("create", "--expires", "soon"), ("create", "--expires", "90")),
+    ],
+)
+def test_token_mistakes(admin: World, words: tuple[str, ...]) -> None:
+    """[SURFACES: Registry] words that make no sense are E100."""
+    admin.fails("E100", "token", *words)
+
+
+def test_grants(admin: World, team: Team) -> None:
+    """[SURFACES: Registry] grants are added, listed and removed."""
+    assert as_json(admin, "grant", "add", "ada", "publisher", "--prefix", "payments") == {
+        "subject": "ada",
+        "role": "publisher",
+        "prefix": "payments",
+        "registry": team.url,
+    }
+    admin.ok("grant", "add", "ada", "maintainer", "--prefix", "payments")
+    grants = as_json(admin, "grant", "list")["grants"]
+    assert {"subject": "ada", "role": "maintainer", "prefix": "payments"} in grants
+    assert len(grants) == 2
+    rows = [line.split() for line in admin.ok("grant", "list").stdout.splitlines()]
+    assert rows[0] == ["SUBJECT", "ROLE", "PREFIX"]
+    assert ["ada", "maintainer", "payments"] in rows
+    assert "no role" in admin.ok("grant", "remove", "ada", "--prefix", "payments").stdout
+    assert len(as_json(admin, "grant", "list")["grants"]) == 1
+    admin.fails("E062", "grant", "remove", "ada")
+    admin.fails("E062", "grant", "remove", "admin")  # the last admin stays
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("give",), ("add", "ada"), ("add", "ada", "king"), ("list", "ada"), ("list", "--prefix", "x")),
+        *(("remove",), ("remove", "ada", "reader")),
+    ],
+)
+def test_grant_mistakes(admin: World, words: tuple[str, ...]) -> None:
+    """[SURFACES: Registry] words that make no sense are E100."""
+    admin.fails("E100", "grant", *words)
+
+
+def test_not_an_admin(ada: World, team: Team) -> None:
+    """[SURFACES: Registry] only admins grant; others see their own grants."""
+    ada.fails("E090", "grant", "add", "eve", "reader")
+    assert [each["subject"] for each in as_json(ada, "grant", "list")["grants"]] == ["ada"]
+
+
+def test_text_of_others(world: World, stub: Stub) -> None:
+    """[SURFACES: Registry] [SURFACES: Terminal] what a registry says stays on its line."""
+    stub.gives(page({"tokens": [{"id": "1\n2", "label": "a\u202eb", "expires_at": 3}, 4]}))
+    rows = world.ok("token", "list", "--to", stub.url).stdout.splitlines()
+    assert [row.split() for row in rows[1:]] == [["1\\n2", "a\\u202eb", "3"]]
+
+
+def test_completion_of_registries(admin: World, team: Team) -> None:
+    """[SURFACES: Registry] the shell offers the registries you are logged in to."""
+    assert admin.ok("__complete", "publish", "x", "--to", "").stdout.split() == [team.url]
+    assert admin.ok("__complete", "logout", "").stdout.split() == [team.url]
+    assert admin.ok("__complete", "grant", "add", "ada", "p").stdout.split() == ["publisher"]

@@ -1,0 +1,207 @@
+"""Trusted publishers, the same on both stores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from skillc.errors import InvalidParameter, InvalidSkillId, RegistryRefused, SignInRequired
+from skillc.registry import SYSTEM, Caller, Grant, Job, Permission, Publication, Role, TrustedPublisher
+from tests.registry.conftest import Clock, Team, package
+
+GITHUB = "https://token.actions.githubusercontent.com"
+WORKFLOW: dict[str, Any] = {"issuer": GITHUB, "repository": "acme/skills", "workflow": "release.yml"}
+COUNT = iter(range(10_000))
+
+
+def trust(registry: Team, prefix: str = "payments", **changes: str) -> TrustedPublisher:
+    return registry.publishers.trust(SYSTEM, **WORKFLOW | {"prefix": prefix} | changes)
+
+
+def job(clock: Clock, **changes: Any) -> Job:
+    """A job that fits, with an ID token of its own."""
+    end = clock.now + timedelta(minutes=5)
+    made = Job(GITHUB, f"{next(COUNT)}", "acme/skills", "release.yml", "refs/heads/main", "", "74", end)
+    return replace(made, **changes)
+
+
+def admit(registry: Team, clock: Clock, **changes: Any) -> Publication:
+    return registry.publishers.admit(job(clock, **changes))
+
+
+def test_a_job_publishes(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Sign-in] a job that fits publishes below the prefix, and nowhere else, for 15 minutes."""
+    trust(registry)
+    made = admit(registry, clock).token
+    caller = registry.accounts.authenticate(made.secret)
+    assert caller.permissions == (Permission(Role.PUBLISHER, "payments"),)
+    version = registry.publish(caller, package("payments/refunds"))
+    assert version.published_by == "ci:github.com/acme/skills"
+    for skill_id in ("other/skill", "payments-old/skill"):
+        with pytest.raises(RegistryRefused):
+            registry.publish(caller, package(skill_id))
+    with pytest.raises(RegistryRefused):
+        registry.yank(caller, "payments/refunds", "0.1.0", "bad")
+    clock.move(minutes=15)
+    with pytest.raises(SignInRequired):
+        registry.accounts.authenticate(made.secret)
+
+
+def test_tokens_of_a_job(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Sign-in] a token that a job makes with its token may do nothing."""
+    trust(registry)
+    caller = registry.accounts.authenticate(admit(registry, clock).token.secret)
+    child = registry.accounts.create_token(caller, Role.PUBLISHER, "payments")
+    assert child.token.expires_at == caller.expires_at
+    assert registry.accounts.authenticate(child.secret).permissions == ()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"issuer": "https://gitlab.com"},
+        {"repository": "acme/skills-evil"},
+        {"repository": "evil/skills"},
+        {"repository": "acme/skill"},
+        {"repository": "x/acme/skills"},
+        {"repository": "acme/s\u212aills"},  # KELVIN SIGN, whose lower case is k
+        {"workflow": "test.yml"},
+        {"workflow": "release.yaml"},
+        {"workflow": "Release.yml"},
+        {"workflow": ""},
+    ],
+    ids=str,
+)
+def test_jobs_that_do_not_fit(registry: Team, clock: Clock, changes: dict[str, str]) -> None:
+    """[SURFACES: Sign-in] issuer, repository and workflow fit exactly; nothing is told of what is trusted."""
+    trust(registry)
+    with pytest.raises(RegistryRefused, match="no trusted publisher fits") as caught:
+        admit(registry, clock, **changes)
+    assert "payments" not in str(caught.value)
+    assert admit(registry, clock, repository="Acme/Skills").publisher.prefix == "payments"
+
+
+def test_ref_and_environment(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Sign-in] where a trusted publisher names a ref or an environment, a job has it."""
+    trust(registry, ref="refs/tags/v*", environment="release")
+    for changes in (
+        {},
+        {"ref": "refs/tags/v1"},
+        {"environment": "release"},
+        {"ref": "refs/heads/refs/tags/v1", "environment": "release"},
+        {"ref": "refs/tags/v1", "environment": "release2"},
+    ):
+        with pytest.raises(RegistryRefused, match="no trusted publisher fits"):
+            admit(registry, clock, **changes)
+    admit(registry, clock, ref="refs/tags/v1.0.0", environment="Release")
+
+
+def test_once(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Sign-in] an ID token is good for one token; another issuer's with its ID is another."""
+    trust(registry)
+    trust(registry, issuer="https://gitlab.com")
+    first = job(clock, id="one")
+    registry.publishers.admit(first)
+    for _ in range(2):
+        with pytest.raises(RegistryRefused, match="was used before"):
+            registry.publishers.admit(first)
+    clock.move(minutes=5)  # its end; clocks may differ
+    with pytest.raises(RegistryRefused, match="was used before"):
+        registry.publishers.admit(first)
+    registry.publishers.admit(job(clock, id="one", issuer="https://gitlab.com"))
+
+
+def test_refused_jobs_use_nothing(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Sign-in] the ID token of a job that was refused can be sent again once it is trusted."""
+    early = job(clock)
+    with pytest.raises(RegistryRefused, match="no trusted publisher fits"):
+        registry.publishers.admit(early)
+    trust(registry)
+    assert registry.publishers.admit(early).publisher.pin == "74"
+
+
+def test_repository_that_was_made_anew(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Sign-in] a repository of the same name and another ID is refused."""
+    trust(registry)
+    admit(registry, clock)
+    with pytest.raises(RegistryRefused, match="is another repository"):
+        admit(registry, clock, pin="75")
+    admit(registry, clock)
+
+
+def test_several_prefixes(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Sign-in] where several trusted publishers fit, the job names the prefix."""
+    trust(registry)
+    trust(registry, "billing")
+    trust(registry, "billing", ref="refs/heads/main")
+    with pytest.raises(RegistryRefused, match="name one of the prefixes billing, payments"):
+        admit(registry, clock)
+    assert registry.publishers.admit(job(clock), "billing").publisher.prefix == "billing"
+    with pytest.raises(RegistryRefused, match="no trusted publisher for 'other' fits"):
+        registry.publishers.admit(job(clock), "other")
+
+
+def test_distrust(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Sign-in] the tokens of a trusted publisher that is removed end at once."""
+    publisher = trust(registry)
+    trust(registry, "billing")
+    made = registry.publishers.admit(job(clock), "payments").token
+    other = registry.publishers.admit(job(clock), "billing").token
+    registry.accounts.create_first_admin()
+    registry.accounts.grant(SYSTEM, Grant(publisher.subject, Role.ADMIN))
+    registry.publishers.distrust(SYSTEM, publisher.id)
+    with pytest.raises(SignInRequired):
+        registry.accounts.authenticate(made.secret)
+    assert registry.accounts.authenticate(other.secret).allows(Role.PUBLISHER, "billing")
+    with pytest.raises(InvalidParameter, match="there is no trusted publisher"):
+        registry.publishers.distrust(SYSTEM, publisher.id)
+    actions = [change.action for change in registry.changes(SYSTEM)]
+    assert (actions.count("trust"), actions.count("distrust")) == (2, 1)
+
+
+def test_admins_of_the_prefix(registry: Team) -> None:
+    """[SURFACES: Sign-in] trusting is for admins of the prefix, and so is seeing what is trusted."""
+    publisher = trust(registry)
+    admin = Caller("ana", (Permission(Role.ADMIN, "billing"),))
+    assert registry.publishers.publishers(admin) == []
+    with pytest.raises(InvalidParameter, match="there is no trusted publisher"):
+        registry.publishers.distrust(admin, publisher.id)
+    for prefix in ("payments", ""):
+        with pytest.raises(RegistryRefused):
+            registry.publishers.trust(admin, **WORKFLOW, prefix=prefix)
+    own = registry.publishers.trust(admin, **WORKFLOW, prefix="billing/eu")
+    assert registry.publishers.publishers(admin) == [own]
+    assert len(registry.publishers.publishers(SYSTEM)) == 2
+    with pytest.raises(InvalidParameter, match="already"):
+        registry.publishers.trust(admin, **WORKFLOW, prefix="billing/eu")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"repository": "skills"},
+        {"repository": "acme/"},
+        {"repository": "acme/../skills"},
+        {"repository": "acme/skills@v1"},
+        {"repository": "acme/*"},
+        {"repository": "a/" + "b" * 200},
+        {"workflow": "release"},
+        {"workflow": "../release.yml"},
+        {"workflow": "*.yml"},
+        {"workflow": ""},
+        {"ref": "main"},
+        {"ref": "*"},
+        {"ref": "refs/*/main"},
+        {"environment": "a\nb"},
+    ],
+    ids=str,
+)
+def test_what_can_not_be_trusted(registry: Team, changes: dict[str, str]) -> None:
+    """[SURFACES: Sign-in] what no job could have, or too many, is refused."""
+    with pytest.raises(InvalidParameter):
+        trust(registry, **changes)
+    with pytest.raises(InvalidSkillId):
+        trust(registry, "Not a prefix")

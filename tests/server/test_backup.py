@@ -1,0 +1,90 @@
+"""Back up a registry while it is served, and serve the copy: on both stores."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.postgres import Cluster, running_cluster, why_not
+from tests.support.registry import Server, body, serving
+
+pytestmark = pytest.mark.slow
+PATH = "/skills/payments/refunds"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    if reason := why_not():
+        pytest.skip(reason)
+    with running_cluster() as cluster:
+        yield cluster
+
+
+def fill(server: Server) -> dict[str, bytes]:
+    """Publish, and return what reading gives."""
+    with server.client() as client:
+        for number in range(3):
+            value = body("payments/refunds", f"Text {number}.", files={"a.txt": b"%d" % number})
+            assert client.put(PATH, json=value).status_code == 201
+        client.post(f"{PATH}/versions/0.1.2/yank", json={"reason": "wrong"})
+        client.put("/grants", json={"subject": "mia", "role": "reader"})
+        return read(server)
+
+
+def read(server: Server) -> dict[str, bytes]:
+    paths = (PATH, f"{PATH}/versions", f"{PATH}/files/a.txt", "/skills", "/grants", "/audit-log", "/tokens")
+    with server.client() as client:
+        responses = {path: client.get(path) for path in paths}
+    assert {response.status_code for response in responses.values()} == {200}
+    return {path: response.content for path, response in responses.items()}
+
+
+def check(server: Server, before: dict[str, bytes]) -> None:
+    """What was there is there, and it goes on."""
+    assert read(server) == before
+    with server.client() as client:
+        assert client.put(PATH, json=body("payments/refunds", "After.")).json()["version"] == "0.1.3"
+        results = client.get("/search", params={"q": "refunds"}).json()["results"]
+    assert [result["id"] for result in results] == ["payments/refunds"]
+
+
+def test_sqlite(tmp_path: Path) -> None:
+    """[SURFACES: Registry model] a copy of the SQLite file, then of the blobs, is a registry."""
+    folder, copy = tmp_path / "home" / ".skillc" / "registry", tmp_path / "copy"
+    copy.mkdir()
+    with serving(tmp_path / "home") as server:
+        before = fill(server)
+        with (
+            closing(sqlite3.connect(folder / "registry.db")) as one,
+            closing(sqlite3.connect(copy / "registry.db")) as other,
+        ):
+            one.backup(other)  # as the command .backup of sqlite3 does
+        shutil.copytree(folder / "blobs", copy / "blobs")
+        with server.client() as client:
+            client.put(PATH, json=body("payments/refunds", "Not in the copy."))
+    words = ("--store", str(copy / "registry.db"), "--blobs", str(copy / "blobs"))
+    with serving(tmp_path / "other", *words, token=server.token) as restored:
+        check(restored, before)
+    shutil.rmtree(folder)  # in place of what was lost, with the index that was there
+    shutil.copytree(copy, folder)
+    with serving(tmp_path / "home", token=server.token) as again, again.client() as client:
+        assert client.get(PATH).json()["version"] == "0.1.3"
+
+
+def test_postgresql(tmp_path: Path, cluster: Cluster) -> None:
+    """[SURFACES: Registry model] a dump of PostgreSQL, then a copy of the blobs, is a registry."""
+    url = cluster.create_database("")
+    blobs, copy = tmp_path / "blobs", tmp_path / "copy"
+    with serving(tmp_path / "home", "--blobs", str(blobs), SKILLC_STORE=url) as server:
+        before = fill(server)
+        dump = cluster.dump(url)
+        shutil.copytree(blobs, copy)
+    other = cluster.create_database(dump)
+    words = ("--blobs", str(copy))
+    with serving(tmp_path / "other", *words, token=server.token, SKILLC_STORE=other) as restored:
+        check(restored, before)

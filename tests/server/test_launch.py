@@ -1,0 +1,170 @@
+"""`skc serve` with a store, as a process: the first token, workers, signals, secrets."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import World
+from tests.support.registry import Server, body, serving
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="signals and fork")]
+
+
+def run(home: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "SKILLC_HOME": str(home)} | variables
+    command = [sys.executable, "-m", "skillc", "serve", "--port", "0", *words]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def children(server: Server) -> list[int]:
+    path = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
+    return [int(word) for word in path.read_text().split()]
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    for _ in range(400):
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it did not happen")
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_first_start(tmp_path: Path, workers: str) -> None:
+    """[SURFACES: Registry] the first start prints an admin's token, once; SIGTERM ends it with status 0."""
+    with serving(tmp_path, "--workers", workers) as server:
+        assert server.token.startswith("skc_")
+        with server.client() as client:
+            assert client.post("/skills", json=body("payments/refunds")).status_code == 201
+        assert server.stop() == 0
+    with serving(tmp_path, "--workers", workers, token=server.token) as again:
+        with again.client() as client:
+            assert client.get("/skills/payments/refunds").json()["version"] == "0.1.0"
+        assert again.stop(signal.SIGINT) == 0
+        assert again.process.stdout is not None
+        assert again.process.stdout.read() == ""
+    assert (tmp_path / ".skillc" / "registry" / "registry.db").exists()
+    assert all(line.startswith("{") for line in server.log.read_text().splitlines())
+
+
+def test_token_file(tmp_path: Path) -> None:
+    """[SURFACES: Registry] --admin-token-file has the token instead of stdout, for its owner alone."""
+    file = tmp_path / "token"
+    with serving(tmp_path, "--admin-token-file", str(file)) as server:
+        assert server.token == ""
+        secret = file.read_text().strip()
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        with server.client(params={}) as client:
+            response = client.get("/whoami", headers={"Authorization": f"Bearer {secret}"})
+        assert response.json()["subject"] == "admin"
+    with serving(tmp_path, "--admin-token-file", str(tmp_path / "other")):
+        assert not (tmp_path / "other").exists()  # the token is there already
+    (tmp_path / "notes").write_text("mine")
+    result = run(tmp_path / "new", "--admin-token-file", str(tmp_path / "notes"))
+    assert (result.returncode, "E100" in result.stderr) == (1, True)
+    assert (tmp_path / "notes").read_text() == "mine"
+    result = run(tmp_path / "new", "--admin-token-file", str(tmp_path / "no" / "folder"))
+    assert "error[E100]: --admin-token-file" in result.stderr
+
+
+def test_public_read(tmp_path: Path) -> None:
+    """[SURFACES: Registry] without a token 401, with --public-read everyone may read."""
+    with serving(tmp_path) as server, server.client() as client:
+        client.post("/skills", json=body("payments/refunds"))
+        assert client.get("/skills", headers={"Authorization": ""}).status_code == 401
+        del client.headers["Authorization"]
+        assert client.get("/skills").status_code == 401
+    with serving(tmp_path, "--public-read") as server, server.client() as client:
+        assert client.get("/skills/payments/refunds").status_code == 200
+        assert client.post("/skills", json=body("payments/other")).status_code == 403
+
+
+def test_hosts_and_sites(tmp_path: Path) -> None:
+    """[SURFACES: Registry] requests for other hosts are 421, from pages of other sites 403."""
+    words = ("--url", "https://skills.example.com", "--allow-host", "inner")
+    with serving(tmp_path, *words) as server, server.client() as client:
+        for host, status in (("skills.example.com", 200), ("inner", 200), ("evil.example", 421)):
+            assert client.get("/whoami", headers={"Host": host}).status_code == status
+        for origin, status in (("https://skills.example.com", 200), ("https://evil.example", 403)):
+            assert client.get("/whoami", headers={"Origin": origin}).status_code == status
+        assert client.post("/skills", headers={"Origin": "null"}, json=body("a")).status_code == 403
+
+
+def test_a_worker_that_dies_is_started_again(tmp_path: Path) -> None:
+    """[SURFACES: Registry] of several processes one may die: it is started again, and answers go on."""
+    with serving(tmp_path, "--workers", "2") as server:
+        before = children(server)
+        assert len(before) == 2
+        os.kill(before[0], signal.SIGKILL)
+        wait_until(lambda: len(children(server)) == 2 and before[0] not in children(server))
+        for _ in range(20):
+            with server.client() as client:
+                assert client.get("/whoami").status_code == 200
+        workers = children(server)
+        assert server.stop() == 0
+    assert not any(map(is_alive, workers))
+    assert "worker 0 ended (SIGKILL) and is started again\n" in server.log.read_text()
+
+
+def test_workers_end_with_their_parent(tmp_path: Path) -> None:
+    """[SURFACES: Registry] where the first process is killed, no worker stays."""
+    with serving(tmp_path, "--workers", "2") as server:
+        workers = children(server)
+        server.process.kill()
+        wait_until(lambda: not any(map(is_alive, workers)))
+
+
+def test_a_port_that_is_taken(tmp_path: Path) -> None:
+    """[SURFACES: Registry] a port that is taken is an error, also with several workers."""
+    with serving(tmp_path, "--workers", "2") as server:
+        port = server.url.rpartition(":")[2]
+        for count in ("1", "2"):
+            result = run(tmp_path, "--port", port, "--workers", count)
+            assert result.returncode == 1
+            assert f"cannot listen on 127.0.0.1 port {port}" in result.stderr
+
+
+def test_options(world: World, tmp_path: Path) -> None:
+    """[SURFACES: Registry] wrong options and stores are one coded line, before anything is served."""
+    cases = [
+        (["--read-only", "--store", "x.db"], "E100"),
+        (["--url", "skills.example.com"], "E100"),
+        (["--url", "https://me:secret@example.com"], "E100"),
+        (["--store", "mysql://me:secret@db/x", "--blobs", str(tmp_path / "b")], "E100"),
+        (["--store", "postgresql://me:secret@127.0.0.1:1/x"], "E092"),
+        (["--store", "postgresql://me:secret@127.0.0.1:1/x", "--blobs", str(tmp_path / "b")], "E092"),
+        (["--store", str(tmp_path)], "E092"),
+    ]
+    for words, code in cases:
+        result = run(tmp_path, *words)
+        lines = [line for line in result.stderr.splitlines() if line.startswith("error[")]
+        assert result.returncode == 1
+        assert [line[6:10] for line in lines] == [code], result.stderr
+        assert "Traceback" not in result.stderr
+        assert "secret" not in result.stdout + result.stderr
+
+
+def test_store_from_the_environment(tmp_path: Path) -> None:
+    """[SURFACES: Registry] SKILLC_STORE and SKILLC_BLOBS are for addresses that others may not see."""
+    store, blobs = tmp_path / "s" / "team.db", tmp_path / "b"
+    variables = {"SKILLC_STORE": str(store), "SKILLC_BLOBS": str(blobs)}
+    with serving(tmp_path, **variables) as server, server.client() as client:
+        assert client.post("/skills", json=body("a")).status_code == 201
+    assert store.exists()
+    assert any(blobs.rglob("*"))

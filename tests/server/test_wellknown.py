@@ -1,0 +1,224 @@
+"""Well-known discovery of a registry: read by our own `skc add`, and by npm's `skills`."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from skillc.registry import SYSTEM, Role, open_registry
+from skillc.server import ServerSettings, create_registry_app
+from tests.conftest import World
+from tests.support.npm import Installer
+from tests.support.team_process import Team, running_team
+
+INDEX = "/.well-known/agent-skills/index.json"
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Iterator[Team]:
+    with open_registry(str(tmp_path / "registry.db")) as registry:
+        yield Team(registry)
+
+
+@pytest.fixture
+def public(tmp_path: Path) -> Iterator[Team]:
+    with running_team(tmp_path / "team", public=True) as team:
+        yield team
+
+
+def names(team: Team, path: str = INDEX, token: str = "") -> dict[str, str]:
+    """The skills of an index: the addresses by name."""
+    client = TestClient(create_registry_app(team.registry))
+    response = client.get(path, headers={"Authorization": f"Bearer {token or team.admin}"})
+    assert response.status_code == 200, response.text
+    return {entry["name"]: entry["url"] for entry in response.json()["skills"]}
+
+
+def test_index_and_archives(team: Team) -> None:
+    """[SURFACES: Registry protocols] each entry has an archive with the digest that the index says."""
+    team.publish("payments/refunds", "1.0.0", references___rules__md=b"Rules.")
+    client = TestClient(create_registry_app(team.registry, ServerSettings(public_read=True)))
+    response = client.get(INDEX)
+    index = response.json()
+    assert index["$schema"] == "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
+    (entry,) = index["skills"]
+    assert (entry["name"], entry["type"]) == ("refunds", "archive")
+    assert entry["description"] == "What refunds is for"
+    archive = client.get(f"/.well-known/agent-skills/{entry['url']}")
+    assert f"sha256:{hashlib.sha256(archive.content).hexdigest()}" == entry["digest"]
+    assert archive.headers["Content-Type"] == "application/gzip"
+    assert "immutable" in archive.headers["Cache-Control"]
+    with tarfile.open(fileobj=io.BytesIO(archive.content)) as files:
+        assert files.getnames() == ["SKILL.md", "references/rules.md"]
+    again = client.get(INDEX, headers={"If-None-Match": response.headers["ETag"]})
+    assert again.status_code == 304
+
+
+def test_prefixes_and_skills(team: Team) -> None:
+    """[SURFACES: Registry protocols] an index for each prefix and each skill, also where its page is."""
+    for skill_id in ("payments/refunds", "payments/cards/disputes", "payments-old", "skills/pdf"):
+        team.publish(skill_id, "1.0.0")
+    everything = {"refunds", "disputes", "payments-old", "pdf"}
+    assert names(team).keys() == everything
+    assert names(team, f"/payments{INDEX}").keys() == {"refunds", "disputes"}
+    assert names(team, f"/payments/refunds{INDEX}").keys() == {"refunds"}
+    assert names(team, f"/skills/payments/refunds{INDEX}").keys() == {"refunds"}
+    assert names(team, f"/skills/skills{INDEX}").keys() == {"pdf"}
+    assert names(team, f"/skills{INDEX}").keys() == everything
+    assert names(team, f"/nothing{INDEX}") == {}
+
+
+def test_names_stay(team: Team) -> None:
+    """[SURFACES: Registry protocols] no new skill takes the name that an older one has in an index."""
+    team.publish("payments/refunds", "1.0.0")
+    assert names(team).keys() == {"refunds"}
+    team.publish("a/refunds", "1.0.0")
+    team.publish("refunds", "9.0.0")
+    expected = {
+        "refunds": "archives/payments/refunds/1.0.0.tar.gz",
+        "a-refunds": "archives/a/refunds/1.0.0.tar.gz",
+    }
+    assert names(team) == expected
+    team.publish("a-refunds", "1.0.0")  # both names of it are taken
+    team.publish(f"{'x' * 60}/refunds", "1.0.0")  # too long for a name
+    assert names(team) == expected
+    assert names(team, f"/a-refunds{INDEX}") == {"a-refunds": "archives/a-refunds/1.0.0.tar.gz"}
+    team.publish("odd/a--b", "1.0.0")
+    assert "a-b" in names(team)
+
+
+def test_only_what_is_to_be_read(team: Team) -> None:
+    """[SURFACES: Registry protocols] the index has what its caller may read; yanked and deleted are gone."""
+    team.publish("payments/refunds", "1.0.0")
+    team.publish("payments/refunds", "2.0.0", text="New.")
+    team.publish("sales/leads", "1.0.0")
+    small = team.token(Role.READER, "sales").secret
+    assert names(team, token=small).keys() == {"leads"}
+    assert names(team, f"/payments{INDEX}", small) == {}
+    client = TestClient(create_registry_app(team.registry))
+    path = "/.well-known/agent-skills/archives/payments/refunds/1.0.0.tar.gz"
+    assert client.get(path).status_code == 401
+    assert client.get(INDEX).status_code == 401
+    assert client.get(path, headers={"Authorization": f"Bearer {small}"}).status_code == 403
+    team.registry.yank(SYSTEM, "payments/refunds", "2.0.0", "wrong sums")
+    assert names(team)["refunds"].endswith("/1.0.0.tar.gz")
+    team.registry.yank(SYSTEM, "payments/refunds", "1.0.0", "wrong, too")
+    assert names(team).keys() == {"leads"}
+    bearer = {"Authorization": f"Bearer {team.admin}"}
+    assert client.get(path, headers=bearer).status_code == 200  # what is installed can be had again
+    team.registry.delete(SYSTEM, "payments/refunds")
+    assert client.get(path, headers=bearer).status_code == 404
+
+
+HOSTILE = ("/A/B", "/a//b", "/%2e%2e/x", "/a.b", "/-", f"/{'x' * 65}", "/%00", "/%F0%9F")
+
+
+@pytest.mark.parametrize("path", HOSTILE)
+def test_hostile_prefixes(team: Team, path: str) -> None:
+    """[SURFACES: Registry protocols] a path that is no prefix is 404, or has nothing below it."""
+    team.publish("payments/refunds", "1.0.0")
+    client = TestClient(create_registry_app(team.registry, ServerSettings(public_read=True)))
+    response = client.get(f"{path}{INDEX}")
+    assert (response.status_code, response.json().get("skills")) in [(404, None), (200, [])]
+    archive = client.get(f"{path}/.well-known/agent-skills/archives{path}/1.0.0.tar.gz")
+    assert archive.status_code in (400, 404)
+
+
+def test_passwords(team: Team) -> None:
+    """[SURFACES: Registry protocols] a token can be the password of Basic, or the name; others are 401."""
+    team.publish("pdf", "1.0.0")
+    client = TestClient(create_registry_app(team.registry))
+    for pair in (("anything", team.admin), (team.admin, "")):
+        assert client.get(INDEX, auth=pair).status_code == 200
+    for pair in (("anything", "wrong"), (team.admin, "wrong"), ("", "")):
+        assert client.get(INDEX, auth=pair).status_code == 401
+    for header in ("Basic", "Basic ///", "Basic /w==", "Digest x", "Basic " + "A" * 10_000):
+        assert client.get(INDEX, headers={"Authorization": header}).status_code == 401
+
+
+def read_lock(world: World) -> dict[str, Any]:
+    return dict(json.loads((world.project / "skills-lock.json").read_text())["skills"])
+
+
+@pytest.mark.slow
+def test_npm_skills(public: Team, installer: Installer) -> None:
+    """[SURFACES: Registry protocols] npm's `skills` adds a prefix of a registry, and updates from it."""
+    public.publish("payments/refunds", "1.0.0", references___rules__md=b"Rules.")
+    public.publish("sales/leads", "1.0.0")
+    public.settle("sales/leads")
+    installer.run("add", f"{public.url}/payments", "-y", "--copy", "-a", "claude-code")
+    folder = installer.world.project / ".claude" / "skills"
+    assert [path.name for path in folder.iterdir()] == ["refunds"]
+    assert (folder / "refunds" / "references" / "rules.md").read_bytes() == b"Rules."
+    before = installer.lock()["refunds"]
+    public.publish("payments/refunds", "1.1.0", text="Newer.")
+    public.settle("payments/refunds")
+    installer.run("update", "-y")
+    assert "Newer." in (folder / "refunds" / "SKILL.md").read_text()
+    assert installer.lock()["refunds"]["wellKnownDigest"] != before["wellKnownDigest"]
+
+
+@pytest.mark.slow
+def test_skc_add(public: Team, world: World) -> None:
+    """[SURFACES: Registry protocols] `skc add` takes the index of a registry or a prefix; update follows."""
+    public.publish("payments/refunds", "1.0.0", references___rules__md=b"Rules.")
+    public.publish("payments/cards/disputes", "1.0.0")
+    public.publish("sales/leads", "1.0.0")
+    public.settle("sales/leads")
+    world.ok("add", f"{public.url}/skills/payments/refunds{INDEX}", "--yes")
+    assert (world.store / "refunds" / "references" / "rules.md").read_bytes() == b"Rules."
+    assert read_lock(world)["refunds"]["sourceType"] == "well-known"
+    world.ok("add", f"{public.url}/payments{INDEX}", "--skill", "disputes", "--yes")
+    for file in (".claude-plugin", ".agents/plugins"):
+        words = ("--yes", "--dry-run", "--format", "json")
+        shown = world.ok("add", f"{public.url}/sales/{file}/marketplace.json", *words)
+        assert [added["id"] for added in json.loads(shown.stdout)["added"]] == ["leads"]
+    world.ok("add", f"{public.url}{INDEX}", "--skill", "leads", "--yes")
+    world.fails("E080", "add", f"{public.url}/paymants{INDEX}", "--yes")
+    public.publish("payments/refunds", "1.1.0", text="Newer.")
+    public.settle("payments/refunds")
+    world.ok("update", "--yes")
+    assert "Newer." in (world.store / "refunds" / "SKILL.md").read_text()
+    public.registry.yank(SYSTEM, "payments/refunds", "1.1.0", "wrong")
+    public.settle("payments/refunds")
+    world.ok("update", "--yes")
+    assert "Text." in (world.store / "refunds" / "SKILL.md").read_text()
+
+
+@pytest.mark.slow
+def test_skc_add_by_the_plain_address(public: Team, world: World) -> None:
+    """[SURFACES: Registry protocols] the address of a prefix or a page is enough for `skc add`."""
+    for skill_id in ("payments/refunds", "payments/cards/disputes", "sales/leads"):
+        public.publish(skill_id, "1.0.0")
+    public.settle("sales/leads")
+    world.ok("add", f"{public.url}/payments", "--all", "--yes")
+    world.fails("E080", "add", f"{public.url}/payments", "--skill", "leads", "--yes")
+    world.fails("E080", "add", f"{public.url}/paymants", "--yes")
+    world.ok("add", f"{public.url}/skills/sales", "--skill", "leads", "--yes")
+    assert sorted(read_lock(world)) == ["disputes", "leads", "refunds"]
+    public.publish("payments/refunds", "1.1.0", text="Newer.")
+    public.settle("payments/refunds")
+    world.ok("update", "--yes")
+    assert "Newer." in (world.store / "refunds" / "SKILL.md").read_text()
+
+
+@pytest.mark.slow
+def test_skc_add_with_a_token(tmp_path: Path, world: World) -> None:
+    """[SURFACES: Registry protocols] a private registry wants a token, which no lock file keeps."""
+    with running_team(tmp_path / "team") as team:
+        team.publish("payments/refunds", "1.0.0")
+        team.settle("payments/refunds")
+        secret = team.token(Role.READER, "payments").secret
+        world.fails("E080", "add", f"{team.url}{INDEX}", "--yes")
+        world.fails("E080", "add", team.with_token("skc_wrong"), "--yes")
+        world.ok("add", team.with_token(secret), "--yes")
+        assert (world.store / "refunds" / "SKILL.md").is_file()
+        assert secret not in (world.project / "skills-lock.json").read_text()

@@ -1,0 +1,151 @@
+"""A registry with enough in it to fill pages, and its server in a thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from skillc.registry import SYSTEM, Caller, Grant, Registry, Role, make_package
+from skillc.server import ServerSettings, create_registry_app
+from skillc.server.serve import create_server, listen
+
+REFUNDS = """---
+name: refunds
+description: Pay money back to customers of the shop, in full or in part, and write a letter about it.
+license: MIT
+metadata:
+  version: {version}
+---
+# Refunds
+
+Money goes back **the way it came**. Read [the limits](references/limits.md) first, then run
+[the script](scripts/refund.py).
+
+## Look up the payment
+
+1. Ask for the number of the order.
+2. Find the payment in the ledger: `refund.py find 4711`.
+3. Compare the amount with [what may be paid](#limits).
+
+{middle}
+
+## Limits
+
+| amount | needs | who |
+| --- | :-: | --- |
+| up to 50 € | nothing | anyone |
+| up to 500 € | a reason | support |
+| more | two people | finance |
+
+> [!NOTE]
+> Payments older than 180 days are never paid back automatically.
+
+## Write the letter
+
+```text
+Dear customer,
+we paid {amount} back to you today.
+```
+
+### In other languages
+
+- [x] English
+- [x] German
+- [ ] Finnish
+
+## When it fails
+
+![The way of a payment](assets/flow.png) See also <https://example.com/refunds>.
+"""
+SCRIPT = b"""#!/usr/bin/env python3
+import os
+import urllib.request
+
+def refund(order: int, amount: str) -> None:
+    key = os.environ["PAYMENTS_KEY"]
+    request = urllib.request.Request("https://api.payments.dev/refunds", headers={"Key": key})
+    urllib.request.urlopen(request, data=f"{order} {amount}".encode())
+
+if __name__ == "__main__":
+    refund(4711, "12.50")
+"""
+LIMITS = b"# Limits\n\nAsk finance above 500 EUR. [Back](../SKILL.md#limits)\n\n## Exceptions\n\nNone.\n"
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c4944415408d763f8cfc000000301"
+    "0100c9fe92ef0000000049454e44ae426082"
+)
+OTHERS = {
+    "payments/invoices": "Write invoices as PDF, with the right tax for each country.",
+    "payments/dunning/reminders": "Remind customers who have not paid, politely at first.",
+    "documents/pdf": "Fill in PDF forms, merge, split and sign documents.",
+    "documents/spreadsheets": "Read and write Excel files, with formulas and charts.",
+    "documents/slides": "Make slides from an outline.",
+    "engineering/release-notes": "Write release notes from the commits since the last tag.",
+    "engineering/code-review": "Review a change: correctness first, then names, then tests.",
+    "engineering/incidents/postmortem": "Write the report after an incident, without blame.",
+    "support/tone-of-voice": "How we write to customers.",
+    "quick-notes": "Keep notes between conversations.",
+}
+
+
+def publish(registry: Registry, skill_id: str, files: dict[str, bytes], **options: Any) -> str:
+    return registry.publish(SYSTEM, make_package(skill_id, files, {"scripts/refund.py"}), **options).version
+
+
+def fill(registry: Registry) -> None:
+    """Publish some skills: one with three versions and files, the others small."""
+    middle = "Then wait for the confirmation, which takes up to a minute."
+    refunds = REFUNDS.replace("{version}", "1.0.0").replace("{middle}", middle)
+    files = {"SKILL.md": refunds.encode(), "references/limits.md": LIMITS, "assets/flow.png": PIXEL}
+    publish(registry, "payments/refunds", files, note="The first one.")
+    files["scripts/refund.py"] = SCRIPT
+    files["SKILL.md"] = refunds.replace("1.0.0", "1.1.0").replace("200 €", "250 €").encode()
+    publish(registry, "payments/refunds", files, note="A script does the work now.")
+    later = refunds.replace("1.0.0", "1.2.0").replace("500 €", "400 €").replace("takes up to", "can take")
+    files["SKILL.md"] = later.replace("- [ ] Finnish", "- [x] Finnish\n- [ ] Estonian").encode()
+    publish(registry, "payments/refunds", files, note="Smaller limits, and Finnish.\nAsked for by finance.")
+    for skill_id, description in OTHERS.items():
+        name = skill_id.rpartition("/")[2]
+        text = f"---\nname: {name}\ndescription: {description}\n---\n# {name}\n\n## Steps\n\nDo it.\n"
+        publish(registry, skill_id, {"SKILL.md": text.encode()})
+
+
+def make_admin(registry: Registry) -> str:
+    """Return the token of the first admin."""
+    token = registry.accounts.create_first_admin()
+    assert token is not None
+    return token.secret
+
+
+def make_person(registry: Registry, name: str, role: Role, prefix: str = "") -> str:
+    """Return the token of a new person."""
+    registry.accounts.create_first_admin()
+    registry.accounts.grant(SYSTEM, Grant(name, role, prefix))
+    return registry.accounts.create_token(SYSTEM, role, prefix, owner=name, label=f"{name}'s").secret
+
+
+def caller_of(registry: Registry, token: str) -> Caller:
+    return registry.accounts.authenticate(token)
+
+
+@contextmanager
+def serving(registry: Registry, *, public_read: bool = True) -> Iterator[str]:
+    """The address of a server over a registry."""
+    with listening(create_registry_app(registry, ServerSettings(public_read=public_read))) as url:
+        yield url
+
+
+@contextmanager
+def listening(app: object) -> Iterator[str]:
+    """The address of a server for an application, which runs in a thread."""
+    listener = listen("127.0.0.1", 0)
+    server = create_server(app)
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()

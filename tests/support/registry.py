@@ -1,0 +1,137 @@
+"""A registry behind HTTP: an application with a client, `skc serve` as a process, archives to publish."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import zipfile
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from starlette.testclient import TestClient
+
+from skillc.registry import SYSTEM, Registry, Role
+from skillc.server import ServerSettings, create_registry_app
+
+
+def skill_md(name: str = "refunds", text: str = "Text.", **fields: str) -> str:
+    more = "".join(f"{key}: {value}\n" for key, value in fields.items())
+    return f"---\nname: {name}\ndescription: What {name} is for\n{more}---\n# {name}\n\n{text}\n"
+
+
+def body(skill_id: str, text: str = "Text.", files: Mapping[str, bytes] | None = None, **fields: Any) -> Any:
+    """What `POST /skills` takes."""
+    encoded = {path: b64encode(data).decode() for path, data in (files or {}).items()}
+    return {
+        "id": skill_id,
+        "skill_md": skill_md(skill_id.rpartition("/")[2], text),
+        "files": encoded,
+        **fields,
+    }
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path, data in files.items():
+            archive.writestr(path, data)
+    return buffer.getvalue()
+
+
+def tarred(files: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for path, data in files.items():
+            member = tarfile.TarInfo(path)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def token(registry: Registry, role: Role = Role.ADMIN, prefix: str = "", owner: str = "admin") -> str:
+    """A new token of an owner that has an admin's grant."""
+    registry.accounts.create_first_admin()
+    return registry.accounts.create_token(SYSTEM, role, prefix, owner=owner).secret
+
+
+class Client(TestClient):
+    """A client with a token of a role; `Client(registry, None)` has none."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        role: Role | None = Role.ADMIN,
+        prefix: str = "",
+        settings: ServerSettings | None = None,
+    ) -> None:
+        headers = {} if role is None else {"Authorization": f"Bearer {token(registry, role, prefix)}"}
+        super().__init__(create_registry_app(registry, settings), headers=headers)
+
+
+def fault(response: httpx2.Response | Any) -> tuple[int, str]:
+    """The status and the code of an error, which is a problem of RFC 9457."""
+    assert response.headers["content-type"] == "application/problem+json", response.text
+    value = response.json()
+    assert value["status"] == response.status_code
+    assert value["detail"] == value["error"]["message"]
+    return response.status_code, value["error"]["code"]
+
+
+@dataclass
+class Server:
+    """`skc serve` as a process: its address, the token that it printed, and where its stderr goes."""
+
+    url: str
+    token: str
+    process: subprocess.Popen[str]
+    log: Path
+
+    def client(self, **options: Any) -> httpx2.Client:
+        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=30, trust_env=False, **options)
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(20)
+
+
+@contextmanager
+def serving(home: Path, *words: str, token: str = "", **variables: str) -> Iterator[Server]:
+    """A server of the registry in a home; `token` is for a registry that has printed its token before."""
+    environment = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    coverage = {name: text for name, text in os.environ.items() if name.startswith(("COV", "AWS_"))}
+    home.mkdir(parents=True, exist_ok=True)
+    log = home / "server.log"
+    with log.open("ab") as stderr:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "skillc", "serve", "--port", "0", *words],
+            cwd=home,
+            env=environment | coverage | {"HOME": str(home), "SKILLC_HOME": str(home)} | variables,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+        )
+    with process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            if ": skc_" in line:
+                token = line.rpartition(" ")[2].strip()
+                line = process.stdout.readline()
+            assert line.startswith("Serving on http://"), (line, log.read_text())
+            yield Server(line.removeprefix("Serving on ").strip(), token, process, log)
+        finally:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()

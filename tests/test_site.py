@@ -1,0 +1,42 @@
+"""The documentation site: it builds without a warning, and its reference has what the code has."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skillc.cli.summaries import NAMES
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.slow
+def test_site(tmp_path: Path) -> None:
+    """[RFC-0007] no link leads nowhere, every page is in the menu, and every command is in the reference."""
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--quiet",
+        "--strict",
+        "--site-dir",
+        str(tmp_path / "site"),
+    ]
+    built = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={"PATH": "", "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    commands = (tmp_path / "site/reference/commands/index.html").read_text()
+    assert [name for name in NAMES if f'id="skc-{name}"' not in commands] == []
+    names = (tmp_path / "site/reference/python/index.html").read_text()
+    assert 'id="skillsource"' in names
+    assert 'id="get-skills"' in (tmp_path / "site/reference/http/index.html").read_text()
